@@ -35,7 +35,7 @@ import {
   withParts,
   withTurn
 } from "./tokens/window.ts"
-import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
+import { type Absent, type CutContent, fingerprintOf, type LeftOut, type Part, type Report } from "./report.ts"
 import { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
@@ -136,6 +136,8 @@ export interface AssembleInput {
   readonly reservedResponseTokens: number
   /** What the offered tools cost. */
   readonly toolTokens?: number
+  /** Fingerprint of the offered tools. */
+  readonly toolsMark?: string
   readonly count: CountMessage
   /** The kind of context. Without one every part is in. */
   readonly context?: ContextTypeConfig
@@ -191,6 +193,7 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
       absent: input.absent === undefined ? out : [...input.absent, ...out],
       leftOut: leftOutOf(fitted, hidden),
       cuts: fitted.cut === 0 ? [] : fitted.units.flatMap(cutContents),
+      marks: marksOf(sections, input.toolsMark),
       interrupted: fitted.open === 0 ? [] : fitted.units.flatMap(({ open }) => open.map(({ id }) => id))
     }
   })
@@ -243,6 +246,25 @@ const fit = (window: Window, limit: number, { count, history = {} }: AssembleInp
   const turn = cutTurn(kept.units.slice(kept.turn), limit - before, count)
   return "needed" in turn ? before + turn.needed : withTurn(kept, turn.units)
 }
+
+const marks = new WeakMap<PromptMessage, string>()
+
+/** Of a longer text the beginning is looked at, and its length. */
+const MARKED_CHARS = 100_000
+
+const markOf = (message: PromptMessage): string => {
+  const { content } = message
+  const known = marks.get(message)
+  if (known !== undefined) return known
+  const mark = fingerprintOf(content.length <= MARKED_CHARS ? content : content.slice(0, MARKED_CHARS) + content.length)
+  marks.set(message, mark)
+  return mark
+}
+
+const marksOf = (sections: ReadonlyArray<Section>, tools = ""): NonNullable<Report["marks"]> => ({
+  tools,
+  ...Object.fromEntries(sections.map(({ key, wire: [first] }) => [key, first === undefined ? "" : markOf(first)]))
+})
 
 /** In a tick that goes on all of it; else what stands before memories and event. */
 const lastingOf = (sections: ReadonlyArray<Section>): number => {

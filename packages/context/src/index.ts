@@ -80,7 +80,10 @@ export {
   type Absent,
   compareReports,
   type ContextReport,
+  fingerprintOf,
   type PartChange,
+  type Prefix,
+  prefixOf,
   type Report,
   type ReportComparison
 } from "./report.ts"

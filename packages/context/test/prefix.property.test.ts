@@ -1,6 +1,6 @@
 // The law of the prefix: what a provider's prompt cache knows of a prompt, over lives in which everything changes.
 
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import type { PromptMessage } from "@reverie/model"
 import type { Message } from "@reverie/protocol"
 import * as Result from "effect/Result"
@@ -8,20 +8,25 @@ import * as fc from "fast-check"
 import {
   append,
   assemble,
+  type AssembleInput,
   bufferContent,
   collect,
   type Component,
+  type Content,
   dataOf,
   getContextType,
   inReadingOrder,
   openPriceBook,
   openWindow,
+  prefixOf,
+  type Report,
   type ShownPart,
   type Standing,
   textOf,
   unshown
 } from "../src/index.ts"
 import { component } from "../src/layout/component.ts"
+import { shrink } from "../src/tokens/window.ts"
 import { count, said, user } from "./histories.ts"
 
 const context = getContextType("tick_event")
@@ -151,4 +156,60 @@ it("N4 only what changes with the event leaves the order of ids when a prompt is
     inReadingOrder(ids.map((id) => ({ id }))).map(({ id }) => id),
     [0, 600, 950, 1000, 4001, 5000, 5999, 1500, 3000, 4000, 2000, 6000, 6001, 7000]
   )
+})
+
+describe("the report of a prefix", () => {
+  const reportOf = (change: Partial<AssembleInput> = {}, texts: Readonly<Record<string, Content>> = {}): Report => {
+    const history = [user("hello"), said("good day"), user("a berth?")]
+    const all = { system_prompt: "You keep the harbour.", character_context: "Calm.", ...texts }
+    return Result.getOrThrow(
+      assemble({
+        ...collect({ context, texts: all, book: openPriceBook(count) }),
+        context,
+        window: openWindow(history, 10_000),
+        maxContextTokens: 10_000,
+        reservedResponseTokens: 1_000,
+        toolTokens: 40,
+        toolsMark: "tools",
+        count,
+        ...change
+      })
+    ).report
+  }
+  const later = [user("hello"), said("good day"), user("a berth?"), said("Yes."), user("And then?")]
+  const wentOn = { window: openWindow(later, 10_000) }
+  const first = reportOf()
+
+  it("P2 a conversation that went on has broken nothing, whatever stands beside the events", () => {
+    for (const texts of [{}, { goals: dataOf("# Goals\n- one") }, { semantic_memories: dataOf("- memory") }]) {
+      const { broken, tokens } = prefixOf(reportOf({}, texts), reportOf(wentOn, { entity_context: dataOf("Ann") }))
+      assert.isUndefined(broken)
+      const known = first.tokens - (first.parts.at(-1)?.tokens ?? 0)
+      assert.isAtLeast(tokens, known)
+    }
+    assert.deepStrictEqual(prefixOf(first, first), { tokens: first.tokens, share: 1 })
+  })
+
+  it("P1 P2 what ends it before that is named: tools, a part that is new, gone or changed, a cut, a compaction", () => {
+    const brokenIn = (after: Report) => prefixOf(first, after).broken
+    assert.deepStrictEqual(brokenIn(reportOf({ ...wentOn, toolsMark: "others" })), { key: "tools", how: "changed" })
+    assert.deepStrictEqual(brokenIn(reportOf(wentOn, { character_context: "Stern." })), {
+      key: "character_context",
+      how: "changed"
+    })
+    assert.deepStrictEqual(brokenIn(reportOf(wentOn, { core_blocks: "a block" })), { key: "core_blocks", how: "new" })
+    assert.deepStrictEqual(brokenIn(reportOf(wentOn, { character_context: "" })), {
+      key: "character_context",
+      how: "gone"
+    })
+    const cut = shrink(
+      openWindow(later, 10_000),
+      later.slice(-2).reduce((sum, { tokens }) => sum + tokens, 1)
+    )
+    assert.deepStrictEqual(brokenIn(reportOf({ window: cut })), { key: "conversation_history", how: "cut" })
+    const marker = { ...said("[CONTEXT SUMMARY]"), role: "system" as const }
+    const compacted = openWindow(later.slice(2), 10_000, marker)
+    assert.deepStrictEqual(brokenIn(reportOf({ window: compacted })), { key: "conversation_history", how: "compacted" })
+    assert.deepStrictEqual(prefixOf(undefined, first), { tokens: 0, share: 0 })
+  })
 })

@@ -86,6 +86,25 @@ describe("an assistant that keeps records of itself", () => {
     })
   })
 
+  it("F10 prompt I2 what a reflection leaves out is offered with the same list, and a call of it is refused", () => {
+    let looked = 0
+    const look = aTool("look", { run: () => Effect.sync(() => String(looked++)) })
+    const heavy = Array.from({ length: 15 }, (_, index) => entry(`The south gate jammed again, day ${index}.`, 10))
+    const model = inTurn(doing(...heavy), { text: "Written." }, calling("look"), { text: "[]" })
+    const life = live({ tools: [...selfTools, look], model })
+    life.say("Write it all down.")
+    life.rest()
+    const [first, , reflecting] = life.scripted.prompts
+    assert.deepStrictEqual(reflecting?.tools, first?.tools)
+    assert.isUndefined(first?.allowed)
+    assert.notInclude(reflecting?.allowed ?? [], "look")
+    assert.strictEqual(looked, 0)
+    assert.match(
+      life.answerTo("2.1.0"),
+      /^Refused: The tool look can not be called now\. Call one of these, or answer: .*noop/
+    )
+  })
+
   it("F109 a tool rule refuses what comes too early or too often, and ends the tick where it says so", () => {
     const rules = [
       { type: "start", tool: "look" },

@@ -38,6 +38,7 @@ import {
   type Content,
   type ContextTypeConfig,
   dataOf,
+  fingerprintOf,
   getContextType,
   goalsContent,
   openWindow,
@@ -341,7 +342,8 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     window,
     beside: beside.components,
     context,
-    toolTokens: book.toolTokens(offers)
+    toolTokens: book.toolTokens(offers),
+    toolsMark: book.rendered("mark of the tools", [offers], () => fingerprintOf(JSON.stringify(offers)))
   }
   return { offers, assembled: assemble(input), shown: besideChanges(beside, parts) }
 }
