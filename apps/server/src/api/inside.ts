@@ -78,8 +78,24 @@ const ContextPoint = Schema.Struct({
   iteration: Schema.Int,
   at: Schema.Finite,
   tokens: Schema.Finite,
-  share: Schema.Finite
+  share: Schema.Finite,
+  /** The kind of context: prompts of one kind are held against each other. */
+  context: Schema.optionalKey(Schema.String),
+  /** What of it a provider's cache knows from the one before it; not there where that one was not found. */
+  prefix: Schema.optionalKey(
+    Schema.Struct({
+      tokens: Schema.Finite,
+      share: Schema.Finite,
+      /** The part that ended it before the conversation did. */
+      broken: Schema.optionalKey(
+        Schema.Struct({ key: Schema.String, how: Schema.Literals(["changed", "new", "gone", "cut", "compacted"]) })
+      )
+    })
+  ),
+  /** What the provider told of it. */
+  cachedTokens: Schema.optionalKey(Schema.Finite)
 })
+export type ContextPoint = typeof ContextPoint.Type
 
 /** The words of a prompt, part by part. `exact`: its tokens are those of the report, so these are the very words. */
 const PromptText = Schema.Struct({
