@@ -120,4 +120,22 @@ describe("what stands beside an event", () => {
     assert.strictEqual(count(life.scripted.prompts.at(-1), "The ferry is late."), 1)
     assert.strictEqual(rowsOf(life, "shown").length, 1)
   })
+
+  it("H2 A8 a window whose beginning was cut off begins at the same message in another process", () => {
+    const definition = { maxContextTokens: 900, reservedResponseTokens: 100 }
+    const settings = { compactEnabled: false }
+    const first = busy({ definition, settings, tools: [] })
+    const isCut = () => !JSON.stringify(first.scripted.prompts.at(-1)).includes("day 0 ")
+    for (let day = 0; day < 40 && (day < 2 || !isCut()); day++)
+      tell(first, `It is day ${day} and the ferry was late again.`)
+    assert.isTrue(isCut())
+    tell(first, "And now?")
+    const before = first.scripted.prompts.at(-1)
+    const second = busy({ definition, settings, tools: [], disk: first.disk })
+    tell(second, "Well?")
+    const after = second.scripted.prompts[0]
+    if (before === undefined || after === undefined) return assert.fail("both were asked")
+    const lasting = contentsOf(before).filter((text) => !text.includes("<recalled_memories>"))
+    assert.isTrue(isBeginning(lasting, contentsOf(after)))
+  })
 })

@@ -94,6 +94,10 @@ export const inView = (
 
 // History: what of an assistant's past stands in its window.
 // H1  The window is the marker of what was compacted, if anything was, and the newest messages after it.
+// H2  One whose beginning was cut off begins at the same message in another process: a prompt goes on where it was.
+
+/** Under this key of the kind `shown` stands where the window begins, once its beginning was cut off. */
+const BEGIN = "begin"
 
 interface OpenHistory {
   readonly window: Window
@@ -109,13 +113,26 @@ export const openHistory = Effect.fnUntraced(function* (address: Address, defini
   const start = historyStartOf(recordsOf(own, "state"))
   const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
   const messages = placed.map(({ message }) => message)
-  const opened: OpenHistory = { window: windowOn(messages, definition, own), placed }
+  const opened: OpenHistory = { window: windowOn(messages, definition, own, firstShown(own, placed)), placed }
   return opened
 })
 
+const isAt = (record: Json | undefined, { index, no }: MessagePlace): boolean =>
+  record !== undefined && isJsonObject(record) && record["no"] === no && record["index"] === index
+
+/** The message that a window began with whose beginning was cut off; undefined where none was. */
+const firstShown = (own: OwnRecords, placed: ReadonlyArray<PlacedMessage>): Message | undefined => {
+  const begin = recordsOf(own, "shown").get(BEGIN)
+  return begin === undefined ? undefined : placed.find(({ place }) => isAt(begin, place))?.message
+}
+
 /** A window on all that was said since the last compaction, whatever of it other prompts had no room for. */
-export const windowOn = (messages: ReadonlyArray<Message>, definition: Definition, own: OwnRecords): Window =>
-  openWindow(messages, limitOf(definition), historyStartOf(recordsOf(own, "state"))?.marker)
+export const windowOn = (
+  messages: ReadonlyArray<Message>,
+  definition: Definition,
+  own: OwnRecords,
+  first?: Message
+): Window => openWindow(messages, limitOf(definition), historyStartOf(recordsOf(own, "state"))?.marker, first)
 
 /** Every message since the last compaction, with its place. */
 export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: OwnRecords) {
@@ -189,6 +206,7 @@ const shownIn = (viewer: Viewer) => {
   const kept: Array<ShownBeside> = []
   const stale: Array<string> = []
   for (const [key, record] of recordsOf(viewer.own, "shown")) {
+    if (key === BEGIN) continue
     const shown = readShown(record, viewer.count)
     if (shown === undefined || (begin !== undefined && isBefore(shown.place, begin))) stale.push(key)
     else kept.push(shown)
@@ -231,12 +249,21 @@ export const besideEvents = (viewer: Viewer): Beside => {
   return { place, recorded, marks, components, stale }
 }
 
+/** Where the window begins, as far as that is not written yet. */
+const beginChange = (viewer: Pick<Viewer, "own" | "places" | "window">): ReadonlyArray<RecordChange> => {
+  const known = recordsOf(viewer.own, "shown").get(BEGIN)
+  const begin = viewer.window.overLimit.messages === 0 ? undefined : windowBegin(viewer)
+  if (begin === undefined) return known === undefined ? [] : [{ kind: "shown", key: BEGIN, value: null }]
+  return isAt(known, begin) ? [] : [{ kind: "shown", key: BEGIN, value: { ...begin } }]
+}
+
 /** What the commit of a reply writes of what it was shown, and takes away of what nobody is shown any more. */
 export const besideChanges = (
+  viewer: Pick<Viewer, "own" | "places" | "window">,
   { place, recorded, stale }: Beside,
   parts: ReadonlyArray<ShownPart>
 ): ReadonlyArray<RecordChange> => {
-  const gone = stale.map((key): RecordChange => ({ kind: "shown", key, value: null }))
+  const gone = [...beginChange(viewer), ...stale.map((key): RecordChange => ({ kind: "shown", key, value: null }))]
   if (place === undefined || recorded !== undefined || parts.length === 0) return gone
   return [...gone, { kind: "shown", key: keyOf(place), value: { ...place, parts } as unknown as Json }]
 }

@@ -53,6 +53,7 @@ import { failureCost, isOutage, type Model, type ModelError, ModelRefused, type 
 import { addressKey, type Amount, defined, type Message, type Usage } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
 import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
@@ -322,7 +323,7 @@ const besideReason =
 
 /** The prompt of the tick at hand, within its limits, and the tools that go with it. `last` stands in this one only. */
 export const promptOf = (session: Session, last?: UncountedMessage) => {
-  const { book, count, decoded } = session
+  const { book, count, decoded, own, places } = session
   const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
   const context = contextTypeNow(session)
   const offers = offersOf(session)
@@ -345,7 +346,9 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     toolTokens: book.toolTokens(offers),
     toolsMark: book.rendered("mark of the tools", [offers], () => fingerprintOf(JSON.stringify(offers)))
   }
-  return { offers, assembled: assemble(input), shown: besideChanges(beside, parts) }
+  const assembled = assemble(input)
+  const kept = last === undefined && Result.isSuccess(assembled) ? assembled.success.window : session.window
+  return { offers, assembled, shown: besideChanges({ own, places, window: kept }, beside, parts) }
 }
 
 /** The prompt of a question that is no part of the conversation. */
