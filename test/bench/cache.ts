@@ -34,6 +34,8 @@ const SHORT_CONTEXT_TOKENS = 12_000
 const QUESTIONS = 60
 const EVERY = { ambient: 6, goal: 40, progress: 25, observation: 15 } as const
 const SHARE = 0.95
+/** Of the old layout, with compactions at other moments too: the index is the same, what is in it is not quite. */
+const BEFORE = { recalled: 0.77, shown: 0.38 } as const
 const RECALLED = 10
 const PAGE = 500
 
@@ -240,17 +242,26 @@ const livedIn = async (fleet: Fleet) => {
   }
 }
 
-const targetsOf = (report: Omit<CacheReport, "ok" | "targets">): Readonly<Record<string, boolean>> => {
+const targetsOf = (
+  report: Omit<CacheReport, "ok" | "targets">,
+  isShort: boolean
+): Readonly<Record<string, boolean>> => {
   const { all, lived, purposes, recall } = report
   const { compactions = 0, dreams = 0, ...kept } = lived
-  return {
-    [`${SHARE} of all that is sent repeats the beginning of the request before it`]: all.now.share >= SHARE,
-    [`${SHARE} of what answers are asked with`]: (purposes["answers"]?.now.share ?? 0) >= SHARE,
-    "the input costs less than in the old layout": all.now.cost < all.before.cost,
+  const found = {
     "something is recalled": recall["recall@10"] > 0 && recall.evidenceShown > 0,
     "two dreams": dreams >= 2,
-    "three compactions": compactions >= 3,
-    "goals, profiles, facts and ambient messages": Object.values(kept).every((count) => count > 0)
+    "goals, profiles, facts and ambient messages": Object.values(kept).every((count) => count > 0),
+    "the input costs less than in the old layout": all.now.cost < all.before.cost
+  }
+  if (isShort) return found
+  return {
+    ...found,
+    [`${SHARE} of all that is sent repeats the beginning of the request before it`]: all.now.share >= SHARE,
+    [`${SHARE} of what answers are asked with`]: (purposes["answers"]?.now.share ?? 0) >= SHARE,
+    [`recall@10 ≥ ${BEFORE.recalled} and evidence shown ≥ ${BEFORE.shown}, as in the old layout`]:
+      recall["recall@10"] >= BEFORE.recalled && recall.evidenceShown >= BEFORE.shown,
+    "three compactions": compactions >= 3
   }
 }
 
@@ -306,7 +317,7 @@ export const benchCache = async (data: string, isShort: boolean): Promise<CacheR
       recall: { questions: questions.length, "recall@10": recalled, evidenceShown: shown },
       lived
     }
-    const targets = targetsOf(report)
+    const targets = targetsOf(report, isShort)
     return { ok: Object.values(targets).every(Boolean), ...report, targets }
   } finally {
     await server.close()
