@@ -7,7 +7,7 @@
 import { type ModelRequest, type WireMessage } from "@reverie/testkit/model-server"
 
 /** A token that the provider knows costs this part of one that it reads. */
-export const CACHED_PRICE = 0.1
+const CACHED_PRICE = 0.1
 
 export interface Measured {
   readonly purpose: string
@@ -58,7 +58,7 @@ const conversationBegin = (messages: ReadonlyArray<WireMessage>): number => {
 }
 
 /** The same request as it was laid out before: each part that changes once and whole, before the conversation. */
-export const oldLayout = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<WireMessage> => {
+const oldLayout = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<WireMessage> => {
   const parts = new Map<string, Array<WireMessage>>()
   const others: Array<WireMessage> = []
   for (const message of messages) {

@@ -157,7 +157,7 @@ interface Life {
 
 /** One turn after the other, with what is overheard between them and two nights. */
 const live = async ({ fleet, idOf, sayings, scene, turns }: Life): Promise<void> => {
-  const nights = [Math.floor(turns / 3), Math.floor((2 * turns) / 3)]
+  const nights = new Set([Math.floor(turns / 3), Math.floor((2 * turns) / 3)])
   for (let place = 0; place < turns; place++) {
     scene.place = place
     scene.saying = sayings.at(place)
@@ -167,7 +167,7 @@ const live = async ({ fleet, idOf, sayings, scene, turns }: Life): Promise<void>
       await fleet.post(ID, { type: "message", text: nearby, channel: "room:kitchen" }, { from: "Robin" })
     }
     await fleet.answer(ID, text, { from, id: idOf.get(place) ?? `turn ${place}` })
-    if (nights.includes(place)) {
+    if (nights.has(place)) {
       await fleet.post(ID, { type: "sleep" })
       await fleet.rest()
     }

@@ -36,7 +36,7 @@ const anEvent = fc.record({
   text: fc.string({ maxLength: 60 }),
   profile: fc.nat(3),
   memories: fc.array(fc.nat(9), { maxLength: 4 }),
-  overheard: fc.nat(2),
+  nearby: fc.nat(2),
   goal: fc.option(fc.nat(4), { nil: undefined }),
   persona: fc.boolean()
 })
@@ -61,8 +61,8 @@ const live = (events: ReadonlyArray<typeof anEvent extends fc.Arbitrary<infer T>
   let goals = ""
   let persona = "Calm."
   let window = openWindow([], limit)
-  for (const [place, { goal, memories, overheard, profile, text, persona: isOther }] of events.entries()) {
-    for (let more = 0; more < overheard; more++) heard.push(`line ${heard.length}`)
+  for (const [place, { goal, memories, nearby, profile, text, persona: isOther }] of events.entries()) {
+    for (let more = 0; more < nearby; more++) heard.push(`line ${heard.length}`)
     if (goal !== undefined) goals = goal === 0 ? "" : `# Goals\n- goal ${goal}`
     if (isOther && place % Math.round(1 / RARELY) === 0) persona = `Calm since ${place}.`
     const standings: ReadonlyArray<Standing> = [

@@ -28,13 +28,12 @@ const Fields = Schema.Record(Schema.String, Json)
 const ofTick = { ...ofAssistant, tick: WholeFromQuery }
 const whichCall = { tick: Schema.optionalKey(WholeFromQuery), iteration: Schema.optionalKey(WholeFromQuery) }
 
+const call = { tick: Schema.Int, iteration: Schema.Int, at: Schema.Finite }
 const Part = Schema.Struct({ id: Schema.Int, key: Schema.String, messages: Schema.Int, tokens: Schema.Finite })
 
 /** What a model was shown with one call. */
 export const ContextView = Schema.Struct({
-  tick: Schema.Int,
-  iteration: Schema.Int,
-  at: Schema.Finite,
+  ...call,
   ok: Schema.Boolean,
   model: Schema.optionalKey(Schema.String),
   context: Schema.optionalKey(Schema.String),
@@ -72,27 +71,16 @@ export const ContextView = Schema.Struct({
 })
 export type ContextView = typeof ContextView.Type
 
-/** One point of the slider. */
+const Broken = Schema.Struct({ key: Schema.String, how: Schema.String })
+const Prefix = Schema.Struct({ tokens: Schema.Finite, share: Schema.Finite, broken: Schema.optionalKey(Broken) })
+
+/** One point of the slider. `prefix`: what repeats the prompt before it in the same context, and the part that ended that. */
 const ContextPoint = Schema.Struct({
-  tick: Schema.Int,
-  iteration: Schema.Int,
-  at: Schema.Finite,
+  ...call,
   tokens: Schema.Finite,
   share: Schema.Finite,
-  /** The kind of context: prompts of one kind are held against each other. */
   context: Schema.optionalKey(Schema.String),
-  /** What of it a provider's cache knows from the one before it; not there where that one was not found. */
-  prefix: Schema.optionalKey(
-    Schema.Struct({
-      tokens: Schema.Finite,
-      share: Schema.Finite,
-      /** The part that ended it before the conversation did. */
-      broken: Schema.optionalKey(
-        Schema.Struct({ key: Schema.String, how: Schema.Literals(["changed", "new", "gone", "cut", "compacted"]) })
-      )
-    })
-  ),
-  /** What the provider told of it. */
+  prefix: Schema.optionalKey(Prefix),
   cachedTokens: Schema.optionalKey(Schema.Finite)
 })
 export type ContextPoint = typeof ContextPoint.Type

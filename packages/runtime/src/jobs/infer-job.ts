@@ -12,7 +12,7 @@ import {
   type PluggedIn,
   PromptStore
 } from "@reverie/context"
-import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
+import { type InferOptions, Model, type ModelError, type Reply, type ToolOffer } from "@reverie/model"
 import {
   defined,
   type EnvelopeId,
@@ -205,6 +205,12 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
 
+const offered = (session: Session, tools: ReadonlyArray<ToolOffer>) => {
+  const { iteration, tick } = contextOf(session.decoded)
+  const callPrefix = `${tick}.${iteration}`
+  return { tools, callPrefix, cacheKey: cacheKeyOf(session), ...defined({ allowed: allowedNow(session) }) }
+}
+
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const context = contextOf(session.decoded)
   const model = yield* Model
@@ -241,11 +247,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     .infer(
       {
         messages: assembled.success.messages,
-        tools: offers,
-        callPrefix: `${context.tick}.${context.iteration}`,
-        cacheKey: cacheKeyOf(session),
+        ...offered(session, offers),
         lasting: assembled.success.lasting,
-        ...defined({ allowed: allowedNow(session), maxOutputTokens: room.tokens })
+        ...defined({ maxOutputTokens: room.tokens })
       },
       previewOf(session, hub, startedAt)
     )
