@@ -17,7 +17,7 @@ import { defined, type Message } from "@reverie/protocol"
 import type { PromptMessage } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component } from "./layout/component.ts"
-import { type ContextTypeConfig, isIncluded } from "./layout/context-types.ts"
+import { type ContextTypeConfig, inReadingOrder, isIncluded, isLate } from "./layout/context-types.ts"
 import { ContextTooSmall } from "./errors.ts"
 import {
   type CountMessage,
@@ -35,8 +35,9 @@ import {
   withParts,
   withTurn
 } from "./tokens/window.ts"
-import { type Absent, type CutContent, fingerprintOf, type LeftOut, type Part, type Report } from "./report.ts"
-import { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts"
+import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
+import { fingerprintOf } from "./tokens/price-book.ts"
+import { PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
 // X1  The longest contents are cut first, to one common length; a content shorter than that is not touched.

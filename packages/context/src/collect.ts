@@ -20,11 +20,11 @@ import {
 import type { BlockPermission, BlockType } from "@reverie/memory"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Component } from "./layout/component.ts"
-import { contentOverride, type ContextTypeConfig, isIncluded } from "./layout/context-types.ts"
-import { type Content, linesOf, type PriceBook, textOf } from "./tokens/price-book.ts"
+import { contentOverride, type ContextTypeConfig, isIncluded, isLate } from "./layout/context-types.ts"
+import { type Content, fingerprintOf, linesOf, type PriceBook, textOf } from "./tokens/price-book.ts"
 import { type PlaceholderValues, safeRenderTemplate } from "./prompt/template.ts"
-import { type Absent, fingerprintOf } from "./report.ts"
-import { isLate, PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
+import type { Absent } from "./report.ts"
+import { PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
 
 /** What was plugged in between the static components. */
 export interface PluggedIn extends Omit<PromptComponent, "isStatic"> {

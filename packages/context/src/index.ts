@@ -16,7 +16,7 @@ export {
 } from "./collect.ts"
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
-export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
+export { type ContextTypeConfig, findContextType, getContextType, inReadingOrder } from "./layout/context-types.ts"
 export type { Component } from "./layout/component.ts"
 export { ContextTooSmall } from "./errors.ts"
 export {
@@ -62,7 +62,7 @@ export {
   openWindow,
   type Window
 } from "./tokens/window.ts"
-export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
+export { type Content, dataOf, fingerprintOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
 export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
 export {
@@ -80,12 +80,11 @@ export {
   type Absent,
   compareReports,
   type ContextReport,
-  fingerprintOf,
   type PartChange,
   type Prefix,
   prefixOf,
   type Report,
   type ReportComparison
 } from "./report.ts"
-export { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts"
+export { PLACES } from "./layout/scheme.ts"
 export { effectiveMode } from "./search-options.ts"

@@ -5,20 +5,9 @@
 // R3  A comparison names every part that differs, and nothing that does not.
 
 import { defined, type Role } from "@reverie/protocol"
-import { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts"
+import { inReadingOrder, isLate } from "./layout/context-types.ts"
+import { PLACES } from "./layout/scheme.ts"
 import type { Amount } from "./tokens/window.ts"
-
-/** A short fingerprint of a text: two texts of one life hardly ever have the same. */
-export const fingerprintOf = (text: string): string => {
-  let one = 0xdeadbeef
-  let other = 0x41c6ce57
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    one = Math.imul(one ^ unit, 2_654_435_761)
-    other = Math.imul(other ^ unit, 1_597_334_677)
-  }
-  return ((one ^ (one >>> 15)) >>> 0).toString(36) + ((other ^ (other >>> 13)) >>> 0).toString(36)
-}
 
 /** One part of a prompt, as it came out. */
 export interface Part {

@@ -106,7 +106,7 @@ const isBeginning = (part: ReadonlyArray<PromptMessage>, whole: ReadonlyArray<Pr
 
 const isMemory = ({ content }: PromptMessage): boolean => content.startsWith("- memory")
 
-it("A8 N4 T1 a prompt begins with the one before it up to the memories of that one's event, unless something left the window or a person changed a part", () => {
+it("A8 R1 T1 a prompt begins with the one before it up to the memories of that one's event, unless something left the window or a person changed a part", () => {
   let held = 0
   let broken = 0
   fc.assert(
@@ -150,7 +150,7 @@ it("T1 T2 what stands beside an event of the window is not said again, and what 
   assert.isUndefined(unshown(standing(""), new Map()))
 })
 
-it("N4 only what changes with the event leaves the order of ids when a prompt is read", () => {
+it("reading R1 only what changes with the event leaves the order of ids when a prompt is read", () => {
   const ids = [0, 600, 950, 1000, 1500, 2000, 3000, 4000, 4001, 5000, 5999, 6000, 6001, 7000]
   assert.deepStrictEqual(
     inReadingOrder(ids.map((id) => ({ id }))).map(({ id }) => id),

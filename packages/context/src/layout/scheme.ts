@@ -4,8 +4,6 @@
 // N1  A prompt is assembled and told in strictly ascending order of ids; a static id stands on its place for ever.
 // N2  What is plugged in after a static component lies between it and the next static one, and never on a reserved id.
 // N3  `mixed` is the role of the conversation history alone.
-// N4  What changes with the event is rendered behind the conversation, right before the event: a provider's prompt cache
-//     knows a prompt up to the first token that changed. Memories stand last, for they are shown with that event only.
 
 import * as Result from "effect/Result"
 import { NoPlaceAfter, PlacesTaken } from "../errors.ts"
@@ -98,32 +96,6 @@ export const RESERVED_COMPONENTS: ReadonlyArray<ReservedComponent> = [
     "A first user message, for models that must have one."
   )
 ]
-
-/** Parts that change with the event: entities, memories, surroundings, goals. */
-const lateIds: ReadonlySet<number> = new Set([
-  PLACES.entityContext.id,
-  PLACES.semanticMemories.id,
-  PLACES.contextBuffer.id,
-  PLACES.goals.id
-])
-
-export const isLate = (id: number): boolean => lateIds.has(id)
-
-interface Numbered {
-  readonly id: number
-}
-
-/** More than any id. */
-const ALL_IDS = 10_000
-
-const rankOf = ({ id }: Numbered): number => {
-  if (!isLate(id)) return id
-  return PLACES.pendingEvent.id - 1 + (id === PLACES.semanticMemories.id ? ALL_IDS - 1 : id) / ALL_IDS
-}
-
-/** Parts in the order in which a model reads them (N4). */
-export const inReadingOrder = <Part extends Numbered>(parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
-  parts.toSorted((a, b) => rankOf(a) - rankOf(b))
 
 const staticIds: ReadonlyArray<number> = STATIC_COMPONENTS.map(({ id }) => id)
 const staticById = new Map(STATIC_COMPONENTS.map((each) => [each.id, each]))

@@ -270,4 +270,4 @@ export const besideChanges = (
 
 /** Tokens of all that stands beside the events of the window. */
 export const besideTokens = (viewer: Viewer): number =>
-  recordsOf(viewer.own, "shown").size === 0 ? 0 : shownIn(viewer).kept.reduce((sum, { tokens }) => sum + tokens, 0)
+  shownIn(viewer).kept.reduce((sum, { tokens }) => sum + tokens, 0)

@@ -216,13 +216,16 @@ const offersOf = ({ decoded, definition, offers: known }: Session): ReadonlyArra
 
 /** Names of the tools that may be called in the tick at hand; undefined when all may be. */
 export const allowedNow = (session: Session): ReadonlyArray<string> | undefined => {
-  const { toolFilter } = contextTypeNow(session)
-  const { categories, subAgents } = patternNow(contextOf(session.decoded))
+  const { book, decoded, definition } = session
+  const { contextType, toolFilter } = contextTypeNow(session)
+  const { categories, subAgents } = patternNow(contextOf(decoded))
   const offers = offersOf(session)
-  const allowed = session.definition.toolkit
-    .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
-    .filter((offer) => offers.includes(offer) && (subAgents || !delegateToolNames.has(offer.name)))
-  return allowed.length === offers.length ? undefined : allowed.map(({ name }) => name)
+  return book.rendered("allowed tools", [offers, contextType, categories.join(" "), subAgents], () => {
+    const allowed = definition.toolkit
+      .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
+      .filter((offer) => offers.includes(offer) && (subAgents || !delegateToolNames.has(offer.name)))
+    return allowed.length === offers.length ? undefined : allowed.map(({ name }) => name)
+  })
 }
 
 /** The same for all calls of an assistant in one kind of context, and nothing that tells a provider who that is. */

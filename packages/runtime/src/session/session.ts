@@ -59,7 +59,8 @@ import {
   openOwnRecords,
   type OwnRecords,
   recordsAfterCommit,
-  recordsAfterRun
+  recordsAfterRun,
+  recordsOf
 } from "./own-records.ts"
 import { DefinitionMissing } from "../errors.ts"
 import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts"
@@ -249,8 +250,10 @@ export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
 })
 
 /** Share of the context window that the conversation has, with what stands beside its events. */
-export const historyShare = (session: Session): number =>
-  (conversationTokens(session.window) + besideTokens(session)) / session.definition.maxContextTokens
+export const historyShare = (session: Session): number => {
+  const beside = recordsOf(session.own, "shown").size === 0 ? 0 : besideTokens(session)
+  return (conversationTokens(session.window) + beside) / session.definition.maxContextTokens
+}
 
 /** The message that holds the call, and the call itself. */
 export const callInWindow = (session: Session, index: number) => {
