@@ -249,16 +249,20 @@ const limitsOf = ({ book, decoded, definition }: Session) => ({
 // S1  A tick is shown one state of it from its first model call to its last, like its blocks and memories.
 // S2  Memories are shown anew with every event, and never twice: they are many, and hardly one comes to mind again.
 
+interface PlacedStanding extends Standing {
+  readonly id: number
+}
+
 /** The id of the goal that a line tells of. */
 const goalOf = (line: string): string => /^ *- \[([^\]]+)\]/.exec(line)?.[1] ?? ""
 
 /** All goals where none was shown, later those that have changed. */
-const goalsStanding = (goals: Content): Standing => {
+const goalsStanding = (goals: Content): PlacedStanding => {
   const lines = textOf(goals)
     .split("\n")
     .filter((line) => goalOf(line) !== "")
   return {
-    key: PLACES.goals.key,
+    ...PLACES.goals,
     things: lines.map((line) => ({ id: goalOf(line), says: line })),
     isWhole: true,
     render: (ids) => {
@@ -271,12 +275,12 @@ const goalsStanding = (goals: Content): Standing => {
   }
 }
 
-const profilesStanding = ({ recollection, topics }: Session): Standing => {
+const profilesStanding = ({ recollection, topics }: Session): PlacedStanding => {
   const { profileLines } = recollection
   const conversation = topics.slice(0, Math.max(0, topics.indexOf(", lately")))
   const profiles = [...profileLines].map(([id, { at, text }]) => ({ id, says: `${at} ${text}` }))
   return {
-    key: PLACES.entityContext.key,
+    ...PLACES.entityContext,
     // What it was about lately is told once with each: it changes with every word.
     things: topics === "" ? profiles : [...profiles, { id: conversation, says: "told" }],
     render: (ids) => {
@@ -288,14 +292,14 @@ const profilesStanding = ({ recollection, topics }: Session): Standing => {
   }
 }
 
-const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): ReadonlyArray<Standing> => {
+const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): ReadonlyArray<PlacedStanding> => {
   const { book, own } = session
   const nearby = recordsOf(own, "ambientMessages")
   const heard = book.rendered("nearby", [nearby], () => [...ambienceOf(nearby)])
   return [
     profilesStanding(session),
     {
-      key: PLACES.contextBuffer.key,
+      ...PLACES.contextBuffer,
       things: heard.map(([id]) => ({ id, says: "heard" })),
       render: (ids) => textOf(bufferContent(heard.flatMap(([id, line]) => (ids.has(id) ? [line] : []))))
     },
@@ -307,7 +311,8 @@ const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): Reado
 const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig) => {
   const texts = textsOf(session)
   const beside = besideEvents(session)
-  const standings = standingsOf(session, texts)
+  // What this kind of context does not show is not shown to anybody by it.
+  const standings = standingsOf(session, texts).filter(({ id }) => enabledComponents.includes(id))
   const isShown = enabledComponents.includes(PLACES.conversationHistory.id)
   // What a tool of this tick has changed its result tells; it is shown beside the next event.
   const isFirst = contextOf(session.decoded).iteration <= 1
