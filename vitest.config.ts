@@ -34,7 +34,8 @@ const whole = [
   "packages/reverie/test/trace-export.test.ts",
   "packages/runtime/test/poison.test.ts",
   "examples/*/test/**/*.test.ts",
-  "test/{night,real-input,replay}/**/*.test.ts"
+  "test/{night,real-input,replay}/**/*.test.ts",
+  "test/tooling/reference.test.ts"
 ]
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
 

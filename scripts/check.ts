@@ -18,7 +18,7 @@ import { toolSteps } from "./check/tools.ts"
 import { words } from "./check/words.ts"
 
 const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
-/** Somebody's own machine may have no Chromium; where main is guarded there is one, or the check fails. */
+/** Someone's own machine may have no Chromium; where main is guarded there is one, or the check fails. */
 const isPageProved = existsSync(chromium) || process.env["CI"] !== undefined
 if (!isPageProved) process.stdout.write(`page           left out: no Chromium at ${chromium} (CHROMIUM_PATH)\n`)
 

@@ -3,6 +3,7 @@
 // Owns its manifest, its licences and the page in it. Leaves JavaScript and types to pack/bundle.ts.
 // K1  What lies in the folder is made anew each time: nothing of an older build is published.
 // K2  The licence of every package that anything was taken of lies in it.
+// K3  The documents for users lie in it as Markdown, of this very version, with a skill for coding agents that leads to them.
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -10,6 +11,7 @@ import { parseArgs } from "node:util"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { buildPage } from "../apps/dashboard/build.ts"
 import { root, run } from "./check/program.ts"
+import { pagesOf, writeMarkdown } from "./docs/pages.ts"
 import { bundleCode, bundleTypes } from "./pack/bundle.ts"
 import { copies, entries, OLDEST_NODE, optionalPeers } from "./pack/parts.ts"
 
@@ -49,7 +51,7 @@ const manifest = () => {
       "./machine.json": "./lib/machine.json",
       "./package.json": "./package.json"
     },
-    files: ["lib", "page", "THIRD-PARTY.md"],
+    files: ["lib", "page", "docs", "skills", "THIRD-PARTY.md"],
     peerDependencies: Object.fromEntries(
       Object.entries(optionalPeers).map(([peer, from]) => [peer, rangeOf(peer, from)])
     ),
@@ -59,7 +61,7 @@ const manifest = () => {
 
 const isText = (file: string): boolean => /\.(html|js|css|json|svg|txt)$/.test(file)
 
-/** The page, each of its files beside its packed forms: browsers ask for brotli only where nobody listens in. */
+/** The page, each of its files beside its packed forms: browsers ask for brotli only where no one listens in. */
 const addPage = async (folder: string): Promise<void> => {
   await buildPage(folder)
   rmSync(join(folder, ".vite"), { recursive: true, force: true })
@@ -99,6 +101,7 @@ export const pack = async (folder: string): Promise<Packed> => {
   const lib = join(folder, "lib")
   const taken = await bundleCode(lib)
   await Promise.all([bundleTypes(lib), addPage(join(folder, "page/dist"))])
+  writeMarkdown(join(folder, "docs"), pagesOf(lib))
   for (const [from, to] of Object.entries(copies)) {
     mkdirSync(dirname(join(folder, to)), { recursive: true })
     copyFileSync(join(root, from), join(folder, to))

@@ -2,18 +2,21 @@
 // Owns the install and the choice of Node. Leaves running anything to run.mjs. Plain JavaScript for Node >= 18.
 // I1  Nothing is written to stdout: a caller's --json stays one JSON object.
 // I2  When what is installed is what the lockfile says, nothing is installed and no process is started.
-// I3  Who only runs a fleet installs what that needs; the tools come with the first command that builds or tests.
+// I3  Who only runs a fleet keeps what that needs: the page is built at once, and what only its building needs goes again.
+//     The tools come with the first command that builds or tests.
+// I4  What is taken away is taken whole, or no program reads it: npm sees what is missing, and installs it again.
 
 import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
 const stamp = join(root, "node_modules/.reverie-lock")
-/** What running a fleet with its page needs. */
-const running = ["apps/cli", "apps/dashboard", "examples/harbor"]
+/** What running a fleet needs, and what building its page needs. */
+const running = ["apps/cli", "examples/harbor"]
+const page = "apps/dashboard"
 const oldestNode = 24
 
 /** A failure that a person can act on: one line, no stack. */
@@ -29,7 +32,23 @@ const wanted = () => {
     .digest("hex")
 }
 
-/** True when somebody's own `npm ci` or `npm install` already brought exactly what the lockfile names. */
+const filesIn = (folder) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return filesIn(path)
+    return entry.isFile() ? [path] : []
+  })
+
+/** A page with other sources has to be built again, with the packages that this needs. */
+const wantedToRun = (hash) => {
+  const sources = ["index.html", "vite.config.ts", "package.json", "src"].map((name) => join(root, page, name))
+  const sum = createHash("sha256").update(hash)
+  for (const file of sources.flatMap((path) => (path.endsWith("src") ? filesIn(path).toSorted() : [path])))
+    sum.update(read(file))
+  return `${sum.digest("hex")} running`
+}
+
+/** True when a person's own `npm ci` or `npm install` already brought exactly what the lockfile names. */
 const agreesWithLockfile = () => {
   const installed = read(join(root, "node_modules/.package-lock.json"))
   if (installed === "") return false
@@ -45,11 +64,15 @@ const agreesWithLockfile = () => {
 /** Installs what the lockfile names, unless that is what is there; with `forRunning` only what running a fleet needs. */
 export const ensureInstalled = async ({ forRunning = false } = {}) => {
   const hash = wanted()
-  const lean = `${hash} running`
   const stamped = read(stamp)
-  if (stamped === hash || (forRunning && stamped === lean)) return
+  if (stamped === hash) return
+  const lean = forRunning ? wantedToRun(hash) : ""
+  if (forRunning && stamped === lean) return
   const isWhole = agreesWithLockfile()
-  if (!isWhole) await install(forRunning, isNewEnough(process.versions.node))
+  if (!isWhole) {
+    await install(forRunning, isNewEnough(process.versions.node))
+    if (forRunning) slim()
+  }
   writeFileSync(stamp, isWhole || !forRunning ? hash : lean)
 }
 
@@ -61,9 +84,57 @@ const flagsFor = (forRunning, hasNode) => {
     // What others want beside them, a compiler of TypeScript among it, is no part of running.
     "--legacy-peer-deps",
     "--include=optional",
-    ...running.map((folder) => `--workspace=${folder}`),
+    ...[...running, page].map((folder) => `--workspace=${folder}`),
     ...(hasNode ? [] : ["--include-workspace-root"])
   ]
+}
+
+/** The packages of the lockfile that these folders need, by their places. */
+const neededBy = (packages, folders) => {
+  const needed = new Set()
+  const open = [...folders]
+  const placeOf = (name, from) => {
+    for (let at = from; ; at = at.includes("/") ? dirname(at) : "") {
+      const place = `${at === "" ? "" : `${at}/`}node_modules/${name}`
+      if (packages[place] !== undefined) return [place]
+      if (at === "") return []
+    }
+  }
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    if (needed.has(place)) continue
+    needed.add(place)
+    const { dependencies, link, optionalDependencies, peerDependencies, resolved } = packages[place]
+    if (link === true) open.push(resolved)
+    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+    for (const name of names) open.push(...placeOf(name, place))
+  }
+  return needed
+}
+
+/** No program reads them: Node runs no TypeScript of a package, and maps are for debuggers. */
+const isUnread = (file) => file.endsWith(".map") || (/\.[cm]?tsx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file))
+
+/** Builds the page, and takes away what running does not need. */
+const slim = () => {
+  const built = spawnSync(node24(), ["--disable-warning=ExperimentalWarning", join(root, page, "build.ts")], {
+    cwd: root,
+    encoding: "utf8"
+  })
+  if (built.status !== 0) throw new SetupError(`the page can not be built: ${built.stderr.trim().slice(-1_000)}`)
+  const { packages } = JSON.parse(read(join(root, "package-lock.json")))
+  const needed = neededBy(packages, running)
+  const bundledNode = `node_modules/node-${process.platform}-${process.arch}`
+  for (const [place, { link }] of Object.entries(packages)) {
+    const folder = join(root, place)
+    if (link === true || !place.includes("node_modules/") || !existsSync(folder)) continue
+    if (place === bundledNode) {
+      for (const name of ["include", "share", "CHANGELOG.md"])
+        rmSync(join(folder, name), { recursive: true, force: true })
+    } else if (!needed.has(place)) rmSync(folder, { recursive: true, force: true })
+    else for (const file of filesIn(folder).filter(isUnread)) rmSync(file)
+  }
+  // npm would believe it instead of looking.
+  rmSync(join(root, "node_modules/.package-lock.json"), { force: true })
 }
 
 const install = async (forRunning, hasNode) => {

@@ -13,10 +13,10 @@ const own = (...names: ReadonlyArray<string>) => selfTools.filter(({ name }) => 
 /** Speaks with captains, and hears what is said on the quay. */
 export const desk = defineAssistant({
   id: "desk",
-  prompt: deskPrompt,
+  instructions: deskPrompt,
   persona: "Friendly and short. You know every skipper by name.",
   tools: [findBerth, assignBerth, passNote, say, ...own("add_session_memory", "update_system_prompt")],
-  settings: { maxIterations: 4 }
+  maxSteps: 4
 })
 
 /**
@@ -25,7 +25,7 @@ export const desk = defineAssistant({
  */
 export const archivist = defineAssistant({
   id: "archivist",
-  prompt: archivistPrompt,
+  instructions: archivistPrompt,
   tools: [
     findRecord,
     fileRecord,
@@ -41,19 +41,20 @@ export const archivist = defineAssistant({
 })
 
 /**
- * Knows tides, tugs and weather, and plans what takes weeks. Whoever wants the harbour closed looks at the weather first,
+ * Knows tides, tugs and weather, and plans what takes weeks. Anyone who wants the harbour closed looks at the weather first,
  * and has a second to confirm it.
  */
 export const planner = defineAssistant({
   id: "planner",
-  prompt: plannerPrompt,
+  instructions: plannerPrompt,
   tools: [tideTable, tugSchedule, weather, closeHarbour, ...selfTools, ...blockTools],
   blocks: [{ label: "board", type: "core", description: "The notice board of the office.", content: "Notices:" }],
-  rules: [
+  toolRules: [
     { type: "max-calls", tool: "weather", max: 2 },
     { type: "requires", tool: "close_harbour", prior: ["weather"] }
   ],
-  settings: { approvalMillis: 1_000, maxIterations: 3 }
+  settings: { approvalMs: 1_000 },
+  maxSteps: 3
 })
 
-export default defineFleet({ assistants: [desk, archivist, planner], reception: "desk" })
+export default defineFleet({ assistants: [desk, archivist, planner], defaultAssistant: "desk" })

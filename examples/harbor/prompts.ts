@@ -1,4 +1,4 @@
-// Prompts: what each assistant of the harbour office is told about itself.
+// Prompts: what each assistant of the harbour office learns about itself.
 
 export const deskPrompt = `You are the front desk of the harbour office of Port Merrow. Captains call you first.
 Look up a free berth with find_berth before you promise one. Assigning a berth (assign_berth) changes the harbour: a

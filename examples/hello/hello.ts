@@ -6,13 +6,13 @@ const berths = defineTool({
   name: "find_berth",
   description: "Finds a free berth for a ship of the given length in metres.",
   input: { type: "object", properties: { metres: { type: "number" } }, required: ["metres"] },
-  run: (args) => ((args as { metres: number }).metres > 80 ? "berth 7, from noon" : "berth 2, now")
+  run: ({ metres }) => (metres > 80 ? "berth 7, from noon" : "berth 2, now")
 })
 
 const fleet = await Fleet.open({
   data: process.argv[2] ?? ".reverie/hello",
   fleet: defineFleet({
-    assistants: [defineAssistant({ id: "desk", prompt: "You run the front desk of a harbour.", tools: [berths] })]
+    assistants: [defineAssistant({ id: "desk", instructions: "You run the front desk of a harbour.", tools: [berths] })]
   })
 })
 

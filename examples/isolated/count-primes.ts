@@ -1,4 +1,4 @@
-// Runs in a process of its own: it may take all the time and memory that it was given, and nobody else waits.
+// Runs in a process of its own: it may take all the time and memory that it was given, and no one else waits.
 
 import type { IsolatedRun } from "reverie"
 

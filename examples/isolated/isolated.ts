@@ -6,7 +6,7 @@ const primes = defineTool({
   name: "count_primes",
   description: "Counts the primes below the given number.",
   input: { type: "object", properties: { below: { type: "number" } }, required: ["below"] },
-  timeoutMillis: 5_000,
+  timeoutMs: 5_000,
   isolate: { memoryMb: 128 },
   run: new URL("./count-primes.ts", import.meta.url)
 })
@@ -14,7 +14,7 @@ const primes = defineTool({
 await using fleet = await Fleet.open({
   data: process.argv[2] ?? ".reverie/isolated",
   fleet: defineFleet({
-    assistants: [defineAssistant({ id: "clerk", prompt: "You count for a harbour.", tools: [primes] })]
+    assistants: [defineAssistant({ id: "clerk", instructions: "You count for a harbour.", tools: [primes] })]
   })
 })
 

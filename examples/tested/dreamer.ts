@@ -4,8 +4,8 @@ import { blockTools, defineAssistant, memoryTools } from "reverie"
 
 export const dreamer = defineAssistant({
   id: "dreamer",
-  prompt: "You are the pilot of the harbour. You remember what captains tell you.",
+  instructions: "You are the pilot of the harbour. You remember what captains tell you.",
   tools: [...memoryTools, ...blockTools],
   blocks: [{ label: "board", type: "core", description: "The notice board.", content: "Fog until noon." }],
-  sleep: { sleepStartHour: 2, sleepDurationHours: 4 }
+  sleep: { startHour: 2, durationHours: 4 }
 })

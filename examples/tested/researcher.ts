@@ -4,7 +4,7 @@ import { defineAssistant } from "reverie"
 
 export const researcher = defineAssistant({
   id: "researcher",
-  prompt: "You answer questions. Hand each part of one on, and join the reports.",
+  instructions: "You answer questions. Hand each part of one on, and join the reports.",
   budget: { tokens: 20_000 },
-  subAgents: { budget: 2, limits: { tokens: 2_500, seconds: 60 } }
+  subAgents: { maxConcurrent: 2, budget: { tokens: 2_500, timeoutMs: 60_000 } }
 })

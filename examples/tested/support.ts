@@ -29,7 +29,7 @@ export const openTicket = defineTool({
 const refund = defineTool({
   name: "refund",
   description: "Pays an order back.",
-  category: "dangerous",
+  needsApproval: true,
   idempotent: true,
   input: {
     type: "object",
@@ -42,7 +42,7 @@ const refund = defineTool({
 
 export const support = defineAssistant({
   id: "support",
-  prompt: "You answer customers. Look an order up before you say anything about it.",
+  instructions: "You answer customers. Look an order up before you say anything about it.",
   tools: [findOrder, openTicket, refund],
-  settings: { approvalMillis: 8 * 60 * 60 * 1_000 }
+  settings: { approvalMs: 8 * 60 * 60 * 1_000 }
 })

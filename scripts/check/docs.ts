@@ -6,14 +6,18 @@
 // D4  The README of a room has at most 30 lines.
 // D5  Every path that a page of docs/ names in backticks or in an `sh` fence exists; `<name>` and `*` stand for any name.
 // D6  Every term of the glossary has one row and one sentence, and is used in the place that its row names.
-// D7  A decision has at most 25 lines, a page of steps at most 80; every `ts` fence of docs/ is one that runs.
+// D7  A decision has at most 25 lines, a page of steps at most 80, the architecture in docs/ at most 150; every `ts` fence of docs/ is one that runs.
 // D8  docs/README.md links to every page of docs/.
+// D10 Every code block of a guide (docs/guides) is examined: run, type-checked, or a command that exists (scripts/docs/blocks.ts).
 // D9  Every file and folder that the table `file | owns` of a room's README names is in that room.
 
 import { existsSync } from "node:fs"
 import { mkdir, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { filesOfRepository, readText } from "../../test/architecture/repository.ts"
+import { blockClaims } from "../docs/blocks.ts"
+import { references } from "../docs/pages.ts"
+import { knownCommands, proveGuides } from "../docs/programs.ts"
 import { allOf, root, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
@@ -86,6 +90,9 @@ export interface Tree {
 
 const isOfDocs = ({ path }: Document): boolean => path.startsWith("docs/")
 
+/** Written for users: its paths and commands are those of their projects. */
+const isGuide = ({ path }: Document): boolean => path.startsWith("docs/guides/")
+
 /** Code in backticks outside of fences, and the lines of `sh` fences, each with its place in the text. */
 const codeIn = ({ text }: Document): ReadonlyArray<{ readonly code: string; readonly at: number }> =>
   [...withoutFences(text).matchAll(/`([^`\n]+)`/g), ...text.matchAll(/^```sh\b.*\n([\s\S]*?)^```/gm)].map((match) => ({
@@ -141,12 +148,18 @@ export const termClaims = (document: Document, tree: Tree): ReadonlyArray<Claim>
   })
 }
 
+const longest: ReadonlyArray<readonly [RegExp, number]> = [
+  [/^docs\/decisions\//, 25],
+  [/^docs\/add-/, 80],
+  [/^docs\/architecture\.md$/, 150]
+]
+
 export const formClaims = (document: Document): ReadonlyArray<Claim> => {
   if (!isOfDocs(document)) return []
   const { path, text } = document
-  const most = path.startsWith("docs/decisions/") ? 25 : basename(path).startsWith("add-") ? 80 : Infinity
+  const [, most] = longest.find(([of]) => of.test(path)) ?? [path, Infinity]
   const lines = text.trimEnd().split("\n").length
-  const idle = [...text.matchAll(/^```ts(?! run\b).*$/gm)]
+  const idle = isGuide(document) ? [] : [...text.matchAll(/^```ts(?! run\b).*$/gm)]
   return [
     { where: path, fault: lines > most ? `${lines} lines, at most ${most}` : undefined },
     ...idle.map(({ index }) => ({ where: lineAt(document, index), fault: "a ts fence that is not run" }))
@@ -197,15 +210,18 @@ const treeOfRepository = (): Tree => {
   }
 }
 
+/** Made with the site and the package, and kept nowhere. */
+const isGenerated = (path: string): boolean => references.some((name) => path === `docs/reference/${name}.md`)
+
 /** Everything that the documents say, but for what only a run can show. */
 export const saidIn = (documents: ReadonlyArray<Document>): ReadonlyArray<Claim> => {
   const { scripts } = JSON.parse(readText("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
   const tree = treeOfRepository()
   const each = documents.flatMap((document) => [
-    ...commandClaims(document, Object.keys(scripts)),
-    ...linkClaims(document, tree.exists),
+    ...(isGuide(document) ? [] : commandClaims(document, Object.keys(scripts))),
+    ...linkClaims(document, isGuide(document) ? (path) => tree.exists(path) || isGenerated(path) : tree.exists),
     ...readmeClaim(document),
-    ...(isOfDocs(document) ? pathClaims(document, tree) : []),
+    ...(isOfDocs(document) && !isGuide(document) ? pathClaims(document, tree) : []),
     ...roomClaims(document, tree),
     ...termClaims(document, tree),
     ...formClaims(document)
@@ -227,14 +243,25 @@ const runFence = async ({ code, language, where }: Fence, index: number): Promis
   return { where, fault: said.code === 0 ? undefined : `ended with ${said.code}\n${allOf(said)}` }
 }
 
+/** D10. */
+const guideClaims = async (documents: ReadonlyArray<Document>): Promise<ReadonlyArray<Claim>> => {
+  const guides = documents.filter(isGuide)
+  const known = knownCommands()
+  return [
+    ...guides.flatMap((guide) => blockClaims(guide, known)),
+    ...(await proveGuides(`${workplace}-guides`, guides))
+  ]
+}
+
 const prove = async (): Promise<Outcome> => {
   const documents = documentsOf("*.md")
   const said = saidIn(documents)
   await rm(workplace, { recursive: true, force: true })
   await mkdir(workplace, { recursive: true })
   const ran: Array<Claim> = []
-  for (const [index, fence] of documents.flatMap(fencesOf).entries()) ran.push(await runFence(fence, index))
-  const claims = [...said, ...ran]
+  const fences = documents.filter((document) => !isGuide(document)).flatMap(fencesOf)
+  for (const [index, fence] of fences.entries()) ran.push(await runFence(fence, index))
+  const claims = [...said, ...ran, ...(await guideClaims(documents))]
   const faults = claims.filter(({ fault }) => fault !== undefined)
   const output = faults.map(({ fault, where }) => `${where}: ${fault ?? ""}`).join("\n")
   return { ok: faults.length === 0, count: claims.length, output }

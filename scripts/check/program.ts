@@ -2,6 +2,7 @@
 // Owns the child processes. Leaves what their words mean to the steps.
 
 import { spawn } from "node:child_process"
+import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -15,9 +16,11 @@ export interface Said {
 /** Runs a program of node_modules/.bin or of the system, in the root, without colours and without a terminal. */
 export const run = (command: string, args: ReadonlyArray<string>): Promise<Said> =>
   new Promise((resolve) => {
-    const path = `${root}node_modules/.bin:${process.env["PATH"] ?? ""}`
+    const path = `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`
     const env = { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: undefined, TURBO_TELEMETRY_DISABLED: "1" }
-    const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
+    // What npm brings is a script on Windows, which a shell alone starts.
+    const shell = process.platform === "win32" && /^[\w-]+$/.test(command)
+    const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"], shell })
     let stdout = ""
     let stderr = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))

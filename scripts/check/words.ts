@@ -3,6 +3,7 @@
 // W1  A word is found in every name, also inside camelCase, snake_case and kebab-case, and in file names.
 // W2  A word that no plain sentence needs is refused in texts and comments as well.
 // W3  An exception names its files and its reason; one that nothing uses fails.
+// W4  Prose says who acts: a comment or a text with a word that hides it is refused. A name, and a text of one word, may be so.
 
 import { filesOfRepository, readText } from "../../test/architecture/repository.ts"
 import type { Step } from "./step.ts"
@@ -44,6 +45,30 @@ export const retiredWords: ReadonlyArray<Retired> = [
   retired("visit visits", "lease session", false)
 ]
 
+/** A word or a phrase that prose is refused: in comments, in texts with a space, and in titles of tests. */
+interface Unclear {
+  readonly says: string
+  readonly found: RegExp
+  readonly instead: string
+}
+
+const unclear = (says: string, instead: string): Unclear => ({
+  says,
+  found: new RegExp(String.raw`(?<![\w-])(?:${says.replaceAll(" ", String.raw`\s+`)})(?![\w-])`, "i"),
+  instead
+})
+
+/** Each has a plain word of the present day that says more: who acts, who learns of it, whose it is. */
+export const unclearWords: ReadonlyArray<Unclear> = [
+  unclear("whoever", "the caller, the one who, anyone who, no matter who"),
+  unclear("nobody", "no one, or the subject that does not act"),
+  unclear("somebody", "someone, or who it is"),
+  unclear("is told|are told", "learns, receives, is asked to; of what is said: is reported"),
+  unclear("hears of it|hear of it", "learns of it, learn of it"),
+  unclear("what is of", "what belongs to, what concerns"),
+  unclear("thereof|therein|thereby|whereof|wherein|whereby|hitherto|henceforth", "the noun that it stands for")
+]
+
 export interface Exception {
   readonly path: RegExp
   readonly word: string
@@ -51,7 +76,7 @@ export interface Exception {
 }
 
 export const exceptions: ReadonlyArray<Exception> = [
-  { path: /reverie\/src\/moving\/place\.ts$/, word: "unfold", reason: "Stream.unfold of Effect" },
+  { path: /reverie\/src\/moving\/bundle-stream\.ts$/, word: "unfold", reason: "Stream.unfold of Effect" },
   {
     path: /^(scripts\/house|test\/tooling\/)/,
     word: "house",
@@ -68,6 +93,35 @@ export const exceptions: ReadonlyArray<Exception> = [
   { path: /memory\/src\/text\/porter\.ts$/, word: "shelves", reason: "an English word and its plural" },
   { path: /memory\/test\/facts\/consolidate\.test\.ts$/, word: "house", reason: "what a person says in a sample" },
   { path: /test\/architecture\/scope\.ts$/, word: "visit", reason: "a standard word for walking a syntax tree" },
+  ...["whoever", "nobody", "somebody", "is told|are told", "hears of it|hear of it"].map((word) => ({
+    path: /^packages\/reverie\/src\//,
+    word,
+    reason: "its comments are rewritten together with the names of the SDK"
+  })),
+  {
+    path: /^packages\/(assistant\/src\/(chart\/ignored|machine\/tool-calls|sub-agents\/steps|team\/(directory|team))|context\/src\/layout\/context-types|runtime\/src\/sub-agents\/sent-definition|adapters\/model-offline\/src\/sleep\/summary)\.ts$/,
+    word: "nobody",
+    reason: "a text that a model reads: another one would answer otherwise"
+  },
+  {
+    path: /^(packages\/(assistant\/test\/(awake\.test|persona-corpus)|adapters\/(mcp|model-offline)\/test\/.*|runtime\/test\/(relay|team)\.test|reverie\/test\/fleet\.test|tools\/test\/define\.test)|test\/night\/conversation|apps\/(cli\/test\/failures|dashboard\/test\/live)\.test)\.ts$/,
+    word: "nobody",
+    reason: "an id, a sample, or a text that a model reads"
+  },
+  { path: /assistant\/src\/self\/reflection\.ts$/, word: "nobody", reason: "a list of English words" },
+  { path: /assistant\/src\/self\/reflection\.ts$/, word: "somebody", reason: "a list of English words" },
+  { path: /assistant\/test\/persona-corpus\.ts$/, word: "whoever", reason: "what a person says in a sample" },
+  { path: /model-offline\/(src|test)\//, word: "somebody", reason: "the name of a speaker who is not known" },
+  {
+    path: /^(apps\/cli\/src\/commands\/init|test\/(attack\/fleets|bench)\/.*)\.ts$/,
+    word: "is told|are told",
+    reason: "a prompt"
+  },
+  {
+    path: /memory\/src\/integrity\/instruction\.ts$/,
+    word: "thereof|therein|thereby|whereof|wherein|whereby|hitherto|henceforth",
+    reason: "the words of a rule"
+  },
   { path: /(^|\/)(test|examples|testkit)\//, word: "desk", reason: "the assistant at the front desk of the harbour" }
 ]
 
@@ -87,6 +141,14 @@ const NAME = /[A-Za-z_$][A-Za-z0-9_$]*/g
 const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g
 const PROSE = /^\s*(?:\/\/|\*|\/\*)/
 
+const TEXT = /"[^"\n]* [^"\n]*"|'[^'\n]* [^'\n]*'|`[^`]* [^`]*`?|(?<!:)\/\/.*$|>[^<>{}]* [^<>{}]*</g
+
+/** The comments and texts of a line. Code between backticks is quoted, not said. */
+const proseOf = (line: string): string =>
+  (PROSE.test(line) ? [line] : (line.match(TEXT) ?? []))
+    .map((part) => (part.startsWith("`") ? part : part.replaceAll(/`[^`]*`/g, " ")))
+    .join(" ")
+
 /** Texts with a space between words are prose: what is left of a line are its names. */
 const namesOnly = (line: string): string =>
   PROSE.test(line)
@@ -103,15 +165,21 @@ export const retiredIn = (
   allowed: ReadonlyArray<Exception> = exceptions
 ): ReadonlyArray<Found> => {
   const found: Array<Found> = []
+  const note = (word: string, instead: string, line: number): void => {
+    const exception = allowed.find((each) => each.word === word && each.path.test(path))
+    if (exception === undefined) found.push({ path, line, word, instead })
+    else used.add(exception)
+  }
   const look = (part: string, line: number): void => {
     const names = partsOf(namesOnly(part))
     const all = partsOf(part)
+    const prose = proseOf(part)
+    for (const { found: unclearWord, instead, says } of unclearWords) {
+      if (unclearWord.test(prose)) note(says, instead, line)
+    }
     for (const { everywhere, forms, instead } of retiredWords) {
       for (const word of forms) {
-        if (!(everywhere ? all : names).has(word)) continue
-        const exception = allowed.find((each) => each.word === word && each.path.test(path))
-        if (exception === undefined) found.push({ path, line, word, instead })
-        else used.add(exception)
+        if ((everywhere ? all : names).has(word)) note(word, instead, line)
       }
     }
   }

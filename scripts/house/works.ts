@@ -22,7 +22,7 @@ const answer = async (fleet: Fleet, text: string): Promise<void> => {
 }
 
 /** Until a notice is of the kind that ends the work. */
-const until = (fleet: Fleet, isEnd: (notice: Parameters<Parameters<Fleet["onEvery"]>[0]>[0]) => boolean) =>
+const until = (fleet: Fleet, isEnd: (notice: Parameters<Parameters<Fleet["outbox"]["onEvery"]>[0]>[0]) => boolean) =>
   new Promise<void>((resolve) => {
     const stop = fleet.on("*", (notice) => {
       if (!isEnd(notice)) return
@@ -47,7 +47,7 @@ export const works: Readonly<Record<string, Work>> = {
         if (notice.type === "step-finished") steps++
         return notice.type === "state-changed" && notice.status === "dreaming.resting"
       })
-      await fleet.sleep(clerk, { forMillis: 3_600_000 })
+      await fleet.sleep(clerk, { forMs: 3_600_000 })
       await over
       if (steps === 0) throw new Error("the dream had no step")
     }
@@ -67,14 +67,14 @@ export const works: Readonly<Record<string, Work>> = {
 export const openFleet = (data: string): Promise<Fleet> =>
   Fleet.open({
     data,
-    worker: { sweepMillis: 86_400_000 },
+    worker: { sweepMs: 86_400_000 },
     fleet: defineFleet({
-      assistants: [defineAssistant({ id: clerk, prompt: "You run the front desk of a harbour.", subAgents: {} })]
+      assistants: [defineAssistant({ id: clerk, instructions: "You run the front desk of a harbour.", subAgents: {} })]
     })
   })
 
 /** Says what is said before, one after the other, and waits until nothing is left to do. */
 export const prepare = async (fleet: Fleet, { before }: Work): Promise<void> => {
   for (const text of before) await answer(fleet, text)
-  await fleet.rest()
+  await fleet.idle()
 }

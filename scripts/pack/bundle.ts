@@ -1,18 +1,24 @@
 // Bundle: the sources as few files of JavaScript, and their types as one file for each entry point.
 // Owns what is bundled in, and the places where the sources name a file by its URL. Leaves the lists to parts.ts.
-// B1  Everything is bundled in but the optional peers: whoever installs the package installs one package.
+// B1  Everything is bundled in but the optional peers: anyone who installs the package installs one package.
 // B2  What is named by `new URL(..., import.meta.url)` is found in the package too, or the build fails.
 // B3  The types name nothing that is not installed.
-// B4  Whoever bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
+// B5  What an import of the package loads lies in two files: a file costs more than what is in it. What the command, a child
+//     process or a thread shares with it stays apart, so that none of them loads the rest.
+// B4  Anyone who bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { build, type Rolldown } from "tsdown"
 import { root } from "../check/program.ts"
+import { seeThrough } from "./barrels.ts"
 import { entries, optionalPeers, places } from "./parts.ts"
 
 const oneOf = (names: ReadonlyArray<string>): RegExp => new RegExp(`^(${names.join("|")})(/|$)`)
 const peers = oneOf(Object.keys(optionalPeers))
+
+/** Entries that are started often, and load little. */
+const alone = ["cli", "isolated-run", "watchdog"]
 
 const fromRoot = (path: string): string => relative(root, path).split(sep).join("/")
 
@@ -129,6 +135,24 @@ const noting = (taken: Set<string>): Rolldown.Plugin => ({
   }
 })
 
+type Groups = ReadonlyMap<string, string>
+
+/** B5: the file of each module that an import of the package loads, as a first bundling with no wish in it finds them. */
+const groupsIn = (bundle: Rolldown.OutputBundle): Groups => {
+  const modulesOf = (entry: string): ReadonlySet<string> => {
+    const files = new Set([`${entry}.js`])
+    for (const file of files) {
+      const chunk = bundle[file]
+      if (chunk?.type === "chunk") for (const other of chunk.imports) files.add(other)
+    }
+    return new Set([...files].flatMap((file) => Object.keys(Reflect.get(bundle[file] ?? {}, "modules") ?? {})))
+  }
+  const small = new Set(alone.flatMap((entry) => [...modulesOf(entry)]))
+  const threads = modulesOf("search-thread")
+  const main = [...modulesOf("index")].filter((id) => !small.has(id) && !id.startsWith("\0"))
+  return new Map(main.map((id) => [id, threads.has(id) ? "base" : "main"]))
+}
+
 const settings = {
   cwd: root,
   config: false,
@@ -140,23 +164,39 @@ const settings = {
   report: false
 } as const
 
-/** Writes the JavaScript; answers the folders of the packages that are in it. */
-export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> => {
-  const taken = new Set<string>()
-  await build({
+const bundled = (outDir: string, groups: Groups, plugins: ReadonlyArray<Rolldown.Plugin>, write: boolean) =>
+  build({
     ...settings,
     outDir,
+    write,
     entry: Object.fromEntries(Object.entries(entries).map(([name, { source }]) => [name, source])),
     tsconfig: false,
     dts: false,
-    clean: true,
+    clean: write,
     shims: true,
     // Less to read at each start. Lines and the names of functions stay, for stack traces.
-    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
-    outputOptions: { comments: { legal: true, annotation: true, jsdoc: false } },
+    minify: write && { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
+    outputOptions: {
+      comments: { legal: true, annotation: true, jsdoc: false },
+      // A group is whole with all that it imports: nothing has to be drawn into it.
+      codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: (id) => groups.get(id) ?? null }] }
+    },
     deps: { alwaysBundle: (id) => !peers.test(id), neverBundle: [peers], onlyBundle: false },
-    plugins: [ownUrls, sqlite, noWebWorker, plainRequires, hiddenPeers, noting(taken)]
+    plugins: [seeThrough(), ownUrls, sqlite, noWebWorker, plainRequires, hiddenPeers, ...plugins]
   })
+
+/** Writes the JavaScript; answers the folders of the packages that are in it. */
+export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> => {
+  const taken = new Set<string>()
+  let groups: Groups = new Map()
+  const looking: Rolldown.Plugin = {
+    name: "looking",
+    generateBundle(_, bundle) {
+      groups = groupsIn(bundle)
+    }
+  }
+  await bundled(outDir, groups, [looking], false)
+  await bundled(outDir, groups, [noting(taken)], true)
   return taken
 }
 
@@ -218,8 +258,24 @@ const ownPaths = (): Readonly<Record<string, ReadonlyArray<string>>> => {
   )
 }
 
+const TRIES = 3
+
+/**
+ * The bundler of declarations sometimes finds files missing that its compiler has just written, on a busy machine. It never
+ * goes on with less than all of them, so the same is tried again; any other failure counts at once.
+ */
+const tried = async (work: () => Promise<unknown>, tries = TRIES): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    if (tries <= 1 || !String(error).includes("did not generate dts file")) throw error
+    await tried(work, tries - 1)
+  }
+}
+
 /** Writes the types of the entry points, which are types of ours and of effect. */
 export const bundleTypes = async (outDir: string): Promise<void> => {
+  mkdirSync(outDir, { recursive: true })
   const shown = Object.entries(entries).filter(([, { subpath }]) => subpath !== undefined)
   // The compiler takes the folder of its project for the root of the sources.
   const project = join(root, `tsconfig.pack-${process.pid}.json`)
@@ -236,22 +292,24 @@ export const bundleTypes = async (outDir: string): Promise<void> => {
     JSON.stringify({ extends: "./tsconfig.json", compilerOptions, include: [], exclude: [], files })
   )
   try {
-    await build({
-      ...settings,
-      outDir,
-      entry: Object.fromEntries(shown.map(([name, { source }]) => [name, source])),
-      tsconfig: project,
-      dts: { emitDtsOnly: true },
-      // A file that several entries share is not named like one of them.
-      outputOptions: { chunkFileNames: "shared-[name].ts" },
-      hash: false,
-      clean: false,
-      deps: {
-        alwaysBundle: (id) => !oneOf(foreign).test(id),
-        neverBundle: [oneOf(foreign)],
-        onlyBundle: false
-      }
-    })
+    await tried(() =>
+      build({
+        ...settings,
+        outDir,
+        entry: Object.fromEntries(shown.map(([name, { source }]) => [name, source])),
+        tsconfig: project,
+        dts: { emitDtsOnly: true },
+        // A file that several entries share is not named like one of them.
+        outputOptions: { chunkFileNames: "shared-[name].ts" },
+        hash: false,
+        clean: false,
+        deps: {
+          alwaysBundle: (id) => !oneOf(foreign).test(id),
+          neverBundle: [oneOf(foreign)],
+          onlyBundle: false
+        }
+      })
+    )
   } finally {
     rmSync(project, { force: true })
   }

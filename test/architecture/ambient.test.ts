@@ -72,7 +72,7 @@ describe("no room touches the world", () => {
     assertNone(ambientFaults([plant("apps/cli/src/planted.ts", "console.log(Date.now())")], []))
   })
 
-  test("A2 an exemption covers its folder, and nobody keeps one without need", () => {
+  test("A2 an exemption covers its folder, and no one keeps one without need", () => {
     const touching = plant("packages/runtime/src/planted.ts", "console.log(1)")
     const covering = { folder: "packages/runtime/src/", why: "planted" }
     assertNone(ambientFaults([touching], [covering]))

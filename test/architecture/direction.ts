@@ -2,7 +2,7 @@
 // Owns the rank of each room and every rule about who may import whom. Leaves declared dependencies to manifests.
 // D1  An import points only to a room of a smaller rank; rooms of one rank do not import one another.
 // D2  Adapters import protocol and the rooms whose ports they implement, never each other (they share a rank).
-// D3  Only `assistant` imports xstate. Nobody imports the barrel of effect.
+// D3  Only `assistant` imports xstate. No one imports the barrel of effect.
 // D4  A relative import stays in its room; a computed one is for what loads a module that a user names: apps, and the process
 //     of an isolated tool.
 
@@ -26,7 +26,7 @@ const rankByFolder: Readonly<Record<string, number>> = {
   "packages/create-reverie": 7
 }
 
-/** Undefined for a room that nobody has given a place. */
+/** Undefined for a room that no one has given a place. */
 export const rankOf = (folder: string): number | undefined => {
   if (folder.startsWith("packages/adapters/")) return 4
   const known = rankByFolder[folder]

@@ -96,7 +96,7 @@ describe("sizes", () => {
 })
 
 describe("the repository itself", () => {
-  test("H1 a module that does not parse is told, not passed over", () => {
+  test("H1 a module that does not parse is reported, not passed over", () => {
     assert.throws(() => moduleOf("packages/runtime/src/planted.ts", "const = 1"), /does not parse/)
   })
 })

@@ -30,7 +30,7 @@ export const lineOf = (module: Module, node: Node): string =>
   `${module.path}:${module.text.slice(0, node.start).split("\n").length}`
 
 export interface Import {
-  /** Undefined when it is computed: nobody can say where it points. */
+  /** Undefined when it is computed: no one can say where it points. */
   readonly to: string | undefined
   readonly typeOnly: boolean
   readonly names: ReadonlyArray<string>

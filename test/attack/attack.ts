@@ -1,6 +1,6 @@
 // Attack: one thing a hostile tool, operator, client, model or disk does to a running fleet, and what it cost.
 // Owns the shape of an attack and of its result, and the verdict. The servers and clients are in scene.ts.
-// A1  An attack speaks HTTP, CLI and files only, like somebody outside.
+// A1  An attack speaks HTTP, CLI and files only, like someone outside.
 // A2  An attack that had nothing acknowledged and nothing checked has failed: it proved nothing.
 // A3  Nothing acknowledged may be lost or handled twice, and no message of a neighbour may be dead-lettered.
 // A4  Each planted fault names the attack that has to find it; an attack that passes in spite of it is a failure.

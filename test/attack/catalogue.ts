@@ -66,7 +66,6 @@ const planted: Readonly<Record<string, string>> = {
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
   "host-believed": "rebound-page",
-  "late-answer-ends-all": "locked-tables",
   "leases-run-out": "long-texts-workers",
   "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",

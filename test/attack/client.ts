@@ -1,4 +1,4 @@
-// Client: what somebody outside asks a server, by HTTP alone.
+// Client: what someone outside asks a server, by HTTP alone.
 // Owns sending, and reading what became of it. The verdict is in judge.ts.
 
 export interface Posted {

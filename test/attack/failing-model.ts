@@ -39,7 +39,7 @@ export type Illness = keyof typeof illnesses
 
 export class FailingModel {
   readonly url: string
-  /** Host and port, as people are told of the server. */
+  /** Host and port, as people learn of the server. */
   readonly host: string
   #server: ModelServer | undefined
   #calls = 0

@@ -1,4 +1,4 @@
-// Measures: what a server costs, and how long it holds its event loop, as somebody outside can measure it.
+// Measures: what a server costs, and how long it holds its event loop, as someone outside can measure it.
 // Owns reading /proc and /metrics, and requests timed to their first byte. The verdict is in the attacks.
 
 import { readFileSync } from "node:fs"

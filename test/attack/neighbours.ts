@@ -1,4 +1,4 @@
-// Neighbours: assistants of the attacks that do nothing wrong, and wait for a slow model while somebody else does.
+// Neighbours: assistants of the attacks that do nothing wrong, and wait for a slow model while someone else does.
 // Owns asking them, waiting for their answers, and a supervisor that starts a server again. Leaves the verdict to judge.ts.
 
 import type { Posted } from "./client.ts"

@@ -1,5 +1,5 @@
 // Servers: a deployment on PostgreSQL and Redis that are started for one attack.
-// Owns starting them, and ending the processes of the fleet before their servers. Leaves the attack to whoever asks.
+// Owns starting them, and ending the processes of the fleet before their servers. Leaves the attack to the caller.
 
 import { execFileSync } from "node:child_process"
 import { placeOf, startPostgres, startRedis } from "@reverie/testkit/servers"

@@ -115,7 +115,7 @@ const factOf = (past: Past, place: number): Fact => {
   }
 }
 
-/** What is known of somebody it met that day, and hardly ever again. */
+/** What is known of someone it met that day, and hardly ever again. */
 const profileAfter = (past: Past, place: number): ReadonlyArray<RecordChange> => {
   const name = `Visitor ${place}`
   const profile = newProfile(name, timeOf(past, place), "person")

@@ -71,7 +71,7 @@ export const likenessOf = async (
   const store = storeSqliteLayer(writtenIn, { durability: "normal" })
   await seedLife({ id, definition, sayings, messages: MESSAGES, now: Date.now() }, store)
   const indexing = await opened(writtenIn)
-  await indexing.rebuildMemory(id)
+  await indexing.memory.rebuild(id)
   await indexing.close()
   const [lived, written] = [await figuresOf(livedIn, id), await figuresOf(writtenIn, id)]
   const isAlike = Object.entries(lived).every(([name, each]) => {

@@ -57,7 +57,7 @@ export interface AgeReport {
 }
 
 const assistantOf = (id: string): AssistantDefinition =>
-  defineAssistant({ id, prompt: "You listen, and remember what you are told.", maxContextTokens: 8_000 })
+  defineAssistant({ id, instructions: "You listen, and remember what you are told.", maxContextTokens: 8_000 })
 
 const millisOf = ({ system, user }: NodeJS.CpuUsage): number => (system + user) / 1_000
 const cpuMillis = (): number => millisOf(process.cpuUsage())
@@ -102,7 +102,7 @@ const recallOf = async (living: Living) => {
   const loops: Array<number> = []
   for (let index = 0; index < 2 * QUESTIONS; index++) {
     const [before, loopBefore] = [cpuMillis(), millisOf(process.threadCpuUsage())]
-    const found = await fleet.recall(id, questionOf(living, index))
+    const found = await fleet.memory.recall(id, questionOf(living, index))
     costs.push(cpuMillis() - before)
     loops.push(millisOf(process.threadCpuUsage()) - loopBefore)
     hits += found.hits.length
@@ -145,7 +145,7 @@ const seeded = async (
     model: "offline",
     durability: "normal"
   })
-  const indexSeconds = place.hasIndex ? await secondsOf(() => fleet.rebuildMemory(id)) : 0
+  const indexSeconds = place.hasIndex ? await secondsOf(() => fleet.memory.rebuild(id)) : 0
   return { messages, id, fleet, sayings, seedSeconds, indexSeconds, rounds: [], told: 0 }
 }
 

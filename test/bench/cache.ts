@@ -74,7 +74,7 @@ const fleetOf = (maxContextTokens: number) =>
     assistants: [
       defineAssistant({
         id: ID,
-        prompt: PROMPT,
+        instructions: PROMPT,
         persona: "You have known them for years. You never give advice that was not asked for.",
         tools: selfTools,
         maxContextTokens,
@@ -163,13 +163,13 @@ const live = async ({ fleet, idOf, sayings, scene, turns }: Life): Promise<void>
     scene.saying = sayings.at(place)
     const { from, text } = scene.saying
     if (place % EVERY.ambient === 0) {
-      const nearby = `Somebody by the window says that it is ${place} steps to the ${text.split(" ").at(-1)}`
+      const nearby = `Someone by the window says that it is ${place} steps to the ${text.split(" ").at(-1)}`
       await fleet.post(ID, { type: "message", text: nearby, channel: "room:kitchen" }, { from: "Robin" })
     }
     await fleet.answer(ID, text, { from, id: idOf.get(place) ?? `turn ${place}` })
     if (nights.has(place)) {
       await fleet.post(ID, { type: "sleep" })
-      await fleet.rest()
+      await fleet.idle()
     }
   }
 }
@@ -178,7 +178,7 @@ const live = async ({ fleet, idOf, sayings, scene, turns }: Life): Promise<void>
 const turnsByPlace = async (fleet: Fleet): Promise<ReadonlyMap<string, string>> => {
   const turns = new Map<string, string>()
   for (let from = 1; ; from += PAGE) {
-    const rows = await fleet.entries(ID, from, PAGE)
+    const rows = await fleet.history.entries(ID, from, PAGE)
     for (const { entry } of rows) {
       const index = entry.messages.findIndex(({ role }) => role === "user")
       if (entry.cause.kind === "envelope" && index >= 0) turns.set(`m/${entry.no}/${index}`, entry.cause.id)
@@ -191,7 +191,7 @@ const foundBy = async (fleet: Fleet, questions: ReadonlyArray<Question>): Promis
   const turns = await turnsByPlace(fleet)
   let sum = 0
   for (const { evidence, question } of questions) {
-    const { hits } = await fleet.recall(ID, question, { limit: RECALLED, kinds: ["message"] })
+    const { hits } = await fleet.memory.recall(ID, question, { limit: RECALLED, kinds: ["message"] })
     const found = new Set(hits.map(({ entry }) => turns.get(entry.id)))
     const wanted = [...new Set(evidence)]
     sum += wanted.filter((id) => found.has(id)).length / wanted.length
@@ -231,7 +231,7 @@ const purposesOf = (meter: Meter): Readonly<Record<string, Layouts>> => {
 
 const livedIn = async (fleet: Fleet) => {
   const count = async (kind: "goal" | "entity" | "fact" | "ambientMessages" | "compaction" | "dream") =>
-    (await fleet.records(ID, [kind])).length
+    (await fleet.memory.records(ID, [kind])).length
   return {
     goals: await count("goal"),
     profiles: await count("entity"),

@@ -47,7 +47,7 @@ const fleetOf = (count: number) =>
     assistants: Array.from({ length: count }, (_, index) =>
       defineAssistant({
         id: assistantId(index),
-        prompt: "You run the front desk of a small harbour.",
+        instructions: "You run the front desk of a small harbour.",
         // What is said in a channel passes by: one commit, and no model.
         listening: { otherwise: "ignore" },
         memory: { recall: "off" },
@@ -98,7 +98,7 @@ const benchOf = (fleet: Fleet): Bench => {
     run: async (count, kind) => {
       await manyAtOnce(count, () => post(kind))
       await until(async () => {
-        const { accepted, dead, settled } = await fleet.totals()
+        const { accepted, dead, settled } = await fleet.monitor.totals()
         return settled + dead >= accepted
       })
     },

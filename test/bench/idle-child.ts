@@ -1,4 +1,4 @@
-// One process of the benchmark of sleepers: it registers them, or measures what they cost whoever is awake.
+// One process of the benchmark of sleepers: it registers them, or measures what they cost one that is awake.
 // S1  Every sleeper is created through the ledger's port, like any other assistant. Every second one has a timer that is a
 //     month away.
 // S2  Memory is what is resident after the collector has run, with a fleet open that has worked.
@@ -51,7 +51,7 @@ const millis = (): number => Number(process.hrtime.bigint()) / 1e6
 
 const sleeper = defineAssistant({
   id: "sleeper",
-  prompt: "You sleep until you are told something.",
+  instructions: "You sleep until you are told something.",
   listening: { otherwise: "ignore" },
   memory: { recall: "off" }
 })
@@ -112,7 +112,7 @@ const reply: Reply = {
   model: "instant"
 }
 
-/** One sleeper after the other is told something: from the moment it is sent to the first commit. */
+/** One sleeper after the other hears something: from the moment it is sent to the first commit. */
 const wakeSome = async (): Promise<Pick<IdleFigures, "residentBytes" | "wakeMillis">> => {
   const waiting = new Map<string, () => void>()
   await using fleet = await Fleet.open({

@@ -5,7 +5,7 @@
 //     the very messages count, in the place they have among all messages that are found: whatever else is found (an
 //     answer of the assistant) takes up its place, and a fact helps only by bringing up the message that it came from.
 // R3  Each conversation is lived through twice, because what an assistant says itself is indexed beside what it heard.
-//     The listener is told to listen only, for it has nothing to say among others: it calls noop after each message. The
+//     The listener is asked to listen only, for it has nothing to say among others: it calls noop after each message. The
 //     targets are judged on it. The answerer says something after each message, as any assistant does that is spoken to;
 //     its figures are given beside, and not judged.
 
@@ -88,8 +88,8 @@ const fleetOf = (manner: Manner) =>
     assistants: [
       defineAssistant({
         id: ID,
-        prompt: promptOf[manner],
-        rules: manner === "listening" ? [{ type: "exit", tool: "noop" }] : [],
+        instructions: promptOf[manner],
+        toolRules: manner === "listening" ? [{ type: "exit", tool: "noop" }] : [],
         // What is out of the window can only be remembered.
         maxContextTokens: 8_000
       })
@@ -103,14 +103,14 @@ const tell = async (fleet: Fleet, turns: ReadonlyArray<Turn>): Promise<void> => 
     const { at, from, id } = turn
     await fleet.post(ID, { type: "message", text: said(turn), at: Date.parse(at) }, { id, from })
   }
-  await fleet.rest()
+  await fleet.idle()
 }
 
 /** For the place of a message in the ledger, `m/<entry>/<index>`, the turn it is. */
 const turnsByPlace = async (fleet: Fleet): Promise<ReadonlyMap<string, string>> => {
   const turns = new Map<string, string>()
   for (let from = 1; ; from += PAGE) {
-    const rows = await fleet.entries(ID, from, PAGE)
+    const rows = await fleet.history.entries(ID, from, PAGE)
     for (const { entry } of rows) {
       const index = entry.messages.findIndex(({ role }) => role === "user")
       if (entry.cause.kind === "envelope" && index >= 0) turns.set(`m/${entry.no}/${index}`, entry.cause.id)
@@ -123,7 +123,7 @@ const mark = async (fleet: Fleet, questions: ReadonlyArray<Question>): Promise<R
   const turns = await turnsByPlace(fleet)
   const marked: Array<Marked> = []
   for (const { category, evidence, question } of questions) {
-    const { degraded, hits } = await fleet.recall(ID, question, { limit: MOST, kinds: ["message"] })
+    const { degraded, hits } = await fleet.memory.recall(ID, question, { limit: MOST, kinds: ["message"] })
     if (degraded !== undefined) throw new Error(`the index did not answer: ${degraded}`)
     const found = hits.map(({ entry }) => turns.get(entry.id))
     const wanted = [...new Set(evidence)]
@@ -135,7 +135,7 @@ const mark = async (fleet: Fleet, questions: ReadonlyArray<Question>): Promise<R
 
 const dream = async (fleet: Fleet): Promise<void> => {
   await fleet.post(ID, { type: "sleep" })
-  await fleet.rest()
+  await fleet.idle()
 }
 
 interface Witnessed {
@@ -159,7 +159,7 @@ const liveThrough = async ({ questions, turns }: Conversation, manner: Manner): 
     const before = await mark(fleet, questions)
     await dream(fleet)
     const after = await mark(fleet, questions)
-    const facts = (await fleet.records(ID, ["fact"])).length
+    const facts = (await fleet.memory.records(ID, ["fact"])).length
     return { before, after, facts, seconds: Number(process.hrtime.bigint() - start) / 1e9 }
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 // Scene: what both contestants of a benchmark play.
-// Owns the desks, their prompt, their window, their tool and what they are told. Leaves playing to the benchmarks.
+// Owns the desks, their prompt, their window, their tool and what they hear. Leaves playing to the benchmarks.
 
 import { defineAssistant, defineFleet, defineTool } from "reverie"
 
@@ -24,9 +24,9 @@ export const fleetOf = (ids: ReadonlyArray<string>) =>
     assistants: ids.map((id) =>
       defineAssistant({
         id,
-        prompt: PROMPT,
+        instructions: PROMPT,
         tools: [noteTool],
-        // Memories that come to mind would make other prompts than those of whoever keeps nothing (B1 of tick.ts).
+        // Memories that come to mind would make other prompts than those of anyone who keeps nothing (B1 of tick.ts).
         memory: { recall: "off" },
         // Nor does the other contestant compact its history: the walk of a tick is measured, not the work of a night.
         settings: { compactEnabled: false },

@@ -54,7 +54,7 @@ const openOurs = async () => {
   const data = mkdtempSync(join(tmpdir(), "reverie-bench-server-"))
   const names = Array.from({ length: task.assistants }, (_, index) => `assistant-${index}`)
   const fleet = await Fleet.open({
-    fleet: defineFleet({ assistants: names.map((id) => defineAssistant({ id, prompt: "You help." })) }),
+    fleet: defineFleet({ assistants: names.map((id) => defineAssistant({ id, instructions: "You help." })) }),
     data,
     model: "offline",
     role: task.role
@@ -62,7 +62,7 @@ const openOurs = async () => {
   const server = await openServer({ fleet, role: task.role, tokens: [] })
   return {
     port: server.port,
-    accepted: async () => (await fleet.totals()).accepted,
+    accepted: async () => (await fleet.monitor.totals()).accepted,
     close: async () => {
       await server.close()
       await fleet.close()

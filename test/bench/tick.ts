@@ -48,7 +48,7 @@ interface Lap {
 }
 
 const writtenBy = async (fleet: Fleet) => {
-  const written = await fleet.written()
+  const written = await fleet.monitor.writes()
   if (written === undefined) throw new Error("this benchmark counts what an embedded store writes")
   return written
 }
@@ -168,8 +168,8 @@ const behindHistories = async (
       const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))
       await seedHistory(directory, messages)
       const fleet = await open(directory, url, idsOf(1))
-      // Whoever has lived through it has it in its index.
-      await fleet.rebuildMemory()
+      // An assistant that has lived through it has it in its index.
+      await fleet.memory.rebuild()
       return { messages, directory, fleet, laps: [] as Array<Lap> }
     })
   )

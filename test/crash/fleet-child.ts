@@ -1,5 +1,5 @@
-// One process of the fleet's crash lane: a worker, or a producer that posts events. It lives until it is told to end, is
-// killed, or has lost whoever started it.
+// One process of the fleet's crash lane: a worker, or a producer that posts events. It lives until it is asked to end, is
+// killed, or has lost the one who started it.
 // H1  An acknowledgement is in the diary only after `post` returned. A producer posts each event again until that, and
 //     the events of one assistant one after the other.
 // H2  A wrong clock is wrong for everything in this process but its diary.
@@ -26,7 +26,7 @@ export interface ChildLife {
   readonly sweepMillis?: number
 }
 
-/** What a child is told. */
+/** What a child learns. */
 export type Order =
   | { readonly do: "arm"; readonly point: FaultPoint; readonly passing: number }
   /** Events below this number may be posted. */
@@ -70,7 +70,7 @@ const heard = (order: Order): void => {
   wakeAll = Promise.withResolvers()
 }
 process.on("message", heard)
-// Whoever started it is gone: there is nothing to live for.
+// The one who started it is gone: there is nothing to live for.
 process.on("disconnect", () => process.exit(0))
 
 const passing = (point: FaultPoint): void => {
@@ -85,9 +85,9 @@ const open = () =>
     role: role === "worker" ? "worker" : "api",
     fleet: laneFleet(assistants, (tool, assistant, key) => diary.write({ is: "run", tool, assistant, key })),
     model: laneModel(),
-    worker: { worker: name, ...(life.sweepMillis === undefined ? {} : { sweepMillis: life.sweepMillis }) },
+    worker: { worker: name, ...(life.sweepMillis === undefined ? {} : { sweepMs: life.sweepMillis }) },
     faults: { at: (point) => Effect.sync(() => passing(point)) },
-    onTrouble: ({ assistant }, { _tag: what, message }) =>
+    onError: ({ assistant }, { _tag: what, message }) =>
       diary.write({ is: "trouble", assistant, what, detail: message.slice(0, MOST_CHARS) })
   })
 

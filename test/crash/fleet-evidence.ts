@@ -1,7 +1,7 @@
 // FleetEvidence: waiting until a fleet has nothing left to do, and reading what it has done.
 // Owns both, through a process of its own that works nothing. Leaves the judgement to fleet-judge.ts.
 // E1  The database itself writes down which worker was granted which assistant, so that no process can be late with it.
-// E2  Calm is that nobody has anything to do and nothing was committed, in several looks one after the other.
+// E2  Calm is that no one has anything to do and nothing was committed, in several looks one after the other.
 
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Entry } from "@reverie/protocol"
@@ -17,7 +17,7 @@ const PAGE = 1_000
 export const openObserver = (deployment: Deployment, assistants: number): Promise<Fleet> =>
   Fleet.open({ deployment, role: "api", model: "offline", fleet: laneFleet(assistants) })
 
-/** Commits since creation when nobody has anything to do; undefined when somebody has. */
+/** Commits since creation when no one has anything to do; undefined when someone has. */
 const commitsAtRest = async (fleet: Fleet): Promise<number | undefined> => {
   try {
     const views = await fleet.views()
@@ -47,7 +47,7 @@ export const comesToRest = async (fleet: Fleet, patienceMillis: number): Promise
 const entriesOf = async (fleet: Fleet, id: string): Promise<ReadonlyArray<Entry>> => {
   const all: Array<Entry> = []
   for (;;) {
-    const page = await fleet.entries(id, all.length + 1, PAGE)
+    const page = await fleet.history.entries(id, all.length + 1, PAGE)
     all.push(...page.map(({ entry }) => entry))
     if (page.length < PAGE) return all
   }

@@ -127,7 +127,7 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
         heard(4, "event-4", { settled: settled("event-4", "dead") })
       ])
   ],
-  "a sub-agent that nobody had promised anything": [
+  "a sub-agent that no one had promised anything": [
     "budgetOverruns",
     ({ entries }) => entries.set("a-0+1.1.0", [entry(1, { cause: { kind: "creation" }, event: subAgentStart })])
   ]
@@ -191,7 +191,7 @@ describe("recovery", () => {
     assert.strictEqual(recoveries[0]?.throughAllMillis, 8_990)
   })
 
-  it("R2 never ends where nobody took it over", () => {
+  it("R2 never ends where no one took it over", () => {
     assert.strictEqual(recoveriesOf(woundedAt10(undefined))[0]?.millis, Number.POSITIVE_INFINITY)
   })
 

@@ -3,10 +3,10 @@
 // collecting it to fleet-evidence.ts, and how long recovery took to fleet-recovery.ts.
 // J1  Every acknowledged event, and everything that assistants sent each other, was settled exactly once.
 // J2  What one sender sent to one assistant was taken up in the order in which it was sent.
-// J3  Nobody writes, or begins to run a tool, after another one was granted the assistant: along the numbers of entries the
-//     epoch never goes back, numbers have no gap, and whoever starts a tool was granted the assistant last.
+// J3  No one writes, or begins to run a tool, after another one was granted the assistant: along the numbers of entries the
+//     epoch never goes back, numbers have no gap, and anyone who starts a tool was granted the assistant last.
 // J4  No unsafe tool ran twice under one key.
-// J5  Nobody used more than it was granted, after any commit: see fleet-budget.ts.
+// J5  No one used more than it was granted, after any commit: see fleet-budget.ts.
 
 import type { Entry } from "@reverie/protocol"
 import { budgetsIn } from "./fleet-budget.ts"
@@ -54,7 +54,7 @@ export interface FleetVerdict {
   readonly duplicated: number
   readonly outOfOrder: number
   readonly concurrentWriters: number
-  /** The part of them that are tool runs of somebody who had been replaced. */
+  /** The part of them that are tool runs of someone who had been replaced. */
   readonly staleToolRuns: number
   readonly repeatedUnsafeTools: number
   readonly interruptedTools: number
@@ -65,7 +65,7 @@ export interface FleetVerdict {
   /** Acknowledged events that were given up. */
   readonly deadLettered: number
   readonly subAgents: number
-  /** Commits after which somebody had used more than it was granted, and sub-agents with another grant than was promised. */
+  /** Commits after which someone had used more than it was granted, and sub-agents with another grant than was promised. */
   readonly budgetOverruns: number
   readonly staleCommitsRefused: number
   readonly leasesLost: number

@@ -60,7 +60,7 @@ const wound = (stage: Stage, kind: string, ...victims: ReadonlyArray<string>): v
 
 const everyWorker = ({ workers }: Stage): ReadonlyArray<string> => workers.map(({ post }) => post.hand().name)
 
-/** A worker that is ready and nobody has cut off. */
+/** A worker that is ready and no one has cut off. */
 const chooseWorker = async (stage: Stage): Promise<WorkerPlace> => {
   for (;;) {
     const able = stage.workers.filter((place) => place !== stage.disabled && place.post.hand().isReady())

@@ -1,8 +1,8 @@
 // FleetRecovery: how long it takes until what a worker held goes on in other hands.
 // Owns the measure. Leaves what must be true afterwards to fleet-judge.ts.
-// R1  A worker held, of those that it was granted last, whoever had something to do when it was hit: a tick in hand, or an
+// R1  A worker held, of those that it was granted last, the one that had something to do when it was hit: a tick in hand, or an
 //     acknowledged event that was not settled.
-// R2  The recovery of a wound is the longest time until one of these commits again. One that was taken over by somebody who
+// R2  The recovery of a wound is the longest time until one of these commits again. One that was taken over by someone who
 //     was hit in turn before that has recovered from the first wound with its grant, and counts for the second.
 // R3  Told beside it is the time until it committed whatever else was hit meanwhile.
 
@@ -105,7 +105,7 @@ export interface RecoveryFigures {
   readonly throughAllP99Millis: number
 }
 
-/** Of wounds that hit somebody at work; the others have nothing to recover. */
+/** Of wounds that hit someone at work; the others have nothing to recover. */
 export const figuresOf = (recoveries: ReadonlyArray<Recovery>): RecoveryFigures => {
   const hit = recoveries.filter(({ held }) => held > 0)
   const millis = hit.map((recovery) => recovery.millis)

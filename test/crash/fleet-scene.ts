@@ -1,7 +1,7 @@
-// FleetScene: who lives in the crash lane of a fleet, what they are told, and what they answer.
+// FleetScene: who lives in the crash lane of a fleet, what they hear, and what they answer.
 // Owns assistants, events and the stand-in for a model, all of them pure functions of a number. Leaves posting and
 // working to fleet-child.ts.
-// C1  The same number is the same event, whoever posts it; its sender's events for one assistant have growing numbers.
+// C1  The same number is the same event, no matter who posts it; its sender's events for one assistant have growing numbers.
 // C2  The same prompt is answered the same way, but for a model that is out of order: it fails once in each process.
 
 import { type Prompt, ModelUnavailable, type Reply } from "@reverie/model"
@@ -140,18 +140,18 @@ export const laneFleet = (assistants: number, ran: NoteRun = () => {}): FleetDef
     assistants: Array.from({ length: assistants }, (_, index) =>
       defineAssistant({
         id: assistantId(index),
-        prompt: "You work in the crash lane.",
+        instructions: "You work in the crash lane.",
         tools,
         listening: { otherwise: "ignore" },
         memory: { recall: "off" },
         maxContextTokens: 3_000,
-        subAgents: { limits: { calls: 6, tokens: 60_000, seconds: 60 } },
+        subAgents: { budget: { calls: 6, tokens: 60_000, timeoutMs: 60_000 } },
         budget: { calls: 10_000, tokens: 50_000_000 },
         settings: {
-          confirmDangerous: false,
+          requireApproval: false,
           compactEnabled: false,
-          parkMinMillis: 200,
-          parkMaxMillis: 400,
+          retryMinMs: 200,
+          retryMaxMs: 400,
           maxErrors: 100
         }
       })

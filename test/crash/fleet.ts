@@ -158,7 +158,7 @@ const inflictAll = async ({ stage, traffic }: Opened, options: FleetLaneOptions,
   await Promise.all(stage.lasting)
 }
 
-/** No sweep but the one that each worker begins with, and nobody is told of the last events. */
+/** No sweep but the one that each worker begins with, and no one learns of the last events. */
 const loseHints = async ({ observer, stage, traffic }: Opened, options: FleetLaneOptions): Promise<void> => {
   const hands = stage.workers.map(({ post }) => post.hand())
   await Promise.all(hands.map(({ ready }) => ready))

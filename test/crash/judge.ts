@@ -26,7 +26,7 @@ const PAGE = 1_000
 const entriesOf = async (fleet: Fleet, id: string): Promise<ReadonlyArray<OutboxRow>> => {
   const rows: Array<OutboxRow> = []
   while (true) {
-    const page = await fleet.entries(id, rows.length + 1, PAGE)
+    const page = await fleet.history.entries(id, rows.length + 1, PAGE)
     rows.push(...page)
     if (page.length < PAGE) return rows
   }
@@ -52,7 +52,7 @@ export const judge = async (data: string): Promise<Verdict> => {
   await using fleet = await Fleet.open({
     data: join(data, "store"),
     model: "offline",
-    fleet: defineFleet({ assistants: ASSISTANTS.map((id) => defineAssistant({ id, prompt: "judged" })) })
+    fleet: defineFleet({ assistants: ASSISTANTS.map((id) => defineAssistant({ id, instructions: "judged" })) })
   })
   const acknowledged = linesOf(join(data, ACKS_FILE))
   const effects = linesOf(join(data, EFFECTS_FILE))

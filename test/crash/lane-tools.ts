@@ -26,7 +26,7 @@ export const laneTools = (ran: NoteRun, next: (assistant: string) => string): Re
       return "rung"
     }
   }),
-  defineTool({ name: "say", description: "Speaks.", category: "terminal", run: () => "said" }),
+  defineTool({ name: "say", description: "Speaks.", final: true, run: () => "said" }),
   defineTool({
     name: "pass",
     description: "Passes a note to the next colleague.",

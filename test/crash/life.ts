@@ -1,7 +1,7 @@
 // Life: what one child process of the crash lane does until it is killed.
 // Owns the fleet it runs and the two files it leaves behind. Leaves killing and judging to lane.ts.
 // K1  An acknowledgement is in the file only after `post` returned; an effect is in the file before its tool returns.
-// K2  Whoever runs this again on the same directory goes on where it was: every event is posted again until acknowledged.
+// K2  Anyone who runs this again on the same directory goes on where it was: every event is posted again until acknowledged.
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
@@ -80,10 +80,10 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
       assistants: ASSISTANTS.map((id) =>
         defineAssistant({
           id,
-          prompt: "You work in the crash lane.",
+          instructions: "You work in the crash lane.",
           tools,
           maxContextTokens: 4_000,
-          settings: { confirmDangerous: false }
+          settings: { requireApproval: false }
         })
       )
     }),
@@ -109,7 +109,7 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
     await fleet.send(to, text, { id })
     acks.append(id)
   }
-  await fleet.rest()
+  await fleet.idle()
   effects.close()
   acks.close()
 }

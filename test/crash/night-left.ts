@@ -1,6 +1,6 @@
 // NightLeft: everything that stands in a directory after a night, in lines that can be compared.
 // Owns what counts: records, messages, steps, settlements, and what the index finds. Leaves comparing to night.ts.
-// N6  It is read by a fleet that was opened anew. Everything is told, the order of commits included, but how many
+// N6  It is read by a fleet that was opened anew. Everything is reported, the order of commits included, but how many
 //     conversations a process held in mind: another process holds none of them.
 
 import { join } from "node:path"
@@ -39,11 +39,11 @@ export const leftIn = async (data: string): Promise<Left> => {
   const line = (kind: string, value: Json): void => {
     lines.push(withoutConversations(`${kind} ${JSON.stringify(value)}`))
   }
-  for (const { key, kind, value } of await fleet.records(SLEEPER)) {
+  for (const { key, kind, value } of await fleet.memory.records(SLEEPER)) {
     kept[kind] = (kept[kind] ?? 0) + 1
     line(`${kind} ${key}`, value)
   }
-  for (const { entry } of await fleet.entries(SLEEPER, 1, PAGE)) {
+  for (const { entry } of await fleet.history.entries(SLEEPER, 1, PAGE)) {
     const { messages, no, settled = [], status, step } = entry
     for (const message of messages) line(`message in ${no}`, message as unknown as Json)
     for (const { id, outcome } of settled) line(`settled in ${no}`, { id, outcome })
@@ -52,7 +52,7 @@ export const leftIn = async (data: string): Promise<Left> => {
     line(`step in ${no}`, { name: step.name, ok: step.ok, status, detail: step.detail ?? null })
   }
   for (const question of QUESTIONS) {
-    const { hits } = await fleet.recall(SLEEPER, question, { limit: 50 })
+    const { hits } = await fleet.memory.recall(SLEEPER, question, { limit: 50 })
     line(`found for ${question}`, hits.map(({ entry }) => `${entry.id} ${entry.text}`).toSorted())
   }
   line("state", (await fleet.inspect(SLEEPER))?.state.status ?? "")

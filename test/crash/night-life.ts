@@ -1,7 +1,7 @@
 // NightLife: what one child process of the night lane does until it is killed.
 // Owns the day, the night after it, and where the process kills itself. Leaves judging to night.ts.
 // N1  Only while the assistant dreams or compacts its history are passings counted: whatever is killed there is a night's work.
-// N2  Whoever runs this again on the same directory goes on where it was.
+// N2  Anyone who runs this again on the same directory goes on where it was.
 // N3  The day leaves work to every operation and phase: the history is compacted by day and again by night, and what the
 //     evening writes down calls for a reflection.
 
@@ -86,7 +86,7 @@ export const nightFleet = defineFleet({
   assistants: [
     defineAssistant({
       id: SLEEPER,
-      prompt: "You keep the harbour book.",
+      instructions: "You keep the harbour book.",
       tools: [...selfTools, ...memoryTools].filter(({ name }) => wanted.has(name)),
       maxContextTokens: 8_000,
       reservedResponseTokens: 400,
@@ -126,12 +126,12 @@ export const liveNight = async ({ data, killAt }: NightOptions): Promise<Readonl
   status = (await fleet.inspect(SLEEPER))?.state.status ?? ""
   const timer = async (name: string, calls: ReadonlyArray<string>): Promise<void> => {
     await fleet.post(SLEEPER, { type: "timer", name, note: calls.join("\n") }, { id: name, from: "clock" })
-    await fleet.rest()
+    await fleet.idle()
   }
   await timer("morning", morning)
   for (const [index, { from, id, text }] of letters.entries()) {
     await fleet.post(SLEEPER, { type: "message", text, at: SAID_AT + index * MINUTE_MILLIS }, { id, from })
-    await fleet.rest()
+    await fleet.idle()
   }
   await timer("evening", evening)
   return passed

@@ -58,7 +58,7 @@ const oneNight = (args: ReadonlyArray<string>): Promise<Lived | undefined> =>
 
 const wholeNight = async (data: string): Promise<Lived> => {
   const lived = await oneNight([data])
-  if (lived === undefined) throw new Error("a night that nobody was to kill was killed")
+  if (lived === undefined) throw new Error("a night that no one was to kill was killed")
   return lived
 }
 

@@ -36,7 +36,7 @@ const furnish = async (fleet: Fleet, tenant: string): Promise<void> => {
   await fleet.create(desk, "desk")
   await fleet.create(yard, "desk")
   await fleet.send(desk, secretOf(tenant), { id: "m-1" })
-  await fleet.blocks().create({ owner: desk, label: "rules", type: "core", content: secretOf(tenant) })
+  await fleet.blocks.create({ owner: desk, label: "rules", type: "core", content: secretOf(tenant) })
   await fleet.send(yard, `dig ${secretOf(tenant)}`, { id: "m-2" })
 }
 
@@ -52,7 +52,7 @@ const model = scriptedModel(({ messages }) => {
 
 const openRig = async (): Promise<Fleet> => {
   const { defineTool } = await import("reverie")
-  const dig = defineTool({ name: "dig", description: "Digs.", category: "dangerous", run: () => "dug" })
+  const dig = defineTool({ name: "dig", description: "Digs.", needsApproval: true, run: () => "dug" })
   return Fleet.open({
     data: ":memory:",
     model: model.model,
@@ -60,7 +60,7 @@ const openRig = async (): Promise<Fleet> => {
       assistants: [
         defineAssistant({
           id: "desk",
-          prompt: "You are a desk.",
+          instructions: "You are a desk.",
           tools: [...selfTools, ...memoryTools, dig],
           subAgents: {}
         })
@@ -109,28 +109,28 @@ interface Course {
   readonly fate: Fate
 }
 
-/** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and nobody. */
+/** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and no one. */
 const poolsOf = async (document: OpenApiDocument, fleet: Fleet, created: number) => {
   const pools = TENANTS.map(async (tenant) => {
     const [desk = "", yard = ""] = idsOf(tenant)
     const newest = created === 0 ? desk : `${desk}-${created}`
-    const own = fleet.of(tenant)
-    const blocks = (await own.blocks().list()).map(({ id }) => id)
-    const approvals = (await own.allApprovals()).map(({ approval }) => approval)
+    const own = fleet.forTenant(tenant)
+    const blocks = (await own.blocks.list()).map(({ id }) => id)
+    const approvals = (await own.approvals.list()).map(({ approval }) => approval)
     const known = [desk, yard, newest, newest, ...blocks.slice(0, 2), ...approvals.slice(0, 2), "1", "2", "m-1", "desk"]
     return poolOf(document, [...known, ...idsOf(other(tenant)).slice(0, 1), "nobody"])
   })
   return Promise.all(pools)
 }
 
-/** Orders to retire are among the requests: somebody must still be there to be asked. */
+/** Orders to retire are among the requests: someone must still be there to be asked. */
 const CREATION_EVERY = 160
 
 const createOne = async (fleet: Fleet, created: number): Promise<void> => {
   for (const tenant of TENANTS) {
     const [desk = ""] = idsOf(tenant)
-    await fleet.of(tenant).create(`${desk}-${created}`, "desk")
-    await fleet.of(tenant).send(`${desk}-${created}`, "dig here", { id: "m-1" })
+    await fleet.forTenant(tenant).create(`${desk}-${created}`, "desk")
+    await fleet.forTenant(tenant).send(`${desk}-${created}`, "dig here", { id: "m-1" })
   }
 }
 
@@ -172,8 +172,8 @@ const run = async ({ document, fate, fleet, requests, url }: Course) => {
 
 export const fuzz = async (requests: number, seed: number): Promise<FuzzReport> => {
   await using fleet = await openRig()
-  for (const tenant of TENANTS) await furnish(fleet.of(tenant), tenant)
-  await fleet.rest()
+  for (const tenant of TENANTS) await furnish(fleet.forTenant(tenant), tenant)
+  await fleet.idle()
   const server = await openServer({
     fleet,
     role: "all",

@@ -23,7 +23,7 @@ export interface JsonSchema {
 }
 
 export interface Pool {
-  /** Ids that exist, of either tenant, and of nobody. */
+  /** Ids that exist, of either tenant, and of no one. */
   readonly ids: ReadonlyArray<string>
   readonly resolve: (ref: string) => JsonSchema | undefined
 }

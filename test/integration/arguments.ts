@@ -1,5 +1,5 @@
 // Arguments: what a run of the integration tests was asked for.
-// Owns reading the command line. Leaves what vitest is told to vitest.
+// Owns reading the command line. Leaves what vitest receives to vitest.
 
 import { parseArgs } from "node:util"
 

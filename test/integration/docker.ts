@@ -10,7 +10,7 @@ import type { Socket } from "node:net"
 import { fileURLToPath } from "node:url"
 import type { ServerName } from "@reverie/testkit/servers"
 
-/** The image that users are told to run. */
+/** The image that users are asked to run. */
 export const imageOf = (service: ServerName): string => {
   const compose = readFileSync(new URL("../../docker-compose.yml", import.meta.url), "utf8")
   const [, image] = new RegExp(`^ {2}${service}:\\n(?: {4}#.*\\n)* {4}image: (\\S+)`, "m").exec(compose) ?? []

@@ -2,7 +2,7 @@
 // Owns the order: what the environment names, else a container where Docker is, else a server of this machine.
 // Leaves starting them to docker and to testkit.
 // G1  While a suite runs, the variable of its server (`REDIS_URL` ...) names the ground, and no longer.
-// G2  A suite without ground is skipped, and the reason is told.
+// G2  A suite without ground is skipped, and the reason is reported.
 // G3  An engine that has no image of the server, and can not pull it, is passed over like one that is not there.
 
 import { clauseOf, placeOf, type ServerName, startPostgres, startRedis, variableOf } from "@reverie/testkit/servers"

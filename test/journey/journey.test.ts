@@ -73,13 +73,13 @@ const oneEvent = async (
       tracing: recording.layer,
       model: { baseURL: server.url, model: "scripted" },
       // A sweep could find the assistant before its wake-up does: there is only the one of the beginning.
-      worker: { sweepMillis: 600_000 },
+      worker: { sweepMs: 600_000 },
       faults: { at: (point) => (point === "before-deliver" ? Effect.promise(() => answered.promise) : Effect.void) },
       fleet: defineFleet({
         assistants: [
-          defineAssistant({ id: "desk", prompt: "You run the desk.", tools: [pass] }),
-          defineAssistant({ id: "colleague", prompt: "You help the desk." }),
-          defineAssistant({ id: "early", prompt: "You are asked while the fleet begins." })
+          defineAssistant({ id: "desk", instructions: "You run the desk.", tools: [pass] }),
+          defineAssistant({ id: "colleague", instructions: "You help the desk." }),
+          defineAssistant({ id: "early", instructions: "You are asked while the fleet begins." })
         ]
       })
     })
@@ -89,13 +89,13 @@ const oneEvent = async (
     })
     // By now the sweep of the beginning is over: what it read was asked for long before.
     assert.strictEqual(await fleet.answer("early", "Are you there?"), "Done.")
-    await fleet.rest()
+    await fleet.idle()
     const begun = recording.spans.length
     assert.strictEqual(await fleet.answer("desk", "Tell the colleague, please."), "Done.")
     answered.resolve()
     await told.promise
-    await fleet.rest()
-    assert.deepStrictEqual(await fleet.totals(), { accepted: 3, settled: 3, dead: 0, discarded: 0 })
+    await fleet.idle()
+    assert.deepStrictEqual(await fleet.monitor.totals(), { accepted: 3, settled: 3, dead: 0, discarded: 0 })
     assert.strictEqual(server.requests.length, 4)
     return recording.spans.slice(begun)
   } finally {

@@ -9,7 +9,7 @@ export interface Said {
   readonly text: string
 }
 
-/** A value that nobody guesses, and a question that it answers. */
+/** A value that no one guesses, and a question that it answers. */
 export interface Planted extends Said {
   readonly question: string
   readonly value: string

@@ -1,6 +1,6 @@
 // Keeper: the assistant of these tests, and its life from the first morning to the last one.
 // Owns its definition and when what happens. Leaves the conversation to conversation.ts, what is asserted to the tests.
-// K1  It is spoken to by day, between eight and ten; nobody wakes it by night.
+// K1  It is spoken to by day, between eight and ten; no one wakes it by night.
 
 import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
@@ -20,14 +20,14 @@ const wanted: ReadonlySet<string> = new Set(["add_journal_entry", "update_entity
 /** A window that a day or two of talk fill: the history is compacted in an emergency by day, or asleep. */
 export const keeper = defineAssistant({
   id: "marlowe",
-  prompt: "You keep the harbour book, and people like to talk to you.",
+  instructions: "You keep the harbour book, and people like to talk to you.",
   tools: [...selfTools, ...memoryTools].filter(({ name }) => wanted.has(name)),
   maxContextTokens: 12_000,
   reservedResponseTokens: 1_000,
   settings: { compactSleepRatio: 0.5 },
   // What is written down before a compaction stays in sight after it: of a small window not too much of it.
   compaction: { preCompactMaxIterations: 3 },
-  sleep: { sleepStartHour: 2, sleepDurationHours: 4, tickRateSleepSeconds: 60, timeZone: "UTC" }
+  sleep: { startHour: 2, durationHours: 4, dreamPauseMs: 60_000, timeZone: "UTC" }
 })
 
 /** What the assistant was doing at the end of each night, and in the morning after it. */

@@ -1,7 +1,7 @@
 // Life: one assistant with everything a night needs, in a time that only the test moves.
 // Owns starting, saying and waiting. Leaves what is said and asserted to the tests.
 // L1  The same script gives the same record: nothing but the script and the seed decides.
-// L2  What the model is asked is counted, whoever asks: a tick, a dream or a compaction.
+// L2  What the model is asked is counted, no matter who asks: a tick, a dream or a compaction.
 
 import { countMessage } from "@reverie/context"
 import { type Ledger as LedgerPort, Ledger } from "@reverie/ledger"
@@ -69,9 +69,9 @@ export class Life {
     this.#start(
       runWorker({
         worker: "worker-1",
-        leaseMillis: 30_000,
-        idleTimeoutMillis: 5_000,
-        sweepMillis: 60_000,
+        leaseMs: 30_000,
+        idleMs: 5_000,
+        sweepMs: 60_000,
         concurrency: 1
       }).pipe(Effect.provide(this.#services))
     )

@@ -80,7 +80,7 @@ const berths = defineTool({
 const opening = Fleet.open({
   data: ".reverie/next",
   model: "offline",
-  fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "A harbour's desk.", tools: [berths] })] })
+  fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "A harbour's desk.", tools: [berths] })] })
 })
 export const GET = async () => Response.json({ answer: await (await opening).answer("desk", "a ship of 95 metres") })
 `

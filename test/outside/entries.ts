@@ -1,7 +1,10 @@
-// Entries: the ways in beside the SDK itself: tests of one's own, and a fleet mounted in a web framework.
+// Entries: the ways in beside the SDK itself: tests of one's own, a fleet mounted in a web framework, the documents.
 
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { blocksOf, fileOf, filesOf, missingLine } from "../../scripts/docs/blocks.ts"
 import { mountedProgram, testingProgram } from "./programs.ts"
-import type { Finding, Row } from "./scene.ts"
+import type { Finding, Row, Scene } from "./scene.ts"
 
 export const tests: Row = {
   name: "testing",
@@ -31,5 +34,99 @@ export const mounted: Row = {
     const said = await scene.run(folder, "node", ["route.mjs"])
     const isRight = said.code === 0 && /^closed 401\nsent 20\d\nlisted 200 true$/m.test(said.stdout)
     return [["it refuses, takes and lists", isRight, said.text]]
+  }
+}
+
+interface DocumentPage {
+  readonly path: string
+  readonly text: string
+}
+
+const docsOf = (folder: string): string => join(folder, "node_modules/reverie/docs")
+
+/** The guides as they lie in the installed package. */
+const guidesIn = (folder: string): ReadonlyArray<DocumentPage> =>
+  readdirSync(join(docsOf(folder), "guides")).map((name) => ({
+    path: name,
+    text: readFileSync(join(docsOf(folder), "guides", name), "utf8")
+  }))
+
+/** Runs what a guide of the installed package says is run, and looks for what it says is printed. */
+const guideRun = async (scene: Scene, folder: string, page: DocumentPage): Promise<ReadonlyArray<Finding>> => {
+  const place = join(folder, basename(page.path, ".md"))
+  const blocks = blocksOf(page)
+  for (const [file, code] of Object.entries(filesOf(blocks))) {
+    mkdirSync(dirname(join(place, file)), { recursive: true })
+    writeFileSync(join(place, file), code)
+  }
+  const node = await scene.node("24")
+  const findings: Array<Finding> = []
+  for (const [index, block] of blocks.entries()) {
+    if (block.use !== "run") continue
+    const isShell = block.language === "sh"
+    const args = isShell ? ["-euc", block.code] : [fileOf(block, index) ?? ""]
+    const said = await scene.run(place, isShell ? "sh" : "node", args, { node })
+    const missing = block.prints === undefined ? undefined : missingLine(said.stdout, block.prints)
+    findings.push([`${block.where} ends with 0`, said.code === 0, said.text])
+    findings.push([`${block.where} prints what it says`, missing === undefined, `${missing}\n${said.text}`])
+  }
+  return findings
+}
+
+const MAX_DOCS_KB = 1_024
+const FIRST_TASKS = ["get-started.md", "approvals.md"]
+
+export const documents: Row = {
+  name: "docs",
+  says: "the package has its documents and a skill that leads to them; two of their programs run as they are written",
+  isShort: true,
+  run: async (scene, figure) => {
+    const folder = await scene.installed("docs")
+    const docs = docsOf(folder)
+    const list = readFileSync(join(docs, "llms.txt"), "utf8")
+    const linked = [...list.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, path = ""]) => path)
+    const files = readdirSync(docs, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const bytes = files.reduce((sum, { name, parentPath }) => sum + statSync(join(parentPath, name)).size, 0)
+    figure("pages", linked.length)
+    figure("kilobytes", Math.round(bytes / 1_024))
+    const skill = readFileSync(join(folder, "node_modules/reverie/skills/reverie/SKILL.md"), "utf8")
+    const named = [...skill.matchAll(/node_modules\/reverie\/docs\/[\w/.-]*\w/g)].map(([path]) => path)
+    const ran = await Promise.all(
+      guidesIn(folder)
+        .filter(({ path }) => FIRST_TASKS.includes(path))
+        .map((page) => guideRun(scene, folder, page))
+    )
+    return [
+      ["the list names at least 20 pages", linked.length >= 20, list],
+      ...linked.map((path): Finding => [`${path} is there`, existsSync(join(docs, path))]),
+      [`at most ${MAX_DOCS_KB} KB`, bytes <= MAX_DOCS_KB * 1_024, String(bytes)],
+      [
+        "the skill has a name and a description",
+        /^---\nname: reverie\ndescription: .{40,1024}\n---\n/.test(skill),
+        skill
+      ],
+      ["the skill leads to the documents", named.length > 0, skill],
+      ...named.map((path): Finding => [`the skill names ${path}, which is there`, existsSync(join(folder, path))]),
+      ["two guides were run", ran.length === FIRST_TASKS.length],
+      ...ran.flat()
+    ]
+  }
+}
+
+export const tasks: Row = {
+  name: "tasks",
+  says: "every program of the installed documents runs as it is written, ten tasks of a user at least",
+  run: async (scene, figure) => {
+    const folder = await scene.installed("tasks")
+    const findings: Array<Finding> = []
+    let guides = 0
+    for (const page of guidesIn(folder)) {
+      const ran = await guideRun(scene, folder, page)
+      if (ran.length > 0) guides += 1
+      findings.push(...ran)
+    }
+    figure("guides", guides)
+    figure("programs", findings.length / 2)
+    return [["at least ten guides were run", guides >= 10, String(guides)], ...findings]
   }
 }

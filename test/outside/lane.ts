@@ -25,6 +25,7 @@ const remove =
 
 export const plants: ReadonlyArray<Plant> = [
   { name: "no-child", row: "install", isShort: true, breakIt: remove("lib/isolated-run.js") },
+  { name: "no-page", row: "docs", isShort: true, breakIt: remove("docs/guides/approvals.md") },
   { name: "no-wasm", row: "workers", isShort: true, breakIt: remove("lib/loro_wasm_bg.wasm") },
   {
     name: "types-of-others",
@@ -76,6 +77,8 @@ export interface LaneOptions {
   readonly rows: ReadonlyArray<Row>
   readonly plants: ReadonlyArray<Plant>
   readonly isShort: boolean
+  /** The version of Node that the short rows run on; this one when not said. */
+  readonly node?: string | undefined
   readonly progress: (line: string) => void
 }
 
@@ -110,13 +113,15 @@ const planted = async ({ breakIt, name, row: rowName }: Plant, row: Row, healthy
   return { plant: name, row: rowName, found: !verdict.ok && !isBroken(verdict), problems: verdict.problems }
 }
 
-export const runLane = async ({ isShort, plants, progress, rows, tarball }: LaneOptions): Promise<LaneReport> => {
+export const runLane = async ({ isShort, node, plants, progress, rows, tarball }: LaneOptions): Promise<LaneReport> => {
   const verdicts: Array<Verdict> = []
   const found: Array<PlantVerdict> = []
   const nodes = mkdtempSync(join(tmpdir(), "reverie-nodes-"))
+  const first = new Scene(tarball, isShort, nodes)
   try {
+    const own = node === undefined ? process.execPath : await first.installedNode(node)
     for (const row of rows) {
-      const scene = new Scene(tarball, isShort, nodes)
+      const scene = new Scene(tarball, isShort, nodes, own)
       const verdict = await judged(row, scene).finally(() => scene.close())
       verdicts.push(verdict)
       progress(`${row.name}: ${verdict.ok ? "works" : `FAILED: ${verdict.problems.join("; ")}`} (${verdict.seconds} s)`)
@@ -133,6 +138,7 @@ export const runLane = async ({ isShort, plants, progress, rows, tarball }: Lane
       progress(`planted ${plant.name}: ${said}`)
     }
   } finally {
+    first.close()
     rmSync(nodes, { recursive: true, force: true })
   }
   return {

@@ -1,4 +1,4 @@
-// npm run outside -- [--only NAME[,NAME]] [--short] [--no-plants] [--list] [--json] [--tarball FILE]
+// npm run outside -- [--only NAME[,NAME]] [--short] [--no-plants] [--list] [--json] [--tarball FILE] [--node VERSION]
 
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -15,7 +15,8 @@ const { values } = parseArgs({
     plants: { type: "boolean", default: true },
     list: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
-    tarball: { type: "string" }
+    tarball: { type: "string" },
+    node: { type: "string" }
   }
 })
 
@@ -48,6 +49,7 @@ const report = await runLane({
   rows: chosen,
   plants: values.plants ? plants.filter(({ isShort = false }) => !values.short || isShort) : [],
   isShort: values.short,
+  node: values.node,
   progress
 })
 

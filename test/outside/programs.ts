@@ -17,7 +17,7 @@ export const readmeProgram = (): string => {
 /** A fleet behind a fetch handler, as a route of Next, Hono or Bun mounts it. */
 export const mountedProgram = `import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { fetchHandler } from "reverie/server"
-const desk = defineAssistant({ id: "desk", prompt: "You run the front desk of a harbour." })
+const desk = defineAssistant({ id: "desk", instructions: "You run the front desk of a harbour." })
 const fleet = await Fleet.open({ data: "data", model: "offline", fleet: defineFleet({ assistants: [desk] }) })
 const closed = fetchHandler(fleet)
 console.log("closed", (await closed(new Request("http://app.example/v1/assistants"))).status)
@@ -30,7 +30,7 @@ const sent = await handler(
   })
 )
 console.log("sent", sent.status)
-await fleet.rest()
+await fleet.idle()
 const listed = await handler(new Request("http://app.example/api/v1/assistants"))
 console.log("listed", listed.status, JSON.stringify(await listed.json()).includes('"desk"'))
 await handler.close()
@@ -55,14 +55,14 @@ export const answered = (where: string, said: Said): ReadonlyArray<Finding> => [
 ]
 
 /** The same in JavaScript. */
-export const plainProgram = (): string => readmeProgram().replace("(args as { metres: number })", "args")
+export const plainProgram = (): string => readmeProgram()
 
 const desk = `import { blockTools, defineAssistant, defineFleet, defineTool, Fleet, memoryTools } from "reverie"
 export const fleet = defineFleet({
   assistants: [
     defineAssistant({
       id: "desk",
-      prompt: "You run the front desk of a harbour.",
+      instructions: "You run the front desk of a harbour.",
       tools: [
         ...memoryTools,
         ...blockTools,
@@ -99,7 +99,7 @@ await opened.close()
 
 /** Asks for everything that is an optional peer, and prints how each is refused. */
 export const peersProgram = `import { defineAssistant, defineFleet, Fleet, mcpServer } from "reverie"
-const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "p" })] })
+const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "p" })] })
 const refused = async (ask) => console.log(await ask().then(() => "opened", (error) => error._tag + ": " + error.message))
 await refused(() => mcpServer({ name: "files", transport: { command: "node" }, allow: ["read_file"] }))
 await refused(() => Fleet.open({ fleet, deployment: { database: "postgres://nobody@127.0.0.1:1/none" } }))
@@ -114,7 +114,7 @@ import type { FleetDefinition, Part, Tool } from "reverie"
 export const tool: Tool = berths
 export const definition = (part: Part): FleetDefinition | undefined => (part.type === "done" ? undefined : undefined)
 // @ts-expect-error an assistant has no colour
-defineAssistant({ id: "desk", prompt: "p", colour: "red" })
+defineAssistant({ id: "desk", instructions: "p", colour: "red" })
 // @ts-expect-error a fleet is asked with a text
 fleet.ask("desk", 7)
 `

@@ -8,7 +8,8 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
-import { mounted, tests } from "./entries.ts"
+import { clone } from "./clone.ts"
+import { documents, mounted, tasks, tests } from "./entries.ts"
 import {
   answered,
   peersProgram,
@@ -20,6 +21,7 @@ import {
   testingProgram
 } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
+import { upgrade } from "./upgrade.ts"
 
 const NODES = ["22.13.0", "22", "24", "26"]
 const nodesFor = ({ isShort }: Scene): ReadonlyArray<string> => (isShort ? ["this"] : NODES)
@@ -125,7 +127,7 @@ const oldNode: Row = {
     const command = await scene.run(folder, "node", ["node_modules/reverie/lib/cli.js", "--version"], { node })
     const sentence = /reverie needs Node 22\.13 or newer, and this is v20/
     return [
-      ["the program is told which Node it needs", said.code !== 0 && sentence.test(said.stderr), said.stderr],
+      ["the program learns which Node it needs", said.code !== 0 && sentence.test(said.stderr), said.stderr],
       ["so is the command", command.code !== 0 && sentence.test(command.stderr), command.text]
     ]
   }
@@ -365,6 +367,8 @@ export const rows: ReadonlyArray<Row> = [
   readme,
   tests,
   mounted,
+  documents,
+  tasks,
   oldNode,
   copied("link", []),
   copied("copy", ["--install-links"]),
@@ -376,5 +380,7 @@ export const rows: ReadonlyArray<Row> = [
   second,
   init,
   start,
+  clone,
+  upgrade,
   ...bundled
 ]

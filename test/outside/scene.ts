@@ -6,7 +6,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { constants, tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 
 export interface Ran {
@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly seconds?: number
   /** The program is ended as soon as it has said this. */
   readonly until?: RegExp
+  /** How it is ended then, as a terminal ends all of its group; without it at once, and that counts as success. */
+  readonly endBy?: NodeJS.Signals
   /** What is done while the program runs; then it is ended. */
   readonly meanwhile?: () => Promise<unknown>
 }
@@ -52,11 +54,15 @@ export class Scene {
   readonly #children = new Set<ChildProcess>()
   readonly #nodes: string
 
-  constructor(tarball: string, isShort: boolean, nodes: string) {
+  /** The Node of everything that asks for no other. */
+  readonly #own: string
+
+  constructor(tarball: string, isShort: boolean, nodes: string, own: string = process.execPath) {
     this.folder = mkdtempSync(join(tmpdir(), "reverie-outside-"))
     this.tarball = tarball
     this.isShort = isShort
     this.#nodes = nodes
+    this.#own = own
   }
 
   get ran(): ReadonlyArray<Ran> {
@@ -88,7 +94,12 @@ export class Scene {
 
   /** A Node of this version: the running one, or the one that npm has for this platform. */
   async node(version: string): Promise<string> {
-    if (this.isShort || process.versions.node.startsWith(`${version}.`)) return process.execPath
+    if (this.isShort) return this.#own
+    return this.installedNode(version)
+  }
+
+  async installedNode(version: string): Promise<string> {
+    if (process.versions.node.startsWith(`${version}.`)) return process.execPath
     const name = `node-${isWindows ? "win" : process.platform}-${process.arch}`
     const folder = join(this.#nodes, version)
     const node = join(folder, "node_modules", name, "bin", isWindows ? "node.exe" : "node")
@@ -102,7 +113,7 @@ export class Scene {
 
   /** Runs a program: of the folder's own, of the system, or a file of JavaScript. */
   run(cwd: string, program: string, args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Said> {
-    const { env, meanwhile, node = process.execPath, seconds = 120, until } = options
+    const { endBy, env, meanwhile, node = this.#own, seconds = 120, until } = options
     const begun = performance.now()
     const child = spawn(program === "node" ? node : program, [...args], {
       cwd,
@@ -116,14 +127,18 @@ export class Scene {
     let stderr = ""
     return new Promise((resolve) => {
       let isWanted = false
+      let isHeard = false
       const timer = setTimeout(() => this.#end(child), seconds * 1_000)
       const finish = () => {
-        isWanted = true
-        this.#end(child)
+        isWanted = endBy === undefined
+        this.#end(child, endBy)
       }
       if (meanwhile !== undefined) void meanwhile().then(finish, finish)
       const hear = () => {
-        if (!isWanted && until?.test(stdout + stderr) === true) finish()
+        if (!isHeard && until?.test(stdout + stderr) === true) {
+          isHeard = true
+          finish()
+        }
       }
       child.stdout.setEncoding("utf8").on("data", (text: string) => ((stdout += text), hear()))
       child.stderr.setEncoding("utf8").on("data", (text: string) => ((stderr += text), hear()))
@@ -137,7 +152,9 @@ export class Scene {
         resolve({ ...ran, stdout, stderr, text: stdout + stderr })
       }
       child.on("error", (error) => ((stderr += error.message), done(127)))
-      child.on("close", (code) => done(isWanted ? 0 : (code ?? 1)))
+      child.on("close", (code, signal) =>
+        done(isWanted ? 0 : (code ?? (signal === null ? 1 : 128 + constants.signals[signal])))
+      )
     })
   }
 
@@ -149,10 +166,10 @@ export class Scene {
     return said
   }
 
-  #end(child: ChildProcess): void {
+  #end(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): void {
     try {
       if (isWindows || child.pid === undefined) child.kill()
-      else process.kill(-child.pid, "SIGKILL")
+      else process.kill(-child.pid, signal)
     } catch {
       // It has ended.
     }

@@ -52,11 +52,11 @@ const run = (events: string, data: string, killAfterMillis?: number): Promise<Ou
 /** Everything said, and the snapshot it led to: no times, no epochs. */
 const lived = async (data: string) => {
   await using fleet = await Fleet.open({ data, fleet: harbor, model: "offline" })
-  const rows = await fleet.entries(fleet.reception, 1, 100_000)
+  const rows = await fleet.history.entries(fleet.defaultAssistant, 1, 100_000)
   const said = rows.flatMap(({ entry }) =>
     entry.messages.map(({ calls, content, name, role }) => ({ calls, content, name, role }))
   )
-  return { said, snapshot: (await fleet.inspect(fleet.reception))?.state.snapshot }
+  return { said, snapshot: (await fleet.inspect(fleet.defaultAssistant))?.state.snapshot }
 }
 
 describe.runIf(isHere)("real conversations", () => {

@@ -39,10 +39,10 @@ const counted = (fleet: FleetDefinition): Counted => {
   const inner = offlineModel()
   const count = (tool: Tool): Tool => ({
     ...tool,
-    run: (args, run) =>
+    effect: (args, run) =>
       Effect.suspend(() => {
         calls.tools++
-        return tool.run(args, run)
+        return tool.effect(args, run)
       })
   })
   const kit = (toolkit: Toolkit): Toolkit => ({
@@ -84,7 +84,7 @@ const played = async (fleet: FleetDefinition, script: string): Promise<Played> =
   assert.deepStrictEqual(problems, [])
   await using opened = await Fleet.open({ fleet: all.fleet, data, model: all.model, durability: "normal" })
   await play(opened, letters)
-  await opened.rest(PATIENCE_MILLIS)
+  await opened.idle({ patienceMs: PATIENCE_MILLIS })
   return { ...all, data, told: { ...all.calls } }
 }
 
@@ -100,7 +100,7 @@ if (!isConversationHere) console.warn(`a real conversation is not at ${conversat
 
 /** A real conversation, overheard by one assistant with a window of this size. */
 export const playedConversation = async (maxContextTokens: number): Promise<Played> => {
-  const friend = defineAssistant({ id: "friend", prompt: "You know both of them well.", maxContextTokens })
+  const friend = defineAssistant({ id: "friend", instructions: "You know both of them well.", maxContextTokens })
   return played(defineFleet({ assistants: [friend] }), await readFile(conversation, "utf8"))
 }
 

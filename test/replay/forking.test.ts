@@ -11,7 +11,7 @@ import {
   type Fork,
   fixtureOfTick,
   forkTick,
-  Peek,
+  FleetReader,
   promptOfTick,
   promptsOfTick,
   readFixture,
@@ -30,10 +30,10 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 /** What a data store tells of itself that any write would change. */
 const marks = async (fleet: Fleet) => ({
-  totals: await fleet.totals(),
-  end: await fleet.outboxEnd(),
+  totals: await fleet.monitor.totals(),
+  end: await fleet.outbox.end(),
   versions: (await fleet.views()).map(({ commits, id, state, waiting }) => ({ commits, id, state, waiting })),
-  blocks: await fleet.blocks().list()
+  blocks: await fleet.blocks.list()
 })
 
 interface Ticks {
@@ -42,10 +42,10 @@ interface Ticks {
 }
 
 /** Every tick that asked a model. */
-const askingTicks = async (peek: Peek): Promise<ReadonlyArray<Ticks>> => {
+const askingTicks = async (peek: FleetReader): Promise<ReadonlyArray<Ticks>> => {
   const found: Array<Ticks> = []
   for (const { commits, id } of await peek.views()) {
-    const entries = (await peek.entries(id, 1, commits)).map(({ entry }) => entry)
+    const entries = (await peek.history.entries(id, 1, commits)).map(({ entry }) => entry)
     const ticks = new Set(entries.flatMap(({ step, tick }) => (step?.kind === "infer" ? [tick] : [])))
     found.push(...[...ticks].map((tick) => ({ id, tick })))
   }
@@ -70,7 +70,7 @@ const asNoted = ({ messages, tools }: TickPrompt): string =>
     tools
   )
 
-/** The same members whatever their order: nobody reads a message by the order of its members. */
+/** The same members whatever their order: no one reads a message by the order of its members. */
 const normal = (text: string): string =>
   JSON.stringify(JSON.parse(text), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -87,7 +87,7 @@ describe("the harbor day", () => {
 
   beforeAll(async () => {
     day = await playedDay()
-    await using peek = await Peek.open(day.data)
+    await using peek = await FleetReader.open(day.data)
     asking = await askingTicks(peek)
   }, 120_000)
 
@@ -109,11 +109,11 @@ describe("the harbor day", () => {
     assert.strictEqual(calls.tools, told.tools)
     assert.strictEqual(calls.model, told.model + asked)
     assert.deepStrictEqual(await marks(opened), before)
-    for (const { id } of await opened.views()) assert.isTrue((await opened.verify(id)).equal)
+    for (const { id } of await opened.views()) assert.isTrue((await opened.replay.verify(id)).equal)
   })
 
   it("X1 X2 every recorded model call gives its prompt again, byte for byte", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
+    await using peek = await FleetReader.open(day.data)
     let parts = 0
     let prompts = 0
     for (const { id, tick } of asking) {
@@ -131,7 +131,7 @@ describe("the harbor day", () => {
   })
 
   it("X1 a part that is another one by now is not exact, and the others are", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
+    await using peek = await FleetReader.open(day.data)
     const edited = withPrompt(day.fleet, "desk", "You are the front desk. Say as little as you can.")
     const prompt = await promptOfTick(peek, edited, { assistant: "desk", tick: 2, iteration: 2 })
     assert.deepInclude(prompt, { tick: 2, iteration: 2, exact: false, toolsExact: true, missing: [] })
@@ -152,8 +152,8 @@ describe("the harbor day", () => {
     "an edited prompt shows its difference; recorded tools answer, and what was not recorded is refused",
     LIMIT,
     async () => {
-      await using peek = await Peek.open(day.data)
-      const rows = await peek.entries("desk", 1, 100)
+      await using peek = await FleetReader.open(day.data)
+      const rows = await peek.history.entries("desk", 1, 100)
       const made = rows
         .flatMap(({ entry }) => entry.messages.flatMap(({ calls = [] }) => calls))
         .find(({ id }) => id === "2.1.0")
@@ -175,7 +175,7 @@ describe("the harbor day", () => {
       const fork = await forkTick(peek, day.fleet, {
         assistant: "desk",
         tick: 2,
-        systemPrompt: "Speak only of ropes.",
+        instructions: "Speak only of ropes.",
         model: parrot.model
       })
       assert.include(fork.forked.reply, "Speak only of ropes.")
@@ -195,7 +195,7 @@ describe("the harbor day", () => {
   )
 
   it("a stub stands in the place of a recorded result", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
+    await using peek = await FleetReader.open(day.data)
     const stubs = [{ tool: "find_berth", content: "fitting berth: the lobster pier" }]
     const fork = await forkTick(peek, day.fleet, { assistant: "desk", tick: 2, model: offlineModel(), stubs })
     assert.deepInclude(fork.forked.calls[0], { answeredBy: "stub", result: "fitting berth: the lobster pier" })
@@ -207,10 +207,10 @@ describe("the harbor day", () => {
   })
 
   it(
-    "a model that fails, and one that asks for a person's consent which nobody gave, leave the tick unfinished",
+    "a model that fails, and one that asks for a person's consent which no one gave, leave the tick unfinished",
     LIMIT,
     async () => {
-      await using peek = await Peek.open(day.data)
+      await using peek = await FleetReader.open(day.data)
       const asks = scriptedModel(
         inTurn({ calls: [{ tool: "assign_berth", arguments: { ship: "Aurora", berth: "birch" } }] })
       )
@@ -221,19 +221,21 @@ describe("the harbor day", () => {
   )
 
   it("what can not be tried again is refused with the reason", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
+    await using peek = await FleetReader.open(day.data)
     const forked = (assistant: string, tick: number, fleet = day.fleet): Promise<Fork> =>
       forkTick(peek, fleet, { assistant, tick, model: "offline" })
     assert.deepInclude(await failureOf(forked("desk", 999)), { _tag: "ForkRefused", reason: "no-tick" })
     assert.deepInclude(await failureOf(forked("nobody", 1)), { _tag: "UnknownAssistant" })
     const strangers = { ...day.fleet, assistants: day.fleet.assistants.filter(({ id }) => id !== "desk") }
     assert.deepInclude(await failureOf(forked("desk", 1, strangers)), { _tag: "ForkRefused", reason: "no-definition" })
-    const slept = (await Array.fromAsync(peek.replay("archivist"))).find(({ eventType }) => eventType === "sleep")
+    const slept = (await Array.fromAsync(peek.replay.frames("archivist"))).find(
+      ({ eventType }) => eventType === "sleep"
+    )
     assert.deepInclude(await failureOf(forked("archivist", slept?.tick ?? 0)), { reason: "no-message" })
   })
 
   it("P1 P2 a fixture is gone through again, alone or on its ledger, and tells what has changed", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
+    await using peek = await FleetReader.open(day.data)
     const request = { assistant: "desk", tick: 3 }
     const kept = await fixtureOfTick(peek, day.fleet, request)
     const whole = await fixtureOfTick(peek, day.fleet, { ...request, isWhole: true })
@@ -243,7 +245,7 @@ describe("the harbor day", () => {
     assert.deepInclude(await failureOf(checkFixture(day.fleet, read(kept))), { reason: "fixture" })
     const elsewhere = { ...kept, address: { ...kept.address, assistant: "planner" } }
     assert.deepInclude(await failureOf(checkFixture(day.fleet, read(elsewhere), peek)), { reason: "fixture" })
-    const edited = withPrompt(day.fleet, "desk", "You are somebody else.")
+    const edited = withPrompt(day.fleet, "desk", "You are someone else.")
     const { differs } = await checkFixture(edited, read(whole))
     assert.deepStrictEqual(
       differs.map(({ what }) => what),
@@ -263,7 +265,7 @@ describe.runIf(isConversationHere)("a real conversation, compacted on its way", 
     async () => {
       const lived = await playedConversation(16_000)
       try {
-        await using peek = await Peek.open(lived.data)
+        await using peek = await FleetReader.open(lived.data)
         let exact = 0
         const ticks = [3, 165, 273, 381, 419]
         for (const tick of ticks) {

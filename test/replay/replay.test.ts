@@ -1,4 +1,4 @@
-// The harbor day and a real conversation, told again from their ledgers: the same snapshots, and nobody is called.
+// The harbor day and a real conversation, told again from their ledgers: the same snapshots, and no one is called.
 
 import { cp, mkdtemp, rm } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite"
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import type { Entry } from "@reverie/protocol"
-import { Fleet, Peek, type ReplayFrame, type ReplayVerdict } from "reverie"
+import { Fleet, FleetReader, type ReplayFrame, type ReplayVerdict } from "reverie"
 import { afterAll, beforeAll } from "vitest"
 import { isConversationHere, type Played, playedConversation, playedDay, removed } from "./counted.ts"
 
@@ -16,10 +16,10 @@ const LIMIT = { timeout: 240_000 }
 const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<number> => {
   let commits = 0
   await using opened = await Fleet.open({ fleet, data, model })
-  const before = { totals: await opened.totals(), end: await opened.outboxEnd() }
-  await using peek = await Peek.open(data)
+  const before = { totals: await opened.monitor.totals(), end: await opened.outbox.end() }
+  await using peek = await FleetReader.open(data)
   for (const { commits: version, id } of await opened.views()) {
-    const verdict = await opened.verify(id)
+    const verdict = await opened.replay.verify(id)
     assert.deepInclude(verdict, {
       commits: version,
       equal: true,
@@ -29,14 +29,14 @@ const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<
     })
     assert.deepInclude(verdict, { modelCalls: 0, toolCalls: 0, sends: 0, writes: 0 })
     assert.deepStrictEqual(verdict.replayed, verdict.stored)
-    assert.deepStrictEqual(await peek.verify(id), verdict)
-    const frames = await Array.fromAsync(opened.replay(id))
+    assert.deepStrictEqual(await peek.replay.verify(id), verdict)
+    const frames = await Array.fromAsync(opened.replay.frames(id))
     assert.strictEqual(frames.length, version)
     assert.strictEqual(frames.at(-1)?.hash, verdict.stored.hash)
     commits += frames.length
   }
   assert.deepStrictEqual(calls, told)
-  assert.deepStrictEqual({ totals: await opened.totals(), end: await opened.outboxEnd() }, before)
+  assert.deepStrictEqual({ totals: await opened.monitor.totals(), end: await opened.outbox.end() }, before)
   return commits
 }
 
@@ -66,8 +66,8 @@ const afterChange = async (
       .prepare("UPDATE ledger SET body = ? WHERE seq = ?")
       .run(JSON.stringify({ ...entry, event: change(entry) }), meant.seq)
     database.close()
-    await using peek = await Peek.open(copy)
-    return { no: entry.no, verdict: await peek.verify(id) }
+    await using peek = await FleetReader.open(copy)
+    return { no: entry.no, verdict: await peek.replay.verify(id) }
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
@@ -90,29 +90,29 @@ describe("the harbor day", () => {
     assert.isAbove(await assertSame(day), 250)
   })
 
-  it("stops where it is told to, in pages and ranges", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
-    const asking = await Array.fromAsync(peek.replay("desk", { until: { status: "awake.awaitingApproval" } }))
+  it("stops where it should, in pages and ranges", LIMIT, async () => {
+    await using peek = await FleetReader.open(day.data)
+    const asking = await Array.fromAsync(peek.replay.frames("desk", { until: { status: "awake.awaitingApproval" } }))
     assert.deepInclude(asking.at(-1), { after: "awake.awaitingApproval", before: "awake.thinking.inferring" })
     assert.isTrue(asking.slice(0, -1).every(({ after }) => after !== "awake.awaitingApproval"))
-    const third = await Array.fromAsync(peek.replay("desk", { until: { tick: 3, eventType: "approval" } }))
+    const third = await Array.fromAsync(peek.replay.frames("desk", { until: { tick: 3, eventType: "approval" } }))
     assert.deepInclude(third.at(-1), { tick: 3, eventType: "approval" })
-    const whole = await Array.fromAsync(peek.replay("desk"))
+    const whole = await Array.fromAsync(peek.replay.frames("desk"))
     const paged: Array<ReplayFrame> = []
     for (let from: number | undefined = 1; from !== undefined;) {
-      const page = await peek.replayPage("desk", { from, limit: 7 })
+      const page = await peek.replay.page("desk", { from, limit: 7 })
       assert.isAtMost(page.frames.length, 7)
       paged.push(...page.frames)
       from = page.next
     }
     assert.deepStrictEqual(paged, whole)
     assert.deepStrictEqual(JSON.parse(JSON.stringify(whole)), whole)
-    assert.deepStrictEqual(await Array.fromAsync(peek.replay("desk", { from: 5, to: 9 })), whole.slice(4, 9))
+    assert.deepStrictEqual(await Array.fromAsync(peek.replay.frames("desk", { from: 5, to: 9 })), whole.slice(4, 9))
   })
 
-  it("of nobody is refused", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
-    const refused = await peek.verify("nobody").then(
+  it("of an unknown assistant is refused", LIMIT, async () => {
+    await using peek = await FleetReader.open(day.data)
+    const refused = await peek.replay.verify("nobody").then(
       () => undefined,
       (error: unknown) => error
     )
@@ -139,8 +139,10 @@ describe("the harbor day", () => {
   })
 
   it("P2 where only the snapshot tells of it, the commit that wrote there is named", LIMIT, async () => {
-    await using peek = await Peek.open(day.data)
-    const last = (await Array.fromAsync(peek.replay("planner"))).findLast(({ eventType }) => eventType === "sleep")
+    await using peek = await FleetReader.open(day.data)
+    const last = (await Array.fromAsync(peek.replay.frames("planner"))).findLast(
+      ({ eventType }) => eventType === "sleep"
+    )
     const { no, verdict } = await afterChange(
       day.data,
       "planner",

@@ -26,7 +26,7 @@ export const openRig = async ({ assistant, says, tools = [], ...options }: Reque
     model: scripted.model,
     fleet: defineFleet({
       assistants: ["desk", "clerk"].map((id) =>
-        defineAssistant({ id, prompt: `You are the ${id}.`, tools, ...assistant })
+        defineAssistant({ id, instructions: `You are the ${id}.`, tools, ...assistant })
       )
     }),
     ...options
@@ -35,15 +35,21 @@ export const openRig = async ({ assistant, says, tools = [], ...options }: Reque
 }
 
 /** A tool that counts its runs, and with what it was called. */
-export const counted = (options: Partial<Tool> & { readonly name: string; readonly gives?: string }) => {
+export const counted = (
+  options: Partial<Pick<Tool, "parameters">> & {
+    readonly name: string
+    readonly gives?: string
+    readonly needsApproval?: boolean
+  }
+) => {
   const runs: Array<unknown> = []
-  const { category = "safe_chain", gives = "done", name } = options
+  const { gives = "done", name, needsApproval = false } = options
   const tool = defineTool({
     name,
     description: `Does ${name}.`,
-    category,
+    needsApproval,
     ...(options.parameters === undefined ? {} : { input: options.parameters as never }),
-    run: (args) => {
+    run: (args: unknown) => {
       runs.push(args)
       return gives
     }

@@ -1,6 +1,6 @@
 // InsideChild: a run on stand-ins, inside its corner: the engine, the images, and then each part.
 // Owns the order and the report. Leaves the corner to namespace.ts. `inside-child.ts CONFIGURATION`
-// I1  It ends as soon as its standard input does: whoever started it is gone, or wants no more of it.
+// I1  It ends as soon as its standard input does: the one who started it is gone, or wants no more of it.
 // I2  A part that breaks off has failed, and the next one runs all the same.
 
 import { spawn } from "node:child_process"

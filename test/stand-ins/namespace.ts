@@ -98,7 +98,7 @@ export const runInCorner = async (
   command: ReadonlyArray<string>,
   signal: AbortSignal
 ): Promise<number> => {
-  // The shell is the first process: it waits for whoever has lost its parent, as a first process has to.
+  // The shell is the first process: it waits for anyone who has lost its parent, as a first process has to.
   const shell = ["sh", "-c", '"$@"; exit $?', "first", ...command]
   const child = spawn("unshare", [...MAKE, ...shell], {
     detached: true,

@@ -49,7 +49,7 @@ interface Assistant {
 const assistantsOf = async (client: Client): Promise<ReadonlyArray<Assistant>> =>
   ((await client.json("/v1/assistants")) as { readonly items: ReadonlyArray<Assistant> }).items
 
-/** For whoever has to find out what became of messages. */
+/** For anyone who has to find out what became of messages. */
 const statesOf = async (client: Client): Promise<ReadonlyArray<string>> =>
   (await assistantsOf(client)).map(
     ({ id, state, waiting }) => `${id} is ${state ?? "?"}, ${waiting ?? "?"} wait for it`

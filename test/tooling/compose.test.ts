@@ -41,7 +41,7 @@ const processes = ["api", "worker"]
 const dockerfile = read("apps/cli/Dockerfile")
 const isIgnored = isIgnoredBy(read(".dockerignore"))
 
-/** A value that whoever starts it can replace: `${NAME:-default}`, or nothing at all. */
+/** A value that anyone who starts it can replace: `${NAME:-default}`, or nothing at all. */
 const isReplaceable = (value: string | null): boolean => value === null || /^\$\{[A-Z_]+(:-[^}]*)?\}$/.test(value)
 
 /** A service's environment as Compose hands it on. */

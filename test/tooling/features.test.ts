@@ -108,7 +108,7 @@ describe("coverage", () => {
     assert.isFalse(cover({ testResults: [] }, { issues: [], rows: [] }).ok)
   })
 
-  test("is told as a table that ends with what is missing", () => {
+  test("is reported as a table that ends with what is missing", () => {
     const table = tableOf(cover(results([[row(1)], "passed"]))).split("\n")
     assert.strictEqual(table[0], `${row(1)}    issue 3     1 tests  * one`)
     assert.deepStrictEqual(table.slice(4), [

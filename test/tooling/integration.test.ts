@@ -51,7 +51,7 @@ describe("a run of the integration tests", () => {
     assert.deepStrictEqual([ok, lines], [false, ["no suite is called stor e: nothing was proved"]])
   })
 
-  test("what is said to it is told from what is said to vitest", () => {
+  test("what is said to it is distinguished from what is said to vitest", () => {
     assert.deepStrictEqual(argumentsIn([]), { isOnStandIns: false, pattern: undefined, ofVitest: [] })
     const said = ["laws", "-t", "recall-qdrant", "--bail", "1"]
     assert.deepStrictEqual(argumentsIn(["--stand-ins", ...said]), {

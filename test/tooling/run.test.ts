@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { assert, describe, test } from "vitest"
@@ -18,6 +18,41 @@ const runLines = (lines: ReadonlyArray<string>, args: ReadonlyArray<string> = []
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Processes whose command line names this. */
+const naming = (text: string): ReadonlyArray<string> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text)
+      } catch {
+        return false
+      }
+    })
+
+const until = async (holds: () => boolean, millis = 30_000): Promise<boolean> => {
+  for (const end = performance.now() + millis; performance.now() < end;) {
+    if (holds()) return true
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  return holds()
+}
+
+/** A script of npm around a program that runs until it is ended, and says the name of a folder in every command line. */
+const scriptedBy = (prefix: string) => {
+  mkdirSync(join(root, ".reverie"), { recursive: true })
+  const folder = mkdtempSync(join(root, ".reverie/run-"))
+  const lines = [
+    'process.on("SIGTERM", () => process.exit(0 as number))',
+    "setInterval(() => {}, 1_000)",
+    "console.log(`ready`)"
+  ]
+  writeFileSync(join(folder, "planted.ts"), lines.join("\n"))
+  const run = `${prefix}node ${join(root, "scripts/run.mjs")} ${relative(root, join(folder, "planted.ts"))} ${folder}`
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, scripts: { start: run } }))
+  return folder
 }
 
 describe("run", () => {
@@ -45,5 +80,34 @@ describe("run", () => {
     // What an older Node is given has to be JavaScript, and may be started as it is.
     assert.match(readFileSync(file, "utf8"), /^#!\/usr\/bin\/env node\n/)
     assert.strictEqual(statSync(file).mode & 0o111, 0o111)
+  })
+
+  test.each([
+    ["a user's script", ""],
+    ["a developer's script", "exec "]
+  ])("I3 SIGTERM to npm ends all of %s", async (_, prefix) => {
+    const folder = scriptedBy(prefix)
+    try {
+      const npm = spawn("npm", ["run", "-s", "start"], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })
+      const said: Array<string> = []
+      npm.stdout.setEncoding("utf8").on("data", (text: string) => said.push(text))
+      assert.isTrue(await until(() => said.join("").includes("ready")), "it runs")
+      assert.isAbove(naming(folder).length, 0)
+      npm.kill("SIGTERM")
+      assert.isTrue(await until(() => naming(folder).length === 0), `left behind: ${naming(folder).join(" ")}`)
+    } finally {
+      for (const pid of naming(folder)) process.kill(Number(pid), "SIGKILL")
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test("I1 each script that runs a program of ours says `exec`, but for those that users run on Windows too", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      readonly scripts: Readonly<Record<string, string>>
+    }
+    const running = Object.entries(scripts).filter(([, script]) => script.includes("scripts/run.mjs"))
+    assert.isAbove(running.length, 10)
+    const without = running.filter(([, script]) => !script.startsWith("exec ")).map(([name]) => name)
+    assert.deepStrictEqual(without, ["start", "reverie"])
   })
 })

@@ -44,7 +44,7 @@ describe("M1 a machine for stand-ins", () => {
     assert.deepStrictEqual(needsOf(machine), [])
   })
 
-  test("is told all at once what it lacks, and what to do", () => {
+  test("learns all at once what it lacks, and what to do", () => {
     const poor = { ...machine, isRoot: false, osRelease: "ID=fedora\n", has: () => false, freeBytes: 5e8 }
     const needs = needsOf(poor).join("\n")
     for (const word of ["root", "no Debian", "unshare", "apt-get install util-linux", "/dev/net/tun", "0.5 GB free"]) {
@@ -169,7 +169,7 @@ describe("the verdict on a round", () => {
       /2 messages are the cause of more than one/
     ],
     "R1 a dead letter": [{ judged: { ...judged, innocents: 1 } }, /1 messages were dead-lettered/],
-    "R1 messages that nobody judged": [
+    "R1 messages that no one judged": [
       { judged: { ...judged, acknowledged: 3 } },
       /9 were acknowledged, and 3 were judged/
     ],

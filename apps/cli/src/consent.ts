@@ -1,6 +1,6 @@
 // Consent: whether a person means what can not be taken back.
 // Owns asking, who can not be asked, and a text that is piped in. Leaves what is asked to the command.
-// C1  Nobody is asked who can not answer: without a terminal it is said with --yes, or not done.
+// C1  No one is asked who can not answer: without a terminal it is said with --yes, or not done.
 
 import { createInterface } from "node:readline/promises"
 import { CommandFailed } from "./failure.ts"
@@ -17,7 +17,7 @@ export interface ChangeOptions {
 export const assertConsent = async ({ json, yes }: ChangeOptions, what: string): Promise<void> => {
   if (yes) return
   if (json || !process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandFailed("consent-needed", `${what}: nobody is here to be asked`)
+    throw new CommandFailed("consent-needed", `${what}: no one is here to be asked`)
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {

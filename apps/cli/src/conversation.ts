@@ -22,12 +22,12 @@ const SLASH_HELP = `/state              who is doing what
 /context            what the model was shown last
 /memory             what it keeps
 /compact            tell it to compact its history, and how full its window is
-/dream              tell it to sleep, and show its last dream
-/undo               take the newest compaction of its history back
+/dream              start dreaming, and show its last dream
+/undo               undo the newest compaction of its history
 /cost               what it has spent
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
-/to ASSISTANT       speak with somebody else
+/to ASSISTANT       speak with someone else
 /quit               leave`
 
 const state = async (backend: Backend): Promise<string> => assistantTable((await backend.page({ limit: 100 })).items)
@@ -50,7 +50,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
   const view = await backend.view(id)
   if (view?.activity === "compacting") return `${id} compacts its history: ${so}`
   await backend.order(id, "compact", {})
-  return `${id} is told to compact its history: ${so}`
+  return `${id} is asked to compact its history: ${so}`
 }
 
 const dream = async (backend: Backend, id: string): Promise<string> => {
@@ -58,14 +58,14 @@ const dream = async (backend: Backend, id: string): Promise<string> => {
   const view = await backend.view(id)
   if (view?.activity === "dreaming") return `${id} dreams\n${last}`
   await backend.order(id, "sleep", {})
-  return `${id} is told to sleep\n${last}`
+  return `${id} is asked to dream\n${last}`
 }
 
 const undo = async (backend: Backend, id: string): Promise<string> => {
   const newest = (await backend.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
   if (newest === undefined) return `nothing of ${id}'s history is compacted`
   await backend.undoCompaction(id, newest.id)
-  return `${id} is told to take ${newest.id} back`
+  return `${id} is asked to revert ${newest.id}`
 }
 
 const cost = async (backend: Backend, id: string): Promise<string> => {
@@ -149,7 +149,7 @@ class Conversation {
     }
   }
 
-  /** What can not be done is told, and ends nothing. */
+  /** What can not be done is reported, and ends nothing. */
   async #slash(command: string): Promise<boolean> {
     try {
       return await answerSlash(this.#backend, this.#to, command)
@@ -234,10 +234,10 @@ class AnswerPrinter {
     const streamed = this.#streamed
     this.breakLine()
     switch (part.type) {
-      case "tool":
+      case "tool-result":
         return note(painted("dim", `  ${onOneLine(part.tool)}: ${onOneLine(part.content)}`))
-      case "trouble":
-        return note(painted("yellow", `  ${onOneLine(part.reason)}`))
+      case "retry":
+        return note(painted("yellow", `  ${onOneLine(part.error.message)}`))
       case "approval":
         return note(painted("yellow", `  it waits for you: /approve or /deny (${part.approval})`))
       case "done": {
@@ -246,7 +246,7 @@ class AnswerPrinter {
         return
       }
       case "failed":
-        return note(`${painted("red", "no answer:")} ${onOneLine(part.reason)}`)
+        return note(`${painted("red", "no answer:")} ${onOneLine(part.error.message)}`)
       case "halted":
         return note(painted("yellow", "it is halted; the question waits until it is resumed"))
     }
@@ -254,7 +254,7 @@ class AnswerPrinter {
 }
 
 // Chat: a conversation over standard input.
-// Owns reading lines and the prompt. Leaves what a line means to conversation.ts.
+// Owns reading lines and the prompt. What a line means is decided above.
 // C1  Without a terminal nothing is prompted; a closed or empty input is no error.
 // C2  What was asked before the input ended is answered before the chat ends.
 
@@ -302,7 +302,7 @@ export const chat = async ({ backend, stop, to }: ChatOptions): Promise<"left" |
   }
 }
 
-/** Stays up for a chat; when nobody can chat, until a signal comes. */
+/** Stays up for a chat; when no one can chat, until a signal comes. */
 export const stayUp = async (options: ChatOptions): Promise<void> => {
   if (process.stdin.isTTY) note(`Speak with ${options.to}, /help shows the commands, Ctrl-C ends.`)
   else note("Stays up until SIGINT or SIGTERM.")

@@ -1,4 +1,4 @@
-// Failure: what a person and a script are told when a command could not do what it was asked.
+// Failure: what a person and a script learn when a command could not do what it was asked.
 // Owns the one table from error tags to code, exit and hint. Leaves printing to output.ts.
 // X1  Exit codes are a stable interface: 0 ok, 1 unexpected, 2 usage, 3 permission, 4 not found, 5 conflict,
 //     6 upstream unavailable, 7 timeout, 8 limit, 9 approval, 130 SIGINT, 143 SIGTERM.
@@ -76,6 +76,8 @@ export type FailureCode = keyof typeof ownRows
 /** Failures of the fleet, by the tag of the error. */
 const rowsByTag: Readonly<Record<string, Row>> = {
   StoreBusy: row("data-in-use", 5, true, "one process at a time may write a data directory"),
+  DatabaseUnreleased: row("data-unreleased", 5, false, "nothing in it was changed"),
+  DatabaseFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
   StoreUnreleased: row("data-unreleased", 5, false, "nothing in it was changed"),
   StoreFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
   StoreFormatOlder: row("data-format-older", 5, false, "nothing in it was changed"),
@@ -152,7 +154,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
 /** Thrown by commands for what they find themselves. */
 export class CommandFailed extends Error {
   readonly failure: Failure
-  /** A failure that nobody needs to be told of: the reader of our output has left. */
+  /** A failure that no one needs to be told of: the reader of our output has left. */
   readonly silent: boolean
   constructor(code: FailureCode, message: string, changes: Partial<Row> & { readonly silent?: boolean } = {}) {
     super(message)
@@ -181,7 +183,7 @@ const unopenableRow = (error: unknown): Row => {
   return table
 }
 
-/** Whoever is not there, and what is broken, is not in anybody's way. */
+/** Anyone who is not there, and what is broken, is not in anybody's way. */
 const refusedRow = (error: unknown): Row | undefined => {
   const reason = text(error, "reason")
   if (reason === "nobody") return ownRows["unknown-assistant"]
@@ -203,7 +205,7 @@ const messageOf = (error: unknown): string => {
   return message.split("\n").join(" ")
 }
 
-/** What anything thrown means to whoever called. */
+/** What anything thrown means to the caller. */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof CommandFailed) return error.failure
   // The fleet closes because of something, and that is what matters.

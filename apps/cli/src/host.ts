@@ -49,7 +49,7 @@ export class Host implements AsyncDisposable {
       fleet,
       acceptLoss: force,
       ...defined({ data, model, onNotice }),
-      onTrouble: (address, failure) => {
+      onError: (address, failure) => {
         if (failure.recovery === "stop" || failure.recovery === "tell-owner") {
           trouble.reject(unhosted(address.assistant, failure))
         }
@@ -58,7 +58,7 @@ export class Host implements AsyncDisposable {
     return new Host(opened, stop, trouble.promise)
   }
 
-  /** The value, unless somebody asks to stop, an assistant can not be hosted, the store fails, or time runs out. */
+  /** The value, unless someone asks to stop, an assistant can not be hosted, the store fails, or time runs out. */
   async within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
     work.catch(() => {})
     const ended = this.fleet.ended.then((failure) => {

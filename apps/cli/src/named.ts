@@ -1,6 +1,6 @@
 // Named: the one assistant that a person means, and the call that it asks a person about.
 // Owns ids and their beginnings, and a call as it stands in the history. Leaves finding them to the backend.
-// N1  An id may be given by a beginning that only one has; with several, all of them are told.
+// N1  An id may be given by a beginning that only one has; with several, all of them are reported.
 
 import { CommandFailed } from "./failure.ts"
 import type { Backend, View } from "./backend/backend.ts"
@@ -28,7 +28,7 @@ export const named = async (backend: Backend, name: string): Promise<View> => {
     name,
     () =>
       new CommandFailed("unknown-assistant", `there is no assistant "${name}"`, {
-        hint: known.length === 0 ? "nobody lives there yet" : `there are ${known.slice(0, 20).join(", ")}`
+        hint: known.length === 0 ? "there are no assistants yet" : `there are ${known.slice(0, 20).join(", ")}`
       })
   )
   const view = await backend.view(id)

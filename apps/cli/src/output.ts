@@ -10,7 +10,7 @@ import { jsonLine, onOneLine } from "./texts/plain.ts"
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan"
 
-/** A line for whoever reads the result. */
+/** A line for anyone who reads the result. */
 export const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
@@ -20,7 +20,7 @@ export const sayPart = (text: string): void => {
   process.stdout.write(text)
 }
 
-/** A line for whoever watches. */
+/** A line for the one who watches. */
 export const note = (text: string): void => {
   process.stderr.write(`${text}\n`)
 }

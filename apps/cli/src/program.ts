@@ -47,7 +47,7 @@ export const runProgram = async (args: ReadonlyArray<string>, stop: Stop): Promi
     }
   })
   for (const command of everyCommand(root)) {
-    // Its own words for a wrong use are thrown, and told by whoever tells every failure.
+    // Its own words for a wrong use are thrown, and told by the code that tells every failure.
     command.exitOverride().configureOutput({ writeErr: () => {} })
   }
   await root.parseAsync(args, { from: "user" })

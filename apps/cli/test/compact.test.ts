@@ -42,13 +42,13 @@ describe.concurrent("compact", () => {
     assert.deepStrictEqual(await triggersIn(data), ["order"])
     const again = jsonOf(await run([...order, "--json"]))
     assert.deepInclude(again, { ok: true, receipt: "duplicate", compaction: null })
-    assert.strictEqual((await run(order)).stdout, "clerk was told so before\n")
+    assert.strictEqual((await run(order)).stdout, "clerk was asked before\n")
     assert.deepStrictEqual(await triggersIn(data), ["order"])
     const shown = await run(["compactions", "clerk", "--show", "compact_", ...data])
     assert.match(shown.stdout, /\norder, at \d+\.\d % of the window, truncate\n/)
   })
 
-  test("N1 says why nothing was compacted, and that it is kept where nobody works", async () => {
+  test("N1 says why nothing was compacted, and that it is kept where no one works", async () => {
     await using directory = await temporary()
     const data = await told(directory.path, 1)
     const why = "the history is no longer than the window that is preserved"
@@ -57,7 +57,7 @@ describe.concurrent("compact", () => {
     const plain = await run(["compact", "clerk", ...fleet, ...data])
     assert.strictEqual(plain.stdout, `clerk compacted nothing: ${why}\n`)
     const kept = await run(["compact", "clerk", ...data])
-    assert.strictEqual(kept.stdout, "clerk is told to compact its history; it does at rest\n")
+    assert.strictEqual(kept.stdout, "clerk is asked to compact its history; it does at rest\n")
     assert.deepStrictEqual(await triggersIn(data), [])
   })
 
@@ -67,7 +67,7 @@ describe.concurrent("compact", () => {
     const args = ["chat", "clerk", ...fleet, ...data]
     const { code, stderr, stdout } = await run(args, { input: "/compact\nGood night\n" })
     assert.strictEqual(code, 0, stderr)
-    assert.match(stdout, /clerk is told to compact its history: its window is \d+ % full, 0 compactions so far/)
+    assert.match(stdout, /clerk is asked to compact its history: its window is \d+ % full, 0 compactions so far/)
     assert.deepStrictEqual(await triggersIn(data), ["order"])
   })
 })

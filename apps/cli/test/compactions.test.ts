@@ -65,7 +65,7 @@ describe.concurrent("compactions", () => {
     assert.isNull(after.current)
     assert.isNumber(after.compactions[0]?.undone_at)
     assert.match((await run(["compactions", "clerk", ...data])).stdout, / undone\n$/)
-    assertFailure(await run(order), 5, "wrong-state", "has been taken back before")
+    assertFailure(await run(order), 5, "wrong-state", "has been reverted before")
   })
 
   test("C3 what can not be found or done is said in one line", async () => {

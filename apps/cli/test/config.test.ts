@@ -1,4 +1,4 @@
-// Settings: which source wins, what is refused, and that no secret is told or sent elsewhere.
+// Settings: which source wins, what is refused, and that no secret is reported or sent elsewhere.
 
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -188,6 +188,18 @@ describe("init", () => {
       const dry = jsonOf(await run(["init", "other", "--dry-run", "--json"], place))
       assert.isTrue(dry["dryRun"])
       assert.isUndefined(await stat(join(directory, "other")).catch(() => undefined))
+    }))
+
+  test("I1 what it wrote leaves the choice of the data to the environment", () =>
+    within({}, async ({ directory, home }) => {
+      await run(["init", "harbour"], inside2(directory, home))
+      const inHarbour = { ...inside2(directory, home), cwd: join(directory, "harbour") }
+      const env = { ...inHarbour.env, DATABASE_URL: "postgres://127.0.0.1:1/none" }
+      const listed = await run(["config", "list", "--show-origin"], { ...inHarbour, env })
+      const lineOf = (name: string) => listed.stdout.split("\n").find((line) => line.startsWith(`${name} `)) ?? ""
+      assert.match(lineOf("fleet"), /project/)
+      assert.match(lineOf("data"), /default/)
+      assert.match(lineOf("database"), /env/)
     }))
 })
 

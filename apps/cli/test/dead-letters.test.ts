@@ -2,19 +2,19 @@
 
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
-import { defineAssistant, defineFleet, Fleet, Peek } from "reverie"
+import { defineAssistant, defineFleet, Fleet, FleetReader } from "reverie"
 import { assert, describe, test } from "vitest"
 import { temporary } from "./command-line.ts"
 import { said } from "./in-process.ts"
 
-const definition = defineFleet({ assistants: [defineAssistant({ id: "clerk", prompt: "You are a clerk." })] })
+const definition = defineFleet({ assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk." })] })
 
 /** A directory with three dead letters of the clerk, the newest last. */
 const deadLettered = async (data: string): Promise<void> => {
   await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
   for (const id of ["m-1", "m-10", "m-2"]) {
     await fleet.send("clerk", " ", { id })
-    await fleet.rest()
+    await fleet.idle()
   }
 }
 
@@ -74,8 +74,8 @@ describe("dead letters", () => {
     assert.deepStrictEqual(totals, { accepted: 4, settled: 0, dead: 3, discarded: 2 })
     assert.match((await said(["top", "--once", "--data", data])).stdout, /, 1 dead\n/)
     assert.match((await said(["agents", "ls", "--data", data])).stdout, /\n4 accepted, 0 committed, 1 dead letter\n/)
-    await using peek = await Peek.open(data)
-    const reasons = (await peek.entries("clerk", 1, 100)).flatMap(({ entry }) =>
+    await using peek = await FleetReader.open(data)
+    const reasons = (await peek.history.entries("clerk", 1, 100)).flatMap(({ entry }) =>
       (entry.settled ?? []).map(({ id, reason }) => `${id}: ${reason}`)
     )
     assert.deepStrictEqual(

@@ -121,7 +121,7 @@ describe.concurrent("one data directory", () => {
 })
 
 describe.concurrent("models", () => {
-  test("6 when nobody listens, with the server's name and within its time; the same command goes on", async () => {
+  test("6 when no one listens, with the server's name and within its time; the same command goes on", async () => {
     await using directory = await temporary()
     const args = ["run", ...fleet, "--events", await eventsIn(directory.path, 3), "--data", directory.path, "--exit"]
     const env = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" }
@@ -138,7 +138,7 @@ describe.concurrent("models", () => {
     assert.deepStrictEqual([jsonOf(back)["duplicates"], jsonOf(back)["ticks"]], [3, 3])
   })
 
-  test("3 when the key is refused, and it is told to nobody", async () => {
+  test("3 when the key is refused, and it is shown to no one", async () => {
     await using directory = await temporary()
     await using refusing = await serverOf("unauthorized")
     const args = ["run", ...fleet, "--data", directory.path, "-p", "hello", "--json"]

@@ -8,6 +8,8 @@ const tagged = (tag: string, fields: object = {}) =>
 describe("X2 whatever is thrown becomes one failure", () => {
   const exits = {
     StoreBusy: 5,
+    DatabaseUnreleased: 5,
+    DatabaseFormatNewer: 5,
     StoreUnreleased: 5,
     StoreFormatNewer: 5,
     StoreDamaged: 5,

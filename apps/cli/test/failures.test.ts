@@ -106,7 +106,7 @@ const cases: ReadonlyArray<Case> = [
     words: "not a directory"
   },
   {
-    name: "an approval that nobody asked for",
+    name: "an approval that no one asked for",
     args: (at) => ["agents", "approve", "clerk", ...fleet, "--data", at],
     exit: 5,
     code: "wrong-state",
@@ -180,7 +180,7 @@ describe.concurrent("X1 X2 exit codes and failures", () => {
   })
 })
 
-/** Nobody listens there: what is sent stays undone. */
+/** No one listens there: what is sent stays undone. */
 const closedPort = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_API_KEY: "test" }
 
 describe.concurrent("C1 an events file is found right before anything of it is accepted", () => {

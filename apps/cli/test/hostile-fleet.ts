@@ -1,4 +1,4 @@
-// HostileFleet: a small fleet in which every text that somebody else wrote would act on a terminal.
+// HostileFleet: a small fleet in which every text that someone else wrote would act on a terminal.
 // Owns making it. Leaves looking at it to the tests.
 
 import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
@@ -22,7 +22,7 @@ const hostile = corpus.join(" ")
 const sign = defineTool({
   name: "sign",
   description: `Signs. ${hostile}`,
-  category: "dangerous",
+  needsApproval: true,
   input: { type: "object", properties: { contract: { type: "string" } }, required: ["contract"] },
   run: () => hostile
 })
@@ -32,13 +32,13 @@ export const definition = defineFleet({
   assistants: [
     defineAssistant({
       id: "clerk",
-      prompt: `You are a clerk. ${hostile}`,
+      instructions: `You are a clerk. ${hostile}`,
       persona: hostile,
       tools: [sign, paint],
       blocks: [{ label: "notes", type: "core", content: hostile }]
     }),
-    defineAssistant({ id: "clara", prompt: "You are a clerk too.", tools: [sign] }),
-    defineAssistant({ id: "carl", prompt: "You are gone.", tools: [] })
+    defineAssistant({ id: "clara", instructions: "You are a clerk too.", tools: [sign] }),
+    defineAssistant({ id: "carl", instructions: "You are gone.", tools: [] })
   ]
 })
 
@@ -54,13 +54,13 @@ export const fill = async (data: string): Promise<HostileFleet> => {
   await fleet.send("clerk", `Good morning. ${hostile}`, { from: "ann\u001b[31m" })
   await fleet.send("clara", `/sign ${JSON.stringify({ contract: hostile })}`)
   await fleet.halt("carl", `enough ${hostile}`)
-  await fleet.rest()
+  await fleet.idle()
   await fleet.send("carl", hostile, { id: "late" })
   await fleet.retire("carl", hostile)
-  await fleet.rest()
+  await fleet.idle()
   await fleet.halt("clerk", hostile)
-  await fleet.rest()
-  const [asked] = await fleet.approvals("clara")
-  const [deadLettered] = await fleet.deadLetters()
+  await fleet.idle()
+  const [asked] = await fleet.approvals.list("clara")
+  const [deadLettered] = await fleet.deadLetters.list()
   return { approval: asked?.approval ?? "", dead: deadLettered?.envelope ?? "" }
 }

@@ -113,7 +113,7 @@ f0 (superseded: f1, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
       dreamsText("desk", [dream]),
       /^dream_7, 2026-05-21 06:30\noperation .*\nconsolidate +2 +10 +4 +3 +900 +12\n\n1 dream$/
     )
-    assert.strictEqual(profilesText("desk", []), "desk has a profile of nobody yet")
+    assert.strictEqual(profilesText("desk", []), "desk has a profile of no one yet")
     assert.strictEqual(dreamsText("desk", []), "desk has not dreamt yet")
   })
 })

@@ -6,10 +6,10 @@ const named = (count: number) => Array.from({ length: count }, (_, at) => ({ nam
 const lineOf = (text: string): string | undefined => text.split("\n")[1]
 
 describe("queues ls", () => {
-  test("says who works, that nobody does, and nothing where it is not known", () => {
+  test("says who works, that no one does, and nothing where it is not known", () => {
     assert.strictEqual(lineOf(queuesText({ ...view, workers: named(2) })), "2 workers: 1@quay-0, 1@quay-1")
     assert.match(lineOf(queuesText({ ...view, workers: named(30) })) ?? "", /^30 workers: .*1@quay-7, and 22 more$/)
-    assert.match(lineOf(queuesText({ ...view, workers: [] })) ?? "", /^nobody works/)
+    assert.match(lineOf(queuesText({ ...view, workers: [] })) ?? "", /^no one works/)
     assert.strictEqual(lineOf(queuesText(view)), "")
   })
 

@@ -2,7 +2,7 @@
 
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
-import { Fleet, Peek } from "reverie"
+import { Fleet, FleetReader } from "reverie"
 import { afterAll, assert, beforeAll, describe, test, vi } from "vitest"
 import { type Said, temporary } from "./command-line.ts"
 import { corpus, definition, fill, type HostileFleet } from "./hostile-fleet.ts"
@@ -53,7 +53,7 @@ test("the fleet is as hostile as it is meant to be", async () => {
   assert.isAbove(corpus.length, 8)
   assert.isTrue(corpus.every((text) => acting.test(text)))
   assert.match(facts.approval, /^apr_/)
-  await using peek = await Peek.open(data)
+  await using peek = await FleetReader.open(data)
   const views = await peek.views()
   assert.deepStrictEqual(
     views.map(({ state }) => state),
@@ -81,8 +81,8 @@ describe("through the store", () => {
 
   test("O3 with --dry-run no order changes anything, and each says what it would do", async () => {
     const state = async () => {
-      await using peek = await Peek.open(data)
-      return JSON.stringify([await peek.views(), await peek.totals()])
+      await using peek = await FleetReader.open(data)
+      return JSON.stringify([await peek.views(), await peek.monitor.totals()])
     }
     const before = await state()
     for (const leaf of orders) {
@@ -97,7 +97,7 @@ describe("through the store", () => {
     }
   })
 
-  test("C1 what can not be taken back is not done where nobody can be asked", async () => {
+  test("C1 what can not be taken back is not done where no one can be asked", async () => {
     for (const args of [
       ["agents", "rm", "clerk"],
       ["memory", "forget", "clerk", "notes"],
@@ -109,7 +109,7 @@ describe("through the store", () => {
     }
   })
 
-  test("N1 an id may be a beginning that only one has; with several all are told", async () => {
+  test("N1 an id may be a beginning that only one has; with several all are reported", async () => {
     const one = await said(["agents", "inspect", "cle", "--data", data, "--json"])
     assert.strictEqual(JSON.parse(one.stdout).assistant.id, "clerk")
     const many = await said(["agents", "inspect", "cl", "--data", data, "--json"])
@@ -117,7 +117,7 @@ describe("through the store", () => {
     assert.include(JSON.parse(many.stdout).error.message, "clara, clerk")
   })
 
-  test("L1 a list is told in pages", async () => {
+  test("L1 a list is reported in pages", async () => {
     const first = JSON.parse((await said(["agents", "ls", "--data", data, "--limit", "2", "--json"])).stdout)
     assert.lengthOf(first.assistants, 2)
     const args = ["agents", "ls", "--data", data, "--cursor", first.next, "--json"]
@@ -196,7 +196,7 @@ describe("through a server", () => {
     }
   })
 
-  test("3 for a server that asks for a token, and the token is told nowhere", async () => {
+  test("3 for a server that asks for a token, and the token is reported nowhere", async () => {
     await using place = await temporary()
     await using fleet = await Fleet.open({ fleet: definition, data: join(place.path, "data"), model: "offline" })
     const token = { name: "t", tenant: "default", secret: "canary-of-this-test-4711", readOnly: true }

@@ -89,7 +89,7 @@ describe("reverie serve", () => {
       assert.strictEqual((await running.ended).code, 130)
     }))
 
-  it("G1 S2 with a token nothing is told without it, and others are served only with one", () =>
+  it("G1 S2 with a token nothing is reported without it, and others are served only with one", () =>
     inDirectory(async (data) => {
       const refused = await serving(data, ["--host", "0.0.0.0"]).ended
       assert.deepStrictEqual([refused.code, refused.stderr.includes("REVERIE_TOKEN")], [2, true])

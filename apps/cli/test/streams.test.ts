@@ -1,4 +1,4 @@
-// The streams of a process: readers that leave, colours that nobody wants, messages that are piped in, and the server that a
+// The streams of a process: readers that leave, colours that no one wants, messages that are piped in, and the server that a
 // fleet opens while it is up.
 
 import { once } from "node:events"

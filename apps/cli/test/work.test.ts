@@ -11,7 +11,7 @@ const fleet = ["--fleet", fixture("fleet.ts")]
 const day = [
   { id: "1", from: "ann", text: "Good morning" },
   { id: "2", text: "/stamp paper=lease" },
-  { id: "3", to: "clara", text: "/stamp paper=will", note: "fields that nobody knows are passed over" },
+  { id: "3", to: "clara", text: "/stamp paper=will", note: "fields that no one knows are passed over" },
   { id: "4", text: "/sign contract=lease" },
   { id: "5", to: "clerk", event: { type: "approval", decision: "approved" } },
   { id: "1", text: "Good morning again" },

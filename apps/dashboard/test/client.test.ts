@@ -1,4 +1,4 @@
-// Client: what is asked of the API, and how a failure is told.
+// Client: what is asked of the API, and how a failure is reported.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { addressOf, ask, change, Trouble } from "../src/api/client.ts"
@@ -48,7 +48,7 @@ test("C2 each change has a key of its own, unless it is the same one again", asy
   expect(new Set(keys).size).toBe(3)
 })
 
-test("C3 a refusal is told in the server's words", async () => {
+test("C3 a refusal is reported in the server's words", async () => {
   says(409, { _tag: "Conflict", message: "it is halted", hint: "resume it" })
   const trouble = await troubleOf(ask("GET /v1/system", {}))
   expect(trouble).toBeInstanceOf(Trouble)
@@ -60,7 +60,7 @@ test("C3 a refusal is told in the server's words", async () => {
   ])
 })
 
-test("C3 what does not fit is told with its place", async () => {
+test("C3 what does not fit is reported with its place", async () => {
   says(400, {
     _tag: "Malformed",
     message: "the request does not fit",

@@ -36,7 +36,7 @@ test("what is left out are lines that stayed and nothing else", () => {
   )
 })
 
-test("very long texts that differ everywhere are told at once, beginning and end apart (D2)", () => {
+test("very long texts that differ everywhere are reported at once, beginning and end apart (D2)", () => {
   const lines = (name: string) => Array.from({ length: 4_000 }, (_, n) => `${name} ${n}`)
   const [before, after] = [["head", ...lines("one"), "tail"].join("\n"), ["head", ...lines("two"), "tail"].join("\n")]
   const found = diffLines(before, after)

@@ -36,7 +36,7 @@ const ids = (): Promise<ReadonlyArray<string>> =>
       .map((row) => row.getAttribute("data-assistant") ?? "")
   )
 
-test("B1 B3 ten thousand rows: a few are drawn, all can be reached, and the gaps between frames are told", async () => {
+test("B1 B3 ten thousand rows: a few are drawn, all can be reached, and the gaps between frames are reported", async () => {
   const { page } = tab
   expect(await page.getAttribute("[data-table]", "data-total")).toBe("10000")
   const { gaps, most } = await page.evaluate(async () => {
@@ -140,13 +140,13 @@ test("what happens is seen without asking: a state changes in the row that is in
   const { page } = tab
   const [id] = await ids()
   const row = api.world.rows.find((each) => each.id === id)
-  if (row === undefined) throw new Error("nobody is in view")
+  if (row === undefined) throw new Error("no one is in view")
   await page.waitForSelector('[role=status][data-connection="live"]')
   api.world.move(row, "awake.awaitingReports")
   await page.waitForSelector(`[data-assistant="${id}"][data-state="awake.awaitingReports"]`)
 })
 
-test("a server that does not answer is said once, and nobody is claimed to be absent", async () => {
+test("a server that does not answer is said once, and no one is claimed to be absent", async () => {
   const other = await openTab(browser, api.url)
   api.setBroken(true)
   await other.page.goto(`${api.url}/?state=halted`)
@@ -162,7 +162,7 @@ test("a server that does not answer is said once, and nobody is claimed to be ab
   tab.wrongs.length = 0
 })
 
-test("a model that is away is said with its server: in the banner, in the rows, and by whoever waits for it", async () => {
+test("a model that is away is said with its server: in the banner, in the rows, and by those that wait for it", async () => {
   const { page } = tab
   const waiting = api.world.rows.filter(({ outage }) => outage !== undefined)
   for (const server of ["127.0.0.1:8080", "models.example:8443"]) {

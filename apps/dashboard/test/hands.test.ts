@@ -78,13 +78,13 @@ test("a decision that comes too late is said on the card, and nothing is claimed
 
 test("O1 a dead letter is sent again after it was asked for", async () => {
   await tab.open("/queues", "queues")
-  await tab.page.click("[data-redeliver=dead-1]")
+  await tab.page.click("[data-retry=dead-1]")
   expect(api.changes).toEqual([])
   await tab.page.click("[data-confirm]")
   await tab.page.waitForSelector("[data-dead=dead-1]", { state: "detached" })
   expect(api.changes.map(({ asked }) => asked.payload)).toEqual([{ envelope: "dead-1" }])
   await tab.open("/system", "system")
-  await tab.page.waitForSelector('[data-action="queues.redeliver"]')
+  await tab.page.waitForSelector('[data-action="queues.retry"]')
 })
 
 test("O1 a dead letter is discarded after it was asked for, and counted no more", async () => {

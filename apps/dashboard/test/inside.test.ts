@@ -138,7 +138,7 @@ test("Timeline: while one reads further down, what is new waits above (L2, W1)",
   const grow = () => {
     life.ticks += 1
     const row = api.world.rows[3]
-    if (row === undefined) throw new Error("nobody is there")
+    if (row === undefined) throw new Error("no one is there")
     api.world.tell(row, { type: "tick-ended", envelope: "e-9", outcome: "answered", iterations: 1, reply: "" })
   }
   grow()
@@ -182,7 +182,7 @@ test("Compactions: why each was made, and one may be ordered where the state acc
   const tab = await openTab(browser, api.url)
   const { page } = tab
   const row = api.world.rows.find(({ id }) => home.endsWith(`/${id}`))
-  if (row === undefined) throw new Error("nobody is there")
+  if (row === undefined) throw new Error("no one is there")
   api.world.move(row, "awake.idle")
   await tab.open(`${home}/compactions`, "compactions")
   await page.waitForSelector("[data-compaction=compact-2]")

@@ -31,7 +31,7 @@ const live = () => tab.page.waitForSelector('[role=status][data-connection="live
 
 const idle = () => {
   const row = api.world.rows.find(({ state }) => state === "awake.idle")
-  if (row === undefined) throw new Error("nobody is idle")
+  if (row === undefined) throw new Error("no one is idle")
   return row
 }
 
@@ -69,7 +69,7 @@ test("G1 each state that it comes into is lit, and everything around it", async 
   expect(tab.wrongs).toEqual([])
 })
 
-test("G2 the transition that was taken is told apart", async () => {
+test("G2 the transition that was taken is distinguished", async () => {
   const row = await watch()
   api.world.move(row, "awake.thinking.inferring")
   await tab.page.waitForSelector('[data-chart-edge][data-lit="taken"]')
@@ -112,7 +112,7 @@ test("only what the state accepts is offered", async () => {
   expect(row.state).toBe("awake.idle")
 })
 
-test("T1 a stream that breaks comes back where it was: each notice is told once, in order", async () => {
+test("T1 a stream that breaks comes back where it was: each notice is reported once, in order", async () => {
   const row = await watch()
   const { page } = tab
   api.world.move(row, "awake.thinking.inferring")

@@ -1,7 +1,7 @@
 // ApiHandler: the contract's handlers as one listener of node's HTTP server.
 // Owns the router's settings, and what becomes of what no handler foresaw. Leaves handlers to the groups.
 // H1  A bug, or a store that dies in the middle, is answered as `Unexpected`; its text goes to the process alone.
-// H2  Whoever leaves interrupts what was done for them, unless it must be done to its end.
+// H2  A client that leaves interrupts what was done for them, unless it must be done to its end.
 
 import { isJsonObject, parseJson } from "@reverie/protocol"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

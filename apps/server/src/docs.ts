@@ -29,5 +29,5 @@ const made = Effect.gen(function* () {
 
 let docs: Promise<Docs> | undefined
 
-/** Three megabytes: made when somebody asks. */
+/** Three megabytes: made when someone asks. */
 export const docsPage = (): Promise<Docs> => (docs ??= Effect.runPromise(Effect.scoped(made)))

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** The address can not be listened on, or may not without a token. Whoever starts the process must say another one. */
+/** The address can not be listened on, or may not without a token. Anyone who starts the process must say another one. */
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", {
   host: Schema.String,
   port: Schema.Int,

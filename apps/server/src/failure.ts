@@ -1,4 +1,4 @@
-// Failure: what a failure of the fleet is to whoever asked by HTTP.
+// Failure: what a failure of the fleet is to the caller by HTTP.
 // Owns the table from error tags to failures of the contract. Leaves their form to api/errors.ts.
 // X1  Only errors that the fleet knows say their message; anything else is `Unexpected`, told in full to the process alone.
 

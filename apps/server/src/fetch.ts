@@ -1,7 +1,7 @@
 // Fetch: the HTTP contract of a fleet as one function from a web Request to a Response, for any web framework.
 // Owns what it is mounted with, and the order in which a request is judged. Leaves tokens and foreign pages to guard.ts, the
 // body to body.ts, routes to the groups: the same ones that a server of ours has.
-// W1  Without `authorize`, `tokens` or `open` it answers 401 to all: a mounted fleet is closed until somebody says otherwise.
+// W1  Without `authorize`, `tokens` or `open` it answers 401 to all: a mounted fleet is closed until someone says otherwise.
 // W2  Nothing of a body is read before the request was let in, and nothing beyond the limit of its route.
 // W3  A stream ends with its Response or with the signal of its Request, and leaves no listener behind.
 // W4  It opens with the first request, and again when its fleet has ended and a function can bring another one.
@@ -61,7 +61,7 @@ export interface FetchOptions {
   /** Event streams of one principal at once; 256 when not said. */
   readonly maxStreams?: number
   /** Told of what went wrong while answering, without secrets. */
-  readonly onTrouble?: (line: string) => void
+  readonly onError?: (line: string) => void
 }
 
 export interface FetchHandler {
@@ -74,7 +74,7 @@ const MAX_STREAMS = 256
 
 const closedToAll = new Unauthorized({
   message:
-    "this handler lets nobody in: give fetchHandler `authorize` or `tokens`, or `open: true` where something else guards it"
+    "this handler lets no one in: give fetchHandler `authorize` or `tokens`, or `open: true` where something else guards it"
 })
 const notAuthorized = new Unauthorized({ message: "`authorize` lets this request in to nothing" })
 const nameHost = "ask from a page of the same origin, or name the host in `hosts` of fetchHandler"
@@ -107,7 +107,7 @@ const encoder = new TextEncoder()
 const webBodyOf = (source: Readable, leaving: AbortSignal): ReadableStream<Uint8Array> => {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array | string>
   endWithSignal(leaving, source)
-  // Whoever reads is told by the reading; before that nobody listens, and it would end the process.
+  // The reader learns of it by reading; before that no one listens, and it would end the process.
   source.on("error", () => {})
   return new ReadableStream<Uint8Array>(
     {
@@ -215,7 +215,7 @@ class Mounting {
   }
 
   #trouble(line: string): void {
-    this.#options.onTrouble?.(line)
+    this.#options.onError?.(line)
   }
 
   async #answer(request: Request): Promise<Response> {

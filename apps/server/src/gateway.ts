@@ -1,10 +1,10 @@
 // Gateway: where a handler asks the fleet.
-// Owns finding the fleet of whoever asks, and making a failure of the fleet one of the API. Leaves what is asked to the groups.
+// Owns finding the fleet of the caller, and making a failure of the fleet one of the API. Leaves what is asked to the groups.
 // D1  A handler reaches the fleet of its principal's tenant and no other.
 // D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
 // D3  Who may only look changes nothing: `changing` refuses before anything is asked.
 
-import type { Fleet, FleetRole, Records } from "reverie"
+import type { Fleet, FleetReadings, FleetRole } from "reverie"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { appendFile } from "node:fs/promises"
@@ -13,20 +13,10 @@ import { Principal } from "./api/access.ts"
 import { apiFailureOf } from "./failure.ts"
 
 /** What a reading asks: an open fleet, or a store that is only looked into. */
-export type ReadFleet = Pick<
-  Fleet,
-  | keyof Records
-  | "blocks"
-  | "definitions"
-  | "fork"
-  | "metrics"
-  | "on"
-  | "otherWorkers"
-  | "profile"
-  | "promptOf"
-  | "prompts"
-  | "teams"
->
+export interface ReadFleet extends FleetReadings, Pick<Fleet, "definitions" | "on" | "profile" | "teams"> {
+  readonly replay: Fleet["replay"]
+  readonly monitor: Pick<Fleet["monitor"], "metrics" | "otherWorkers" | "totals">
+}
 
 export class Gateway extends Context.Service<
   Gateway,
@@ -118,7 +108,7 @@ const recorded = <A>(
 
 // Audit: who changed what through this server.
 // A1  A tenant reads its own lines and no others.
-// A2  Memory is bounded for each tenant, and nobody's lines push out another's; the file is only added to, one JSON object a line.
+// A2  Memory is bounded for each tenant, and no one's lines push out another's; the file is only added to, one JSON object a line.
 
 const KEPT = 2_000
 const MAX_FIELD_CHARS = 300

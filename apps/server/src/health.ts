@@ -2,7 +2,7 @@
 // Owns these routes. Leaves figures of the fleet to the fleet.
 // L1  `/livez` asks nothing of the store: it tells whether this process still turns, the same to all who ask.
 // L2  `/readyz` is well only while the store answers and writes in time, an assistant is not halted, and the process does not
-//     end. With every assistant halted `?exclude=halted` is well: for whoever routes the orders by which they go on.
+//     end. With every assistant halted `?exclude=halted` is well: for anyone who routes the orders by which they go on.
 // L3  However often it is asked, the store is asked once a second.
 
 import type { IncomingMessage } from "node:http"
@@ -65,7 +65,7 @@ const readiness = ({ fleet, isClosing, knownMillis = KNOWN_MILLIS, role }: Healt
   let asking: Promise<Readiness> | undefined
   const ask = (): Promise<Readiness> => {
     // A store that hangs is not asked again before it has answered.
-    asking ??= fleet.readiness().finally(() => {
+    asking ??= fleet.monitor.readiness().finally(() => {
       asking = undefined
     })
     return inTime(asking)
@@ -92,12 +92,12 @@ const readiness = ({ fleet, isClosing, knownMillis = KNOWN_MILLIS, role }: Healt
   }
 }
 
-/** What the process measures is told also when its store does not answer: then more than ever. */
+/** What the process measures is reported also when its store does not answer: then more than ever. */
 const measuredBy = async (fleet: Fleet): Promise<string> => {
   const up = (value: 0 | 1) =>
     `# HELP reverie_store_up Whether the store has answered this question.\n# TYPE reverie_store_up gauge\nreverie_store_up ${value}\n`
   try {
-    return `${await inTime(fleet.metrics())}${up(1)}`
+    return `${await inTime(fleet.monitor.metrics())}${up(1)}`
   } catch {
     return up(0)
   }

@@ -11,7 +11,7 @@ export class Live extends Context.Service<
     /** None where no server runs. */
     readonly feed: Feed | undefined
     readonly boards: Pick<Boards, "of" | "touch">
-    /** Texts are told whole, and a life of any length is replayed: the process asks itself, and bounds nobody else. */
+    /** Texts are reported whole, and a life of any length is replayed: the process asks itself, and bounds no one else. */
     readonly isWhole: boolean
     /** The tenant that the process is opened for. */
     readonly ownTenant: string

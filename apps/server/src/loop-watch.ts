@@ -1,5 +1,5 @@
 // LoopWatch: how long the event loop of this process is held in one piece.
-// Owns measuring it and its figures. Leaves what is too long to health.ts, and to whoever reads the metrics.
+// Owns measuring it and its figures. Leaves what is too long to health.ts, and to the code that reads the metrics.
 // K1  It tells the same to all who ask: asking changes nothing.
 // K2  `wall` is what everybody waited. `cpu` is how much of it this thread computed: a busy machine raises the former alone,
 //     a slow disk too.

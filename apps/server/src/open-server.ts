@@ -70,14 +70,14 @@ const BACKLOG = 4_096
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
 
-/** A hundred who listen hear of it 30 milliseconds later. */
+/** A hundred who listen learn of it 30 milliseconds later. */
 const gathering = (streams: number): number => Math.min(50, 5 + streams / 4)
 
 const limits = {
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-  // Whoever says no Host is judged like whoever says a wrong one.
+  // Anyone who says no Host is judged like anyone who says a wrong one.
   requireHostHeader: false
 }
 
@@ -105,9 +105,9 @@ const closed = (server: Server): Promise<void> =>
   })
 
 const outboxOf = (fleet: Fleet): Outbox => ({
-  read: (after, limit) => fleet.outbox(after, limit),
-  end: () => fleet.outboxEnd(),
-  listen: (listener) => fleet.onEvery(listener)
+  read: (after, limit) => fleet.outbox.read(after, limit),
+  end: () => fleet.outbox.end(),
+  listen: (listener) => fleet.outbox.onEvery(listener)
 })
 
 /**
@@ -117,7 +117,7 @@ const outboxOf = (fleet: Fleet): Outbox => ({
 const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
   const known = new Map<string, Fleet>()
   return (tenant) => {
-    const found = known.get(tenant) ?? fleet.of(tenant, { exact: true })
+    const found = known.get(tenant) ?? fleet.forTenant(tenant, { exact: true })
     known.set(tenant, found)
     return found
   }
@@ -153,7 +153,7 @@ export const openParts = async (options: PartsOptions, traffic: Traffic) => {
     api,
     gateway,
     live,
-    /** Nobody is told anything more. */
+    /** No one receives anything more. */
     silence: () => {
       feed.close()
       endRuns(gateway)

@@ -60,7 +60,7 @@ describe("shared reads", () => {
     assert.deepStrictEqual(await Promise.all(all), ["a", "b", "c", "d"])
   })
 
-  it("R4 what every client has left is not begun, and one that runs hears of it", async () => {
+  it("R4 what every client has left is not begun, and one that runs learns of it", async () => {
     const { ask, begun, keys, reads } = rig(1)
     const [one, two, three] = [new AbortController(), new AbortController(), new AbortController()]
     const running = ask("a", one.signal)

@@ -5,7 +5,7 @@ import { defineAssistant, defineFleet, defineTeam, sendMessage } from "reverie"
 const councillor = (id: string, view: string) =>
   defineAssistant({
     id,
-    prompt: `You sit on the council of Port Merrow. ${view} When you are asked to vote, vote as you see fit.`
+    instructions: `You sit on the council of Port Merrow. ${view} When you are asked to vote, vote as you see fit.`
   })
 
 const warden = councillor("warden", "Ships and their crews come first: you close the harbour rather too early.")
@@ -14,24 +14,25 @@ const pilot = councillor("pilot", "You know the water, and say what it will do."
 
 const drafter = defineAssistant({
   id: "drafter",
-  prompt: "You draft notices to mariners: what, where, from when. Answer with the notice alone."
+  instructions: "You draft notices to mariners: what, where, from when. Answer with the notice alone."
 })
 const checker = defineAssistant({
   id: "checker",
-  prompt: "You check notices to mariners and put right what is wrong. Answer with the corrected notice alone."
+  instructions: "You check notices to mariners and put right what is wrong. Answer with the corrected notice alone."
 })
 const crier = defineAssistant({
   id: "crier",
-  prompt: "You cut a notice down to what can be cried from the quay, in one sentence. Answer with it alone."
+  instructions: "You cut a notice down to what can be cried from the quay, in one sentence. Answer with it alone."
 })
 
 /** Overhears what the council is asked and what it decides, without a tick of its own. */
-const clerk = defineAssistant({ id: "clerk", prompt: "You keep the minutes of the council." })
+const clerk = defineAssistant({ id: "clerk", instructions: "You keep the minutes of the council." })
 
 /** Who is asked at the gate: it can write to everybody by id, name, group or role. */
 const porter = defineAssistant({
   id: "porter",
-  prompt: "You keep the gate. What only the council can decide you bring before group:council, and expect an answer.",
+  instructions:
+    "You keep the gate. What only the council can decide you bring before group:council, and expect an answer.",
   tools: [sendMessage]
 })
 
@@ -48,7 +49,7 @@ const council = defineTeam({
     type: "voting",
     choices: ["close", "keep open"],
     quorum: 2,
-    deadlineMillis: 120_000,
+    deadlineMs: 120_000,
     tieBreaker: "specific_member",
     decider: "pilot"
   }
@@ -62,7 +63,7 @@ const notices = defineTeam({
     type: "pipeline",
     stages: [
       { member: "drafter", onFailure: "retry" },
-      { member: "checker", onFailure: "skip", timeoutMillis: 60_000 },
+      { member: "checker", onFailure: "skip", timeoutMs: 60_000 },
       { member: "crier" }
     ]
   }

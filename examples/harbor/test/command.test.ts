@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { Peek } from "reverie"
+import { FleetReader } from "reverie"
 import { afterAll, assert, beforeAll, describe, test } from "vitest"
 
 const main = resolve(import.meta.dirname, "../../../apps/cli/src/main.ts")
@@ -52,21 +52,24 @@ const reportOf = ({ code, err, out }: Ended): Report => {
 
 /** What every playing leaves behind: no times, and nothing that is named after one. */
 const leftIn = async (data: string, { assistants, total }: Report) => {
-  await using peek = await Peek.open(data)
+  await using peek = await FleetReader.open(data)
   return {
     total,
     assistants: assistants.map(({ id, state, ticks, waiting }) => ({ id, state, ticks, waiting })),
-    facts: (await peek.facts("archivist")).map(({ id, links, sources, state, text }) => ({
+    facts: (await peek.memory.facts("archivist")).map(({ id, links, sources, state, text }) => ({
       id,
       links: links.length,
       sources: sources.filter((source) => !source.startsWith("j/compact_")),
       state,
       text
     })),
-    profiles: (await peek.profiles("archivist")).map(({ attributes, id }) => ({ id, attributes: attributes.length })),
-    passages: (await peek.passages("archivist")).map(({ id, text }) => ({ id, text })),
-    compactions: (await peek.compactions("archivist")).map(({ range }) => [range.from, range.to]),
-    journal: (await peek.records("archivist", ["journal"])).length
+    profiles: (await peek.memory.profiles("archivist")).map(({ attributes, id }) => ({
+      id,
+      attributes: attributes.length
+    })),
+    passages: (await peek.memory.passages("archivist")).map(({ id, text }) => ({ id, text })),
+    compactions: (await peek.compactions.list("archivist")).map(({ range }) => [range.from, range.to]),
+    journal: (await peek.memory.records("archivist", ["journal"])).length
   }
 }
 

@@ -9,7 +9,7 @@ const votes: ReadonlyArray<readonly [view: string, vote: string]> = [
   ["You know the water", "The swell will be four metres.\nVOTE: close"]
 ]
 
-/** Everybody does their work, told apart by what they are told of it. */
+/** Everybody does their work, distinguished by what they learn of it. */
 const answer = (messages: ReadonlyArray<Told>): Said => {
   const system = messages.find(({ role }) => role === "system")?.content ?? ""
   const asked = messages.findLast(({ role }) => role === "user")?.content ?? ""
@@ -31,10 +31,10 @@ describe("the council of Port Merrow", () => {
     assert.strictEqual(await fleet.answer("group:council", "A storm from the west. Close?"), DECISION)
     const notice = await fleet.answer("notices", "The west pier is shut until freiday.")
     assert.match(notice, /^Hear: .*NOTICE: .*The west pier is shut until Friday\.$/)
-    await fleet.rest()
+    await fleet.idle()
     // Three votes and three stages: the teams themselves and the clerk have asked no model.
     assert.strictEqual(server.asked(), 6)
-    const ambientMessages = await fleet.records("clerk", ["ambientMessages"])
+    const ambientMessages = await fleet.memory.records("clerk", ["ambientMessages"])
     assert.isAbove(ambientMessages.length, 0)
   })
 
@@ -42,9 +42,9 @@ describe("the council of Port Merrow", () => {
     await using server = await scriptedServer(answer)
     await using fleet = await Fleet.open({ data: ":memory:", fleet: council, model: server.model })
     await fleet.send("porter", "The surveyor asks whether the harbour closes.")
-    await fleet.rest()
+    await fleet.idle()
     const said: Array<string> = []
-    for await (const { entry } of fleet.newest("porter")) {
+    for await (const { entry } of fleet.history.newest("porter")) {
       said.push(...entry.messages.flatMap(({ content, name }) => (name === "assistant:council" ? [content] : [])))
     }
     assert.deepStrictEqual(said, [DECISION])

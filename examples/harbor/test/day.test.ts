@@ -15,14 +15,14 @@ let day: PlayedDay
 let second: Played
 let toldByFirst = 0
 let views: ReadonlyArray<AssistantView>
-let totals: Awaited<ReturnType<Fleet["totals"]>>
+let totals: Awaited<ReturnType<Fleet["monitor"]["totals"]>>
 
 beforeAll(async () => {
   day = await PlayedDay.play()
   toldByFirst = day.length
   second = await day.again()
   views = await day.fleet.views()
-  totals = await day.fleet.totals()
+  totals = await day.fleet.monitor.totals()
 }, 120_000)
 
 afterAll(() => day.fleet.close())
@@ -117,7 +117,7 @@ describe("what waits", () => {
     includesOne(day.replies("answered", "desk"), "Only one dangerous tool may run in a tick")
   })
 
-  test("an approval that nobody asked for is ignored, with the reason", () => {
+  test("an approval that no one asked for is ignored, with the reason", () => {
     const ignored = day.told("envelope-settled", "desk").filter(({ outcome }) => outcome === "ignored")
     assert.deepStrictEqual(
       ignored.map(({ reason }) => reason),
@@ -150,7 +150,7 @@ describe("what waits", () => {
 })
 
 describe("among themselves, and asleep", () => {
-  test("notes to colleagues arrive, one to nobody comes back", () => {
+  test("notes to colleagues arrive, one to no one comes back", () => {
     const fromDesk = day.told("tick-started").filter(({ from }) => from === "assistant:desk")
     assert.deepStrictEqual(fromDesk.map(({ address }) => address.assistant).toSorted(), ["archivist", "planner"])
     const returned = day.told("tick-started", "desk").find(({ from }) => from === "relay")

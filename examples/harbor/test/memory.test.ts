@@ -12,9 +12,9 @@ let compacted: ReadonlyArray<PlacedMessage>
 
 beforeAll(async () => {
   day = await PlayedDay.play()
-  compactions = await day.fleet.compactions("archivist")
+  compactions = await day.fleet.compactions.list("archivist")
   const [first] = compactions
-  compacted = first === undefined ? [] : await day.fleet.compacted("archivist", first)
+  compacted = first === undefined ? [] : await day.fleet.compactions.messages("archivist", first)
 }, 120_000)
 
 afterAll(() => day.fleet.close())
@@ -28,7 +28,7 @@ const messageWith = (words: string): string => {
 
 describe("the archivist's nights", () => {
   test("what was said and written down became facts, each with where it is from", async () => {
-    const facts = new Map((await day.fleet.facts("archivist")).map((fact) => [fact.text, fact]))
+    const facts = new Map((await day.fleet.memory.facts("archivist")).map((fact) => [fact.text, fact]))
     const said = facts.get("Jo of the Bonita never lands fish on a Sunday")
     assert.strictEqual(said?.state, "active")
     assert.deepStrictEqual(said?.origin, { type: "person", name: "Jo of the Bonita" })
@@ -39,7 +39,7 @@ describe("the archivist's nights", () => {
   })
 
   test("they are known better than before: by what they said, and by what was noticed", async () => {
-    const profiles = new Map((await day.fleet.profiles("archivist")).map((profile) => [profile.name, profile]))
+    const profiles = new Map((await day.fleet.memory.profiles("archivist")).map((profile) => [profile.name, profile]))
     const known = (name: string): Array<string> => profiles.get(name)?.attributes.map(({ text }) => text) ?? []
     assert.sameMembers(known("Jo of the Bonita"), [
       "Jo of the Bonita keeps two cats on board",
@@ -58,7 +58,7 @@ describe("the archivist's nights", () => {
       ]
     )
     for (const { after, before } of compactions) assert.isBelow(after.tokens, before.tokens)
-    const start = await day.fleet.historyStart("archivist")
+    const start = await day.fleet.compactions.historyStart("archivist")
     assert.strictEqual(start?.compaction, compactions.at(-1)?.id)
     assert.include(start?.marker.content ?? "", "[CONTEXT SUMMARY]")
     const journal = await day.records("archivist", "journal")
@@ -73,7 +73,7 @@ describe("what the archivist remembers", () => {
     const tick = day.tickOf("archivist", "Please recall")
     const [answer] = day.answers("recall_memories")
     const memories = answer?.["memories"] as ReadonlyArray<{ readonly id: string; readonly text: string }>
-    const fact = (await day.fleet.facts("archivist")).find(({ id }) => `f/${id}` === memories[0]?.id)
+    const fact = (await day.fleet.memory.facts("archivist")).find(({ id }) => `f/${id}` === memories[0]?.id)
     assert.strictEqual(fact?.text, "Jo of the Bonita never lands fish on a Sunday")
     assert.include(
       memories.map(({ id }) => id),
@@ -84,13 +84,13 @@ describe("what the archivist remembers", () => {
   })
 
   test("a text is put away, reported when it is kept, and found again", async () => {
-    const passages = await day.fleet.passages("archivist")
+    const passages = await day.fleet.memory.passages("archivist")
     assert.deepStrictEqual(
       passages.map(({ text }) => text),
       ["The key of the archive hangs behind the barometer."]
     )
     includesOne(day.replies("answered", "archivist"), `store_memory: success true, id ${passages[0]?.id}`)
-    const { hits } = await day.fleet.recall("archivist", "Where does the key of the archive hang?", { limit: 1 })
+    const { hits } = await day.fleet.memory.recall("archivist", "Where does the key of the archive hang?", { limit: 1 })
     assert.deepStrictEqual(
       hits.map(({ entry }) => entry.id),
       [`p/${passages[0]?.id}`]
@@ -99,8 +99,8 @@ describe("what the archivist remembers", () => {
 })
 
 describe("the notice board", () => {
-  test("F89 it is shared: two assistants write on it, and whoever has it in view answers from it", async () => {
-    const blocks = day.fleet.blocks()
+  test("F89 it is shared: two assistants write on it, and each one that has it in view answers from it", async () => {
+    const blocks = day.fleet.blocks
     const board = await blocks.find("planner", "board")
     assert.strictEqual(board?.text, "Notices:\nThe north gate is closed on day 23.\nBonita has a licence until 2027.")
     assert.deepStrictEqual(board?.shares, [{ with: "*", permission: "Append" }])

@@ -44,13 +44,13 @@ export class PlayedDay {
       onNotice: (notice) => notices.push(notice)
     })
     const first = await play(fleet, letters)
-    await fleet.rest(PATIENCE_MILLIS)
+    await fleet.idle({ patienceMs: PATIENCE_MILLIS })
     return new PlayedDay(letters, fleet, first, notices)
   }
 
   async again(): Promise<Played> {
     const second = await play(this.fleet, this.letters)
-    await this.fleet.rest(PATIENCE_MILLIS)
+    await this.fleet.idle({ patienceMs: PATIENCE_MILLIS })
     return second
   }
 
@@ -92,12 +92,12 @@ export class PlayedDay {
 
   /** The records of one kind, by key. */
   async records(assistant: string, kind: RecordKind): Promise<ReadonlyMap<string, unknown>> {
-    return new Map((await this.fleet.records(assistant, [kind])).map(({ key, value }) => [key, value]))
+    return new Map((await this.fleet.memory.records(assistant, [kind])).map(({ key, value }) => [key, value]))
   }
 
   /** The keys of what the model was shown. */
   async parts(assistant: string, tick: number, iteration: number = 1): Promise<ReadonlyArray<string>> {
-    const report = await this.fleet.contextReport(assistant, { tick, iteration })
+    const report = await this.fleet.history.contextReport(assistant, { tick, iteration })
     return report?.parts.map(({ key }) => key) ?? []
   }
 }

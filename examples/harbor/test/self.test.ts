@@ -124,7 +124,7 @@ describe("memory and manner", () => {
     })
     assert.notInclude(desk.systemPrompt, "depth of a berth")
     const promptTokens = async (at: number) => {
-      const report = await day.fleet.contextReport("desk", { tick: at, iteration: 1 })
+      const report = await day.fleet.history.contextReport("desk", { tick: at, iteration: 1 })
       return report?.parts.find(({ key }) => key === "system_prompt")?.tokens ?? 0
     }
     assert.isAbove(await promptTokens(tick + 1), await promptTokens(tick), "both stand in the next prompt")
@@ -153,9 +153,9 @@ describe("memory and manner", () => {
 describe("reflection", () => {
   test("F10 it has a context of its own: no conversation, the tools of the journal, then its continuation", async () => {
     const tick = day.tickOf("archivist", "[timer reflection] /review_journal")
-    const first = await day.fleet.contextReport("archivist", { tick, iteration: 1 })
-    const second = await day.fleet.contextReport("archivist", { tick, iteration: 2 })
-    const ordinary = await day.fleet.contextReport("archivist", {
+    const first = await day.fleet.history.contextReport("archivist", { tick, iteration: 1 })
+    const second = await day.fleet.history.contextReport("archivist", { tick, iteration: 2 })
+    const ordinary = await day.fleet.history.contextReport("archivist", {
       tick: day.tickOf("archivist", "Please recall")
     })
     assert.strictEqual(first?.context, "reflection")
@@ -229,7 +229,7 @@ describe("what a model was shown", () => {
     assert.strictEqual(slept.size, 3)
     const [archivist] = await day.fleet.views()
     for (let tick = 1; tick <= (archivist?.ticks ?? 0); tick++) {
-      const report = await day.fleet.contextReport("archivist", { tick })
+      const report = await day.fleet.history.contextReport("archivist", { tick })
       assert.strictEqual(report === undefined, slept.has(tick), `tick ${tick}`)
       assert.isAtMost(report?.tokens ?? 0, report?.limit ?? 0)
     }

@@ -1,5 +1,5 @@
 // Berths: which ship can lie where.
-// The tools keep nothing of their own: the table is fixed, and what was assigned stands in the history of whoever
+// The tools keep nothing of their own: the table is fixed, and what was assigned stands in the history of anyone who
 // assigned it, which is durable. A slip is numbered after the key of the run, so a repeat gives the same number.
 
 import { defineTool } from "reverie"
@@ -30,8 +30,7 @@ export const findBerth = defineTool({
     },
     required: ["metres"]
   },
-  run: (args) => {
-    const { draught = 0, metres } = args as { metres: number; draught?: number }
+  run: ({ draught = 0, metres }) => {
     const fitting = berths.filter((berth) => berth.metres >= metres && berth.depth > draught)
     return fitting.length === 0
       ? `No berth takes a ship of ${metres} m.`
@@ -42,7 +41,7 @@ export const findBerth = defineTool({
 export const assignBerth = defineTool({
   name: "assign_berth",
   description: "Assigns a berth to a ship. It changes the harbour, so a person confirms it first.",
-  category: "dangerous",
+  needsApproval: true,
   idempotent: true,
   input: {
     type: "object",
@@ -52,8 +51,5 @@ export const assignBerth = defineTool({
     },
     required: ["ship", "berth"]
   },
-  run: (args, run) => {
-    const { berth, ship } = args as { ship: string; berth: string }
-    return `${ship} lies at ${berth}, slip ${run.key}.`
-  }
+  run: ({ berth, ship }, run) => `${ship} lies at ${berth}, slip ${run.key}.`
 })

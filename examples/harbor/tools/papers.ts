@@ -15,8 +15,7 @@ export const findRecord = defineTool({
   name: "find_record",
   description: "Finds the record of a ship in the archive of earlier years.",
   input: { type: "object", properties: { ship: { type: "string", minLength: 1 } }, required: ["ship"] },
-  run: (args) => {
-    const { ship } = args as { ship: string }
+  run: ({ ship }) => {
     return archive[ship.toLowerCase()] ?? `There is no record of a ship called ${ship}.`
   }
 })
@@ -30,20 +29,14 @@ export const fileRecord = defineTool({
     properties: { ship: { type: "string", minLength: 1 }, text: { type: "string", minLength: 1 } },
     required: ["ship", "text"]
   },
-  run: (args, run) => {
-    const { ship, text } = args as { ship: string; text: string }
-    return `Filed under ${run.key}: ${ship}, ${text}`
-  }
+  run: ({ ship, text }, run) => `Filed under ${run.key}: ${ship}, ${text}`
 })
 
 export const requestSurvey = defineTool({
   name: "request_survey",
   description: "Asks a diver for a survey of a ship's hull. The result comes hours later, as a report.",
-  category: "async_required",
+  background: true,
   idempotent: true,
   input: { type: "object", properties: { ship: { type: "string", minLength: 1 } }, required: ["ship"] },
-  run: (args, run) => {
-    const { ship } = args as { ship: string }
-    return `The diver has the order for ${ship}, number ${run.call}.`
-  }
+  run: ({ ship }, run) => `The diver has the order for ${ship}, number ${run.call}.`
 })

@@ -5,7 +5,7 @@
 import { setTimeout } from "node:timers/promises"
 import { defineTool } from "reverie"
 
-const dayOfMonth = { type: "integer", minimum: 1, maximum: 31, description: "Day of the month." }
+const dayOfMonth = { type: "integer", minimum: 1, maximum: 31, description: "Day of the month." } as const
 
 /** High water moves on by 50 minutes a day. */
 const highWater = (date: number): string => {
@@ -17,8 +17,7 @@ export const tideTable = defineTool({
   name: "tide_table",
   description: "Gives the first high water of a day of this month.",
   input: { type: "object", properties: { day: dayOfMonth }, required: ["day"] },
-  run: (args) => {
-    const { day } = args as { day: number }
+  run: ({ day }) => {
     return { day, highWater: highWater(day), metres: 3 + (day % 4) / 2 }
   }
 })
@@ -27,8 +26,7 @@ export const tugSchedule = defineTool({
   name: "tug_schedule",
   description: "Gives the tugs that are free on a day of this month.",
   input: { type: "object", properties: { day: dayOfMonth }, required: ["day"] },
-  run: (args) => {
-    const { day } = args as { day: number }
+  run: ({ day }) => {
     return { day, free: day % 2 === 0 ? ["Hercules", "Samson"] : ["Samson"] }
   }
 })
@@ -38,9 +36,9 @@ const SLOW_MILLIS = 60_000
 export const weather = defineTool({
   name: "weather",
   description: "Asks a weather station at sea: lighthouse, outer_buoy or fog_bank.",
-  timeoutMillis: 200,
+  timeoutMs: 200,
   // A report stands for ten minutes; its number says which call it was made for.
-  cache: { scope: "ttl", ttlMillis: 600_000 },
+  cache: { scope: "ttl", ttlMs: 600_000 },
   input: {
     type: "object",
     properties: {
@@ -49,8 +47,7 @@ export const weather = defineTool({
     },
     required: ["station"]
   },
-  run: async (args, { call, signal }) => {
-    const { hours, station } = args as { station: string; hours?: number }
+  run: async ({ hours, station }, { call, signal }) => {
     if (station === "fog_bank") throw new Error("no signal from the fog bank")
     if (station === "outer_buoy") await setTimeout(SLOW_MILLIS, undefined, { signal })
     const when = hours === undefined ? "Now" : `In ${hours} hours`
@@ -61,10 +58,9 @@ export const weather = defineTool({
 export const closeHarbour = defineTool({
   name: "close_harbour",
   description: "Closes the harbour to all traffic. A person must confirm it within moments.",
-  category: "dangerous",
+  needsApproval: true,
   input: { type: "object", properties: { reason: { type: "string", minLength: 1 } }, required: ["reason"] },
-  run: (args) => {
-    const { reason } = args as { reason: string }
+  run: ({ reason }) => {
     return `The harbour is closed: ${reason}.`
   }
 })

@@ -5,10 +5,10 @@ import { defineTool } from "reverie"
 export const say = defineTool({
   name: "say",
   description: "Speaks to the captain who is waiting for an answer, and ends the conversation for now.",
-  category: "terminal",
+  final: true,
   idempotent: true,
   input: { type: "object", properties: { text: { type: "string", minLength: 1 } }, required: ["text"] },
-  run: (args) => args["text"]
+  run: ({ text }) => text
 })
 
 export const passNote = defineTool({
@@ -20,8 +20,7 @@ export const passNote = defineTool({
     properties: { to: { type: "string" }, note: { type: "string", minLength: 1 } },
     required: ["to", "note"]
   },
-  run: (args, run) => {
-    const { note, to } = args as { to: string; note: string }
+  run: ({ note, to }, run) => {
     // It leaves together with this result, in one commit: never without it, never twice.
     run.send(to, note)
     return `The note is on its way to ${to}.`

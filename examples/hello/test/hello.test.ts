@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { Peek } from "reverie"
+import { FleetReader } from "reverie"
 
 const program = resolve(import.meta.dirname, "../hello.ts")
 
@@ -19,8 +19,8 @@ describe("hello", () => {
       for (const asked of [1, 2]) {
         const { stdout } = await promisify(execFile)(process.execPath, [program, data], { env })
         assert.include(stdout, "berth 7, from noon")
-        await using peek = await Peek.open(data)
-        const { hits } = await peek.recall("desk", "berth for a ship", { kinds: ["message"] })
+        await using peek = await FleetReader.open(data)
+        const { hits } = await peek.memory.recall("desk", "berth for a ship", { kinds: ["message"] })
         assert.strictEqual(hits.filter(({ entry }) => entry.text.startsWith("Which berth is free")).length, asked)
       }
     } finally {

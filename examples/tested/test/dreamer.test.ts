@@ -9,7 +9,7 @@ describe("dreamer", () => {
     const model = scriptedModel(["Welcome, Ann.", "Out of Bergen."])
     await using fleet = await testFleet(dreamer, { model })
     await fleet.answer("dreamer", said, { from: "ann" })
-    assert.deepStrictEqual(await fleet.facts("dreamer"), [])
+    assert.deepStrictEqual(await fleet.memory.facts("dreamer"), [])
     await fleet.clock.advanceTo("07:00")
     const [fact] = await expectFacts(fleet, "dreamer", [{ text: /Bergen/, origin: { type: "person", name: "ann" } }])
     assert.isAbove(fact?.trust ?? 0, 0.8)
@@ -22,7 +22,7 @@ describe("dreamer", () => {
     await using fleet = await testFleet(dreamer, { model: "offline" })
     await fleet.answer("dreamer", said, { from: "ann" })
     await fleet.clock.advance("7 days")
-    const nights = await fleet.dreams("dreamer")
+    const nights = await fleet.memory.dreams("dreamer")
     assert.deepStrictEqual(
       nights.map(({ began_at }) => new Date(began_at).getUTCHours()),
       Array.from({ length: 7 }, () => 2)

@@ -19,7 +19,7 @@ describe("researcher", () => {
     })
     await using fleet = await testFleet(researcher, { model })
     assert.strictEqual(await fleet.answer("researcher", "What is in the harbour?"), "Nine ships and four tugs.")
-    const { spent, subAgents } = (await fleet.subAgents("researcher")) ?? {}
+    const { spent, subAgents } = (await fleet.subAgents.tree("researcher")) ?? {}
     assert.deepStrictEqual(
       subAgents?.map(({ granted, phase, returned }) => [phase, granted?.tokens, returned?.tokens]),
       [
@@ -34,11 +34,11 @@ describe("researcher", () => {
   it("a sub-agent that takes longer than its minute is ended, and the answer does without it", async () => {
     const model = scriptedModel(({ number, tools }) => {
       if (tools.some(({ name }) => name === "finish_task")) return slow("2 min", "Too late.")
-      return number === 1 ? handOn("Count the ships") : "Nobody could count them in time."
+      return number === 1 ? handOn("Count the ships") : "No one could count them in time."
     })
     await using fleet = await testFleet(researcher, { model })
     const begun = fleet.clock.now()
-    assert.strictEqual(await fleet.answer("researcher", "How many ships?"), "Nobody could count them in time.")
+    assert.strictEqual(await fleet.answer("researcher", "How many ships?"), "No one could count them in time.")
     assert.isBelow(fleet.clock.now() - begun, 120_000)
     assert.isAtLeast(fleet.clock.now() - begun, 60_000)
   })

@@ -22,20 +22,20 @@ describe("support", () => {
       parts.push(part.type)
       if (part.type !== "approval") continue
       await expectApprovals(fleet, "support", [{ tool: "refund", arguments: { cents: 4_200 } }])
-      await fleet.decide("support", part.approval, "approved")
+      await fleet.approve("support", part.approval)
     }
-    assert.deepStrictEqual([...new Set(parts)], ["tool", "approval", "text", "done"])
+    assert.deepStrictEqual([...new Set(parts)], ["tool-result", "approval", "text", "done"])
     await expectToolCalls(fleet, "support", ["find_order", { tool: "refund", result: "paid back", ok: true }])
     expectRequest(model.requests[1], { shows: ["delivered"], offers: ["refund", "open_ticket"] })
   })
 
-  it("pays nothing when nobody has decided within the eight hours of a working day", async () => {
-    const model = scriptedModel([...asked, "Nobody could decide today."])
+  it("pays nothing when no one has decided within the eight hours of a working day", async () => {
+    const model = scriptedModel([...asked, "No one could decide today."])
     await using fleet = await testFleet(support, { model })
     const answer = fleet.answer("support", "I want my money for A-7 back.")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.clock.advance("8h")
-    assert.strictEqual(await answer, "Nobody could decide today.")
+    assert.strictEqual(await answer, "No one could decide today.")
     await expectApprovals(fleet, "support", [])
     await expectToolCalls(fleet, "support", [
       "find_order",
@@ -47,11 +47,11 @@ describe("support", () => {
     const model = scriptedModel([...asked, "It is paid back."])
     const before = await testFleet(support, { model, data: "temporary" })
     await before.send("support", "I want my money for A-7 back.")
-    await before.rest()
+    await before.idle()
     await using fleet = await before.restart()
     const [open] = await expectApprovals(fleet, "support", ["refund"])
-    await fleet.decide("support", open?.approval ?? "", "approved")
-    await fleet.rest()
+    await fleet.approve("support", open?.approval ?? "")
+    await fleet.idle()
     await expectToolCalls(fleet, "support", ["find_order", { tool: "refund", result: "paid back" }])
   })
 

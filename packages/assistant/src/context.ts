@@ -46,9 +46,9 @@ export interface AssistantContext {
   readonly errors: number
   readonly parkMillis: number
   readonly sleepMillis: number
-  /** When the sleep ends, in milliseconds since the epoch; 0 when nobody said. */
+  /** When the sleep ends, in milliseconds since the epoch; 0 when not given. */
   readonly sleepUntil: number
-  /** Which operation a dream goes on with after its pause; empty when nobody pauses. */
+  /** Which operation a dream goes on with after its pause; empty without a pause. */
   readonly dreamNext: string
   /** Steps that the operation or phase at hand has made before this one. */
   readonly round: number
@@ -224,7 +224,7 @@ export const callOfReport = (context: AssistantContext, event: MachineEvent): nu
   if (event.type !== "report") return undefined
   return inPhase(context.calls, "waiting").find((index) => {
     const id = callId(context.tick, context.iteration, index)
-    // What waits for a sub-agent is answered by news of it, whoever says what.
+    // A call that waits for a sub-agent is answered by news of that sub-agent only.
     if (context.subAgents.some(({ call }) => call === id)) return false
     return event.call === undefined
       ? event.tool === undefined || context.calls[index]?.tool === event.tool
@@ -253,7 +253,7 @@ export const endedTerminally = (context: AssistantContext): boolean =>
       (ends === "exit" || (category === "terminal" && ends !== "continue" && settingsNow(context).terminalEndsLoop))
   )
 
-/** What may end a pause before its time: that somebody has to try, the success of others, or nothing. */
+/** What may end a pause before its time: that someone has to try, the success of others, or nothing. */
 export const haste = ["try", "answer", "never"] as const
 
 export type Haste = (typeof haste)[number]

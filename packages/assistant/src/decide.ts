@@ -207,6 +207,7 @@ const factsOf = (path: string): StateFacts =>
 /** What an assistant in this state is shown as doing. */
 export const activityOf = (path: string): Activity => factsOf(path).activity ?? "idle"
 
+/** Whether a state says this of itself. */
 export const isTagged = (path: string, tag: StateTag): boolean => factsOf(path).tags.has(tag)
 
 /** Those of the state and of all states around it. */

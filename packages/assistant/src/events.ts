@@ -139,7 +139,7 @@ export interface OutageSeen {
   readonly withheld?: true
   /** The server has answered others since it last failed this assistant. */
   readonly alone?: true
-  /** The server named a time, to whoever asks, or because this one asks too much. */
+  /** The server named a time: for every caller, or because this one asks too much. */
   readonly named?: "all" | "one"
 }
 
@@ -159,7 +159,7 @@ export interface ServerFailure {
 
 /**
  * ready: may be started. running: its job is open. asking: waits for approval. waiting: its report is outstanding.
- * done: it worked. failed: its result says that it did not. refused: it never ran, or nobody knows how far.
+ * done: it worked. failed: its result says that it did not. refused: it never ran, or no one knows how far.
  */
 export type CallPhase = (typeof callPhases)[number]
 export const callPhases = ["ready", "running", "asking", "waiting", "done", "failed", "refused"] as const
@@ -168,7 +168,7 @@ export const callPhases = ["ready", "running", "asking", "waiting", "done", "fai
 export interface CallRequest {
   readonly tool: string
   readonly category: ToolCategory
-  /** Names this very call with these very arguments, for whoever decides on it. */
+  /** Names this call with these arguments, for the person that decides. */
   readonly approval?: string
   /** The epoch in which that approval was asked for: a part of what it is bound to. */
   readonly askedIn?: number

@@ -25,11 +25,11 @@ export interface Settings {
   readonly subAgentCalls: number
   readonly subAgentCostMicros: number
   readonly subAgentMillis: number
-  /** How long a sub-agent that was told to end may take to say what it spent. */
+  /** How long a sub-agent that was ordered to end may take to report what it spent. */
   readonly subAgentGraceMillis: number
   /** How often a task is handed on again after a sub-agent failed. */
   readonly subAgentRetries: number
-  /** The model is told that a failed task is given up, in place of why it failed. */
+  /** The model reads that a failed task is given up, in place of why it failed. */
   readonly subAgentGiveUp: boolean
   /** What the ticks of an assistant may spend in its whole life, sub-agents included; 0 for no bound. */
   readonly budgetTokens: number
@@ -64,6 +64,7 @@ export interface Settings {
 
 const MINUTE_MILLIS = 60_000
 
+/** What holds where nothing was chosen. */
 export const DEFAULT_SETTINGS: Settings = {
   multiAction: true,
   maxIterations: 5,

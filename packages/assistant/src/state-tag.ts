@@ -4,6 +4,7 @@
 
 /** The outermost states. */
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
+/** The main states: awake, dreaming, compacting, halted, retired. */
 export type Mode = (typeof modes)[number]
 
 /** busy: a job runs, or something is decided at once. waiting: for a person, an answer or a time. */
@@ -28,6 +29,7 @@ export const activities = [
   "halted",
   "retired"
 ] as const
+/** What an assistant is doing, as a state of its statechart says it. */
 export type Activity = (typeof activities)[number]
 
 export interface StateMeta {

@@ -112,7 +112,7 @@ describe("dreaming in steps", () => {
     assert.strictEqual(ada.status, "dreaming.resting")
   })
 
-  it("machine D5: whoever comes in a pause is heard at once", () => {
+  it("machine D5: anyone who comes in a pause is heard at once", () => {
     const paused = () => new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", worked())
     assert.deepStrictEqual(paused().receives, ["control", "reply", "mail"])
     assert.strictEqual(paused().hear(message("m1")).status, "awake.thinking.inferring")

@@ -138,7 +138,7 @@ describe("dangerous calls", () => {
     assert.deepStrictEqual(ada.refusals(), ["0: A person denied this call."])
   })
 
-  it("are refused when nobody decides in time", () => {
+  it("are refused when no one decides in time", () => {
     const ada = asked().due()
     assert.strictEqual(ada.status, "awake.thinking.inferring")
     assert.deepStrictEqual(ada.refusals(), ["0: Nobody approved this call in time."])
@@ -333,7 +333,7 @@ describe("machine A3: an outage of the model", () => {
     assert.isNull(ada.context.outage)
   })
 
-  it("is told when the wait begins, with the server and the reason, and not again", () => {
+  it("is reported when the wait begins, with the server and the reason, and not again", () => {
     const ada = new Rig().hear(message("m1")).fails("infer", away())
     assert.deepStrictEqual(ada.emitted(), [
       {

@@ -21,7 +21,7 @@ describe("retired", () => {
   })
 })
 
-describe("failures that nobody waits for", () => {
+describe("failures that no one waits for", () => {
   it("machine I3: a late failure of a job that is no longer open changes nothing", () => {
     const ada = new Rig()
     for (const job of ["infer", "assess", "dream", "compact", "tool.0"]) {
@@ -46,7 +46,7 @@ describe("failures that nobody waits for", () => {
     )
   })
 
-  it("machine I4: a tool job that breaks ends its call, and the model is told", () => {
+  it("machine I4: a tool job that breaks ends its call, and the model learns of it", () => {
     const ada = new Rig().hear(message("m1")).ends("infer", asking("safe_chain"))
     ada.fails("tool.0", { message: "the worker broke" })
     assert.strictEqual(ada.status, "awake.thinking.inferring")
@@ -102,7 +102,7 @@ describe("halted", () => {
     assert.strictEqual(ada.hear({ type: "resume" }).status, "awake.idle")
   })
 
-  it("context I1: a reason is kept short, whoever wrote it", () => {
+  it("context I1: a reason is kept short, no matter who wrote it", () => {
     const long = "\u0001".repeat(20_000)
     const ordered = new Rig().hear({ type: "halt", reason: long })
     assert.strictEqual(ordered.context.haltReason, `${long.slice(0, 199)}…`)

@@ -42,7 +42,7 @@ describe("the message filter, rules 0 to 8", () => {
     assert.strictEqual(outcome({ channel: "dock" }, off), "disabled: ignore")
   })
 
-  it("rule 1: nobody hears itself, under its id or its address", () => {
+  it("rule 1: no one hears itself, under its id or its address", () => {
     for (const from of ["assistant:desk", "desk"]) {
       assert.strictEqual(outcome({ from, text: "@desk", channel: "dock" }, { permitted: [from] }), "self: ignore")
     }

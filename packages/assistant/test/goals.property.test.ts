@@ -86,7 +86,7 @@ describe("goals, whatever is done with them", () => {
     )
   })
 
-  it("F70 A25: parents and subtasks name each other, nobody is an ancestor of itself, refusals change nothing", () => {
+  it("F70 A25: parents and subtasks name each other, no one is an ancestor of itself, refusals change nothing", () => {
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 30 }), (steps) => {
         walk(steps, (before, goals, success) => {

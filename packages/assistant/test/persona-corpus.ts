@@ -1,6 +1,6 @@
 // PersonaCorpus: sentences that session memory takes, and sentences that it must not take.
 // Owns the examples. Leaves the judgement to src/self/persona.ts.
-// Rejected sentences hold no quotation marks, so that a property can quote them. Both lists are told without a name;
+// Rejected sentences hold no quotation marks, so that a property can quote them. Both lists are reported without a name;
 // `named` are those that an assistant called Wren must not remember.
 
 export const accepted: ReadonlyArray<string> = [

@@ -36,7 +36,7 @@ describe("persona protection, for all sentences of the corpus", () => {
     )
   })
 
-  it("F77 A26: what is rejected may be quoted of somebody else", () => {
+  it("F77 A26: what is rejected may be quoted of someone else", () => {
     const marks = fc.constantFrom(['"', '"'], ["“", "”"], ["«", "»"], ["„", "“"], ["'", "'"], ["‘", "’"])
     fc.assert(
       fc.property(aRejected, marks, (sentence, [open = "", close = ""]) => {

@@ -23,7 +23,7 @@ describe("persona protection", () => {
   for (const sentence of named) {
     it(`F77 A26 refuses by name: ${sentence}`, () => {
       assert.isDefined(personaRejection(sentence, ["Wren"]))
-      assert.isUndefined(personaRejection(sentence), "without the name it is a sentence about somebody else")
+      assert.isUndefined(personaRejection(sentence), "without the name it is a sentence about someone else")
     })
   }
 

@@ -55,7 +55,7 @@ describe("any life with sub-agents", PATIENT, () => {
     assert.isAbove(open, 3_000)
   })
 
-  it("sub-agents S4, machine I6: who is retired has nobody below, and told everyone who was", () => {
+  it("sub-agents S4, machine I6: who is retired has no one below, and told everyone who was", () => {
     let gone = 0
     alwaysWithSubAgents((moment) => {
       const { after, before } = moment

@@ -11,7 +11,7 @@ const dreamt = (ada: Rig, last = worked()): Rig => {
 }
 
 describe("waiting", () => {
-  it("is told with the timer that ends it, in every state that waits for a model, and in no other", () => {
+  it("is reported with the timer that ends it, in every state that waits for a model, and in no other", () => {
     const waiting = [
       new Rig().hear(message("m1")).fails("infer", away()),
       new Rig().hear(sleep("s1")).fails("dream", away()),
@@ -51,7 +51,7 @@ describe("machine D7: an outage of the model", () => {
     assert.deepStrictEqual([ada.status, ada.context.round], ["dreaming.consolidating", 2])
   })
 
-  it("whoever comes in such a pause is heard at once, and the outage is not theirs", () => {
+  it("anyone who comes in such a pause is heard at once, and the outage is not theirs", () => {
     const asleep = () => new Rig().hear(sleep("s1")).fails("dream", away()).due().fails("dream", away())
     const woken = asleep().hear(message("m1"))
     assert.deepStrictEqual([woken.status, woken.context.outage], ["awake.thinking.inferring", null])

@@ -90,7 +90,7 @@ describe("any life", PATIENT, () => {
     })
   })
 
-  it("calls I1, I3: one dangerous call a tick, and none that nobody approved when approval is asked for", () => {
+  it("calls I1, I3: one dangerous call a tick, and none that no one approved when approval is asked for", () => {
     fc.assert(
       fc.property(aLife, (life) => {
         const perTick = new Map<number, number>()

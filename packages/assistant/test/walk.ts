@@ -128,7 +128,7 @@ const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Requ
   return kind === "message" ? message(id, more) : timer(id, more)
 }
 
-/** A report of one that is open, or of nobody. */
+/** A report of one that is open, or of no one. */
 const newsOf = (
   rig: Rig,
   { at, end, known, pick, spent }: Extract<Request, { request: "news" }>

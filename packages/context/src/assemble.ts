@@ -1,7 +1,7 @@
 // Assemble: the prompt, within the limit, and what became of what did not fit.
-// Owns the order of the parts and the account of them. Leaves keeping history to `window.ts`, cutting to `assemble.ts`, the
-// components to `collect.ts`.
-// A1  Parts are told in strictly ascending order of their ids: the system prompt first, the results of the pending turn
+// Owns the order of the parts, cutting, and the account of them. Leaves keeping history to `window.ts`, the components to
+// `collect.ts`.
+// A1  The report lists parts in strictly ascending order of their ids: the system prompt first, the results of the pending turn
 //     last. A model reads them in the same order, but what changes with the event right before the event.
 // A2  A prompt never costs more than the context window less what is reserved for the reply, nor than the budget of its
 //     kind of context.

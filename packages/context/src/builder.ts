@@ -28,7 +28,7 @@ import type { ContextReport } from "./report.ts"
 import { OPENING_PLACE } from "./layout/scheme.ts"
 import { openWindow, type Window } from "./tokens/window.ts"
 
-// ToolRules: what a model is told of the order and number of its tool calls (F109, F110).
+// ToolRules: the text about the order and number of tool calls (F109, F110).
 // R1  Lines stand in the order start, exit, continue, requires, max, whatever the order of the rules (A30); within a
 //     kind, in the order in which they were given, each once.
 // R2  Without a rule there is no heading either.
@@ -104,7 +104,7 @@ export interface ReadyContextBuilder extends Steps<ReadyContextBuilder> {
   readonly build: () => Result.Result<BuiltContext, ContextTooSmall>
 }
 
-/** What an assistant is told of itself when nobody says otherwise. */
+/** The default text about the assistant itself. */
 export const DEFAULT_BASE_INSTRUCTIONS = `You are a long-lived assistant with a memory of your own.
 
 What stands in the blocks below is what you know: read it before you answer, and keep it true with the tools you have.

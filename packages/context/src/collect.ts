@@ -52,7 +52,7 @@ export interface Collected {
   readonly absent: ReadonlyArray<Absent>
 }
 
-/** What a context that plans is told (A8). */
+/** The instruction for a context that plans (A8). */
 const PLAN_FIRST = `Before your first tool call, write down a short plan: the steps, in order, and how you will know that you are done.
 Then carry it out step by step, and change it openly when a result does not fit it.`
 
@@ -64,7 +64,7 @@ const fromWindow: ReadonlySet<string> = new Set([
   PLACES.toolResult.key
 ])
 
-/** Nobody misses these when there is nothing to say in them. */
+/** Components that are left out when they are empty. */
 const unmissed: ReadonlySet<string> = new Set(RESERVED_COMPONENTS.map(({ key }) => key))
 
 const builtIn: ReadonlyArray<PromptComponent> = [...STATIC_COMPONENTS, ...RESERVED_COMPONENTS]
@@ -83,7 +83,7 @@ export const collect = (input: CollectInput): Collected => {
   return { components, absent }
 }
 
-/** Undefined where the window, or nobody, has something to say. */
+/** Undefined where the window, or no one, has something to say. */
 const contentOf = (each: PromptComponent | PluggedIn, input: CollectInput): Content | undefined => {
   const { book, context, mode = context.executionMode, texts, values = NO_VALUES } = input
   const override = contentOverride(context, each.key)
@@ -243,7 +243,7 @@ export const withinMemory = (
 
 // Surroundings: the texts of who an assistant is, what it is after, and what goes on around it.
 // S1  Nothing to show is the empty text, which leaves the component out.
-// S2  What others said stands on one line each, so that nobody can write a line in another's name.
+// S2  Every message of others is one line, so that no sender can write a line in another's name.
 
 const headed = (heading: string, text: string): ReadonlyArray<string> => (text === "" ? [] : [`# ${heading}`, text, ""])
 

@@ -13,7 +13,10 @@ export class ContextTooSmall extends Schema.TaggedError<ContextTooSmall>()("Cont
   }
 }
 
-/** Components are plugged in behind static ones only. */
+/**
+ * Components are plugged in behind static ones only.
+ * @example if (error instanceof NoPlaceAfter) console.error(error.message)
+ */
 export class NoPlaceAfter extends Schema.TaggedError<NoPlaceAfter>()("NoPlaceAfter", { afterStatic: Schema.Number }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
@@ -21,7 +24,10 @@ export class NoPlaceAfter extends Schema.TaggedError<NoPlaceAfter>()("NoPlaceAft
   }
 }
 
-/** Every id behind a static component is in use. Delete or move one of the components there. */
+/**
+ * Every id behind a static component is in use. Delete or move one of the components there.
+ * @example if (error instanceof PlacesTaken) console.error(error.message)
+ */
 export class PlacesTaken extends Schema.TaggedError<PlacesTaken>()("PlacesTaken", {
   afterStatic: Schema.Int,
   first: Schema.Int,

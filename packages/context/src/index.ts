@@ -18,7 +18,7 @@ export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts
 export { contextBuilder, toolRulesText } from "./builder.ts"
 export { type ContextTypeConfig, findContextType, getContextType, inReadingOrder } from "./layout/context-types.ts"
 export type { Component } from "./layout/component.ts"
-export { ContextTooSmall } from "./errors.ts"
+export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
 export {
   compact,
   Compaction,
@@ -64,7 +64,18 @@ export {
 } from "./tokens/window.ts"
 export { type Content, dataOf, fingerprintOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
-export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
+export {
+  BuiltInLocked,
+  ImportRefused,
+  KeyTaken,
+  NothingToUndo,
+  PlaceholdersMissing,
+  PromptConflict,
+  PromptInvalid,
+  PromptStoreUnavailable,
+  PromptUnknown,
+  PromptUnreadable
+} from "./prompt/errors.ts"
 export {
   type PromptRow,
   readPromptRow,

@@ -55,7 +55,7 @@ export interface Report {
   readonly absent: ReadonlyArray<Absent>
   readonly leftOut: ReadonlyArray<LeftOut>
   readonly cuts: ReadonlyArray<CutContent>
-  /** Ids of calls without a result, which the model is told of as interrupted. */
+  /** Ids of calls without a result, which the prompt names as interrupted. */
   readonly interrupted: ReadonlyArray<string>
   /** Fingerprints by the key of a part: of its first message. That of the offered tools stands under `tools`. */
   readonly marks?: Readonly<Record<string, string>>
@@ -72,6 +72,7 @@ export interface PartChange {
   readonly messages: readonly [number | null, number | null]
 }
 
+/** How two prompts differ, part by part. */
 export interface ReportComparison {
   readonly context: readonly [string | null, string | null]
   readonly tokens: readonly [number, number]
@@ -124,7 +125,7 @@ export const compareReports = (a: Report, b: Report): ReportComparison => ({
 })
 
 // Prefix: how much of a prompt a provider's cache knows from the one before it for the same purpose.
-// P1  It is told from two reports alone, so that also prompts of another process are held against each other.
+// P1  It follows from two reports alone, so that also prompts of another process are held against each other.
 // P2  A conversation that went on has broken nothing; whatever else ends what is known has, and is named.
 
 export interface Prefix {

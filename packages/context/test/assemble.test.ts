@@ -90,7 +90,7 @@ describe("order", () => {
 })
 
 describe("pairs", () => {
-  it("U2 a call without a result is told as interrupted, and its own result replaces that", () => {
+  it("U2 a call without a result is reported as interrupted, and its own result replaces that", () => {
     const history = [user("go"), said("", [callOf("1"), callOf("2")]), result("2", "done")]
     const prompt = promptOf(history)
     assert.deepStrictEqual(contents(prompt).slice(3), ["", "done", INTERRUPTED])

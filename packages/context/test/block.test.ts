@@ -92,7 +92,7 @@ describe("rules of tools", () => {
     ])
   })
 
-  it("F110 a rule given twice is told once", () => {
+  it("F110 a rule given twice is reported once", () => {
     assert.strictEqual(toolRulesText([...RULES, ...RULES]), RULES_TEXT)
   })
 })

@@ -149,7 +149,7 @@ describe("building", () => {
     assert.deepStrictEqual(decomposing.report.toolTokens, 0)
   })
 
-  it("F111 what it cost is told: each part, the tools, the share of the window, for whom and which model", () => {
+  it("F111 what it cost is reported: each part, the tools, the share of the window, for whom and which model", () => {
     const prompt = built(
       begin()
         .withMemory([block("core")])

@@ -165,7 +165,7 @@ describe("the pipeline", () => {
     assert.isFalse(contentsOf({ mode: "plan_execute" }).some((content) => content.includes("short plan")))
   })
 
-  it("F109 rules of tools are told where tools are offered", () => {
+  it("F109 rules of tools are reported where tools are offered", () => {
     const texts = { ...TEXTS, tool_rules: "# Rules" }
     assert.include(contentsOf({ texts, context: getContextType("reflection") }), "# Rules")
     assert.notInclude(contentsOf({ texts, context: getContextType("goal_decompose") }), "# Rules")

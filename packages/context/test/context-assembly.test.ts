@@ -74,7 +74,7 @@ describe("contexts", () => {
     )
   })
 
-  it("F6 reflection has the pending turn and no history, which is told", () => {
+  it("F6 reflection has the pending turn and no history, which is reported", () => {
     const prompt = made("reflection")
     assert.deepStrictEqual(contents(prompt).slice(1), ["a berth?", "", "two free", "", "booked"])
     assert.deepStrictEqual(prompt.report.leftOut, [{ reason: "not-in-context", messages: 2, tokens: gone }])
@@ -107,7 +107,7 @@ describe("contexts", () => {
     ])
   })
 
-  it("F9 a text for the pending event stands in its place, and the one it replaces is told", () => {
+  it("F9 a text for the pending event stands in its place, and the one it replaces is reported", () => {
     const prompt = made("goal_decompose", {}, { ...TEXTS, pending_event: "Break down: a quiet night." })
     assert.deepStrictEqual(prompt.messages.at(-1), { role: "user", content: "Break down: a quiet night." })
     assert.deepStrictEqual(

@@ -219,7 +219,7 @@ describe("storage", () => {
     }).pipe(Effect.provide(memoryPromptStoreLayer()))
   )
 
-  it.effect("F31 A4 a stored component that says nothing of enabled is enabled; what does not fit is told", () =>
+  it.effect("F31 A4 a stored component that says nothing of enabled is enabled; what does not fit is reported", () =>
     Effect.gen(function* () {
       const registry = yield* getPromptRegistry(harbor)
       const store = yield* PromptStore

@@ -57,7 +57,7 @@ describe("surroundings", () => {
     assert.strictEqual(textOf(goalsContent(new Map())), "")
   })
 
-  it("F16 S2 context_buffer is a line for each that spoke, and nobody can write another's", () => {
+  it("F16 S2 context_buffer is a line for each that spoke, and no one can write another's", () => {
     const text = textOf(
       bufferContent([
         { from: "Ann", text: "The tug is late.", channel: "quay" },

@@ -124,35 +124,37 @@ describe("undo", () => {
 })
 
 describe("two editors", () => {
-  it.effect("F26 F27 who changes what another has changed since he read it is told, and nothing is overwritten", () =>
-    withRegistry((registry) =>
-      Effect.gen(function* () {
-        yield* registry.createTemplate(aTemplate)
-        yield* registry.createComponent(aComponent)
-        const template = yield* registry.updateTemplate("my_template", 1, { name: "First editor" })
-        const component = yield* registry.updateComponent(1001, 1, { name: "First editor" })
-        const late = [
-          Effect.flip(registry.updateTemplate("my_template", 1, { name: "Second editor" })),
-          Effect.flip(registry.deleteTemplate("my_template", 1)),
-          Effect.flip(registry.updateComponent(1001, 1, { name: "Second editor" })),
-          Effect.flip(registry.deleteComponent(1001, 1)),
-          Effect.flip(registry.moveComponent(1001, 1, 2000)),
-          Effect.flip(registry.applyTemplateToComponent("my_template", 1001, 1)),
-          Effect.flip(registry.undo("template", "my_template", 1)),
-          Effect.flip(registry.undo("component", "my_context", 1))
-        ]
-        for (const each of late) {
-          const error = yield* each
-          assert.isTrue(error instanceof PromptConflict, error._tag)
-          assert.include(error.message, "is at version 2, the change was made on version 1")
-        }
-        assert.deepStrictEqual(yield* registry.getTemplate("my_template"), template)
-        assert.deepStrictEqual(yield* registry.getComponent(1001), component)
-      })
-    )
+  it.effect(
+    "F26 F27 who changes what another has changed since he read it learns of it, and nothing is overwritten",
+    () =>
+      withRegistry((registry) =>
+        Effect.gen(function* () {
+          yield* registry.createTemplate(aTemplate)
+          yield* registry.createComponent(aComponent)
+          const template = yield* registry.updateTemplate("my_template", 1, { name: "First editor" })
+          const component = yield* registry.updateComponent(1001, 1, { name: "First editor" })
+          const late = [
+            Effect.flip(registry.updateTemplate("my_template", 1, { name: "Second editor" })),
+            Effect.flip(registry.deleteTemplate("my_template", 1)),
+            Effect.flip(registry.updateComponent(1001, 1, { name: "Second editor" })),
+            Effect.flip(registry.deleteComponent(1001, 1)),
+            Effect.flip(registry.moveComponent(1001, 1, 2000)),
+            Effect.flip(registry.applyTemplateToComponent("my_template", 1001, 1)),
+            Effect.flip(registry.undo("template", "my_template", 1)),
+            Effect.flip(registry.undo("component", "my_context", 1))
+          ]
+          for (const each of late) {
+            const error = yield* each
+            assert.isTrue(error instanceof PromptConflict, error._tag)
+            assert.include(error.message, "is at version 2, the change was made on version 1")
+          }
+          assert.deepStrictEqual(yield* registry.getTemplate("my_template"), template)
+          assert.deepStrictEqual(yield* registry.getComponent(1001), component)
+        })
+      )
   )
 
-  it.effect("F26 of many who change one version at once, one does and the others are told", () =>
+  it.effect("F26 of many who change one version at once, one does and the others learn of it", () =>
     withRegistry((registry) =>
       Effect.gen(function* () {
         yield* registry.createTemplate(aTemplate)
@@ -201,7 +203,7 @@ describe("two editors", () => {
   )
 
   it.effect(
-    "F27 a key that another takes in between is told as taken, and a conflict that never ends as a conflict",
+    "F27 a key that another takes in between is reported as taken, and a conflict that never ends as a conflict",
     () =>
       Effect.gen(function* () {
         const right = memoryPromptStore()

@@ -9,7 +9,7 @@ import type { LedgerUnavailable } from "./errors.ts"
 
 // Allowance: what a tenant may still ask of models.
 // G1  A grant never brings what is spent and reserved in a window above its limit, nor more calls under way than may be,
-//     whoever asks at the same time.
+//     no matter who asks at the same time.
 // G2  While a reservation is open, asking again under its key is granted, and reserves nothing more.
 // G3  Settled, what was used counts in place of what was reserved, more of it too. A reservation is settled once.
 // G4  A reservation that is not settled within its lease counts in full, and is under way no longer: its process may have
@@ -83,7 +83,7 @@ export interface Reservation {
 
 const MINUTE_MILLIS = 60_000
 const DAY_MILLIS = 86_400_000
-/** How long is waited for another call to end: nobody knows when one will. */
+/** How long is waited for another call to end: no one knows when one will. */
 const CROWD_MILLIS = 1_000
 
 /** The account as it is now: what was spent in windows that are over is forgotten. */

@@ -1,6 +1,6 @@
 // BundlePart: one thing of what a store keeps, as it travels from one data store to another.
 // Owns the closed list of parts, their order and the check of what comes from outside. Leaves gathering and putting them
-// down to an adapter, the lines of a file to whoever writes one.
+// down to an adapter, the lines of a file to anyone who writes one.
 // M1  A part is JSON: it can be written on a line and read again without loss; bytes are base64.
 // M2  A bundle is a head and what belongs to it: head first, then its parts in the order of `partKinds`.
 // M3  Places are counted within the bundle, never in the store that it came from: a lane from its first envelope on.
@@ -96,7 +96,7 @@ const shapes = {
     envelope: Schema.String,
     reason: Schema.String,
     at: Schema.Finite,
-    /** Somebody has discarded it. */
+    /** Someone has discarded it. */
     discarded: Schema.optionalKey(Schema.Literal(true))
   }),
   block: Schema.Struct({
@@ -149,7 +149,7 @@ const decoders = Object.fromEntries(
   Object.entries(shapes).map(([kind, shape]) => [kind, Schema.decodeUnknownResult(shape as Schema.Codec<unknown>)])
 ) as Readonly<Record<PartKind, (value: unknown) => Result.Result<unknown, Schema.SchemaError>>>
 
-/** A member that nobody here knows would be lost; inside of what assistants wrote it travels along. */
+/** A member that no one here knows would be lost; inside of what assistants wrote it travels along. */
 const unknownMember = (kind: PartKind, value: object): string | undefined =>
   Object.keys(value).find((name) => !Object.hasOwn(shapes[kind].fields, name))
 

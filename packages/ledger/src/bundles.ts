@@ -1,17 +1,17 @@
 // Bundles: moving between data stores, one assistant at a time.
-// Owns what a store promises when somebody moves out of it or into it. Leaves the lines of a file, and whole fleets, to
-// whoever drives the move; the shapes of what is carried to `bundle-part.ts`.
+// Owns what a store promises when someone moves out of it or into it. Leaves the lines of a file, and whole fleets, to
+// the one who drives the move; the shapes of what is carried to `bundle-part.ts`.
 // R1  What is packed is the assistant at one moment: of a commit, an acceptance or a change of a block all of it or
-//     nothing, whoever writes meanwhile.
+//     nothing, no matter who writes meanwhile.
 // R2  What was unpacked reads as before through every port. Only numbers that a store gives out for all, places in the
 //     outbox and in a mailbox, are those of the new data store; the order of everything that is one assistant's stays.
 // R3  A bundle is unpacked whole or not at all, also when the process dies in between.
 // R4  Where another life is led, under this address or with one of its blocks, unpacking is refused and changes nothing.
 //     Where this very life is led already, or a later time of it, it answers `present` and changes nothing.
-// R5  Whoever was granted a claim before the move can write nothing after it.
+// R5  A worker that was granted a claim before the move can write nothing after it.
 // R6  An envelope that was accepted before is a duplicate after.
 // R7  Tenants are apart: packing takes nothing of another, unpacking touches nothing of another.
-// R8  Whoever has moved in is held, neither due nor claimable, until he is admitted: of a fleet that moves together none
+// R8  An assistant that has moved in is held, neither due nor claimable, until he is admitted: of a fleet that moves together none
 //     begins before all are there.
 
 import type { Address, TenantId } from "@reverie/protocol"
@@ -21,7 +21,7 @@ import type * as Stream from "effect/Stream"
 import type { LedgerUnavailable, BundleRefused, UnreadableRecord } from "./errors.ts"
 import type { Bundle, BundlePart } from "./bundle-part.ts"
 
-/** Why a data store is not to be worked in: somebody is on the way out of it or into it, or has left for good. */
+/** Why a data store is not to be worked in: someone is on the way out of it or into it, or has left for good. */
 export interface MoveMark {
   readonly state: "leaving" | "arriving" | "left"
   /** Where to or where from, for people: no secret is in it. */
@@ -48,7 +48,7 @@ export class Bundles extends Context.Service<
     ) => Effect.Effect<"unpacked" | "present", Reading>
     /** Lets those begin that have moved in. */
     readonly admit: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, LedgerUnavailable>
-    /** The mark on the data store, which whoever opens it to work is shown; null takes it away. Durable when it returns. */
+    /** The mark on the data store, which anyone who opens it to work is shown; null takes it away. Durable when it returns. */
     readonly mark: (mark: MoveMark | null) => Effect.Effect<void, LedgerUnavailable>
     readonly marked: Effect.Effect<MoveMark | undefined, LedgerUnavailable>
   }

@@ -1,7 +1,10 @@
 import { Address, addressKey } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
-/** The store can not be reached or written. Nothing of the commit was kept. */
+/**
+ * The store can not be reached or written. Nothing of the commit was kept.
+ * @example if (error instanceof LedgerUnavailable) console.error(error.message)
+ */
 export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {
   operation: Schema.String,
   message: Schema.String,
@@ -33,7 +36,10 @@ export class CommitFenced extends Schema.TaggedError<CommitFenced>()("CommitFenc
   }
 }
 
-/** A row was written by a newer Reverie, or is damaged. A person must upgrade or restore. */
+/**
+ * A row was written by a newer Reverie, or is damaged. A person must upgrade or restore.
+ * @example if (error instanceof UnreadableRecord) console.error(error.message)
+ */
 export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("UnreadableRecord", {
   record: Schema.String,
   message: Schema.String
@@ -41,9 +47,12 @@ export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("Un
   readonly recovery = "stop" as const
 }
 
-/** Somebody can not move out or in as asked. Nothing was changed. */
+/**
+ * An assistant can not be exported or imported as asked. Nothing was changed.
+ * @example if (error instanceof BundleRefused) console.error(error.message)
+ */
 export class BundleRefused extends Schema.TaggedError<BundleRefused>()("BundleRefused", {
-  /** nobody: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole bundle. */
+  /** no one: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole bundle. */
   reason: Schema.Literals(["nobody", "occupied", "broken"]),
   /** The assistant or tenant, for people. */
   who: Schema.String,

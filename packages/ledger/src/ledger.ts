@@ -7,11 +7,11 @@
 // I5  A send is open from the commit that wrote it until `settleSends`; the relay may deliver it twice, never not at all.
 // I6  An assistant is created once; a second creation changes nothing.
 // I7  Messages come back exactly as they were committed, newest last, each with its place.
-// I8  A record is what the last commit that named it said; nobody else's commit changes it.
-// I9  A dead letter that was discarded is told no more, for good; that it was dead-lettered, and why, stays in its entry, and it
+// I8  A record is what the last commit that named it said; no one else's commit changes it.
+// I9  A dead letter that was discarded is reported no more, for good; that it was dead-lettered, and why, stays in its entry, and it
 //     stays counted among the dead.
 // I10 Where many assistants are read together (`outbox`, `openSends`, `list`), what cannot be read of one is passed over and
-//     said once: nobody else's work stops for it. Where one is read, it is an error that names it.
+//     said once: no one else's work stops for it. Where one is read, it is an error that names it.
 // I11 A probe fails where nothing can be written, and leaves nothing behind where it can.
 
 import type {
@@ -56,6 +56,7 @@ export interface OpenSend {
   readonly envelope: Envelope
 }
 
+/** What is stored of one assistant. */
 export interface AssistantRecord {
   readonly address: Address
   readonly state: AssistantState
@@ -66,6 +67,7 @@ export interface AssistantRecord {
   readonly waiting: number
 }
 
+/** An envelope that could not be handled, with the reason. */
 export interface DeadLetter {
   readonly address: Address
   readonly envelope: EnvelopeId
@@ -87,6 +89,7 @@ export interface RecordFilter {
   readonly limit?: number
 }
 
+/** Counts of the whole store. */
 export interface Totals {
   /** Envelopes accepted, settled by a tick or handling, and dead-lettered, over the whole store. */
   readonly accepted: number
@@ -110,7 +113,7 @@ export class Ledger extends Context.Service<
     readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
     /**
      * The newest messages, oldest first, whose tokens together stay within `maxTokens`, and in any case back to the newest
-     * user message: the turn at hand is told whole. Nothing before `since`, whatever it is.
+     * user message: the turn at hand is reported whole. Nothing before `since`, whatever it is.
      */
     readonly recent: (
       address: Address,
@@ -155,12 +158,12 @@ export class Ledger extends Context.Service<
       after: Address | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Address>, LedgerUnavailable>
-    /** Those that nobody has discarded, the oldest first, and of every tenant, when nothing else is wished. */
+    /** Those that no one has discarded, the oldest first, and of every tenant, when nothing else is wished. */
     readonly deadLetters: (
       limit: number,
       request?: DeadLetterRequest
     ) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
-    /** Takes a letter off the list of the dead, because somebody has seen to it. Needs no claim; durable when it returns. */
+    /** Takes a letter off the list of the dead, because someone has seen to it. Needs no claim; durable when it returns. */
     readonly discard: (address: Address, envelope: EnvelopeId) => Effect.Effect<Discarded, LedgerUnavailable>
     readonly totals: Effect.Effect<Totals, LedgerUnavailable>
     /** Writes something and takes it away in one transaction: fails where the store refuses to write, and leaves nothing. */

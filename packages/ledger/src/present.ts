@@ -1,5 +1,5 @@
 // Present: is a bundle that arrives the life that is led here already?
-// Owns the comparison. Leaves both bundles to whoever has them.
+// Owns the comparison. Leaves both bundles to the code that has them.
 // N1  A life is present when everything of it that only grows is here: its entries one by one, its accepted envelopes, and
 //     of each of its blocks as many versions. What is here may be later, never earlier.
 // N2  What is compared is what was written, not what it was written as: the order of the members of an object counts for

@@ -1,7 +1,10 @@
 import { Address, addressKey } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
-/** The store can not be reached or written: full disk, lost connection, broken file. Nothing of the call was kept. */
+/**
+ * The store can not be reached or written: full disk, lost connection, broken file. Nothing of the call was kept.
+ * @example if (error instanceof MailboxUnavailable) console.error(error.message)
+ */
 export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()("MailboxUnavailable", {
   operation: Schema.String,
   message: Schema.String,
@@ -17,7 +20,10 @@ export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()
   }
 }
 
-/** What is stored of one assistant can not be read: it is damaged, or a newer Reverie wrote it. The others are well. */
+/**
+ * What is stored of one assistant can not be read: it is damaged, or a newer Reverie wrote it. The others are well.
+ * @example if (error instanceof StateUnreadable) console.error(error.message)
+ */
 export class StateUnreadable extends Schema.TaggedError<StateUnreadable>()("StateUnreadable", {
   address: Address,
   problem: Schema.String
@@ -28,11 +34,14 @@ export class StateUnreadable extends Schema.TaggedError<StateUnreadable>()("Stat
   }
 }
 
-/** Nobody lives at this address, or it has retired: the sender must correct it. */
+/**
+ * No assistant has this address, or it has retired: the sender must correct it.
+ * @example if (error instanceof UnknownAssistant) console.error(error.message)
+ */
 export class UnknownAssistant extends Schema.TaggedError<UnknownAssistant>()("UnknownAssistant", { address: Address }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
-    return `nobody lives at ${addressKey(this.address)}`
+    return `no one lives at ${addressKey(this.address)}`
   }
 }
 

@@ -6,10 +6,10 @@
 // I4  An epoch is never granted twice, and each grant is higher than the one before.
 // I5  An assistant with something to do (heard mail, an open job, a due timer) and no live claim is in `due`.
 // I6  What one assistant is sent is never pending for another.
-// I7  Nothing is accepted for an address where nobody lives.
-// I8  After `fence` nobody holds the assistant, and who held it can write nothing more.
+// I7  Nothing is accepted for an address where no one lives.
+// I8  After `fence` no one holds the assistant, and who held it can write nothing more.
 // I9  What was accepted can be read again under its id, after it was handled too.
-// I10 A note of a holder is handed to whoever claims next, until a commit, a release or a fence; a stale claim notes nothing.
+// I10 A note of a holder is handed to the one who claims next, until a commit, a release or a fence; a stale claim notes nothing.
 
 import type { Address, Claim, Envelope, EnvelopeId, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -39,7 +39,7 @@ export class Mailbox extends Context.Service<
     readonly note: (claim: Claim, text: string) => Effect.Effect<void, MailboxUnavailable | LeaseLost>
     /** Ends the lease at once, in good order: the next claim is a first attempt. A stale claim releases nothing. */
     readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
-    /** Takes an assistant from whoever holds it: from now on that claim is stale, and the next is a first attempt. */
+    /** Takes an assistant from the one who holds it: from now on that claim is stale, and the next is a first attempt. */
     readonly fence: (address: Address) => Effect.Effect<void, MailboxUnavailable | UnknownAssistant>
     /** What waits in the given lanes, at most `limit` a lane. */
     readonly pending: (
@@ -47,10 +47,10 @@ export class Mailbox extends Context.Service<
       lanes: ReadonlyArray<Lane>,
       limit: number
     ) => Effect.Effect<Pending, MailboxUnavailable>
-    /** Envelopes that were accepted, handled or not, in the order of the ids; what nobody knows is left out. */
+    /** Envelopes that were accepted, handled or not, in the order of the ids; what no one knows is left out. */
     readonly accepted: (address: Address, ids: ReadonlyArray<EnvelopeId>) => Effect.Effect<Pending, MailboxUnavailable>
     /**
-     * Assistants that have something to do and that nobody holds, the longest waiting first. When there are more than
+     * Assistants that have something to do and that no one holds, the longest waiting first. When there are more than
      * asked for, each tenant has a share: one with a backlog does not hide the others. With `until`, in milliseconds since
      * the epoch, also those whom a timer will wake by then.
      */

@@ -1,22 +1,22 @@
 // WakeQueue: disposable wake-ups: messages that an assistant has something to do.
 // Owns the passing on of addresses. Leaves the truth to the store: a lost wake-up is found again through `Mailbox.due`.
 // Q1  A wake-up given is handed out at least once, unless the process that it was given in ends first.
-// Q2  Wake-ups for one assistant that nobody has taken yet collapse into one, as urgent as the most urgent of them.
+// Q2  Wake-ups for one assistant that no one has taken yet collapse into one, as urgent as the most urgent of them.
 // Q3  A wake-up given while its assistant is being handled is handed out again, at once or when the handling is done: no
 //     wake-up is lost.
 // Q4  Wake-ups of the same urgency are handed out in the order in which they were first given, the more urgent first. Where
 //     tenants share a queue, one with a backlog may stand behind one without.
 // Q5  A wake-up for a later time is handed out when that time has come, not before. Of several for one assistant the
 //     earliest counts.
-// Q6  An order also reaches whoever handles its assistant at the moment, where the queue knows how.
-// A wake-up may carry the trace of whoever gave it, so that the claim is seen in that trace before any envelope is read. No
+// Q6  An order also reaches the one who handles its assistant at the moment, where the queue knows how.
+// A wake-up may carry the trace of the one who gave it, so that the claim is seen in that trace before any envelope is read. No
 // law asks for it: the envelope has its own, and a wake-up that is lost or collapses into another takes its trace with it.
 
 import { type Address, type Envelope, laneOf, sendingAssistant } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** order: halt and its like. person: somebody waits for an answer. routine: nobody does. The most urgent first. */
+/** order: halt and its like. person: someone waits for an answer. routine: no one does. The most urgent first. */
 export const URGENCIES = ["order", "person", "routine"] as const
 export type Urgency = (typeof URGENCIES)[number]
 
@@ -29,7 +29,7 @@ export const urgencyOf = ({ event, from }: Envelope): Urgency => {
 
 export interface WakeUp {
   readonly address: Address
-  /** The trace of whoever gave it, where the queue has kept one: the envelope has its own, and that one counts. */
+  /** The trace of the one who gave it, where the queue has kept one: the envelope has its own, and that one counts. */
   readonly trace?: string
   /** Says that whatever the wake-up asked for has been handled, well or not. Doing so twice is once. */
   readonly done: Effect.Effect<void>
@@ -38,7 +38,7 @@ export interface WakeUp {
 export class WakeQueue extends Context.Service<
   WakeQueue,
   {
-    /** `trace`: the W3C trace context of whoever wakes. It may be lost; of wake-ups that collapse one's is handed on. */
+    /** `trace`: the W3C trace context of the one who wakes. It may be lost; of wake-ups that collapse one's is handed on. */
     readonly wake: (address: Address, urgency: Urgency, trace?: string) => Effect.Effect<void>
     /** A wake-up for `dueAt`, in milliseconds since the epoch by the store's clock; of routine. */
     readonly wakeAt: (address: Address, dueAt: number) => Effect.Effect<void>

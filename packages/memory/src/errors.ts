@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** The index can not be reached. Nothing is lost: what it holds is made from the ledger, and is applied later. */
+/**
+ * The index can not be reached. Nothing is lost: what it holds is made from the ledger, and is applied later.
+ * @example if (error instanceof RecallUnavailable) console.error(error.message)
+ */
 export class RecallUnavailable extends Schema.TaggedError<RecallUnavailable>()("RecallUnavailable", {
   operation: Schema.String,
   message: Schema.String,
@@ -17,7 +20,10 @@ export class VectorsUnfit extends Schema.TaggedError<VectorsUnfit>()("VectorsUnf
   readonly recovery = "tell-owner" as const
 }
 
-/** Nobody of that name is there for whoever asks: there is none, or it is none of his. */
+/**
+ * The caller sees nothing of that name: it does not exist, or it belongs to another.
+ * @example if (error instanceof BlockUnknown) console.error(error.message)
+ */
 export class BlockUnknown extends Schema.TaggedError<BlockUnknown>()("BlockUnknown", { block: Schema.String }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
@@ -38,7 +44,10 @@ const blockRefusals = [
   "key-reused"
 ] as const
 
-/** A change of a block that may not be, or can not be. Nothing was changed. */
+/**
+ * A change of a block that may not be, or can not be. Nothing was changed.
+ * @example if (error instanceof BlockRefused) console.error(error.message)
+ */
 export class BlockRefused extends Schema.TaggedError<BlockRefused>()("BlockRefused", {
   block: Schema.String,
   reason: Schema.Literals(blockRefusals),
@@ -59,7 +68,10 @@ export class ConsentNeeded extends Schema.TaggedError<ConsentNeeded>()("ConsentN
   }
 }
 
-/** What is kept of a block is damaged. Other blocks are not touched by it. */
+/**
+ * What is kept of a block is damaged. Other blocks are not touched by it.
+ * @example if (error instanceof BlockUnreadable) console.error(error.message)
+ */
 export class BlockUnreadable extends Schema.TaggedError<BlockUnreadable>()("BlockUnreadable", {
   block: Schema.String,
   message: Schema.String
@@ -67,7 +79,10 @@ export class BlockUnreadable extends Schema.TaggedError<BlockUnreadable>()("Bloc
   readonly recovery = "tell-owner" as const
 }
 
-/** The store of blocks can not be reached, or can not write. Nothing was changed. */
+/**
+ * The store of blocks can not be reached, or can not write. Nothing was changed.
+ * @example if (error instanceof BlockStoreUnavailable) console.error(error.message)
+ */
 export class BlockStoreUnavailable extends Schema.TaggedError<BlockStoreUnavailable>()("BlockStoreUnavailable", {
   operation: Schema.String,
   message: Schema.String,

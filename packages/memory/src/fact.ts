@@ -4,7 +4,7 @@
 //     lead from each of them to the fact. A fact without a source is not kept.
 // O2  A fact is never deleted: it is superseded by another one, retired, or held back in quarantine.
 // O3  What came from untrusted text carries its origin, and never more trust than that origin has. Both change only when
-//     somebody who is believed more says it in the same words.
+//     someone who is believed more says it in the same words.
 
 import * as Schema from "effect/Schema"
 

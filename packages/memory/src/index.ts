@@ -13,7 +13,6 @@ export {
 } from "./blocks/block-store.ts"
 export { StructuredDocument, loadLoro } from "./blocks/document/document.ts"
 export {
-  flawOfDraft,
   keepBlocks,
   expired,
   NOTHING_WORKING,
@@ -23,7 +22,7 @@ export {
   type WorkingMemory
 } from "./blocks/keeper.ts"
 export { Documents } from "./blocks/document/documents.ts"
-export { blockChanges } from "./blocks/settings.ts"
+export { blockChanges, flawOfDraft } from "./blocks/settings.ts"
 export {
   type BlockOperation,
   type BlockAct,
@@ -52,6 +51,7 @@ export {
   BlockRefused,
   BlockStoreUnavailable,
   BlockUnknown,
+  BlockUnreadable,
   ConsentNeeded,
   RecallUnavailable,
   VectorsUnfit

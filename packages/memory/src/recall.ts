@@ -1,7 +1,7 @@
 // Recall: the port of the index in which memories are found again.
-// Owns what an index is told and asked, and what a hit says. Leaves what is indexed to the runtime, which reads it from
+// Owns what an index is given and asked, and what a hit says. Leaves what is indexed to the runtime, which reads it from
 // the ledger, and understanding a question by meaning to the embedder.
-// I1  Nobody finds what he may not read: another tenant's entries never, another assistant's only when it lets him.
+// I1  No one finds what he may not read: another tenant's entries never, another assistant's only when it lets him.
 // I2  Changes are applied only where the index stands at the position that they were made from, by number and digest;
 //     elsewhere nothing is. Either way `apply` answers where the index stands then, so a lost answer does no harm.
 // I3  Lexical search ranks by the one recipe of `text/`: every adapter gives the same hits for the same entries, nearly
@@ -35,6 +35,7 @@ export type SearchKind = "fts" | "vector" | "hybrid"
  * may read.
  */
 export const recallScopes = ["own", "shared", "fleet"] as const
+/** Whose memories are looked into. */
 export type RecallScope = (typeof recallScopes)[number]
 
 export interface RecallQuery {
@@ -75,6 +76,7 @@ export interface Why {
   readonly boosts: ReadonlyArray<string>
 }
 
+/** One memory that was found. */
 export interface Hit {
   readonly owner: AssistantId
   /** Without its context. */
@@ -140,7 +142,7 @@ export class Recall extends Context.Service<
   }
 >()("@reverie/memory/Recall") {}
 
-// Recalled: what somebody asks of an assistant's memory, and what comes back.
+// Recalled: what someone asks of an assistant's memory, and what comes back.
 
 /** How a question may be asked. Every condition given must hold. */
 export interface RecallOptions {
@@ -164,6 +166,7 @@ export interface RecallOptions {
 export const DEFAULT_RECALL_LIMIT = 10
 export const MAX_RECALL_LIMIT = 100
 
+/** What a question found. */
 export interface Recalled {
   /** The best first. */
   readonly hits: ReadonlyArray<Hit>
@@ -175,7 +178,7 @@ export interface Recalled {
 
 // Passage: a text that an assistant put away to be searched for, its archival memory.
 // P1  A passage that is no passage is not indexed, and what stood under its key leaves the index.
-// P2  Its own tags and readers go with it; nobody else may read it unless it says so.
+// P2  Its own tags and readers go with it; no one else may read it unless it says so.
 
 /** Longest text of a passage, in UTF-16 units. */
 export const MAX_PASSAGE_CHARS = 8_000
@@ -187,7 +190,7 @@ export const Passage = Schema.Struct({
   /** When it was put away, in milliseconds since the epoch. */
   at: Schema.Finite,
   tags: Schema.Array(Schema.String),
-  /** Besides its owner: nobody, or every assistant of the tenant. */
+  /** Besides its owner: no one, or every assistant of the tenant. */
   readers: Schema.Literals(["owner", "fleet"]),
   origin: Origin,
   trust: Schema.Finite,

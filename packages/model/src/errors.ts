@@ -5,6 +5,7 @@ const where = { provider: Schema.String, message: Schema.String }
 /**
  * No usable answer for a passing reason: network, 5xx, 429, cut stream, idle stream, timeout, empty choices. Own retries are
  * spent. `begun`: an answer had begun to come, so that a model may have worked.
+ * @example if (error instanceof ModelUnavailable) console.error(error.message)
  */
 export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("ModelUnavailable", {
   ...where,
@@ -36,12 +37,18 @@ export class CallWithheld extends Schema.TaggedError<CallWithheld>()("CallWithhe
   readonly recovery = "park" as const
 }
 
-/** The provider refused who we are or what we use: key, model name, permission. A person must act. */
+/**
+ * The provider refused who we are or what we use: key, model name, permission. A person must act.
+ * @example if (error instanceof ModelDenied) console.error(error.message)
+ */
 export class ModelDenied extends Schema.TaggedError<ModelDenied>()("ModelDenied", { ...where, status: Schema.Int }) {
   readonly recovery = "stop" as const
 }
 
-/** The provider refused this very prompt (400, too long, filtered): sending it again can not help. */
+/**
+ * The provider refused this very prompt (400, too long, filtered): sending it again can not help.
+ * @example if (error instanceof ModelRefused) console.error(error.message)
+ */
 export class ModelRefused extends Schema.TaggedError<ModelRefused>()("ModelRefused", {
   ...where,
   kind: Schema.Literals(["bad-request", "too-long", "filtered"]),
@@ -50,7 +57,10 @@ export class ModelRefused extends Schema.TaggedError<ModelRefused>()("ModelRefus
   readonly recovery = "tell-owner" as const
 }
 
-/** The model answered, was told once what is wrong with the answer, and answered unusably again. */
+/**
+ * The model answered, was told once what is wrong with the answer, and answered unusably again.
+ * @example if (error instanceof ReplyUnusable) console.error(error.message)
+ */
 export class ReplyUnusable extends Schema.TaggedError<ReplyUnusable>()("ReplyUnusable", where) {
   readonly recovery = "retry" as const
 }

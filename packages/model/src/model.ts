@@ -20,7 +20,7 @@ export interface PromptMessage {
   readonly call?: string
 }
 
-/** A tool as a model is told of it. */
+/** A tool as a model learns of it. */
 export interface ToolOffer {
   readonly name: string
   readonly description: string
@@ -64,7 +64,7 @@ export interface InferOptions {
 export interface Circuit {
   /** For how many milliseconds a call would be withheld, as of now; 0 when it would be sent. */
   readonly withheldMillis: (model?: string) => Effect.Effect<number>
-  /** The server was heard to answer somebody else: one call may try at once. */
+  /** The server was heard to answer someone else: one call may try at once. */
   readonly tryNow: Effect.Effect<void>
 }
 
@@ -74,7 +74,7 @@ export class Model extends Context.Service<
     readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
     /**
      * Who answers, and with which model where a prompt names none: for traces and measures. `server`: host and port, as
-     * people are told of it.
+     * people learn of it.
      */
     readonly serves?: { readonly provider: string; readonly model: string; readonly server?: string }
     /** Absent where every call is sent. */
@@ -86,7 +86,7 @@ export class Model extends Context.Service<
 // E1  The same text gives the same vector, whatever it is embedded with; texts about different things do not.
 // E2  The vectors stand in the order of the texts, one for each.
 // E3  A vector has as many numbers as `model.dimensions` says, all of them finite, whatever the text was.
-// E4  No texts give no vectors, and nobody is asked.
+// E4  No texts give no vectors, and no one is asked.
 // E5  Every failure is one of EmbedderError and is that of the whole call; nothing is thrown. Interrupting the call
 //     aborts the request.
 

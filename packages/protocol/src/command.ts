@@ -36,6 +36,7 @@ export interface OpenTimer {
 
 // ToolRule: a constraint on the order and number of tool calls in a tick.
 
+/** A constraint on the order or number of tool calls in a tick. */
 export type ToolRule =
   /** Called before any other tool of the tick. */
   | { readonly type: "start"; readonly tool: string }
@@ -48,5 +49,5 @@ export type ToolRule =
   /** At most `max` calls a tick, failed ones included. */
   | { readonly type: "max-calls"; readonly tool: string; readonly max: number }
 
-/** The order in which rules are told, whatever the order in which they were given (A30). */
+/** The order in which rules are reported, whatever the order in which they were given (A30). */
 export const toolRuleOrder = ["start", "exit", "continue", "requires", "max-calls"] as const

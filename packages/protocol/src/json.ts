@@ -8,6 +8,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
+/** Any JSON value. */
 export type Json = Schema.Json
 
 /** Deepest nesting of arrays and objects that is accepted, in levels. */

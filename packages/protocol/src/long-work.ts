@@ -4,7 +4,7 @@
 // W2  Work on short texts is not noted, and where its length is known it never waits.
 // W3  What waits begins in the order of asking; slices of work that takes long as a whole come after everything else.
 // W4  Who is interrupted leaves the line.
-// W5  Whoever waits does so by the scheduler of its own fiber, so that virtual time can pass over it.
+// W5  Anyone who waits does so by the scheduler of its own fiber, so that virtual time can pass over it.
 
 import * as Effect from "effect/Effect"
 
@@ -42,7 +42,7 @@ export class LongWork {
     )
   }
 
-  /** Whether work may begin in this turn, and nobody waits for it. */
+  /** Whether work may begin in this turn, and no one waits for it. */
   get hasRoom(): boolean {
     return this.#worked < ROOM && this.#first.length === 0
   }

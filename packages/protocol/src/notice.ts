@@ -1,5 +1,5 @@
 // Notice: a fact published for screens, callers and other systems.
-// Owns the closed list and the projection from a ledger entry. Leaves delivery to whoever reads the outbox.
+// Owns the closed list and the projection from a ledger entry. Leaves delivery to the code that reads the outbox.
 // I1  A durable notice is a pure function of one entry, so a feed can be replayed from any position.
 // I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
 
@@ -16,6 +16,7 @@ interface Base {
   readonly tick: number
 }
 
+/** A fact that a commit made public, for screens and callers. */
 export type Notice = Base &
   (
     | { readonly type: "created" }
@@ -61,6 +62,7 @@ export type Notice = Base &
     | { readonly type: "emitted"; readonly event: { readonly type: string; readonly [key: string]: Json } }
     | { readonly type: "part"; readonly envelope: EnvelopeId; readonly text: string }
   )
+/** The types of notices, for `fleet.on`. */
 export type NoticeType = Notice["type"]
 
 /** A text as it stands, anything else as JSON. */
@@ -129,7 +131,7 @@ const emittedNotice = (base: Base, event: { readonly type: string; readonly [key
       }
     : { ...base, type: "emitted", event }
 
-/** Every notice of one entry, in the order in which they are told. */
+/** Every notice of one entry, in the order in which they are reported. */
 export const noticesOf = (address: Address, seq: number, entry: Entry): ReadonlyArray<Notice> => {
   const base: Base = { address, at: entry.at, seq, tick: entry.tick }
   const notices: Array<Notice> = []

@@ -4,7 +4,10 @@
 
 import * as Schema from "effect/Schema"
 
-/** Something was asked for that needs a package which is not installed. The developer must install it. */
+/**
+ * Something was asked for that needs a package which is not installed. The developer must install it.
+ * @example if (error instanceof PackageMissing) console.error(error.message)
+ */
 export class PackageMissing extends Schema.TaggedError<PackageMissing>()("PackageMissing", {
   packages: Schema.Array(Schema.String),
   message: Schema.String

@@ -96,7 +96,7 @@ describe("long work", () => {
     })
   )
 
-  it.live("W1 what was worked on in a turn that is over keeps nobody waiting", () =>
+  it.live("W1 what was worked on in a turn that is over keeps no one waiting", () =>
     Effect.gen(function* () {
       const { begun, fork, turns, work } = yield* watched
       work.note(LONG)

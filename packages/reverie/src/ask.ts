@@ -1,5 +1,5 @@
 // Ask: a message and everything that comes back for it.
-// Owns the way from notices to parts. Leaves sending to the fleet.
+// Owns the way from notices to parts, and the whole answer. Leaves sending to the fleet.
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
 // I2  A question that was answered before is answered out of the ledger, with its end alone.
 // I3  Whoever stops reading stops listening; the question itself is durable and goes on.
@@ -7,7 +7,8 @@
 //     is not yet an end.
 // I5  Nobody waits for a fleet that has ended: reading fails with the reason.
 
-import type { OutboxRow } from "@reverie/ledger"
+import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
+import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import {
   Envelope,
   ENVELOPE_VERSION,
@@ -16,47 +17,73 @@ import {
   laneOf,
   type Notice,
   noticesOf,
+  type Receipt,
   type TenantId,
   type TickOutcome
 } from "@reverie/protocol"
 import { storedTraceparent } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { EnvelopeInvalid, type FleetClosed } from "./errors.ts"
+import { AnswerFailed, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 
+/** What went wrong. `code` is the name of the error class where there is one (`ModelDenied`), else `Failed` or `Halted`. */
+export interface AnswerError {
+  readonly code: string
+  /** One sentence for a person. */
+  readonly message: string
+}
+
+/** One piece of what comes back for a message; `done`, `failed` and `halted` are the last. */
 export type Part =
   /** A piece of the answer as the model writes it. */
   | { readonly type: "text"; readonly text: string }
+  /** A tool call has ended: `content` is what the model reads of it. */
   | {
-      readonly type: "tool"
+      readonly type: "tool-result"
       readonly tool: string
       readonly call: string
       readonly ok: boolean
       readonly content: string
     }
-  | { readonly type: "trouble"; readonly reason: string }
-  /** A person must decide first; the answer comes after `fleet.decide`. */
+  /** A model call failed, or the model does not answer; it is tried again. */
+  | { readonly type: "retry"; readonly error: AnswerError }
+  /** A person must decide first; the answer comes after `fleet.approve` or `fleet.deny`. */
   | { readonly type: "approval"; readonly approval: string; readonly tool: string; readonly call: string }
   /** The end: the whole answer. */
   | { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string }
-  | { readonly type: "failed"; readonly reason: string }
-  | { readonly type: "halted" }
+  /** The end: there is no answer. */
+  | { readonly type: "failed"; readonly error: AnswerError }
+  /** The assistant is halted: the answer comes after `fleet.resume`. */
+  | { readonly type: "halted"; readonly error: AnswerError }
+
+/** The name of an error class before its words becomes the code. */
+const errorOf = (reason: string, otherwise: string): AnswerError => {
+  const [, code, message] = /^([A-Z][A-Za-z]+): (.+)$/s.exec(reason) ?? []
+  return code === undefined || message === undefined ? { code: otherwise, message: reason } : { code, message }
+}
+
+const failedBy = (reason: string): Part => ({ type: "failed", error: errorOf(reason, "Failed") })
+
+const haltedBy = (reason: string): Part => ({ type: "halted", error: errorOf(reason, "Halted") })
 
 const isEnd = (part: Part): boolean => part.type === "done" || part.type === "failed" || part.type === "halted"
 
 /** What a team has answered. */
 const answerOf = (event: { readonly [key: string]: Json }): Part => {
   const { outcome, text = "" } = event
-  if (typeof text !== "string") return { type: "failed", reason: "its answer can not be read" }
-  return outcome === "failed" ? { type: "failed", reason: text } : { type: "done", outcome: "answered", reply: text }
+  if (typeof text !== "string") return failedBy("its answer can not be read")
+  return outcome === "failed" ? failedBy(text) : { type: "done", outcome: "answered", reply: text }
 }
 
 const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
 /** It waits for its model, and goes on by itself. */
 const awayIn = ({ reason, server }: { readonly [key: string]: Json }): Part => ({
-  type: "trouble",
-  reason: `it waits for the model at ${textIn(server)}, which does not answer: ${textIn(reason)}`
+  type: "retry",
+  error: {
+    code: "ModelUnavailable",
+    message: `it waits for the model at ${textIn(server)}, which does not answer: ${textIn(reason)}`
+  }
 })
 
 /** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */
@@ -65,9 +92,9 @@ const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | u
     case "part":
       return notice.envelope === envelope ? { type: "text", text: notice.text } : undefined
     case "tool-finished":
-      return { type: "tool", tool: notice.tool, call: notice.call, ok: notice.ok, content: notice.content }
+      return { type: "tool-result", tool: notice.tool, call: notice.call, ok: notice.ok, content: notice.content }
     case "model-failed":
-      return { type: "trouble", reason: notice.reason }
+      return { type: "retry", error: errorOf(notice.reason, "ModelFailed") }
     case "approval-asked":
       return { type: "approval", approval: notice.approval, tool: notice.tool, call: notice.call }
     case "tick-ended":
@@ -78,21 +105,21 @@ const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | u
       if (notice.envelope !== envelope) return undefined
       // The end of its tick was told before: this is what was only overheard.
       if (notice.outcome === "handled") return isTeam ? undefined : { type: "done", outcome: "noted", reply: "" }
-      return { type: "failed", reason: notice.reason ?? notice.outcome }
+      return failedBy(notice.reason ?? notice.outcome)
     case "emitted":
       if (notice.event.type === "model-away") return awayIn(notice.event)
       return isTeam && notice.event.type === "answered" && notice.event["envelope"] === envelope
         ? answerOf(notice.event)
         : undefined
     case "state-changed":
-      return notice.status === "halted" ? { type: "halted" } : undefined
+      return notice.status === "halted" ? haltedBy("") : undefined
     default:
       return undefined
   }
 }
 
 /** How the way of an envelope ended, out of the entries of its assistant, the newest first; undefined when it has not. */
-export const endOf = async (
+const endOf = async (
   rows: AsyncIterable<OutboxRow>,
   envelope: EnvelopeId,
   isTeam: boolean
@@ -106,20 +133,22 @@ export const endOf = async (
   return undefined
 }
 
-export interface Question {
+interface Question {
   readonly listen: (listener: (notice: Notice) => void) => () => void
   readonly isAbout: (notice: Notice) => boolean
   /** It is asked of a team. */
   readonly isTeam: boolean
   readonly envelope: EnvelopeId
   /** Sends the message, and gives the end when that had come before. */
-  readonly begin: () => Promise<Part | undefined>
+  readonly begin: () => Promise<Part | "halted" | undefined>
+  /** Why the assistant is halted. */
+  readonly haltReason: () => Promise<string | undefined>
   /** Tells when no more notices will come, and why. */
   readonly onEnd: (listener: (reason: FleetClosed) => void) => () => void
 }
 
 /** Collects parts from notices, from when somebody reads. */
-export const partsOf = ({ begin, envelope, isAbout, isTeam, listen, onEnd }: Question): AsyncIterable<Part> => ({
+const partsOf = ({ begin, envelope, haltReason, isAbout, isTeam, listen, onEnd }: Question): AsyncIterable<Part> => ({
   async *[Symbol.asyncIterator]() {
     const parts: Array<Part> = []
     let inHand = false
@@ -140,7 +169,7 @@ export const partsOf = ({ begin, envelope, isAbout, isTeam, listen, onEnd }: Que
     })
     try {
       const ended = await begin()
-      if (ended !== undefined) parts.push(ended)
+      if (ended !== undefined) parts.push(ended === "halted" ? haltedBy("") : ended)
       while (true) {
         const part = parts.shift()
         if (part === undefined) {
@@ -151,7 +180,7 @@ export const partsOf = ({ begin, envelope, isAbout, isTeam, listen, onEnd }: Que
           })
           continue
         }
-        yield part
+        yield part.type === "halted" ? haltedBy((await haltReason()) ?? "an order to halt came") : part
         if (isEnd(part)) return
       }
     } finally {
@@ -160,6 +189,73 @@ export const partsOf = ({ begin, envelope, isAbout, isTeam, listen, onEnd }: Que
     }
   }
 })
+
+/** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
+export const targetIn = (directory: Directory, target: string): string => {
+  const reached = reach(directory, target)
+  if ("refused" in reached) {
+    if (reached.refused === "unknown") return target
+    throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
+  }
+  const [only, ...others] = reached.ids
+  if (only !== undefined && others.length === 0) return only
+  const message = `"${target}" means ${reached.ids.length}: write to one of them, or to all with sendAll`
+  throw new TargetAmbiguous({ message, candidates: reached.ids })
+}
+
+const haltReasonIn = (record: AssistantRecord | undefined): string | undefined => {
+  const restored = record === undefined ? undefined : restore(record.state.snapshot)
+  if (restored === undefined || Result.isFailure(restored)) return undefined
+  return contextOf(restored.success).haltReason ?? undefined
+}
+
+/** What asking needs of a fleet. */
+interface Asking extends Pick<Question, "listen" | "onEnd"> {
+  readonly id: Promise<string>
+  /** The assistant that is asked; throws TargetAmbiguous. */
+  readonly target: () => string
+  readonly isTeam: (assistant: string) => boolean
+  readonly tenant: TenantId
+  readonly send: (assistant: string, id: string) => Promise<Receipt>
+  readonly inspect: (assistant: string) => Promise<AssistantRecord | undefined>
+  readonly newest: (assistant: string) => AsyncIterable<OutboxRow>
+}
+
+/** Sends when it is read, and gives the parts. */
+export const asked = (asking: Asking): AsyncIterable<Part> => {
+  const { id, inspect, listen, newest, onEnd, send, target, tenant } = asking
+  // Who never reads must not hear of it as an unhandled rejection.
+  id.catch(() => {})
+  return {
+    async *[Symbol.asyncIterator]() {
+      const envelope = (await id) as EnvelopeId
+      const assistant = target()
+      const isTeam = asking.isTeam(assistant)
+      const begin = async () => {
+        const { outcome } = await send(assistant, envelope)
+        const end = outcome === "duplicate" ? await endOf(newest(assistant), envelope, isTeam) : undefined
+        if (end !== undefined) return end
+        // Halted before, it sends no notice of it now.
+        return (await inspect(assistant))?.state.status === "halted" ? ("halted" as const) : undefined
+      }
+      const isAbout = ({ address }: Notice) => address.assistant === assistant && address.tenant === tenant
+      const haltReason = async () => haltReasonIn(await inspect(assistant))
+      yield* partsOf({ listen, onEnd, envelope, isAbout, isTeam, begin, haltReason })
+    }
+  }
+}
+
+/** The whole answer. Rejects with AnswerFailed. */
+export const wholeAnswer = async (to: string, parts: AsyncIterable<Part>): Promise<string> => {
+  for await (const part of parts) {
+    if (part.type === "done") return part.reply
+    if (part.type !== "failed" && part.type !== "halted") continue
+    const { code, message } = part.error
+    const said = part.type === "failed" ? `could not answer: ${message}` : `is halted: ${message}`
+    throw new AnswerFailed({ assistant: to, code, message: `${to} ${said}` })
+  }
+  throw new AnswerFailed({ assistant: to, code: "NoAnswer", message: `${to} gave no answer` })
+}
 
 // Letter: an event with an address, as a user gives it.
 // L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.

@@ -8,54 +8,117 @@ import {
   type PairRate,
   scheduleOf,
   type Settings,
-  settingsOf,
-  type SleepSchedule
+  settingsOf
 } from "@reverie/assistant"
 import type { CompactionConfig } from "@reverie/context"
-import { recallScopes as known, type RecallScope } from "@reverie/memory"
+import {
+  type BlockDraft,
+  flawOfDraft,
+  PLAIN_TEXT,
+  readBlockSchema,
+  recallScopes as known,
+  type RecallScope
+} from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { Definition, MemoryRequest } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type CreatedBlock, flawOfBlocks } from "./fleet/blocks.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
 
+/** What can be said of how an assistant works. Durations are in milliseconds. */
+export interface AssistantSettings {
+  /** More than one tool call at once, and more than one step a tick. True when left out. */
+  readonly multiStep?: boolean
+  /** A tool with `needsApproval: true` waits for a person. True when left out. */
+  readonly requireApproval?: boolean
+  /** A tool with `final: true` ends the tick. True when left out. */
+  readonly stopOnFinal?: boolean
+  /** The task is assessed before the first model call; `assessWith` says by what. False when left out. */
+  readonly assessTask?: boolean
+  /**
+   * Tries of one model call before its tick fails, and failed ticks in a row before the assistant halts; 1 to 100, 5 when left
+   * out. An outage of the model counts as neither.
+   */
+  readonly maxErrors?: number
+  /** How long an approval is waited for; 24 hours when left out. After that the call is denied. */
+  readonly approvalMs?: number
+  /** How long the report of a `background` tool is waited for; one hour when left out. */
+  readonly reportMs?: number
+  /** Shortest pause after a failed model call; 1,000 when left out. */
+  readonly retryMinMs?: number
+  /** Longest pause after a failed model call; 300,000 when left out. */
+  readonly retryMaxMs?: number
+  /** How long a sleep lasts that names no end; 4 hours when left out. */
+  readonly sleepMs?: number
+  /** Pause between two steps of a dream, in place of that of `sleep`. */
+  readonly dreamPauseMs?: number
+  /** The history is compacted when the window fills. True when left out. */
+  readonly compactEnabled?: boolean
+  /** Share of the context window, 0 to 1, at which a dreaming assistant compacts; 0.7 when left out. */
+  readonly compactSleepRatio?: number
+  /** Share of the context window, 0 to 1, at which an awake assistant compacts before anything else; 0.8 when left out. */
+  readonly compactEmergencyRatio?: number
+}
+
+/** The hours of sleep of an assistant. */
+export interface SleepOption {
+  /** False keeps the hours and does not sleep. True when left out. */
+  readonly enabled?: boolean
+  /** The hour at which the night begins, 0 to 23, on the clocks of the time zone; 2 when left out. */
+  readonly startHour?: number
+  /** Hours that a night lasts, more than 0, at most 23; 4 when left out. */
+  readonly durationHours?: number
+  /** Pause between two steps of a dream, in milliseconds; 60,000 when left out, 0 for none (the sources' `tick_rate_sleep`). */
+  readonly dreamPauseMs?: number
+  /** A name of the IANA database, as `Europe/Berlin`; `UTC` when left out. */
+  readonly timeZone?: string
+}
+
+/** A block that an assistant is created with. */
+export type CreatedBlock = Omit<BlockDraft, "owner">
+
+/** What `defineAssistant` takes. */
 export interface AssistantOptions extends SpendingOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string
-  /** What it is told about itself and its work. */
-  readonly prompt: string
-  /** Who it is: manner, voice. */
+  /** What the model is told about the assistant and its work: the first part of every prompt. */
+  readonly instructions: string
+  /** Who it is: manner, voice. A part of the prompt of its own, which sub-agents do not inherit; most need `instructions` alone. */
   readonly persona?: string
+  /** What it can do, besides the tools that come with `subAgents`. */
   readonly tools?: ReadonlyArray<Tool>
-  /** Who weighs a task where `settings.assessTask` asks for it; a heuristic when not said. */
+  /** Model calls that one tick may make, 1 to 10; 5 when left out. */
+  readonly maxSteps?: number
+  /** What assesses a task where `settings.assessTask` asks for it; a heuristic when left out. */
   readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said in rooms and channels; a message without a channel is always for it. */
   readonly listening?: Partial<Listening>
-  /** Its sleep schedule, in which it dreams. It sleeps by order only when not said. */
-  readonly sleep?: Partial<SleepSchedule>
-  /** How often it may write to another assistant; 60 messages in 10 minutes for the two together when not said. */
-  readonly pairRate?: Partial<PairRate>
-  /** Constraints on the order and number of tool calls in a tick; the model is told of them. */
-  readonly rules?: ReadonlyArray<ToolRule>
-  /** Size of the model's context window, in tokens. 100,000 when not said. */
+  /** Its hours of sleep, in which it dreams. It sleeps by order only when left out. */
+  readonly sleep?: SleepOption
+  /** How often it may write to another assistant: 60 messages (`perPair`) in 10 minutes (`windowMs`) for the two together. */
+  readonly messageRate?: Partial<PairRate>
+  /** Constraints on the order and number of tool calls in a tick; the model reads them. */
+  readonly toolRules?: ReadonlyArray<ToolRule>
+  /** Size of the model's context window, in tokens. 100,000 when left out. */
   readonly maxContextTokens?: number
-  /** Part of the window kept free for the answer, in tokens. 4,000 when not said. */
+  /** Part of the window kept free for the answer, in tokens. 4,000 when left out. */
   readonly reservedResponseTokens?: number
   /** How its history is compacted when the window fills; whether and when stands in `settings`. */
   readonly compaction?: Partial<CompactionConfig>
-  /** What comes to its mind by itself: up to 8 memories of up to 1,500 tokens with each event when not said. */
+  /** Memories that are recalled with each event: up to 8 of up to 1,500 tokens when left out. */
   readonly memory?: MemoryRequest
   /** Memory blocks it is created with: each is made once, and then belongs to it. */
   readonly blocks?: ReadonlyArray<CreatedBlock>
-  /** Whose memories it may look into: its own and what others share with it when not said. */
+  /** Whose memories it may look into: its own and what others share with it when left out. */
   readonly recallScopes?: ReadonlyArray<RecallScope>
-  /** Limits and switches; see `Settings`. */
-  readonly settings?: Partial<Settings>
+  /** Switches, limits and durations that have good defaults. */
+  readonly settings?: AssistantSettings
 }
 
+/** What `defineAssistant` returns: checked, and ready for `defineFleet`. */
 export interface AssistantDefinition extends Definition {
   readonly id: AssistantId
   readonly blocks?: ReadonlyArray<CreatedBlock>
@@ -68,17 +131,62 @@ export const refuse = (subject: string, problem: string): never => {
   throw new FleetDefinitionInvalid({ subject, message: `${subject}: ${problem}` })
 }
 
-/** What an id of an assistant or a tenant looks like, for whoever gave another one. */
+/** What an id of an assistant or a tenant looks like, for who gave another one. */
 export const ID_FORM = "1 to 128 letters, digits and . _ : @ # + -"
 
 const SECOND_MILLIS = 1_000
 
-/** Whoever names sleep schedule means to sleep; the pace of the dreams is one of the statechart's settings. */
+/** The words of the engine, in which settings are stored. */
+const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyof Settings } = {
+  multiStep: "multiAction",
+  requireApproval: "confirmDangerous",
+  stopOnFinal: "terminalEndsLoop",
+  assessTask: "assessTask",
+  maxErrors: "maxErrors",
+  approvalMs: "approvalMillis",
+  reportMs: "reportMillis",
+  retryMinMs: "parkMinMillis",
+  retryMaxMs: "parkMaxMillis",
+  sleepMs: "sleepMillis",
+  dreamPauseMs: "sleepTickMillis",
+  compactEnabled: "compactEnabled",
+  compactSleepRatio: "compactSleepRatio",
+  compactEmergencyRatio: "compactEmergencyRatio"
+}
+
+const isSettingName = (name: string): name is keyof AssistantSettings => Object.hasOwn(settingNames, name)
+
+const flawOfSettings = ({ settings = {} }: AssistantOptions): string | undefined => {
+  const unknown = Object.keys(settings).find((name) => !isSettingName(name))
+  return unknown === undefined
+    ? undefined
+    : `its settings have no "${unknown}"; there are ${Object.keys(settingNames).join(", ")}`
+}
+
+const engineSettings = ({ maxSteps, settings = {} }: AssistantOptions): Partial<Settings> => {
+  const said = Object.entries(settings).flatMap(([name, value]) =>
+    isSettingName(name) && value !== undefined ? [[settingNames[name], value]] : []
+  )
+  return { ...Object.fromEntries(said), ...defined({ maxIterations: maxSteps }) }
+}
+
+const sleepScheduleOf = ({ dreamPauseMs, durationHours, enabled = true, startHour, timeZone }: SleepOption) =>
+  scheduleOf({
+    enabled,
+    ...defined({
+      sleepStartHour: startHour,
+      sleepDurationHours: durationHours,
+      tickRateSleepSeconds: dreamPauseMs === undefined ? undefined : dreamPauseMs / SECOND_MILLIS,
+      timeZone
+    })
+  })
+
+/** Hours of sleep that are named are meant; the pace of the dreams is one of the statechart's settings. */
 const sleepAndSettings = (options: AssistantOptions) => {
   const { sleep } = options
-  const settings = { ...spendingSettings(options), ...options.settings }
+  const settings = { ...spendingSettings(options), ...engineSettings(options) }
   if (sleep === undefined) return { settings: changedSettings(settingsOf(settings)) }
-  const schedule = scheduleOf({ enabled: true, ...sleep })
+  const schedule = sleepScheduleOf(sleep)
   const sleepTickMillis = schedule.enabled ? schedule.tickRateSleepSeconds * SECOND_MILLIS : 0
   return { sleep: schedule, settings: changedSettings(settingsOf({ sleepTickMillis, ...settings })) }
 }
@@ -97,14 +205,16 @@ const flawOfMemory = ({ memory = {}, recallScopes = [] }: AssistantOptions): str
 }
 
 /**
+ * Describes an assistant.
+ * @throws FleetDefinitionInvalid with one sentence that names the assistant and what is wrong with it
  * @example
- * const clerk = defineAssistant({ id: "clerk", prompt: "You keep the list of ships.", tools: [listShips] })
+ * const clerk = defineAssistant({ id: "clerk", instructions: "You keep the list of ships.", tools: [findBerth] })
  */
 export const defineAssistant = (options: AssistantOptions): AssistantDefinition => {
   const id = Option.getOrElse(decodeId(options.id), () =>
     refuse(`assistant ${JSON.stringify(options.id)}`, `its id must have ${ID_FORM}`)
   )
-  if (options.prompt.trim() === "") refuse(`assistant "${id}"`, "its prompt is empty")
+  if (options.instructions.trim() === "") refuse(`assistant "${id}"`, "its instructions are empty")
   const maxContextTokens = Math.round(options.maxContextTokens ?? DEFAULT_CONTEXT_TOKENS)
   const reservedResponseTokens = Math.round(
     options.reservedResponseTokens ?? Math.min(DEFAULT_RESPONSE_TOKENS, maxContextTokens / 4)
@@ -113,7 +223,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
   const flaw =
-    flawOfRules(options.rules ?? []) ??
+    flawOfRules(options.toolRules ?? []) ??
+    flawOfSettings(options) ??
     flawOfMemory(options) ??
     flawOfBlocks(id, options.blocks ?? []) ??
     flawOfSpending(options)
@@ -121,22 +232,36 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   return Object.freeze({
     id,
     name: id,
-    systemPrompt: options.prompt,
+    systemPrompt: options.instructions,
     ...defined({ persona: options.persona }),
     ...sleepAndSettings(options),
-    rules: options.rules ?? [],
+    rules: options.toolRules ?? [],
     ...defined({
       assessWith: options.assessWith,
       listening: options.listening,
-      pairRate: options.pairRate,
+      pairRate: options.messageRate,
       compaction: options.compaction,
       memory: options.memory,
       blocks: options.blocks,
       recallScopes: options.recallScopes,
-      specialists: options.subAgents?.specialists === undefined ? undefined : options.subAgents.specialists
+      specialists: options.subAgents?.assistants
     }),
     toolkit: toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop]),
     maxContextTokens,
     reservedResponseTokens
   })
+}
+
+/** What is wrong with the blocks of a definition, in one sentence; undefined when nothing is. */
+const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<CreatedBlock>): string | undefined => {
+  const labels = blocks.map(({ label }) => label)
+  const twice = labels.find((label, index) => labels.indexOf(label) !== index)
+  if (twice !== undefined) return `two of its blocks are called ${JSON.stringify(twice)}`
+  return blocks
+    .map((block) => {
+      const schema = readBlockSchema(block.schema ?? PLAIN_TEXT)
+      const flaw = flawOfDraft({ ...block, owner }) ?? (Result.isFailure(schema) ? schema.failure : undefined)
+      return flaw === undefined ? undefined : `its block ${JSON.stringify(block.label)}: ${flaw}`
+    })
+    .find((flaw) => flaw !== undefined)
 }

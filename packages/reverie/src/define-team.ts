@@ -29,6 +29,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type AssistantDefinition, ID_FORM, refuse } from "./define-assistant.ts"
 
+/** One member of a team. */
 export interface SeatOptions {
   /** The member, or its id. */
   readonly assistant: AssistantDefinition | string
@@ -49,17 +50,19 @@ export type TeamPattern =
   | ({ readonly type: "sleep-time" } & SleepTimeOptions)
   | Pattern
 
+/** What `defineTeam` takes. */
 export interface TeamOptions {
   /** Its address; others write to `group:<id>` or to the id itself. */
   readonly id: string
   readonly members: ReadonlyArray<SeatOptions>
   readonly pattern: TeamPattern
   /** How long a member has for an answer; 10 minutes when not said. */
-  readonly answerMillis?: number
+  readonly answerMs?: number
   /** Most asks for one question; 32, or twice the members where that is more, when not said. */
   readonly maxAsks?: number
 }
 
+/** What `defineTeam` returns: an assistant among others. */
 export interface TeamDefinition extends AssistantDefinition {
   readonly team: Team
 }
@@ -138,8 +141,8 @@ const flawOf = (options: TeamOptions, members: ReadonlyArray<TeamMember>): strin
   if (new Set(ids).size < ids.length) return "somebody is in it twice"
   const strange = members.find(({ role }) => !teamRoles.includes(role))
   if (strange !== undefined) return `the role of ${strange.id} must be one of ${teamRoles.join(", ")}`
-  if (!isCount(options.answerMillis) || !isCount(options.maxAsks)) {
-    return "answerMillis and maxAsks must be whole numbers of at least 1"
+  if (!isCount(options.answerMs) || !isCount(options.maxAsks)) {
+    return "answerMs and maxAsks must be whole numbers of at least 1"
   }
   const flaw = flawOfPattern(options.pattern, members)
   if (flaw !== undefined) return flaw
@@ -164,7 +167,7 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
   const members = options.members.map(memberOf)
   const flaw = flawOf(options, members)
   if (flaw !== undefined) refuse(`team "${id}"`, flaw)
-  const { answerMillis = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
+  const { answerMs: answerMillis = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
   return Object.freeze({
     id,
     name: id,

@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** A fleet or an assistant was described wrongly. The developer must correct the description. */
+/**
+ * A fleet or an assistant was described wrongly. The developer must correct the description.
+ * @example if (error instanceof FleetDefinitionInvalid) console.error(error.message)
+ */
 export class FleetDefinitionInvalid extends Schema.TaggedError<FleetDefinitionInvalid>()("FleetDefinitionInvalid", {
   subject: Schema.String,
   message: Schema.String
@@ -8,14 +11,20 @@ export class FleetDefinitionInvalid extends Schema.TaggedError<FleetDefinitionIn
   readonly recovery = "stop" as const
 }
 
-/** What was sent is no envelope: too long, an unknown event, an impossible id. The sender must correct it. */
+/**
+ * What was sent is no envelope: too long, an unknown event, an impossible id. The sender must correct it.
+ * @example if (error instanceof EnvelopeInvalid) console.error(error.message)
+ */
 export class EnvelopeInvalid extends Schema.TaggedError<EnvelopeInvalid>()("EnvelopeInvalid", {
   message: Schema.String
 }) {
   readonly recovery = "tell-owner" as const
 }
 
-/** A name or role stands for nobody in particular. The sender must say whom it means. */
+/**
+ * A name or role stands for nobody in particular. The sender must say whom it means.
+ * @example if (error instanceof TargetAmbiguous) console.error(error.message)
+ */
 export class TargetAmbiguous extends Schema.TaggedError<TargetAmbiguous>()("TargetAmbiguous", {
   message: Schema.String,
   candidates: Schema.Array(Schema.String)
@@ -23,14 +32,20 @@ export class TargetAmbiguous extends Schema.TaggedError<TargetAmbiguous>()("Targ
   readonly recovery = "tell-owner" as const
 }
 
-/** An assistant may not hand this task on, or has nothing left for it. The message holds the refusal as JSON. */
+/**
+ * An assistant may not hand this task on, or has nothing left for it. The message holds the refusal as JSON.
+ * @example if (error instanceof DelegationRefused) console.error(error.message)
+ */
 export class DelegationRefused extends Schema.TaggedError<DelegationRefused>()("DelegationRefused", {
   message: Schema.String
 }) {
   readonly recovery = "tell-owner" as const
 }
 
-/** The fleet was closed, or its store failed, while something was still asked of it. */
+/**
+ * The fleet was closed, or its store failed, while something was still asked of it.
+ * @example if (error instanceof FleetClosed) console.error(error.message)
+ */
 export class FleetClosed extends Schema.TaggedError<FleetClosed>()("FleetClosed", {
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
@@ -38,7 +53,10 @@ export class FleetClosed extends Schema.TaggedError<FleetClosed>()("FleetClosed"
   readonly recovery = "stop" as const
 }
 
-/** What was given as the id of an assistant can be none. The caller must correct it. */
+/**
+ * What was given as the id of an assistant can be none. The caller must correct it.
+ * @example if (error instanceof IdInvalid) console.error(error.message)
+ */
 export class IdInvalid extends Schema.TaggedError<IdInvalid>()("IdInvalid", {
   id: Schema.String,
   message: Schema.String
@@ -46,7 +64,10 @@ export class IdInvalid extends Schema.TaggedError<IdInvalid>()("IdInvalid", {
   readonly recovery = "tell-owner" as const
 }
 
-/** No definition of the fleet has this name. The caller must name one of those there are. */
+/**
+ * No definition of the fleet has this name. The caller must name one of those there are.
+ * @example if (error instanceof DefinitionUnknown) console.error(error.message)
+ */
 export class DefinitionUnknown extends Schema.TaggedError<DefinitionUnknown>()("DefinitionUnknown", {
   definition: Schema.String,
   known: Schema.Array(Schema.String),
@@ -55,10 +76,30 @@ export class DefinitionUnknown extends Schema.TaggedError<DefinitionUnknown>()("
   readonly recovery = "tell-owner" as const
 }
 
-/** No letter of this id was dead-lettered, or what stood in it can not be read any more. The caller must name another one. */
+/**
+ * No letter of this id was dead-lettered, or what stood in it can not be read any more. The caller must name another one.
+ * @example if (error instanceof DeadLetterUnknown) console.error(error.message)
+ */
 export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("DeadLetterUnknown", {
   assistant: Schema.String,
   envelope: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
+ * An assistant gave no answer: its tick failed, or it is halted. `code` is the name of the error behind it, or `Halted`; a
+ * halted one answers after `fleet.resume`.
+ * @example
+ * const reply = await fleet.answer("desk", "Hello.").catch((error: unknown) => {
+ *   if (error instanceof AnswerFailed) return `no answer: ${error.message}`
+ *   throw error
+ * })
+ */
+export class AnswerFailed extends Schema.TaggedError<AnswerFailed>()("AnswerFailed", {
+  assistant: Schema.String,
+  code: Schema.String,
   message: Schema.String
 }) {
   readonly recovery = "tell-owner" as const

@@ -2,8 +2,9 @@
 // Owns the shapes. Leaves what they do to fleet.ts.
 
 import { type Address, type AssistantId, defined, type Notice } from "@reverie/protocol"
+import type { TenantLimits } from "@reverie/ledger"
+import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
-import { flawOfTerms, type Terms } from "./opening/open-fleet.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
@@ -14,20 +15,32 @@ export type FleetRole = "all" | "api" | "worker"
 
 /** Limits of tenants, and prices, stand in place of those of the definition. */
 export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOptions {
+  /** What `defineFleet` returned. */
   readonly fleet: FleetDefinition
   /** What this process does; "all" when not said. */
   readonly role?: FleetRole
   /** "default" when not said. */
   readonly tenant?: string
+  /**
+   * How this process works: `concurrency` (64 assistants at once), `leaseMs` (30,000), `idleMs` (10,000: how long an assistant
+   * at rest stays in memory), `sweepMs` (1,000: how often the store is asked for what is due).
+   */
   readonly worker?: Partial<WorkerSettings>
   /** Where tests stop, delay or kill. */
   readonly faults?: (typeof Faults)["Service"]
-  /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
-  readonly onTrouble?: (address: Address, failure: HostFailure) => void
-  /** Told of every notice from the first one on; `fleet.on` receives only what comes after the opening. */
+  /** Called with assistants that can not be hosted, e.g. because their definition is gone. */
+  readonly onError?: (address: Address, failure: HostFailure) => void
+  /** Called with every notice from the first one on; `fleet.on` receives only what comes after the opening. */
   readonly onNotice?: (notice: Notice) => void
 }
 
+/** For `fleet.idle`. */
+export interface IdleOptions {
+  /** What happens by itself within so many milliseconds is waited for too; 0 when left out. */
+  readonly patienceMs?: number
+}
+
+/** For `send`, `ask`, `answer` and `post`. */
 export interface SendOptions {
   /** Idempotency key: the same id is accepted once. A fresh one when not said. */
   readonly id?: string | undefined
@@ -42,20 +55,30 @@ export interface SendOptions {
 // DefineFleet: the assistants and teams of one deployment.
 // I1  A wrong description throws at once, with one sentence that names what is wrong.
 
+/** What `defineFleet` returns. */
 export interface FleetDefinition extends Terms {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Who gets what is addressed to nobody: the first assistant when not said. */
-  readonly reception: AssistantId
+  readonly defaultAssistant: AssistantId
 }
 
-export const defineFleet = (
-  options: {
-    readonly assistants: ReadonlyArray<AssistantDefinition>
-    readonly teams?: ReadonlyArray<TeamDefinition>
-    readonly reception?: string
-  } & Terms
-): FleetDefinition => {
+/** What `defineFleet` takes. */
+export interface DefineFleetOptions extends Terms {
+  /** At least one; each id once. */
+  readonly assistants: ReadonlyArray<AssistantDefinition>
+  /** Teams whose members are among the assistants. None when left out. */
+  readonly teams?: ReadonlyArray<TeamDefinition>
+  /** The id of the assistant that gets what is addressed to none in particular: the first one when left out. */
+  readonly defaultAssistant?: string
+}
+
+/**
+ * Describes the assistants and teams of one deployment.
+ * @throws FleetDefinitionInvalid with one sentence that names what is wrong
+ * @example const office = defineFleet({ assistants: [clerk], prices: { "*": { inputMicros: 250_000, outputMicros: 2_000_000 } } })
+ */
+export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
   const [first] = options.assistants
   if (first === undefined) return refuse("fleet", "it has no assistants")
   const assistants = [...options.assistants, ...(options.teams ?? [])]
@@ -64,17 +87,66 @@ export const defineFleet = (
   const flaw = flawOfTeams(assistants)
   if (flaw !== undefined) refuse("fleet", flaw)
   const missing = assistants.flatMap(({ id, specialists = [] }) =>
-    specialists.filter((name) => !ids.has(name as AssistantId)).map((name) => `the specialist "${name}" of ${id}`)
+    specialists
+      .filter((name) => !ids.has(name as AssistantId))
+      .map((name) => `"${name}" in the subAgents.assistants of ${id}`)
   )
   if (missing.length > 0) refuse("fleet", `${missing.join(", ")} is none of its assistants`)
   const { prices, tenants } = options
   const flawOfLimits = flawOfTerms(options)
   if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
-  const reception = assistants.find((assistant) => assistant.id === (options.reception ?? first.id))
-  if (reception === undefined) return refuse("fleet", `its reception "${options.reception}" is none of its assistants`)
+  const fallback = assistants.find((assistant) => assistant.id === (options.defaultAssistant ?? first.id))
+  if (fallback === undefined)
+    return refuse("fleet", `its defaultAssistant "${options.defaultAssistant}" is none of its assistants`)
   return Object.freeze({
     assistants,
-    reception: reception.id,
+    defaultAssistant: fallback.id,
     ...defined({ tenants, prices })
   })
+}
+
+// Limits: what tenants may use of models, as a user writes it.
+
+/** What one tenant may use of models; whole numbers of at least 0. */
+export interface TenantTerms extends TenantLimits {
+  /** Turns that its assistants have before those of the next tenant; 1 when not said. */
+  readonly weight?: number
+}
+
+/** Limits of tenants, and prices of models. */
+export interface Terms {
+  /** By the id of the tenant. One that is not named is not limited. */
+  readonly tenants?: Readonly<Record<string, TenantTerms>>
+  /** What models cost, by the beginning of their names; `*` for any other. What is not named costs nothing. */
+  readonly prices?: Tariff
+}
+
+const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
+  callsPerMinute: true,
+  callsPerDay: true,
+  tokensPerMinute: true,
+  tokensPerDay: true,
+  costMicrosPerMinute: true,
+  costMicrosPerDay: true,
+  concurrentCalls: true,
+  weight: true
+}
+
+const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+
+/** What is wrong with terms, in words that follow on a colon; undefined when nothing is. */
+export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | undefined => {
+  for (const [tenant, terms] of Object.entries(tenants)) {
+    for (const [name, value] of Object.entries(terms)) {
+      if (!Object.hasOwn(knownTerms, name)) return `the tenant "${tenant}" has the unknown limit "${name}"`
+      if (!isAmount(value)) return `the ${name} of the tenant "${tenant}" must be a whole number of at least 0`
+    }
+    if (terms.weight === 0) return `the weight of the tenant "${tenant}" must be at least 1`
+  }
+  for (const [model, { inputMicros, outputMicros }] of Object.entries(prices)) {
+    if (!isAmount(inputMicros) || !isAmount(outputMicros)) {
+      return `the price of "${model}" needs whole numbers of at least 0, inputMicros and outputMicros`
+    }
+  }
+  return undefined
 }

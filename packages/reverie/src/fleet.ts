@@ -1,180 +1,88 @@
-// Fleet: all assistants of one deployment, in the hands of a user's program.
-// Owns opening, sending, listening, waiting and closing. Leaves reading to records.ts, orders to ordering.ts, living to the
-// runtime.
+// Fleet: all assistants of one deployment, as a user's program holds them.
+// Owns sending, listening, orders to one assistant, waiting and closing. Leaves opening to opening/open-fleet.ts, each group of
+// members (`fleet.memory`, `fleet.deadLetters`, ...) to a file of fleet/, and the work to the runtime.
 // I1  `send` resolves after the message is durable, never before.
 // I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
-// I4  Of what it does and tells, nothing belongs to another tenant but what says so: `rest`, `metrics`, `written`, `tally`,
-//     `otherWorkers`.
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
+// I4  What it does and shows belongs to its tenant alone, but for `idle`, `outbox` and `monitor`, which say so.
 
-import { type Directory, reach, type Team } from "@reverie/assistant"
+import { reach, type Team } from "@reverie/assistant"
 import { Model } from "@reverie/model"
 import {
   type AssistantId,
-  DEFAULT_TENANT,
   defined,
-  type EnvelopeId,
   type Event,
   type Notice,
   type NoticeType,
   type Receipt,
-  TenantId
+  type TenantId
 } from "@reverie/protocol"
-import {
-  arrive,
-  DEFAULT_WORKER,
-  Definitions,
-  Faults,
-  FleetDirectory,
-  HostFailures,
-  NoticeHub,
-  runWorker
-} from "@reverie/runtime"
-import { runPlaceLayer } from "@reverie/run-place"
-import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as Option from "effect/Option"
-import * as Random from "effect/Random"
-import * as References from "effect/References"
+import { arrive } from "@reverie/runtime"
+import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import { measured, untilRest } from "./checks/metrics.ts"
-import { endOf, envelopeOf, type Part, partsOf } from "./ask.ts"
-import { type Blocks, blocksOf } from "./fleet/blocks.ts"
+import { untilRest } from "./checks/metrics.ts"
+import { asked, envelopeOf, type Part, targetIn, wholeAnswer } from "./ask.ts"
 import { bringToLife } from "./creation.ts"
-import { ID_FORM } from "./define-assistant.ts"
-import type { FleetDefinition, FleetOptions, SendOptions } from "./fleet-options.ts"
+import type { FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
-import { directoryOf } from "./fleet/directory.ts"
-import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
-import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
-import { flawOfTerms, limitsLayer, OpenFleet, type Terms, weightIn } from "./opening/open-fleet.ts"
-import type { Profile, Services } from "./opening/deployment.ts"
-import { groundOf } from "./opening/ground.ts"
-import { profileOf } from "./opening/profile.ts"
+import { loaded } from "./doors.ts"
+import { DefinitionUnknown, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import { freshId, type Opened, opened, tenantOf } from "./opening/open-fleet.ts"
+import type { Services } from "./opening/deployment.ts"
 import { sharedFleet } from "./opening/shared-fleets.ts"
-import { assertModules, warmed } from "./opening/warming.ts"
-import { Ordering } from "./fleet/ordering.ts"
-import { type Prompts, promptsOf } from "./fleet/prompts.ts"
-import { type Readiness, readiness } from "./checks/readiness.ts"
-import { tracingLayer } from "./opening/tracing.ts"
+import { warmed } from "./opening/warming.ts"
+import { type FleetDeadLetters, openDeadLetters } from "./fleet/dead-letters.ts"
+import {
+  type FleetCompactions,
+  haltAll,
+  openCompactions,
+  type OrderOptions,
+  type Post,
+  resumeAll,
+  type SleepOptions
+} from "./fleet/ordering.ts"
+import { type FleetReadings, Readings } from "./fleet/records.ts"
+import { type FleetReplay, openReplay } from "./fleet/replay.ts"
+import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
+import { type FleetMonitor, type FleetOutbox, openMonitor } from "./fleet/watching.ts"
 
-const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
-
-/** 128 random bits, from the Random service. */
-const freshId = Effect.gen(function* () {
-  let id = ""
-  for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
-  return id
-})
-
-const decodeTenant = Schema.decodeUnknownOption(TenantId)
-
-const tenantOf = (tenant: string = DEFAULT_TENANT): TenantId =>
-  Option.getOrElse(decodeTenant(tenant), () => {
-    const subject = `tenant ${JSON.stringify(tenant)}`
-    throw new FleetDefinitionInvalid({ subject, message: `${subject}: its id must have ${ID_FORM}` })
-  })
-
-/** What every tenant of an open fleet has in common. */
-interface Opened {
-  readonly openFleet: OpenFleet<Services>
-  readonly hub: NoticeHub["Service"]
-  readonly profile: Profile
-  readonly definition: FleetDefinition
-  readonly directory: Directory
-  readonly teams: ReadonlyArray<Team>
-}
-
-export class Fleet extends Ordering implements AsyncDisposable {
-  /** Who gets what is addressed to nobody. */
-  readonly reception: AssistantId
+/** Every member rejects with FleetClosed after `close`, and when the store has failed. */
+export class Fleet implements FleetReadings, AsyncDisposable {
+  /** The id of the assistant that gets what is addressed to none in particular. */
+  readonly defaultAssistant: AssistantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
   readonly #opened: Opened
+  readonly #read: Readings
   /** What closing it does; nothing where another fleet was opened. */
   readonly #release: (() => Promise<void>) | undefined
   readonly #isExact: boolean
+  readonly #post: Post = (...sent) => this.post(...sent)
 
   private constructor(opened: Opened, tenant: TenantId, release?: () => Promise<void>, isExact = false) {
-    super((effect) => opened.openFleet.run(effect), tenant, freshId)
     this.#opened = opened
+    this.#read = new Readings((effect) => opened.openFleet.run(effect), tenant, { freshKey: freshId })
     this.#release = release
     this.#isExact = isExact
-    this.reception = opened.definition.reception
+    this.defaultAssistant = opened.definition.defaultAssistant
     this.ended = opened.openFleet.ended
   }
 
   /**
-   * The same fleet for another tenant, who need not have anything in it yet. Closing what is answered closes nothing: the
-   * fleet that was opened does. `exact`: whoever is written to is named by id, letter by letter, as in every reading;
-   * otherwise by name, team or role as well.
+   * Opens the store, creates every assistant of the definition that is not there yet, and starts to work. A program that opens
+   * a fleet must `close` it: until then the process lives on.
+   * @throws FleetDefinitionInvalid, StoreBusy, StoreUnopenable, StoreFormatNewer, StoreShortened, StoreUnreachable
+   * @example const fleet = await Fleet.open({ data: ".reverie/hello", fleet: harbor })
    */
-  of(tenant: string, { exact = false }: { readonly exact?: boolean } = {}): Fleet {
-    return new Fleet(this.#opened, tenantOf(tenant), undefined, exact)
-  }
-
-  /** Opens the store, brings every assistant of the definition to life, and starts to work. */
   static async open(options: FleetOptions): Promise<Fleet> {
-    const { faults, fleet, onTrouble, role = "all" } = options
-    const tenant = tenantOf(options.tenant)
-    const profile = await Effect.runPromise(profileOf(options))
-    const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
-    const terms: Terms = { ...fleet, ...options }
-    const flaw = flawOfTerms(terms)
-    if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
-    assertModules(fleet.assistants)
-    const layer = Layer.mergeAll(
-      profile.ports,
-      Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
-      Layer.succeed(FleetDirectory, directoryOf(fleet)),
-      faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
-      // Standard output belongs to the program.
-      Layer.succeed(References.LogToStderr, true),
-      onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble),
-      // Who only takes in runs no tools.
-      role === "api" ? Layer.empty : runPlaceLayer,
-      limitsLayer(terms),
-      tracingLayer(options)
-    )
-    const runtime = ManagedRuntime.make(groundOf(options)(layer))
-    try {
-      const hub = await runtime.runPromise(
-        Effect.gen(function* () {
-          for (const definition of fleet.assistants) {
-            yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours })
-          }
-          const hub = yield* NoticeHub
-          if (options.onNotice !== undefined) hub.listen(options.onNotice)
-          return hub
-        })
-      )
-      const worker = `worker-${await runtime.runPromise(freshId)}`
-      const settings = {
-        worker,
-        tenantWeight: weightIn(terms),
-        ...DEFAULT_WORKER,
-        ...profile.worker,
-        ...options.worker
-      }
-      const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings))
-      const openFleet = new OpenFleet(runtime, runtime.runFork(working))
-      const directory = directoryOf(fleet)
-      const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
-      const opened = { openFleet, hub, profile, definition: fleet, directory, teams }
-      return new Fleet(opened, tenant, () => openFleet.close())
-    } catch (failure) {
-      await runtime.dispose()
-      throw failure
-    }
+    const found = await opened(options)
+    return new Fleet(found, tenantOf(options.tenant), () => found.openFleet.close())
   }
 
   /**
    * The one open fleet of a directory (or deployment) in this process; opens it where none is. Each caller closes what it
    * received, and the last one closes the store. Safe under hot reload: another definition object replaces the fleet, whose
-   * holders then get FleetClosed. Other options count when it opens. Rejects as `open` does.
+   * holders then get FleetClosed. Other options count when it opens.
    * @example const fleet = await Fleet.shared({ data: ".reverie", fleet: harbor })
    */
   static shared(options: FleetOptions): Promise<Fleet> {
@@ -184,19 +92,32 @@ export class Fleet extends Ordering implements AsyncDisposable {
     })
   }
 
+  /** The tenant whose assistants these are. */
+  get tenant(): TenantId {
+    return this.#read.tenant
+  }
+
   /**
-   * Brings an assistant of this tenant to life, from the definition of that name; from the one with the same id when none
-   * is said. Resolves when it is durable. Who lives there already goes on as before.
+   * The same fleet for another tenant, which need not have anything in it yet; only the fleet that was opened can be closed.
+   * `exact`: targets are ids, letter by letter; otherwise names, teams and roles as well.
+   * @throws FleetDefinitionInvalid when the id can be none
+   */
+  forTenant(tenant: string, { exact = false }: { readonly exact?: boolean } = {}): Fleet {
+    return new Fleet(this.#opened, tenantOf(tenant), undefined, exact)
+  }
+
+  /**
+   * Creates an assistant of this tenant from the definition of that name; from the one with the same id when none is given.
+   * Resolves when it is durable. One that exists goes on as before.
+   * @throws IdInvalid, DefinitionUnknown
    */
   async create(id: string, definition: string = id): Promise<"created" | "exists"> {
-    const { assistant } = this.address(id)
-    const { assistants } = this.#opened.definition
-    const found = assistants.find(({ name }) => name === definition)
-    if (found !== undefined) {
-      const { keepHours } = this.#opened.profile
-      return this.#run(bringToLife({ tenant: this.tenant, id: assistant, definition: found, keepHours }))
-    }
-    const known = assistants.map(({ name }) => name)
+    const { assistant } = this.#read.core.address(id)
+    const { definition: fleet, profile } = this.#opened
+    const found = fleet.assistants.find(({ name }) => name === definition)
+    const made = { tenant: this.tenant, id: assistant, keepHours: profile.keepHours }
+    if (found !== undefined) return this.#run(bringToLife({ ...made, definition: found }))
+    const known = fleet.assistants.map(({ name }) => name)
     const message = `there is no definition ${JSON.stringify(definition)}; the fleet has ${known.join(", ")}`
     throw new DefinitionUnknown({ definition, known, message })
   }
@@ -211,7 +132,30 @@ export class Fleet extends Ordering implements AsyncDisposable {
     return this.#opened.definition.assistants.map(definitionViewOf)
   }
 
-  /** Sends an event; resolves when it is durable. */
+  /** The teams of this fleet: who is in them, and how they come to their answers. */
+  teams(): ReadonlyArray<Team> {
+    return this.#opened.teams
+  }
+
+  /** What is stored of an assistant; undefined when there is none. Rejects with IdInvalid. */
+  get inspect(): FleetReadings["inspect"] {
+    return this.#read.inspect
+  }
+
+  /** At most `limit` assistants (100 when left out) in the order of their ids, after the given one. Rejects with IdInvalid. */
+  get list(): FleetReadings["list"] {
+    return this.#read.list
+  }
+
+  /** Every assistant of the tenant as a person wants to see it, in the order of their ids. */
+  get views(): FleetReadings["views"] {
+    return this.#read.views
+  }
+
+  /**
+   * Sends any event; resolves when it is durable. `send`, `approve`, `halt` and the like are made of it.
+   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant
+   */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? (await this.#run(freshId))
     const assistant = this.#meant(to)
@@ -222,8 +166,10 @@ export class Fleet extends Ordering implements AsyncDisposable {
   }
 
   /**
-   * Says something to an assistant, by its id or name, or to a team as `group:<team>`; resolves when it is durable. A name
-   * or `role:<role>` that several have is refused with the candidates.
+   * Sends a message to an assistant, by its id or name, or to a team as `group:<team>`; resolves when it is durable. The text
+   * has at most 1,000,000 characters. A name or `role:<role>` that several have is refused with the candidates.
+   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant
+   * @example const { outcome } = await fleet.send("desk", "The Aurora is late.", { id: "mail-17" })
    */
   send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
     const { blocks = [] } = options
@@ -234,72 +180,53 @@ export class Fleet extends Ordering implements AsyncDisposable {
     )
   }
 
-  /** Says something to everybody that the target means, e.g. `role:observer`. */
+  /** Sends a message to every assistant that the target means, e.g. `role:observer`. @throws TargetAmbiguous */
   async sendAll(target: string, text: string, options: SendOptions = {}): Promise<ReadonlyArray<Receipt>> {
     const reached = reach(this.#opened.directory, target)
     if ("refused" in reached) throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
     return Promise.all(reached.ids.map((id) => this.send(id, text, options)))
   }
 
-  /** The teams of this fleet: who is in them, and how they come to their answers. */
-  teams(): ReadonlyArray<Team> {
-    return this.#opened.teams
-  }
-
-  /** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
-  #meant(target: string): string {
-    if (this.#isExact) return target
-    const reached = reach(this.#opened.directory, target)
-    if ("refused" in reached) {
-      if (reached.refused === "unknown") return target
-      throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
-    }
-    const [only, ...others] = reached.ids
-    if (only !== undefined && others.length === 0) return only
-    const message = `"${target}" means ${reached.ids.length}: write to one of them, or to all with sendAll`
-    throw new TargetAmbiguous({ message, candidates: reached.ids })
-  }
-
-  /** Says something and reads what comes back, piece by piece; only the end when it was said and answered before. */
+  /**
+   * Sends a message and reads what comes back, part by part, until `done`, `failed` or `halted`. Only the end comes when the
+   * same `id` was answered before. Who stops reading stops listening; the message stays durable.
+   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant while it is read
+   * @example
+   * for await (const part of fleet.ask("desk", "Which berth is free?")) {
+   *   if (part.type === "text") process.stdout.write(part.text)
+   *   if (part.type === "approval") await fleet.approve("desk", part.approval)
+   * }
+   */
   ask(to: string, text: string, options: SendOptions = {}): AsyncIterable<Part> {
-    const prepared = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
-    // Whoever never reads must not hear of it as an unhandled rejection.
-    prepared.catch(() => {})
-    const listen = (listener: (notice: Notice) => void) => this.#opened.hub.listen(listener)
-    const question = () => {
-      const assistant = this.#meant(to)
-      const isTeam = this.#opened.teams.some(({ id }) => id === assistant)
-      const isAbout = ({ address }: Notice) => address.assistant === assistant && address.tenant === this.tenant
-      const begin = async (id: EnvelopeId): Promise<Part | undefined> => {
-        const { outcome } = await this.send(assistant, text, { ...options, id })
-        const end = outcome === "duplicate" ? await endOf(this.newest(assistant), id, isTeam) : undefined
-        if (end !== undefined) return end
-        // Halted before, it tells nothing of it now.
-        return (await this.inspect(assistant))?.state.status === "halted" ? { type: "halted" } : undefined
-      }
-      return { isAbout, isTeam, begin }
-    }
-    const onEnd = (listener: (reason: FleetClosed) => void) => this.#opened.openFleet.onEnd(listener)
-    return {
-      async *[Symbol.asyncIterator]() {
-        const envelope = (await prepared) as EnvelopeId
-        const { begin, isAbout, isTeam } = question()
-        yield* partsOf({ listen, onEnd, isAbout, isTeam, envelope, begin: () => begin(envelope) })
-      }
-    }
+    const { directory, hub, openFleet, teams } = this.#opened
+    const { inspect, newest } = this.#read.core
+    const id = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
+    return asked({
+      id,
+      target: () => (this.#isExact ? to : targetIn(directory, to)),
+      send: (assistant, id) => this.send(assistant, text, { ...options, id }),
+      isTeam: (assistant) => teams.some((team) => team.id === assistant),
+      tenant: this.tenant,
+      inspect,
+      newest,
+      listen: (listener) => hub.listen(listener),
+      onEnd: (listener) => openFleet.onEnd(listener)
+    })
   }
 
-  /** The whole answer to one message. Rejects when it failed or the assistant is halted. */
-  async answer(to: string, text: string, options: SendOptions = {}): Promise<string> {
-    for await (const part of this.ask(to, text, options)) {
-      if (part.type === "done") return part.reply
-      if (part.type === "failed") throw new FleetClosed({ message: `${to} could not answer: ${part.reason}` })
-      if (part.type === "halted") throw new FleetClosed({ message: `${to} is halted` })
-    }
-    throw new FleetClosed({ message: `${to} gave no answer` })
+  /**
+   * The whole answer to one message.
+   * @throws AnswerFailed when it failed or the assistant is halted, and whatever `ask` throws
+   * @example const reply = await fleet.answer("desk", "Which berth is free?")
+   */
+  answer(to: string, text: string, options: SendOptions = {}): Promise<string> {
+    return wholeAnswer(to, this.ask(to, text, options))
   }
 
-  /** Listens to notices of this tenant, of one type or all (`*`). Answers how to stop. */
+  /**
+   * Listens to notices of this tenant, of one type or all (`*`), from now on. Returns how to stop.
+   * @example const stop = fleet.on("approval-asked", ({ approval, tool }) => console.log(`${tool} waits: ${approval}`))
+   */
   on<Type extends NoticeType>(
     type: Type,
     listener: (notice: Extract<Notice, { readonly type: Type }>) => void
@@ -312,40 +239,108 @@ export class Fleet extends Ordering implements AsyncDisposable {
     })
   }
 
-  /** Listens to the notices of every tenant of the store, for whoever passes them on to the right one. Answers how to stop. */
-  onEvery(listener: (notice: Notice) => void): () => void {
-    return this.#opened.hub.listen(listener)
+  /**
+   * Lets a tool call run that waits for a person: exactly the call that was shown, once. The model reads the note.
+   * @throws UnknownAssistant, EnvelopeInvalid
+   * @example await fleet.approve("desk", part.approval, { note: "The captain agrees." })
+   */
+  approve(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
+    return this.#decide(to, approval, "approved", options)
   }
 
-  /** The very words that a model of this tenant was shown with one call; undefined when there was none. */
-  async promptOf(question: PromptQuestion & { readonly iteration?: number }): Promise<TickPrompt | undefined> {
-    const { promptOfTick } = await import("./forking/index.ts")
-    return promptOfTick(this, this.#opened.definition, question)
+  /** Refuses a tool call that waits for a person; the model reads the note. @throws UnknownAssistant, EnvelopeInvalid */
+  deny(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
+    return this.#decide(to, approval, "denied", options)
   }
 
-  /** Lives through a tick once more beside the fleet, with its own model when none is said: see `forkTick`. */
-  async fork(request: ForkRequest): Promise<Fork> {
-    const { forkTick } = await import("./forking/index.ts")
-    return forkTick(this, this.#opened.definition, { ...request, model: request.model ?? (await this.#run(Model)) })
+  /** Stops an assistant where it stands, with its tick in hand: its tools are aborted. @throws UnknownAssistant */
+  halt(to: string, reason: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.#order(to, { type: "halt", reason }, options)
+  }
+
+  /** Lets a halted assistant go on with the same tick. @throws UnknownAssistant */
+  resume(to: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.#order(to, { type: "resume" }, options)
+  }
+
+  /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */
+  async haltAll(reason: string): Promise<number> {
+    return this.#run(haltAll(this.tenant, await this.#run(freshId), reason))
+  }
+
+  /** Lets every halted assistant of the tenant go on, for whatever reason it was halted. Resolves with their number. */
+  async resumeAll(): Promise<number> {
+    return this.#run(resumeAll(this.tenant, await this.#run(freshId)))
+  }
+
+  /** Sends it to sleep. The order waits behind the mail that came before it. @throws UnknownAssistant */
+  sleep(to: string, { forMs, until, ...options }: SleepOptions = {}): Promise<Receipt> {
+    return this.#order(to, { type: "sleep", ...defined({ forMillis: forMs, until }) }, options)
+  }
+
+  /** Wakes a sleeper; means nothing to one that is awake. @throws UnknownAssistant */
+  wake(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.#order(to, { type: "wake", ...defined({ reason }) }, options)
+  }
+
+  /** Ends it for good, and every sub-agent below it. What still waits is dead-lettered. @throws UnknownAssistant */
+  retire(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.#order(to, { type: "retire", ...defined({ reason }) }, options)
+  }
+
+  /** Tool calls that wait for a person; `approve` and `deny` decide them. */
+  get approvals(): FleetReadings["approvals"] {
+    return this.#read.approvals
+  }
+
+  /** What assistants remember: facts, profiles, passages, dreams, their own records. */
+  get memory(): FleetReadings["memory"] {
+    return this.#read.memory
+  }
+
+  /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
+  get history(): FleetReadings["history"] {
+    return this.#read.history
   }
 
   /** The memory blocks of this tenant. */
-  blocks(): Blocks {
-    return blocksOf(this.tenant, (effect) => this.#run(effect), freshId)
+  get blocks(): FleetReadings["blocks"] {
+    return this.#read.blocks
   }
 
   /** The prompt registry of this tenant: templates, and components that stand in every prompt of its assistants. */
-  prompts(): Promise<Prompts> {
-    return promptsOf(this.tenant, (effect) => this.#run(effect))
+  get prompts(): FleetReadings["prompts"] {
+    return this.#read.prompts
   }
 
-  /** What has been written to the embedded store since it was opened; undefined on servers. */
-  written(): Promise<WriterStats | undefined> {
-    return this.#run(
-      Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
-        Option.isNone(store) ? Effect.undefined : store.value.stats
-      )
-    )
+  /** Messages that could not be handled, and what becomes of them. */
+  get deadLetters(): FleetDeadLetters {
+    return openDeadLetters(this.#read.core, this.#post)
+  }
+
+  /** The tree of sub-agents, and tasks that a program hands on or ends. */
+  get subAgents(): FleetSubAgents {
+    return openSubAgents(this.#read.core, (effect) => this.#run(effect), this.#post)
+  }
+
+  /** How histories were compacted, and orders to do or undo it. */
+  get compactions(): FleetCompactions {
+    return openCompactions(this.#read.core, this.#post)
+  }
+
+  /** Assistants gone through again from their ledger, and single ticks with changes. */
+  get replay(): FleetReplay {
+    return openReplay(this.#read.replay, this.#opened.definition, () => this.#run(Model))
+  }
+
+  /** The ledger of all assistants, of every tenant, and what is committed to it. */
+  get outbox(): FleetOutbox {
+    return { ...this.#read.outbox, onEvery: (listener) => this.#opened.hub.listen(listener) }
+  }
+
+  /** Figures of this process and of the whole store. */
+  get monitor(): FleetMonitor {
+    return openMonitor(this.#read.monitor, this.#opened.profile, (effect) => this.#run(effect))
   }
 
   /** What it stands on, in words, without any password. */
@@ -358,42 +353,47 @@ export class Fleet extends Ordering implements AsyncDisposable {
     return this.#run(warmed)
   }
 
-  /** Whether anything can be accepted and worked on, of any tenant. Rejects where the store does not answer or write. */
-  readiness(): Promise<Readiness> {
-    return this.#run(readiness)
-  }
-
-  /** What this process and its servers have measured, in the text format of Prometheus. No assistant is named in it. */
-  metrics(): Promise<string> {
-    return this.#run(Effect.zipWith(measured, this.#opened.profile.measured, (own, ofServers) => own + ofServers))
-  }
-
-  /** The other processes that work on the same store, by name; undefined when the queue can not say. */
-  otherWorkers(): Promise<ReadonlyArray<string> | undefined> {
-    return this.#run(this.#opened.profile.otherWorkers)
-  }
-
   /**
-   * Resolves when no assistant has anything to do; rejects when the fleet ends before that. With patience, what happens by
-   * itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
+   * Resolves when no assistant of the store has anything to do; rejects when the fleet ends before that. With `patienceMs`, what
+   * happens by itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
    */
-  rest(patienceMillis: number = 0): Promise<void> {
+  idle({ patienceMs = 0 }: IdleOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = this.#opened.openFleet.onEnd(reject)
-      void this.#run(untilRest(patienceMillis)).then(resolve, reject).finally(stop)
+      void this.#run(untilRest(patienceMs)).then(resolve, reject).finally(stop)
     })
   }
 
-  /** Stops working and closes the store; of a fleet that `of` answered, nothing. */
+  /** Stops working and closes the store; of a fleet that `forTenant` returned, nothing. */
   async close(): Promise<void> {
     await this.#release?.()
   }
 
+  /** Closes it at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #order(to: string, event: Event, options: OrderOptions): Promise<Receipt> {
+    return this.post(to, event, { from: "person", ...options })
+  }
+
+  #decide(
+    to: string,
+    approval: string,
+    decision: "approved" | "denied",
+    { note, ...options }: OrderOptions & { readonly note?: string }
+  ): Promise<Receipt> {
+    return this.#order(to, { type: "approval", approval, decision, ...defined({ note }) }, options)
+  }
+
+  #meant(target: string): string {
+    return this.#isExact ? target : targetIn(this.#opened.directory, target)
   }
 
   #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
     return this.#opened.openFleet.run(effect)
   }
 }
+
+loaded.Fleet = Fleet

@@ -95,54 +95,149 @@ export type {
 } from "@reverie/runtime"
 export {
   blockTools,
+  type ArgumentsOf,
+  type DefinedTool,
   defineTool,
+  type FromJsonSchema,
   type IsolatedRun,
+  type IsolatedToolDefinition,
   type IsolateOptions,
   memoryTools,
   selfTools,
   sendMessage,
   type Tool,
+  type ToolBasics,
+  type ToolDefinition,
+  type ToolInput,
   type ToolRun,
-  whyInWords
+  explainRecall
 } from "@reverie/tools"
-export type { ApprovalAsked, Requester } from "./fleet/approvals.ts"
-export { type Part, letterProblem } from "./ask.ts"
-export type { Blocks, CreatedBlock, EditOptions } from "./fleet/blocks.ts"
-export { backup, type BackupRequest, restore, type RestoreRequest } from "./opening/backup.ts"
+export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
+export { type AnswerError, type Part, letterProblem } from "./ask.ts"
+export type { Blocks, EditOptions } from "./fleet/blocks.ts"
+export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
-export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
+export {
+  type AssistantDefinition,
+  type AssistantOptions,
+  type AssistantSettings,
+  type CreatedBlock,
+  defineAssistant,
+  type SleepOption
+} from "./define-assistant.ts"
 export {
   defineFleet,
+  type DefineFleetOptions,
   type FleetDefinition,
   type FleetOptions,
   type FleetRole,
-  type SendOptions
+  type IdleOptions,
+  type SendOptions,
+  type TenantTerms,
+  type Terms
 } from "./fleet-options.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
-export type { DeadLetterView } from "./fleet/dead-letters.ts"
+export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./views/definition-view.ts"
-export { type Delegated, type OrderOptions, type SleepOptions } from "./fleet/ordering.ts"
+export type { FleetCompactions, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"
-export { Fleet } from "./fleet.ts"
-export type { BudgetView, SubAgentsView, SubAgentView } from "./fleet/sub-agents.ts"
-export type { Rebuilt } from "./fleet/memories.ts"
+export {
+  backup,
+  checkExport,
+  checkFixture,
+  describeModel,
+  exportFleet,
+  fixtureOfTick,
+  Fleet,
+  FleetReader,
+  forkTick,
+  importAgentFile,
+  importFleet,
+  moveDataStore,
+  play,
+  probeModel,
+  probeServers,
+  promptOfTick,
+  promptsOfTick,
+  reopenDataStore,
+  restore
+} from "./doors.ts"
+export type {
+  BudgetView,
+  Delegated,
+  FleetSubAgents,
+  SubAgentReadings,
+  SubAgentsView,
+  SubAgentView
+} from "./fleet/sub-agents.ts"
+export type { CompactionReadings, FleetMemory, Rebuilt } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
-export type { TenantTerms, Terms } from "./opening/open-fleet.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
-export { Peek } from "./views/peek.ts"
-export { play, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
-export { describeModel, probeModel, probeServers, type ServerProbe } from "./checks/probe.ts"
-export { databaseUrl, type Deployment, type RecallChoice, type ServerIndex } from "./opening/deployment.ts"
+export { type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
+export type { ServerProbe } from "./checks/probe.ts"
+export type { Deployment, RecallChoice, ServerIndex } from "./opening/deployment.ts"
+export { databaseUrl } from "./opening/addresses.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
-export { type ContextQuestion, type NoticePage, Records } from "./fleet/records.ts"
-export { type FramePage, MAX_FRAMES } from "./fleet/replay.ts"
-export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
+export type { FleetReadings } from "./fleet/records.ts"
+export type { FleetReplay, FramePage, ReplayReadings } from "./fleet/replay.ts"
+export { MAX_FRAMES } from "./forking/errors.ts"
+export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
 export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
 export type { LastError, UsageView } from "./views/usage.ts"
-export type { TickPage } from "./fleet/watching.ts"
+export type {
+  ContextQuestion,
+  FleetHistory,
+  FleetMonitor,
+  FleetOutbox,
+  MonitorReadings,
+  NoticePage,
+  OutboxReadings,
+  TickPage
+} from "./fleet/watching.ts"
 export { type AssistantView, type OutageView, viewOf } from "./views/view.ts"
 export type { Prompts } from "./fleet/prompts.ts"
+export { MailboxUnavailable, StateUnreadable, UnknownAssistant } from "@reverie/mailbox"
+export { BundleRefused, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"
+export {
+  BackupRefused,
+  StoreBusy,
+  StoreDamaged,
+  StoreExposed,
+  StoreFormatNewer,
+  StoreFormatOlder,
+  StoreLost,
+  StoreMoved,
+  StoreShortened,
+  StoreUnopenable,
+  StoreUnreleased
+} from "@reverie/store-sqlite"
+export {
+  DatabaseFormatNewer,
+  DatabaseUnreleased,
+  StoreLeft,
+  StoreUnguarded,
+  StoreUnreachable
+} from "@reverie/store-postgres/errors"
+export {
+  BuiltInLocked,
+  ImportRefused,
+  KeyTaken,
+  NoPlaceAfter,
+  NothingToUndo,
+  PlaceholdersMissing,
+  PlacesTaken,
+  PromptConflict,
+  PromptInvalid,
+  PromptStoreUnavailable,
+  PromptUnknown,
+  PromptUnreadable
+} from "@reverie/context"
+export { BlockRefused, BlockStoreUnavailable, BlockUnknown, BlockUnreadable, RecallUnavailable } from "@reverie/memory"
+export { ModelDenied, ModelRefused, ModelUnavailable, ReplyUnusable } from "@reverie/model"
+export { DefinitionMissing, HostBroken, RecallRefused } from "@reverie/runtime"
+export { ToolDefinitionInvalid } from "@reverie/tools"
+export { McpServerInvalid } from "@reverie/mcp"

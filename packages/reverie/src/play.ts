@@ -16,8 +16,9 @@ import type { FleetDefinition } from "./fleet-options.ts"
 //
 // {"id", "to"?, "from"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
 // {"id", "to"?, "from"?, "event": {...}}    any other event.
-// Without `to` the reception of the fleet is meant.
+// Without `to` the default assistant of the fleet is meant.
 
+/** One event of a script. */
 export interface ScriptLine {
   /** The number of its line, from 1. */
   readonly line: number
@@ -27,6 +28,7 @@ export interface ScriptLine {
   readonly event: Event
 }
 
+/** A line of a script that can not be sent. */
 export interface ScriptProblem {
   readonly line: number
   readonly kind: "malformed" | "unknown-assistant"
@@ -74,7 +76,7 @@ const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptL
   if ("problem" in event) return malformed(event.problem)
   const letter = {
     id,
-    to: to === missing ? fleet.reception : to,
+    to: to === missing ? fleet.defaultAssistant : to,
     from: from === missing ? "user" : from,
     event: event.event
   }
@@ -112,6 +114,7 @@ export const readScript = (text: string, fleet: FleetDefinition): Script => {
 /** How many letters are on their way at once: their acceptance shares fsyncs. */
 const IN_FLIGHT = 256
 
+/** How much of a script was accepted. */
 export interface Played {
   readonly accepted: number
   readonly duplicates: number
@@ -138,17 +141,18 @@ const groupsOf = function* (letters: ReadonlyArray<ScriptLine>): Generator<Reado
 }
 
 const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<void> => {
-  if (signal === undefined) return fleet.rest()
+  if (signal === undefined) return fleet.idle()
   const aborted = Promise.withResolvers<void>()
   const abort = (): void => aborted.resolve()
   signal.addEventListener("abort", abort)
   if (signal.aborted) abort()
-  const rest = fleet.rest()
+  const rest = fleet.idle()
   // Nobody hears of it any more when the playing was ended.
   rest.catch(() => {})
   await Promise.race([rest, aborted.promise]).finally(() => signal.removeEventListener("abort", abort))
 }
 
+/** Sends a script to a fleet, in its order, each event once however often it is played. */
 export const play = async (
   fleet: Fleet,
   letters: ReadonlyArray<ScriptLine>,

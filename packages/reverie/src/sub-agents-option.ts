@@ -1,55 +1,71 @@
 // SubAgentsOption: how a user says what sub-agents an assistant may have, and what it may spend.
 // Owns the checks and the way into the statechart's settings. Leaves admission to the statechart.
 // O1  Naming the option is meaning it: sub-agents are allowed unless `enabled` is false.
-// O2  A limit that is not said has the default of the settings.
+// O2  A limit that is left out has the default of the settings.
 
 import { defined } from "@reverie/protocol"
 import { MAX_SUB_AGENTS, type Settings } from "@reverie/assistant"
 import { delegateTools, type Tool } from "@reverie/tools"
 
+/** What sub-agents an assistant may have. */
 export interface SubAgentsOption {
-  /** True when not said. */
+  /** True when left out. */
   readonly enabled?: boolean
-  /** How many may be open at once; 3 when not said. */
-  readonly budget?: number
-  /** Levels of sub-agents below this assistant; 1 when not said: sub-agents have none of their own. */
-  readonly depth?: number
-  /** What becomes of a task whose sub-agent failed. The model is told of it when not said. */
-  readonly onFailure?: "report" | "retry" | "giveUp"
-  /** How often a task is handed on again; 1 when not said, and only with `onFailure: "retry"`. */
-  readonly retries?: number
-  /** Other assistants of the fleet whose definitions tasks may be handed on to, by their names. */
-  readonly specialists?: ReadonlyArray<string>
-  /** The most that one sub-agent gets: 50,000 tokens, 20 model calls and 300 seconds when not said. */
-  readonly limits?: {
-    readonly tokens?: number
-    readonly calls?: number
-    readonly seconds?: number
-    /** In millionths of a unit; no bound when not said. Needs `prices`. */
-    readonly costMicros?: number
-  }
+  /** How many may be open at once, 0 to 8; 3 when left out (the sources' `sub_agent_budget`). */
+  readonly maxConcurrent?: number
+  /** Levels of sub-agents below this assistant; 1 when left out: sub-agents have none of their own. */
+  readonly maxDepth?: number
+  /** What becomes of a task whose sub-agent failed. The model reads why when left out (`report`). */
+  readonly onFailure?: "report" | "retry" | "give-up"
+  /** How often a task is handed on again; 1 when left out, and only with `onFailure: "retry"`. */
+  readonly maxRetries?: number
+  /** Ids of other assistants of the fleet, from whose definitions sub-agents may be created. */
+  readonly assistants?: ReadonlyArray<string>
+  /** The most that one sub-agent may spend. */
+  readonly budget?: SubAgentBudget
+  /** How long a sub-agent that must end has to say what it spent, in milliseconds; 60,000 when left out. */
+  readonly graceMs?: number
 }
 
-/** What its ticks may spend in its whole life, sub-agents included. */
-export interface BudgetOption {
+/** The most that one sub-agent may spend. */
+export interface SubAgentBudget {
+  /** 50,000 when left out. */
   readonly tokens?: number
+  /** Model calls; 20 when left out. */
   readonly calls?: number
+  /** Milliseconds until it must have ended; 300,000 when left out. */
+  readonly timeoutMs?: number
+  /** In millionths of a unit; no bound when left out. Needs `prices`. */
+  readonly costMicros?: number
+}
+
+/** What the ticks of an assistant may spend in its whole life, sub-agents included. No bound where one is left out. */
+export interface BudgetOption {
+  /** Tokens of prompts and replies together. */
+  readonly tokens?: number
+  /** Model calls. */
+  readonly calls?: number
+  /** In millionths of a unit. Needs `prices`. */
   readonly costMicros?: number
 }
 
 /** What tokens cost, in millionths of a unit for a million of them. */
 export interface PricesOption {
+  /** Tokens of the prompt. */
   readonly inputMicros: number
+  /** Tokens of the reply. */
   readonly outputMicros: number
 }
 
+/** The options about spending of `defineAssistant`. */
 export interface SpendingOptions {
+  /** Sub-agents that it may hand tasks on to; none when left out, and `{}` allows them with all defaults. */
   readonly subAgents?: SubAgentsOption
+  /** What its ticks may spend in its whole life. No bound when left out. */
   readonly budget?: BudgetOption
+  /** What its model costs. Nothing when left out. */
   readonly prices?: PricesOption
 }
-
-const SECOND_MILLIS = 1_000
 
 const isCount = (value: number | undefined, least = 1): boolean =>
   value === undefined || (Number.isSafeInteger(value) && value >= least)
@@ -58,18 +74,19 @@ const isAllowed = ({ subAgents }: SpendingOptions): boolean => subAgents !== und
 
 export const flawOfSpending = (options: SpendingOptions): string | undefined => {
   const { budget = {}, prices, subAgents = {} } = options
-  const { limits = {}, onFailure = "report", retries } = subAgents
-  if (!isCount(subAgents.budget, 0) || (subAgents.budget ?? 0) > MAX_SUB_AGENTS) {
-    return `its subAgents.budget must be a whole number of at most ${MAX_SUB_AGENTS}`
+  const { budget: each = {}, graceMs, maxConcurrent, maxDepth, maxRetries, onFailure = "report" } = subAgents
+  if (!isCount(maxConcurrent, 0) || (maxConcurrent ?? 0) > MAX_SUB_AGENTS) {
+    return `its subAgents.maxConcurrent must be a whole number of at most ${MAX_SUB_AGENTS}`
   }
-  if (!["report", "retry", "giveUp"].includes(onFailure))
-    return "its subAgents.onFailure must be report, retry or giveUp"
-  if (retries !== undefined && onFailure !== "retry") return 'its subAgents.retries need onFailure: "retry"'
-  const counts = [subAgents.depth, retries, ...Object.values(limits), ...Object.values(budget)]
-  if (!counts.every((count) => isCount(count))) return "its budget and limits must be whole numbers of at least 1"
+  if (!["report", "retry", "give-up"].includes(onFailure)) {
+    return "its subAgents.onFailure must be report, retry or give-up"
+  }
+  if (maxRetries !== undefined && onFailure !== "retry") return 'its subAgents.maxRetries need onFailure: "retry"'
+  const counts = [maxDepth, maxRetries, graceMs, ...Object.values(each), ...Object.values(budget)]
+  if (!counts.every((count) => isCount(count))) return "its budgets and limits must be whole numbers of at least 1"
   const isPriced = prices !== undefined && prices.inputMicros + prices.outputMicros > 0
-  const isCosted = limits.costMicros !== undefined || budget.costMicros !== undefined
-  return isCosted && !isPriced ? "a limit of costMicros needs its prices" : undefined
+  const isCosted = each.costMicros !== undefined || budget.costMicros !== undefined
+  return isCosted && !isPriced ? "a budget of costMicros needs its prices" : undefined
 }
 
 const said = <Key extends keyof Settings>(key: Key, value: Settings[Key] | undefined): Partial<Settings> =>
@@ -78,17 +95,18 @@ const said = <Key extends keyof Settings>(key: Key, value: Settings[Key] | undef
 /** What the options come to among the statechart's settings. */
 export const spendingSettings = (options: SpendingOptions): Partial<Settings> => {
   const { budget = {}, prices, subAgents } = options
-  const { limits = {}, onFailure, retries } = subAgents ?? {}
+  const { budget: each = {}, graceMs, maxConcurrent, maxDepth, maxRetries, onFailure } = subAgents ?? {}
   return {
     ...defined({ subAgents: subAgents === undefined ? undefined : isAllowed(options) }),
-    ...said("subAgentBudget", subAgents?.budget),
-    ...said("subAgentDepth", subAgents?.depth),
-    ...said("subAgentTokens", limits.tokens),
-    ...said("subAgentCalls", limits.calls),
-    ...said("subAgentMillis", limits.seconds === undefined ? undefined : limits.seconds * SECOND_MILLIS),
-    ...said("subAgentCostMicros", limits.costMicros),
-    ...said("subAgentRetries", onFailure === "retry" ? (retries ?? 1) : undefined),
-    ...said("subAgentGiveUp", onFailure === "giveUp" ? true : undefined),
+    ...said("subAgentBudget", maxConcurrent),
+    ...said("subAgentDepth", maxDepth),
+    ...said("subAgentTokens", each.tokens),
+    ...said("subAgentCalls", each.calls),
+    ...said("subAgentMillis", each.timeoutMs),
+    ...said("subAgentCostMicros", each.costMicros),
+    ...said("subAgentGraceMillis", graceMs),
+    ...said("subAgentRetries", onFailure === "retry" ? (maxRetries ?? 1) : undefined),
+    ...said("subAgentGiveUp", onFailure === "give-up" ? true : undefined),
     ...said("budgetTokens", budget.tokens),
     ...said("budgetCalls", budget.calls),
     ...said("budgetCostMicros", budget.costMicros),

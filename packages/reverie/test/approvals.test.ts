@@ -5,7 +5,7 @@ import { openFleet } from "./rig.ts"
 const burn = defineTool({
   name: "burn",
   description: "Burns.",
-  category: "dangerous",
+  needsApproval: true,
   input: { type: "object", properties: { what: { type: "string" }, deep: { type: "array" } } },
   run: () => "burnt"
 })
@@ -16,13 +16,13 @@ describe("approvals", () => {
   it("A1 an open one tells the exact arguments, the time that is left and who wanted it", async () => {
     await using fleet = await openFleet({
       tools: [burn],
-      assistant: { settings: { approvalMillis: 60_000 } },
+      assistant: { settings: { approvalMs: 60_000 } },
       says: [burning("the letters"), { text: "Done." }]
     })
-    assert.deepStrictEqual(await fleet.approvals("desk"), [])
+    assert.deepStrictEqual(await fleet.approvals.list("desk"), [])
     await fleet.send("desk", "Burn the letters.", { id: "q-1", from: "ann" })
-    await fleet.rest()
-    const open = await fleet.approvals("desk")
+    await fleet.idle()
+    const open = await fleet.approvals.list("desk")
     const [asked, ...others] = open
     assert.deepStrictEqual(others, [])
     assert.ok(asked)
@@ -44,57 +44,57 @@ describe("approvals", () => {
     assert.deepStrictEqual(view?.approvals, [{ approval: asked.approval, tool: "burn", call: "1.1.0" }])
     assert.includeMembers([...(view?.accepts ?? [])], ["approval", "halt", "retire"])
     assert.notInclude(view?.accepts ?? [], "message")
-    await fleet.decide("desk", asked.approval, "approved")
-    await fleet.rest()
-    assert.deepStrictEqual(await fleet.approvals("desk"), [])
-    assert.strictEqual((await fleet.ticks("desk")).ticks[0]?.tools[0]?.result, "burnt")
+    await fleet.approve("desk", asked.approval)
+    await fleet.idle()
+    assert.deepStrictEqual(await fleet.approvals.list("desk"), [])
+    assert.strictEqual((await fleet.history.ticks("desk")).ticks[0]?.tools[0]?.result, "burnt")
   })
 
-  it("A2 what can not be seen is told, wherever in the arguments it stands", async () => {
+  it("A2 what can not be seen is reported, wherever in the arguments it stands", async () => {
     const hidden = ["a\u200bb", "safe\u202egpj.exe", "esc\u001b[2Jape", "tag\u{e0041}"]
     const plain = ["two\nlines\tand a tab", "👩‍👩‍👧 नमस्ते", "naïve é"]
     for (const what of [...hidden, ...plain]) {
       await using fleet = await openFleet({ tools: [burn], says: [burning(what)] })
       await fleet.send("desk", "Burn.")
-      await fleet.rest()
-      const [asked] = await fleet.approvals("desk")
+      await fleet.idle()
+      const [asked] = await fleet.approvals.list("desk")
       assert.ok(asked)
       assert.strictEqual(asked.invisible, hidden.includes(what), JSON.stringify(what))
       assert.deepStrictEqual((JSON.parse(asked.arguments) as { readonly what: string }).what, what)
     }
   })
 
-  it("every open one of the tenant, the oldest first, and nobody else's", async () => {
+  it("every open one of the tenant, the oldest first, and no one else's", async () => {
     await using fleet = await openFleet({ tools: [burn], says: [burning("it")] })
-    const other = fleet.of("zulu")
+    const other = fleet.forTenant("zulu")
     await other.create("desk")
     await other.send("desk", "Burn.")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.send("desk", "Burn.")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.send("clerk", "Burn.")
-    await fleet.rest()
+    await fleet.idle()
     assert.deepStrictEqual(
-      (await fleet.allApprovals()).map(({ assistant }) => assistant),
+      (await fleet.approvals.list()).map(({ assistant }) => assistant),
       ["desk", "clerk"]
     )
-    assert.strictEqual((await other.allApprovals()).length, 1)
+    assert.strictEqual((await other.approvals.list()).length, 1)
     await fleet.halt("desk", "wait")
-    await fleet.rest()
-    const [halted] = await fleet.approvals("desk")
+    await fleet.idle()
+    const [halted] = await fleet.approvals.list("desk")
     assert.ok(halted)
     assert.notProperty(halted, "expiresAt")
   })
 
-  it("A1 what a sub-agent asks for is traced to whoever asked the assistant above it", async () => {
+  it("A1 what a sub-agent asks for is traced to the one who asked the assistant above it", async () => {
     await using fleet = await openFleet({
       tools: [burn],
       assistant: { subAgents: {} },
       says: [{ calls: [{ tool: "delegate_task", arguments: { task: "Burn it for me." } }] }, burning("it")]
     })
     await fleet.send("desk", "See that it burns.", { from: "ann" })
-    await fleet.rest()
-    const [asked, ...others] = await fleet.allApprovals()
+    await fleet.idle()
+    const [asked, ...others] = await fleet.approvals.list()
     assert.deepStrictEqual(others, [])
     assert.ok(asked)
     assert.strictEqual(asked.assistant, "desk+1.1.0")

@@ -6,11 +6,11 @@ import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, defineTool, Fleet, type Part } from "../src/index.ts"
 
-const sign = defineTool({ name: "sign", description: "Signs.", category: "dangerous", run: () => "signed" })
+const sign = defineTool({ name: "sign", description: "Signs.", needsApproval: true, run: () => "signed" })
 const fleet = defineFleet({
   assistants: [
-    defineAssistant({ id: "clerk", prompt: "You are a clerk.", tools: [sign] }),
-    defineAssistant({ id: "scribe", prompt: "You are a scribe.", listening: { direct: "context" } })
+    defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [sign] }),
+    defineAssistant({ id: "scribe", instructions: "You are a scribe.", listening: { direct: "context" } })
   ]
 })
 
@@ -38,10 +38,10 @@ describe("ask", () => {
   test("I1 one that is still at work is waited for", async () => {
     await using opened = await open()
     await opened.send("clerk", "/sign", { id: "q" })
-    await opened.rest()
+    await opened.idle()
     const again = partsOf(opened.ask("clerk", "/sign", { id: "q" }))
     const [view] = await opened.views()
-    await opened.decide("clerk", view?.approvals[0]?.approval ?? "", "approved")
+    await opened.approve("clerk", view?.approvals[0]?.approval ?? "")
     assert.deepInclude((await again).at(-1), { type: "done", reply: "sign: signed." })
   })
 
@@ -50,17 +50,17 @@ describe("ask", () => {
     const down = new ModelUnavailable({ provider: "models.example:8443", message: "ECONNREFUSED", kind: "network" })
     const says: Script = () => (isBack ? Effect.succeed({ text: "Yes." }) : Effect.fail(down))
     const { model } = scriptedModel(says)
-    const settings = { parkMinMillis: 3_600_000, parkMaxMillis: 3_600_000 }
-    const both = ["clerk", "other"].map((id) => defineAssistant({ id, prompt: "You are a clerk.", settings }))
+    const settings = { retryMinMs: 3_600_000, retryMaxMs: 3_600_000 }
+    const both = ["clerk", "other"].map((id) => defineAssistant({ id, instructions: "You are a clerk.", settings }))
     await using opened = await Fleet.open({ fleet: defineFleet({ assistants: both }), data: ":memory:", model })
     const parts: Array<Part> = []
     for await (const part of opened.ask("clerk", "Are you there?")) {
       parts.push(part)
-      if (part.type !== "trouble" || !part.reason.startsWith("it waits")) continue
+      if (part.type !== "retry" || !part.error.message.startsWith("it waits")) continue
       isBack = true
       await opened.send("other", "And you?")
     }
-    const reasons = parts.flatMap((part) => (part.type === "trouble" ? [part.reason] : []))
+    const reasons = parts.flatMap((part) => (part.type === "retry" ? [part.error.message] : []))
     assert.include(
       reasons,
       "it waits for the model at models.example:8443, which does not answer: ModelUnavailable: ECONNREFUSED"

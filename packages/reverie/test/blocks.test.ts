@@ -13,7 +13,7 @@ const editing = (args: Record<string, string>) => ({
 const notes = { label: "notes", type: "core", content: "a" } as const
 
 const textOf = async (fleet: Fleet, label = "notes"): Promise<string | undefined> =>
-  (await fleet.blocks().find("desk", label))?.text
+  (await fleet.blocks.find("desk", label))?.text
 
 const withNotes = (over: Partial<Parameters<Blocks["create"]>[0]> = {}) => ({
   tools: blockTools,
@@ -26,7 +26,7 @@ describe("blocks of a fleet", () => {
     const open = (content: string) => openFleet({ data, assistant: { blocks: [{ ...notes, content }] } })
     {
       await using fleet = await open("first")
-      const blocks = fleet.blocks()
+      const blocks = fleet.blocks
       assert.deepStrictEqual(
         (await blocks.list()).map(({ label, owner, text }) => [owner, label, text]),
         [
@@ -41,14 +41,14 @@ describe("blocks of a fleet", () => {
     }
     for (const content of ["first", "second"]) {
       await using again = await open(content)
-      const found = (await again.blocks().list()).map(({ owner, text }) => [owner, text])
+      const found = (await again.blocks.list()).map(({ owner, text }) => [owner, text])
       assert.deepStrictEqual(found, [["desk", "first!"]])
     }
   })
 
-  it("F92 whoever holds the fleet creates, edits, shares, reads versions, undoes and deletes", async () => {
+  it("F92 anyone who holds the fleet creates, edits, shares, reads versions, undoes and deletes", async () => {
     await using fleet = await openFleet()
-    const blocks = fleet.blocks()
+    const blocks = fleet.blocks
     const { block } = await blocks.create({ owner: "desk", label: "plan", type: "working", permission: "ReadOnly" })
     await blocks.edit(block, { op: "set_text", text: "Sail." }, { message: "to begin", by: "ann" })
     await blocks.edit(block, { op: "append_text", text: " Soon." }, { key: "once" })
@@ -81,10 +81,10 @@ describe("blocks of a fleet", () => {
     let foreign = ""
     {
       await using fleet = await openFleet({ data, tenant: "harbor", ...withNotes() })
-      foreign = (await fleet.blocks().find("desk", "notes"))?.id ?? ""
+      foreign = (await fleet.blocks.find("desk", "notes"))?.id ?? ""
     }
     await using other = await openFleet({ data, tenant: "tower" })
-    const blocks = other.blocks()
+    const blocks = other.blocks
     assert.deepStrictEqual(await blocks.list(), [])
     assert.strictEqual(await blocks.load(foreign), undefined)
     assert.match((await failureOf(blocks.read(foreign))).message, /there is no block/)
@@ -98,7 +98,7 @@ describe("blocks of a fleet", () => {
     assert.strictEqual(await fleet.answer("desk", "Note it."), "Done.")
     assert.strictEqual(await textOf(fleet), "ab")
     await fleet.answer("desk", "And now?")
-    const report = await fleet.contextReport("desk")
+    const report = await fleet.history.contextReport("desk")
     assert.include(report?.parts.map(({ key }) => key) ?? [], "core_blocks")
   })
 
@@ -111,7 +111,7 @@ describe("blocks of a fleet", () => {
       says: () =>
         Effect.promise(async () => {
           if (between !== undefined) return { text: "Done." }
-          const blocks = fleet.blocks()
+          const blocks = fleet.blocks
           const id = (await blocks.find("desk", "notes"))?.id ?? ""
           between = blocks.edit(id, { op: "insert_item", index: 0, value: "urgent" })
           await between
@@ -126,7 +126,7 @@ describe("blocks of a fleet", () => {
 
   for (const { permission, settings } of [
     { permission: "Human", settings: {} },
-    { permission: "Partner", settings: { confirmDangerous: false } }
+    { permission: "Partner", settings: { requireApproval: false } }
   ] as const) {
     it(`F90 a change of a ${permission} block waits for a person, and is made when it is approved`, async () => {
       await using fleet = await openFleet({
@@ -140,14 +140,14 @@ describe("blocks of a fleet", () => {
         if (part.type !== "approval") continue
         assert.deepInclude(part, { tool: "block_edit" })
         assert.strictEqual(await textOf(fleet), "a")
-        await fleet.decide("desk", part.approval, "approved")
+        await fleet.approve("desk", part.approval)
       }
-      assert.deepStrictEqual(types, ["approval", "tool", "text", "done"])
+      assert.deepStrictEqual(types, ["approval", "tool-result", "text", "done"])
       assert.strictEqual(await textOf(fleet), "ab")
     })
   }
 
-  it("F90 a change that is denied is not made, and one under a permission that allows it asks nobody", async () => {
+  it("F90 a change that is denied is not made, and one under a permission that allows it asks no one", async () => {
     await using fleet = await openFleet({
       tools: blockTools,
       assistant: {
@@ -164,13 +164,13 @@ describe("blocks of a fleet", () => {
       ]
     })
     for await (const part of fleet.ask("desk", "Note it.")) {
-      if (part.type === "approval") await fleet.decide("desk", part.approval, "denied")
+      if (part.type === "approval") await fleet.deny("desk", part.approval)
     }
     assert.strictEqual(await textOf(fleet), "a")
     const parts = await all(fleet.ask("desk", "Then yours."))
     assert.deepStrictEqual(
       parts.map(({ type }) => type),
-      ["tool", "text", "done"]
+      ["tool-result", "text", "done"]
     )
     assert.strictEqual(await textOf(fleet, "own"), "ab")
   })
@@ -180,11 +180,13 @@ describe("blocks of a fleet", () => {
       assistant: { blocks: [{ ...notes, type: "working" }] },
       says: [{ text: "Aye." }, { text: "Aye." }]
     })
-    const id = (await fleet.blocks().find("desk", "notes"))?.id ?? ""
+    const id = (await fleet.blocks.find("desk", "notes"))?.id ?? ""
     const shown: Array<boolean> = []
     for (const blocks of [[id], []]) {
       await fleet.answer("desk", "Look.", { blocks })
-      shown.push((await fleet.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false)
+      shown.push(
+        (await fleet.history.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false
+      )
     }
     assert.deepStrictEqual(shown, [true, false])
   })
@@ -197,9 +199,9 @@ describe("blocks of a fleet", () => {
       [{ ...notes, schema: { kind: "list", maxItems: 0 } as never }, /maxItems/]
     ] as const
     for (const [block, why] of wrong) {
-      assert.throws(() => defineAssistant({ id: "desk", prompt: "x", blocks: [block] }), why)
+      assert.throws(() => defineAssistant({ id: "desk", instructions: "x", blocks: [block] }), why)
     }
-    assert.throws(() => defineAssistant({ id: "desk", prompt: "x", blocks: [notes, notes] }), /two of its blocks/)
+    assert.throws(() => defineAssistant({ id: "desk", instructions: "x", blocks: [notes, notes] }), /two of its blocks/)
   })
 
   it("L1 of blocks: the library is loaded with the first change, not with a start, a prompt or a list", async () => {

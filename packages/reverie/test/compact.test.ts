@@ -24,13 +24,13 @@ const openKeeper = async (words: number, settings: AssistantOptions["settings"] 
     assistant: { memory: { recall: "off" }, compaction: { compactPreserveWindow: 4 }, settings }
   })
   for (let at = 0; at < words; at++) await fleet.send("desk", said(at))
-  await fleet.rest()
+  await fleet.idle()
   return { fleet, shown }
 }
 
 const shownNext = async (fleet: Fleet, shown: Shown): Promise<ReadonlyArray<string>> => {
   await fleet.send("desk", "And now?")
-  await fleet.rest()
+  await fleet.idle()
   return shown.texts
 }
 
@@ -41,19 +41,21 @@ const viewed = async (fleet: Fleet) => {
 }
 
 const settledAs = async (fleet: Fleet, id: string) =>
-  (await fleet.entries("desk", 1, 1_000)).flatMap(({ entry }) => entry.settled ?? []).find((each) => each.id === id)
+  (await fleet.history.entries("desk", 1, 1_000))
+    .flatMap(({ entry }) => entry.settled ?? [])
+    .find((each) => each.id === id)
 
 describe("a compaction that a person orders", () => {
-  it("F50 F53 compacts a history that fills no window, and an undo brings it back; the life is told again the same", async () => {
+  it("F50 F53 compacts a history that fills no window, and an undo brings it back; the life is replayed the same", async () => {
     const { fleet, shown } = await openKeeper(8)
     await using _ = fleet
-    const receipt = await fleet.compact("desk", { id: "order-1" })
+    const receipt = await fleet.compactions.run("desk", { id: "order-1" })
     assert.deepStrictEqual(
-      [receipt.outcome, (await fleet.compact("desk", { id: "order-1" })).outcome],
+      [receipt.outcome, (await fleet.compactions.run("desk", { id: "order-1" })).outcome],
       ["accepted", "duplicate"]
     )
-    await fleet.rest()
-    const [compaction, ...others] = await fleet.compactions("desk")
+    await fleet.idle()
+    const [compaction, ...others] = await fleet.compactions.list("desk")
     assert.deepStrictEqual(others, [])
     assert.deepInclude(compaction, { trigger: "order", threshold: 0, preserved_count: 4, compacted_count: 12 })
     assert.isBelow(compaction?.after.tokens ?? Infinity, compaction?.before.tokens ?? 0)
@@ -61,28 +63,28 @@ describe("a compaction that a person orders", () => {
     const after = await shownNext(fleet, shown)
     assert.isFalse(after.some((text) => text.startsWith("Word 0.")))
     assert.isTrue(after.some((text) => text.startsWith("[CONTEXT SUMMARY]\nThey talked about the tide.")))
-    await fleet.undoCompaction("desk", compaction?.id ?? "")
-    await fleet.rest()
+    await fleet.compactions.undo("desk", compaction?.id ?? "")
+    await fleet.idle()
     const again = await shownNext(fleet, shown)
     assert.isTrue(again.some((text) => text.startsWith("Word 0.")))
     assert.isFalse(again.some((text) => text.startsWith("[CONTEXT SUMMARY]")))
-    assert.deepInclude(await fleet.verify("desk"), { equal: true })
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
   })
 
   it("asleep it compacts too, and sleeps on", async () => {
     const { fleet } = await openKeeper(8)
     await using _ = fleet
     await fleet.sleep("desk")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await viewed(fleet)).state, "dreaming.resting")
-    await fleet.compact("desk")
-    await fleet.rest()
+    await fleet.compactions.run("desk")
+    await fleet.idle()
     assert.deepStrictEqual(
-      (await fleet.compactions("desk")).map(({ trigger }) => trigger),
+      (await fleet.compactions.list("desk")).map(({ trigger }) => trigger),
       ["order"]
     )
     assert.strictEqual((await viewed(fleet)).state, "dreaming.resting")
-    assert.deepInclude(await fleet.verify("desk"), { equal: true })
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
   })
 
   it("J1 says why when there is nothing to compact, or it may not", async () => {
@@ -94,10 +96,10 @@ describe("a compaction that a person orders", () => {
       [short, "the history is no longer than the window that is preserved"],
       [off, "compaction is switched off"]
     ] as const) {
-      await fleet.compact("desk", { id: "order-1" })
-      await fleet.rest()
+      await fleet.compactions.run("desk", { id: "order-1" })
+      await fleet.idle()
       assert.deepInclude(await settledAs(fleet, "order-1"), { outcome: "ignored", reason })
-      assert.deepStrictEqual(await fleet.compactions("desk"), [])
+      assert.deepStrictEqual(await fleet.compactions.list("desk"), [])
     }
     const accepts = await Promise.all([short, off].map(async ({ fleet }) => (await viewed(fleet)).accepts))
     assert.deepStrictEqual(
@@ -106,12 +108,12 @@ describe("a compaction that a person orders", () => {
     )
   })
 
-  it("S2 stands in the timeline as a compaction that somebody ordered", async () => {
+  it("S2 stands in the timeline as a compaction that someone ordered", async () => {
     const { fleet } = await openKeeper(8)
     await using _ = fleet
-    await fleet.compact("desk", { id: "order-1", from: "kim" })
-    await fleet.rest()
-    const { ticks } = await fleet.ticks("desk")
+    await fleet.compactions.run("desk", { id: "order-1", from: "kim" })
+    await fleet.idle()
+    const { ticks } = await fleet.history.ticks("desk")
     const [compaction] = ticks
     assert.deepInclude(compaction, { kind: "compaction", envelope: "order-1", type: "compact", from: "kim" })
     assert.deepStrictEqual(

@@ -12,14 +12,14 @@ import {
   defineFleet,
   defineTool,
   Fleet,
-  Peek,
+  FleetReader,
   selfTools
 } from "../src/index.ts"
 
 const stamp = defineTool({ name: "stamp", description: "Stamps a paper.", run: () => "stamped" })
 
 const fleet = defineFleet({
-  assistants: [defineAssistant({ id: "clerk", prompt: "You are a clerk.", tools: [stamp, ...selfTools] })]
+  assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [stamp, ...selfTools] })]
 })
 
 const infer: StepRecord = { id: "9/infer", kind: "infer", name: "infer", ok: true, elapsedMillis: 1 }
@@ -90,24 +90,27 @@ describe("contextReport", () => {
     const data = await mkdtemp(join(tmpdir(), "reverie-context-"))
     try {
       await using opened = await Fleet.open({ fleet, data, model: "offline" })
-      assert.isUndefined(await opened.contextReport("clerk"))
+      assert.isUndefined(await opened.history.contextReport("clerk"))
       await opened.answer("clerk", "Good morning")
       await opened.answer("clerk", "/stamp")
       await opened.post("clerk", { type: "sleep" })
-      await opened.rest()
-      const newest = await opened.contextReport("clerk")
+      await opened.idle()
+      const newest = await opened.history.contextReport("clerk")
       assert.deepInclude(newest, { tick: 2, iteration: 2, ok: true, model: "reverie-offline", context: "tick_event" })
-      const first = await opened.contextReport("clerk", { tick: 1 })
+      const first = await opened.history.contextReport("clerk", { tick: 1 })
       assert.deepInclude(first, { tick: 1, iteration: 1 })
-      assert.deepInclude(await opened.contextReport("clerk", { tick: 2, iteration: 1 }), { tick: 2, iteration: 1 })
-      assert.deepInclude(await opened.contextReport("clerk", { iteration: 1 }), { tick: 2, iteration: 1 })
+      assert.deepInclude(await opened.history.contextReport("clerk", { tick: 2, iteration: 1 }), {
+        tick: 2,
+        iteration: 1
+      })
+      assert.deepInclude(await opened.history.contextReport("clerk", { iteration: 1 }), { tick: 2, iteration: 1 })
       for (const question of [{ tick: 0 }, { tick: 3 }, { tick: 99 }, { tick: 1, iteration: 2 }, { iteration: 7 }]) {
-        assert.isUndefined(await opened.contextReport("clerk", question), JSON.stringify(question))
+        assert.isUndefined(await opened.history.contextReport("clerk", question), JSON.stringify(question))
       }
-      assert.isUndefined(await opened.contextReport("nobody"))
-      await using peek = await Peek.open(data)
-      assert.deepStrictEqual(await peek.contextReport("clerk"), newest)
-      assert.deepStrictEqual(await peek.contextReport("clerk", { tick: 1 }), first)
+      assert.isUndefined(await opened.history.contextReport("nobody"))
+      await using peek = await FleetReader.open(data)
+      assert.deepStrictEqual(await peek.history.contextReport("clerk"), newest)
+      assert.deepStrictEqual(await peek.history.contextReport("clerk", { tick: 1 }), first)
       if (first === undefined || newest === undefined) return assert.fail("both were there")
       const sum = newest.parts.reduce((total, { tokens }) => total + tokens, newest.toolTokens)
       assert.strictEqual(sum, newest.tokens)
@@ -125,11 +128,14 @@ describe("contextReport", () => {
   test("the records of an assistant, of one kind or all", async () => {
     await using opened = await Fleet.open({ fleet, data: ":memory:", model: "offline" })
     await opened.answer("clerk", `/add_goal description="Clear the desk"`)
-    const [goal, ...others] = await opened.records("clerk", ["goal"])
+    const [goal, ...others] = await opened.memory.records("clerk", ["goal"])
     assert.deepStrictEqual(others, [])
     assert.deepInclude(goal, { kind: "goal", key: "goal_1_0" })
     assert.deepInclude(goal?.value, { description: "Clear the desk", progress: 0 })
-    assert.deepStrictEqual(new Set((await opened.records("clerk")).map(({ kind }) => kind)), new Set(["goal", "state"]))
-    assert.deepStrictEqual(await opened.records("clerk", ["journal"]), [])
+    assert.deepStrictEqual(
+      new Set((await opened.memory.records("clerk")).map(({ kind }) => kind)),
+      new Set(["goal", "state"])
+    )
+    assert.deepStrictEqual(await opened.memory.records("clerk", ["journal"]), [])
   })
 })

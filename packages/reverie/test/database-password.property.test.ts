@@ -10,7 +10,8 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { databaseUrl, deploymentFromConfig } from "../src/opening/deployment.ts"
+import { deploymentFromConfig } from "../src/opening/deployment.ts"
+import { databaseUrl } from "../src/opening/addresses.ts"
 
 const DATABASE = "postgres://reverie@127.0.0.1:5432/reverie"
 
@@ -66,7 +67,7 @@ const int32 = (value: number): Buffer => {
   return bytes
 }
 
-/** Asks everybody who connects for a password in clear, keeps what it is told, and lets nobody in. */
+/** Asks everybody who connects for a password in clear, keeps what it receives, and lets no one in. */
 const doorman = async () => {
   const told: Array<string> = []
   const sockets = new Set<Socket>()

@@ -8,7 +8,7 @@ import {
   FleetDefinitionInvalid
 } from "../src/index.ts"
 
-const clerk = { id: "clerk", prompt: "You are a clerk." }
+const clerk = { id: "clerk", instructions: "You are a clerk." }
 const look = defineTool({ name: "look", description: "Looks.", run: () => "seen" })
 
 /** The one sentence with which a description is refused. */
@@ -40,7 +40,8 @@ describe("defineAssistant", () => {
   it("keeps what differs from the defaults, brought into range", () => {
     const { settings } = defineAssistant({
       ...clerk,
-      settings: { maxIterations: 99, maxErrors: DEFAULT_SETTINGS.maxErrors, confirmDangerous: false }
+      maxSteps: 99,
+      settings: { maxErrors: DEFAULT_SETTINGS.maxErrors, requireApproval: false }
     })
     assert.deepStrictEqual(settings, { maxIterations: 10, confirmDangerous: false })
   })
@@ -59,8 +60,8 @@ describe("defineAssistant", () => {
 
   it("I1 refuses an empty prompt, and a window that leaves nothing for the question", () => {
     assert.match(
-      refusal(() => defineAssistant({ ...clerk, prompt: " \n" })),
-      /assistant "clerk": its prompt is empty/
+      refusal(() => defineAssistant({ ...clerk, instructions: " \n" })),
+      /assistant "clerk": its instructions are empty/
     )
     for (const [maxContextTokens, reservedResponseTokens] of [
       [100, 100],
@@ -85,13 +86,13 @@ describe("defineAssistant", () => {
 })
 
 describe("defineFleet", () => {
-  it("the first assistant is the reception, unless another one is named", () => {
+  it("the first assistant is the default one, unless another one is named", () => {
     const assistants = [defineAssistant(clerk), defineAssistant({ ...clerk, id: "desk" })]
-    assert.strictEqual(defineFleet({ assistants }).reception, "clerk")
-    assert.strictEqual(defineFleet({ assistants, reception: "desk" }).reception, "desk")
+    assert.strictEqual(defineFleet({ assistants }).defaultAssistant, "clerk")
+    assert.strictEqual(defineFleet({ assistants, defaultAssistant: "desk" }).defaultAssistant, "desk")
   })
 
-  it("I1 refuses nobody, twins, and a reception that is nobody", () => {
+  it("I1 refuses an empty list, twins, and a default assistant that is none", () => {
     const assistants = [defineAssistant(clerk)]
     assert.match(
       refusal(() => defineFleet({ assistants: [] })),
@@ -102,8 +103,8 @@ describe("defineFleet", () => {
       /fleet: two assistants have the same id/
     )
     assert.match(
-      refusal(() => defineFleet({ assistants, reception: "desk" })),
-      /fleet: its reception "desk" is none of its assistants/
+      refusal(() => defineFleet({ assistants, defaultAssistant: "desk" })),
+      /fleet: its defaultAssistant "desk" is none of its assistants/
     )
   })
 

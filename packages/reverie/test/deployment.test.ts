@@ -6,7 +6,7 @@ const postgres = sharePostgres({ fsync: false })
 const redis = shareRedis()
 
 const sleep = { enabled: true, sleepStartHour: 3, timeZone: "Europe/Berlin" }
-const assistants = ["ada", "bo", "cy"].map((id) => defineAssistant({ id, prompt: "You are under test.", sleep }))
+const assistants = ["ada", "bo", "cy"].map((id) => defineAssistant({ id, instructions: "You are under test.", sleep }))
 const fleet = defineFleet({ assistants })
 
 const open = (deployment: Deployment, role: FleetRole): Promise<Fleet> =>
@@ -25,25 +25,25 @@ const life = async (deployment: Deployment): Promise<void> => {
   await using api = await open(deployment, "api")
   const worker = await open(deployment, "worker")
   try {
-    // The API sees who works, who works sees nobody else.
+    // The API sees who works, who works sees no one else.
     assert.lengthOf(
       (await until(
-        () => api.otherWorkers(),
+        () => api.monitor.otherWorkers(),
         (seen) => seen?.length === 1
       )) ?? [],
       1
     )
-    assert.deepStrictEqual(await worker.otherWorkers(), [])
+    assert.deepStrictEqual(await worker.monitor.otherWorkers(), [])
     for (const id of ["ada", "bo", "cy"])
       assert.notStrictEqual(await api.answer(id, "Say something.", { id: "m-1" }), "")
     assert.strictEqual((await api.send("ada", "Say something.", { id: "m-1" })).outcome, "duplicate")
   } finally {
     await worker.close()
   }
-  // Nobody works: it is accepted, and waits.
+  // No one works: it is accepted, and waits.
   assert.deepStrictEqual(
     await until(
-      () => api.otherWorkers(),
+      () => api.monitor.otherWorkers(),
       (seen) => seen?.length === 0
     ),
     []
@@ -53,12 +53,12 @@ const life = async (deployment: Deployment): Promise<void> => {
   const heard: Array<string> = []
   api.on("tick-ended", ({ envelope }) => heard.push(envelope))
   await using next = await open(deployment, "worker")
-  await next.rest()
+  await next.idle()
   for (let looks = 0; looks < 100 && heard.length === 0; looks++) await new Promise((done) => setTimeout(done, 50))
   assert.deepStrictEqual(heard, ["m-2"])
-  const { accepted, dead, settled } = await api.totals()
+  const { accepted, dead, settled } = await api.monitor.totals()
   assert.deepStrictEqual([accepted, settled, dead], [4, 4, 0])
-  const metrics = await api.metrics()
+  const metrics = await api.monitor.metrics()
   assert.match(metrics, /reverie_envelopes_settled_total 4/)
   // A schedule of the night for each of them, and the time that is set besides, of which one is enough.
   const [, sleeping = "0"] =

@@ -35,7 +35,7 @@ const server = Effect.acquireRelease(
 const there = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" }
 
 describe("the embedder of a profile", () => {
-  it.effect("I2 there is none when nobody has named one, or no server to ask", () =>
+  it.effect("I2 there is none when no one has named one, or no server to ask", () =>
     Effect.gen(function* () {
       for (const env of [
         {},

@@ -12,14 +12,14 @@ describe("sending", () => {
       await using fleet = await openFleet({ data })
       const receipt = await fleet.send("desk", "Hello?", { id: "m-1" })
       assert.deepStrictEqual([receipt.outcome, String(receipt.envelope)], ["accepted", "m-1"])
-      assert.strictEqual((await fleet.totals()).accepted, 1)
+      assert.strictEqual((await fleet.monitor.totals()).accepted, 1)
       assert.strictEqual((await fleet.send("desk", "Something else.", { id: "m-1" })).outcome, "duplicate")
       assert.strictEqual((await fleet.send("clerk", "Hello?", { id: "m-1" })).outcome, "accepted")
     }
     await using again = await openFleet({ data })
     assert.strictEqual((await again.send("desk", "Hello?", { id: "m-1" })).outcome, "duplicate")
-    await again.rest()
-    assert.strictEqual((await again.totals()).settled, 2)
+    await again.idle()
+    assert.strictEqual((await again.monitor.totals()).settled, 2)
   })
 
   it("without an id every message is a new one, and the sender is a user", async () => {
@@ -27,8 +27,8 @@ describe("sending", () => {
     const receipts = [await fleet.send("desk", "Hello?"), await fleet.send("desk", "Hello?")]
     assert.notStrictEqual(receipts[0]?.envelope, receipts[1]?.envelope)
     assert.match(receipts[0]?.envelope ?? "", /^[0-9a-f]{32}$/)
-    await fleet.rest()
-    const said = (await fleet.entries("desk"))
+    await fleet.idle()
+    const said = (await fleet.history.entries("desk"))
       .flatMap(({ entry }) => entry.messages)
       .filter(({ role }) => role === "user")
     assert.deepStrictEqual(
@@ -49,8 +49,8 @@ describe("sending", () => {
     assert.instanceOf(await failureOf(fleet.post("desk", { type: "sleep", forMillis: -1 })), EnvelopeInvalid)
     const unknown = await failureOf(fleet.send("nobody", "Hello?"))
     assert.strictEqual(tagOf(unknown), "UnknownAssistant")
-    assert.strictEqual(unknown.message, "nobody lives at default/nobody")
-    assert.deepStrictEqual(await fleet.totals(), { accepted: 0, settled: 0, dead: 0, discarded: 0 })
+    assert.strictEqual(unknown.message, "no one lives at default/nobody")
+    assert.deepStrictEqual(await fleet.monitor.totals(), { accepted: 0, settled: 0, dead: 0, discarded: 0 })
   })
 })
 
@@ -63,19 +63,19 @@ describe("asking", () => {
     })
     assert.deepStrictEqual(await all(fleet.ask("desk", "What is there?")), [
       { type: "text", text: "Let me see. " },
-      { type: "tool", tool: "look", call: "1.1.0", ok: true, content: "two ships" },
+      { type: "tool-result", tool: "look", call: "1.1.0", ok: true, content: "two ships" },
       { type: "text", text: "Two ships." },
       { type: "done", outcome: "answered", reply: "Two ships." }
     ])
   })
 
-  it("nothing is sent before somebody reads", async () => {
+  it("nothing is sent before someone reads", async () => {
     await using fleet = await openFleet()
     const parts = fleet.ask("desk", "Hello?")
-    await fleet.rest()
-    assert.strictEqual((await fleet.totals()).accepted, 0)
+    await fleet.idle()
+    assert.strictEqual((await fleet.monitor.totals()).accepted, 0)
     assert.strictEqual((await all(parts)).length, 2)
-    assert.strictEqual((await fleet.totals()).accepted, 1)
+    assert.strictEqual((await fleet.monitor.totals()).accepted, 1)
   })
 
   it("two questions to one assistant each have their own parts", async () => {
@@ -89,7 +89,7 @@ describe("asking", () => {
     )
   })
 
-  it("I3 of ask: whoever stops reading is told no more, and the question goes on", async () => {
+  it("I3 of ask: anyone who stops reading learns no more, and the question goes on", async () => {
     const held = gate()
     const look = defineTool({ name: "look", description: "Looks.", run: () => held.passed.then(() => "seen") })
     await using fleet = await openFleet({
@@ -101,25 +101,25 @@ describe("asking", () => {
       break
     }
     held.open()
-    await fleet.rest()
-    assert.deepStrictEqual(await fleet.totals(), { accepted: 1, settled: 1, dead: 0, discarded: 0 })
+    await fleet.idle()
+    assert.deepStrictEqual(await fleet.monitor.totals(), { accepted: 1, settled: 1, dead: 0, discarded: 0 })
     assert.deepStrictEqual(await all(fleet.ask("desk", "Look.", { id: "q" })), [
       { type: "done", outcome: "answered", reply: "Done." }
     ])
   })
 
   it("a person decides: the approval is a part, the decision goes through the fleet, the answer follows", async () => {
-    const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+    const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
     await using fleet = await openFleet({ tools: [sink], says: [calling("sink"), { text: "It is done." }] })
     const types: Array<string> = []
     for await (const part of fleet.ask("desk", "Sink it.")) {
       types.push(part.type)
       if (part.type === "approval") {
         assert.deepInclude(part, { tool: "sink", call: "1.1.0" })
-        assert.strictEqual((await fleet.decide("desk", part.approval, "approved")).outcome, "accepted")
+        assert.strictEqual((await fleet.approve("desk", part.approval)).outcome, "accepted")
       }
     }
-    assert.deepStrictEqual(types, ["approval", "tool", "text", "done"])
+    assert.deepStrictEqual(types, ["approval", "tool-result", "text", "done"])
   })
 
   it("answer gives the whole reply, or says why there is none", async () => {
@@ -129,7 +129,7 @@ describe("asking", () => {
     assert.strictEqual(await other.answer("desk", "Hello?"), "Good morning.")
   })
 
-  it("whoever is halted, before the question or during it, says so; after resume the answer is there", async () => {
+  it("anyone who is halted, before the question or during it, says so; after resume the answer is there", async () => {
     const held = gate()
     const look = defineTool({ name: "look", description: "Looks.", run: () => held.passed })
     await using fleet = await openFleet({
@@ -144,10 +144,10 @@ describe("asking", () => {
       })
     })
     await fleet.halt("desk", "a drill")
-    assert.deepStrictEqual((await during).at(-1), { type: "halted" })
+    assert.deepStrictEqual((await during).at(-1), { type: "halted", error: { code: "Halted", message: "a drill" } })
     assert.match((await failureOf(fleet.answer("desk", "Anyone?", { id: "q-2" }))).message, /desk is halted/)
     await fleet.resume("desk")
-    await fleet.rest()
+    await fleet.idle()
     const ends = [
       ...(await all(fleet.ask("desk", "", { id: "q-1" }))),
       ...(await all(fleet.ask("desk", "", { id: "q-2" })))
@@ -158,7 +158,7 @@ describe("asking", () => {
     )
   })
 
-  it("I4 of ask: when the fleet is closed, whoever waits for an answer is told, and so is whoever asks afterwards", async () => {
+  it("I4 of ask: when the fleet is closed, anyone who waits for an answer learns of it, and so does anyone who asks afterwards", async () => {
     const asked = gate()
     const look = defineTool({
       name: "look",
@@ -171,7 +171,7 @@ describe("asking", () => {
     const fleet = await openFleet({ tools: [look], says: [calling("look")] })
     const waiting = failureOf(fleet.answer("desk", "Look."))
     await asked.passed
-    const resting = failureOf(fleet.rest())
+    const resting = failureOf(fleet.idle())
     await fleet.close()
     for (const failure of [
       await waiting,
@@ -179,7 +179,7 @@ describe("asking", () => {
       await failureOf(fleet.send("desk", "Still there?")),
       await failureOf(all(fleet.ask("desk", "Still there?"))),
       await failureOf(fleet.inspect("desk")),
-      await failureOf(fleet.rest())
+      await failureOf(fleet.idle())
     ]) {
       assert.instanceOf(failure, FleetClosed)
       assert.strictEqual(failure.message, "the fleet was closed")
@@ -203,7 +203,7 @@ describe("what is under way when the fleet closes", () => {
 })
 
 describe("listening", () => {
-  it("receives one type or all, until it stops; a listener that throws disturbs nobody", async () => {
+  it("receives one type or all, until it stops; a listener that throws disturbs nothing", async () => {
     await using fleet = await openFleet()
     const ended: Array<string> = []
     const every: Array<Notice["type"]> = []
@@ -246,7 +246,7 @@ describe("opening and closing", () => {
     }
     assert.isTrue(signal?.aborted)
     await using again = await openFleet({ data, tools: [dig(false)], says: [{ text: "It is dug." }] })
-    await again.rest()
+    await again.idle()
     assert.deepStrictEqual(await all(again.ask("desk", "", { id: "q" })), [
       { type: "done", outcome: "answered", reply: "It is dug." }
     ])
@@ -272,10 +272,10 @@ describe("opening and closing", () => {
     }
     await using other = await openFleet({ data, tenant: "two" })
     assert.strictEqual((await other.inspect("desk"))?.version, 1)
-    assert.deepInclude(await other.inspect("desk"), { address: other.address("desk") })
+    assert.strictEqual((await other.inspect("desk"))?.address.tenant, other.tenant)
   })
 
-  it("an assistant whose definition has gone keeps its mail, and its owner is told", async () => {
+  it("an assistant whose definition has gone keeps its mail, and its owner learns of it", async () => {
     const data = aDirectory()
     {
       await using fleet = await openFleet({
@@ -290,8 +290,8 @@ describe("opening and closing", () => {
     await using fleet = await Fleet.open({
       data,
       model: "offline",
-      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You are alone." })] }),
-      onTrouble: ({ assistant }, failure) => {
+      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are alone." })] }),
+      onError: ({ assistant }, failure) => {
         troubles.push(`${assistant}: ${failure.message}`)
         told.open()
       }
@@ -303,12 +303,12 @@ describe("opening and closing", () => {
     assert.strictEqual((await fleet.inspect("clerk"))?.waiting, 1)
   })
 
-  it("ended resolves with the reason when the store fails, and whoever waits is told the same", async () => {
+  it("ended resolves with the reason when the store fails, and anyone who waits learns the same", async () => {
     await using fleet = await openFleet({
       data: aDirectory(),
       maxBytes: 400_000,
       says: [{ text: "x".repeat(20_000) }],
-      worker: { idleTimeoutMillis: 1 }
+      worker: { idleMs: 1 }
     })
     const waiting = failureOf(
       (async () => {
@@ -320,6 +320,6 @@ describe("opening and closing", () => {
     assert.include(ended.message, "no space is left")
     assert.include((await waiting).message, "no space is left")
     // What was written before can still be read.
-    assert.isAbove((await fleet.totals()).settled, 0)
+    assert.isAbove((await fleet.monitor.totals()).settled, 0)
   })
 })

@@ -51,7 +51,7 @@ describe("limits of a tenant", () => {
   )
 
   test("wrong terms are refused at once, in the definition and in the options", async () => {
-    const assistants = [defineAssistant({ id: "desk", prompt: "You are under test." })]
+    const assistants = [defineAssistant({ id: "desk", instructions: "You are under test." })]
     const wrong = [
       [{ tenants: { a: { callsPerMinute: -1 } } }, /the callsPerMinute of the tenant "a" must be a whole number/],
       [{ tenants: { a: { tokensPerDay: 1.5 } } }, /tokensPerDay/],
@@ -76,7 +76,7 @@ describe("orders for all of a tenant", () => {
       async () => (await statusOf(fleet, "desk")) === "halted" && (await statusOf(fleet, "clerk")) === "halted"
     )
     assert.strictEqual(await fleet.resumeAll(), 2)
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual(await statusOf(fleet, "clerk"), "awake.idle")
     assert.strictEqual(await fleet.answer("desk", "And now?"), "Good morning.")
     assert.strictEqual(await fleet.resumeAll(), 0)

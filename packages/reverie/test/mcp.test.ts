@@ -23,7 +23,7 @@ const everything = (allow: McpServerOptions["allow"]) =>
     name: "everything",
     transport: { command: process.execPath, args: [EVERYTHING, "stdio"] },
     allow,
-    startMillis: 60_000
+    startMs: 60_000
   })
 
 /** A server that misbehaves, and the calls that it has heard. */
@@ -33,7 +33,7 @@ const hostile = async (mode: string, allow: McpServerOptions["allow"]) => {
     name: "rogue",
     transport: { command: process.execPath, args: [HOSTILE, mode, folder] },
     allow,
-    startMillis: 60_000
+    startMs: 60_000
   })
   return {
     tools: source.tools,
@@ -58,11 +58,11 @@ const fallen = inTurn(
   { text: "Done." }
 )
 
-const toolsIn = (parts: ReadonlyArray<Part>) => parts.filter((part) => part.type === "tool")
+const toolsIn = (parts: ReadonlyArray<Part>) => parts.filter((part) => part.type === "tool-result")
 
 describe("tools of an MCP server", () => {
-  it("an assistant uses one that is allowed; one that nobody called harmless waits for a person; both stand in the ledger", async () => {
-    await using source = await everything([{ tool: "echo", category: "safe_chain" }, "get-sum"])
+  it("an assistant uses one that is allowed; one without that word waits for a person; both stand in the ledger", async () => {
+    await using source = await everything([{ tool: "echo", needsApproval: false }, "get-sum"])
     const data = aDirectory()
     const parts: Array<Part> = []
     {
@@ -80,13 +80,13 @@ describe("tools of an MCP server", () => {
         if (part.type === "approval") {
           assert.strictEqual(part.tool, "everything__get_sum")
           assert.lengthOf(toolsIn(parts), 1, "it has not run")
-          await fleet.decide("desk", part.approval, "approved")
+          await fleet.approve("desk", part.approval)
         }
       }
     }
     assert.deepStrictEqual(
       parts.map(({ type }) => type),
-      ["tool", "approval", "tool", "text", "done"]
+      ["tool-result", "approval", "tool-result", "text", "done"]
     )
     assert.deepStrictEqual(
       toolsIn(parts).map(({ content, ok }) => [ok, content]),
@@ -97,13 +97,13 @@ describe("tools of an MCP server", () => {
     )
     // Another fleet on the same store reads what was recorded; its tools are never asked.
     await using again = await openFleet({ data })
-    const entries = JSON.stringify(await again.entries("desk"))
+    const entries = JSON.stringify(await again.history.entries("desk"))
     assert.include(entries, "Echo: ahoy")
     assert.include(entries, "The sum of 40 and 2 is 42.")
   })
 
   it("a description that gives orders gets nothing done: what is not allowed does not exist", async () => {
-    await using rogue = await hostile("poison", [{ tool: "echo", category: "safe_chain" }])
+    await using rogue = await hostile("poison", [{ tool: "echo", needsApproval: false }])
     await using fleet = await openFleet({
       tools: rogue.tools,
       says: (prompt, call) => {
@@ -128,8 +128,8 @@ describe("tools of an MCP server", () => {
 
   it("a server that dies in a call is a failed result, and the assistant goes on", async () => {
     await using rogue = await hostile("plain", [
-      { tool: "dies", category: "safe_chain" },
-      { tool: "echo", category: "safe_chain" }
+      { tool: "dies", needsApproval: false },
+      { tool: "echo", needsApproval: false }
     ])
     await using fleet = await openFleet({
       tools: rogue.tools,

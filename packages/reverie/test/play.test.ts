@@ -4,10 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
-import { defineAssistant, defineFleet, defineTool, Fleet, Peek, play, readScript } from "../src/index.ts"
+import { defineAssistant, defineFleet, defineTool, Fleet, FleetReader, play, readScript } from "../src/index.ts"
 
-const sign = defineTool({ name: "sign", description: "Signs.", category: "dangerous", run: () => "signed" })
-const fleet = defineFleet({ assistants: [defineAssistant({ id: "clerk", prompt: "You are a clerk.", tools: [sign] })] })
+const sign = defineTool({ name: "sign", description: "Signs.", needsApproval: true, run: () => "signed" })
+const fleet = defineFleet({
+  assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [sign] })]
+})
 
 const lettersOf = (...lines: ReadonlyArray<object>) =>
   readScript(lines.map((line) => JSON.stringify(line)).join("\n"), fleet).letters
@@ -22,8 +24,8 @@ describe("play", () => {
     )
     assert.deepStrictEqual(await play(opened, letters), { accepted: 300, duplicates: 0 })
     assert.deepStrictEqual(await play(opened, letters.slice(0, 10)), { accepted: 0, duplicates: 10 })
-    await opened.rest()
-    const said = (await opened.entries("clerk", 1, 1_000)).flatMap(({ entry }) =>
+    await opened.idle()
+    const said = (await opened.history.entries("clerk", 1, 1_000)).flatMap(({ entry }) =>
       entry.messages.filter(({ role }) => role === "user").map(({ content }) => content)
     )
     assert.deepStrictEqual(
@@ -40,10 +42,10 @@ describe("play", () => {
       { id: "3", event: { type: "approval", decision: "approved" } }
     )
     await play(opened, letters)
-    await opened.rest()
+    await opened.idle()
     const [view] = await opened.views()
     assert.deepInclude(view, { state: "awake.idle", ticks: 2, waiting: 0 })
-    assert.include(JSON.stringify(await opened.entries("clerk")), `"content":"signed"`)
+    assert.include(JSON.stringify(await opened.history.entries("clerk")), `"content":"signed"`)
   })
 
   test("a signal ends it between two groups", async () => {
@@ -53,14 +55,14 @@ describe("play", () => {
   })
 })
 
-describe("Peek", () => {
+describe("FleetReader", () => {
   test("P1 sees beside a running fleet what is stored, and disturbs it not", async () => {
     const data = await mkdtemp(join(tmpdir(), "reverie-peek-"))
     try {
       await using opened = await open(data)
       await opened.send("clerk", "/sign", { id: "1" })
-      await opened.rest()
-      await using peek = await Peek.open(data)
+      await opened.idle()
+      await using peek = await FleetReader.open(data)
       const [seen] = await peek.views()
       assert.deepInclude(seen, {
         id: "clerk",
@@ -74,12 +76,12 @@ describe("Peek", () => {
         [{ call: "1.1.0", tool: "sign" }]
       )
       assert.strictEqual(seen?.timers.length, 1)
-      await opened.decide("clerk", seen?.approvals[0]?.approval ?? "", "approved")
-      await opened.rest()
-      assert.deepStrictEqual(await peek.totals(), await opened.totals())
+      await opened.approve("clerk", seen?.approvals[0]?.approval ?? "")
+      await opened.idle()
+      assert.deepStrictEqual(await peek.monitor.totals(), await opened.monitor.totals())
       assert.deepStrictEqual(await peek.views(), await opened.views())
       await opened.halt("clerk", "enough")
-      await opened.rest()
+      await opened.idle()
       assert.deepInclude((await peek.views())[0], { state: "halted", haltReason: "enough", approvals: [] })
     } finally {
       await rm(data, { recursive: true, force: true })
@@ -87,7 +89,7 @@ describe("Peek", () => {
   })
 
   test("there is nothing to see where nothing is", async () => {
-    const problem = await Peek.open(join(tmpdir(), "reverie-nothing-here")).catch((error: unknown) => error)
+    const problem = await FleetReader.open(join(tmpdir(), "reverie-nothing-here")).catch((error: unknown) => error)
     assert.strictEqual(Reflect.get(problem as object, "_tag"), "StoreUnopenable")
   })
 })

@@ -30,7 +30,7 @@ describe("what a fleet runs on", () => {
     Effect.gen(function* () {
       const { says, worker } = yield* withEnvironment(servers, profileOf({}))
       assert.strictEqual(says, "reverie at db.example:5433, wake-ups through cache.example")
-      assert.strictEqual(worker.idleTimeoutMillis, 0)
+      assert.strictEqual(worker.idleMs, 0)
       assert.isUndefined(worker.worker)
     })
   )

@@ -9,12 +9,12 @@ const open = (data: string): Promise<Fleet> =>
   Fleet.open({
     data,
     model: "offline",
-    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You run the desk." })] })
+    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You run the desk." })] })
   })
 
 /** Ids of the parts of the newest prompt. */
 const shownTo = async (fleet: Fleet): Promise<ReadonlyArray<number>> => {
-  const rows = await fleet.entries("desk", 1, 1_000)
+  const rows = await fleet.history.entries("desk", 1, 1_000)
   const report = rows.findLast(({ entry }) => entry.step?.kind === "infer")?.entry.step?.detail?.["context"] as Json
   return (report as unknown as { readonly parts: ReadonlyArray<{ readonly id: number }> }).parts.map(({ id }) => id)
 }
@@ -34,7 +34,7 @@ describe("the prompt registry of a fleet", () => {
     { timeout: 30_000 },
     async () => {
       await using fleet = await open(":memory:")
-      const prompts = await fleet.prompts()
+      const prompts = fleet.prompts
       const created = await prompts.createComponent(weather)
       assert.strictEqual(created.id, 1001)
       await fleet.answer("desk", "Good morning.")
@@ -53,12 +53,12 @@ describe("the prompt registry of a fleet", () => {
       try {
         {
           await using first = await open(data)
-          const prompts = await first.prompts()
+          const prompts = first.prompts
           const { id, version } = await prompts.createComponent(weather)
           await prompts.updateComponent(id, version, { content: "Rain." })
         }
         await using second = await open(data)
-        const prompts = await second.prompts()
+        const prompts = second.prompts
         const kept = await prompts.getComponentByKey("weather")
         assert.deepInclude(kept, { content: "Rain.", version: 2 })
         await prompts.undo("component", "weather", kept.version)
@@ -71,7 +71,7 @@ describe("the prompt registry of a fleet", () => {
 
   it("a typed error reaches the user as a rejection", async () => {
     await using fleet = await open(":memory:")
-    const prompts = await fleet.prompts()
+    const prompts = fleet.prompts
     const failure: unknown = await prompts.getComponentByKey("nothing").then(
       () => undefined,
       (error: unknown) => error

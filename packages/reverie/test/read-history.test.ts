@@ -1,4 +1,4 @@
-// What a compaction took out of sight is read again by the assistant itself, and by whoever looks into the store.
+// What a compaction took out of sight is read again by the assistant itself, and by anyone who looks into the store.
 
 import type { Line } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -38,21 +38,21 @@ describe("read_history", () => {
     for (let at = 0; at < 40; at++) {
       await fleet.send("desk", chatter(at))
     }
-    await fleet.rest()
-    const [first] = await fleet.compactions("desk")
+    await fleet.idle()
+    const [first] = await fleet.compactions.list("desk")
     assert.isDefined(first)
-    const compacted = await fleet.compacted("desk", first)
+    const compacted = await fleet.compactions.messages("desk", first)
     assert.strictEqual(compacted[0]?.message.content, SECRET)
     assert.strictEqual(compacted.length, first.compacted_count)
     last = reading(first.id)
     await fleet.send("desk", "Which number has the lease?")
-    await fleet.rest()
+    await fleet.idle()
     assert.isFalse(
       seen.some((content) => content.includes("4711")),
       "it is out of sight"
     )
     assert.isTrue(seen.some((content) => content.startsWith("[CONTEXT SUMMARY]\nThey talked about the tide")))
-    const results = (await fleet.entries("desk", 1, 1_000)).flatMap(({ entry }) =>
+    const results = (await fleet.history.entries("desk", 1, 1_000)).flatMap(({ entry }) =>
       entry.messages.filter(({ name, role }) => role === "tool" && name === "read_history")
     )
     assert.strictEqual(JSON.parse(results[0]?.content ?? "{}").messages[0].text, SECRET)

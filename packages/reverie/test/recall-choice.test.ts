@@ -66,7 +66,7 @@ describe("the index of a profile", () => {
     })
   )
 
-  it.live("an address that is none is told at the opening", () =>
+  it.live("an address that is none is reported at the opening", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(chosen({ QDRANT_URL: "not an address" }, undefined, positionOf))
       assert.include(String(refused), "QDRANT_URL")
@@ -83,12 +83,12 @@ describe("a fleet on a server", () => {
       const fleet = yield* Effect.promise(() => openFleet({ data, recall: { url }, says: [{ text: "Noted." }] }))
       yield* Effect.promise(async () => {
         await fleet.send("desk", SECRET, { from: "Ann" })
-        await fleet.rest()
-        const poorer = await fleet.recall("desk", QUESTION)
+        await fleet.idle()
+        const poorer = await fleet.memory.recall("desk", QUESTION)
         assert.include(poorer.degraded, "does not answer")
         assert.strictEqual(poorer.hits[0]?.entry.text, SECRET)
         decide(() => undefined)
-        const whole = await fleet.recall("desk", QUESTION)
+        const whole = await fleet.memory.recall("desk", QUESTION)
         assert.isUndefined(whole.degraded)
         assert.strictEqual(whole.hits[0]?.entry.text, SECRET)
         await fleet.close()

@@ -39,7 +39,7 @@ export const openFleet = ({ assistant, says = [{ text: "Good morning." }], tools
     model: scriptedModel(script).model,
     fleet: defineFleet({
       assistants: ["desk", "clerk"].map((id) =>
-        defineAssistant({ id, prompt: "You are under test.", tools, ...assistant })
+        defineAssistant({ id, instructions: "You are under test.", tools, ...assistant })
       )
     }),
     ...options

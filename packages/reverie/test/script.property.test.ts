@@ -4,10 +4,10 @@ import { defineAssistant, defineFleet, readScript } from "../src/index.ts"
 
 const fleet = defineFleet({
   assistants: [
-    defineAssistant({ id: "desk", prompt: "You sit." }),
-    defineAssistant({ id: "archive", prompt: "You keep." })
+    defineAssistant({ id: "desk", instructions: "You sit." }),
+    defineAssistant({ id: "archive", instructions: "You keep." })
   ],
-  reception: "desk"
+  defaultAssistant: "desk"
 })
 
 const read = (...lines: ReadonlyArray<string>) => readScript(lines.join("\n"), fleet)
@@ -43,7 +43,7 @@ describe("readScript", () => {
     )
   })
 
-  test("S2 a message, its image, its sender, its addressee, and fields nobody knows", () => {
+  test("S2 a message, its image, its sender, its addressee, and fields no one knows", () => {
     const { letters, problems } = read(
       `{"id":"a","text":"hello","at":"2026-05-21T06:00:00Z","session":3}`,
       "",

@@ -6,7 +6,7 @@ import { sharedFleet } from "../src/opening/shared-fleets.ts"
 import { aDirectory, failureOf } from "./rig.ts"
 
 const definition = (prompt = "You are under test.") =>
-  defineFleet({ assistants: [defineAssistant({ id: "desk", prompt })] })
+  defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: prompt })] })
 
 describe("a directory opened twice in one process", () => {
   test("S1 is refused with a sentence that says which process has it and what to do", async () => {
@@ -34,7 +34,7 @@ describe("a shared fleet", () => {
     const heard: Array<string> = []
     two.on("envelope-settled", ({ envelope }) => heard.push(envelope))
     await one.send("desk", "Hello.", { id: "hello" })
-    await two.rest()
+    await two.idle()
     assert.deepStrictEqual(heard, ["hello"])
     await one.close()
     await one.close()
@@ -54,7 +54,7 @@ describe("a shared fleet", () => {
     assert.strictEqual((await second.send("desk", "Hello.")).outcome, "accepted")
   })
 
-  test("S3 another definition object replaces it; who held the old one is told, and closes nothing of the new", async () => {
+  test("S3 another definition object replaces it; who held the old one learns of it, and closes nothing of the new", async () => {
     const data = aDirectory()
     const old = await Fleet.shared({ data, model: "offline", fleet: definition() })
     await using fresh = await Fleet.shared({
@@ -68,7 +68,7 @@ describe("a shared fleet", () => {
     assert.strictEqual((await fresh.send("desk", "Hello.")).outcome, "accepted")
   })
 
-  test("S1 an opening that fails is refused to all who asked, and stands in nobody's way", async () => {
+  test("S1 an opening that fails is refused to all who asked, and stands in no one's way", async () => {
     const data = aDirectory()
     const options = { data, model: "offline", fleet: definition() } as const
     const other = await Fleet.open(options)

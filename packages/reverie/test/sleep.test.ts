@@ -6,21 +6,23 @@ const openWith = (data: string, options: Partial<AssistantOptions>): Promise<Fle
   Fleet.open({
     data,
     model: "offline",
-    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You keep the desk.", ...options })] })
+    fleet: defineFleet({
+      assistants: [defineAssistant({ id: "desk", instructions: "You keep the desk.", ...options })]
+    })
   })
 
 const bedtimes = async (fleet: Fleet): Promise<ReadonlyArray<string>> => {
-  await fleet.rest()
+  await fleet.idle()
   const timers = (await fleet.inspect("desk"))?.state.timers ?? []
   return timers.map(({ dueAt, name }) => `${name} at ${new Date(dueAt).getUTCHours()}`)
 }
 
 describe("sleep schedule", () => {
-  it("whoever names them means them, and the pace of dreams is a setting", () => {
+  it("anyone who names them means them, and the pace of dreams is a setting", () => {
     const { settings, sleep } = defineAssistant({
       id: "desk",
-      prompt: "You keep the desk.",
-      sleep: { sleepStartHour: 3 }
+      instructions: "You keep the desk.",
+      sleep: { startHour: 3 }
     })
     assert.deepStrictEqual(sleep, {
       enabled: true,
@@ -30,7 +32,7 @@ describe("sleep schedule", () => {
       timeZone: "UTC"
     })
     assert.deepStrictEqual(settings, { sleepTickMillis: 60_000 })
-    const awake = defineAssistant({ id: "desk", prompt: "You keep the desk.", sleep: { enabled: false } })
+    const awake = defineAssistant({ id: "desk", instructions: "You keep the desk.", sleep: { enabled: false } })
     assert.deepStrictEqual([awake.sleep?.enabled, awake.settings], [false, {}])
   })
 
@@ -41,7 +43,7 @@ describe("sleep schedule", () => {
       assert.deepStrictEqual(await bedtimes(fleet), [])
     }
     for (const hour of [3, 4]) {
-      await using fleet = await openWith(data, { sleep: { sleepStartHour: hour } })
+      await using fleet = await openWith(data, { sleep: { startHour: hour } })
       assert.deepStrictEqual(await bedtimes(fleet), [`sleepTimer at ${hour}`])
     }
     await using fleet = await openWith(data, {})

@@ -14,7 +14,7 @@ const running = (...args: ReadonlyArray<string>) => {
 
 const REJECTED = 'The tool "stray" failed: a promise that it left without a handler was rejected: stray'
 
-describe("a fleet in a program of somebody's own", () => {
+describe("a fleet in a program of someone's own", () => {
   it("P1 what a tool leaves behind or ends fails that call, and the program goes on", () => {
     assert.deepStrictEqual(running("reject"), { code: 0, said: [REJECTED, "closed", "ended"], logged: "" })
     const { code, said } = running("exit")
@@ -80,7 +80,7 @@ describe("isolated tools of a fleet", () => {
     ]
     await using fleet = await openFleet({ tools, says: [calling("where"), { text: "Done." }] })
     await fleet.answer("desk", "Go.")
-    const messages = (await fleet.entries("desk")).flatMap(({ entry }) => entry.messages)
+    const messages = (await fleet.history.entries("desk")).flatMap(({ entry }) => entry.messages)
     const told = messages.find(({ role }) => role === "tool")
     assert.match(told?.content ?? "", /^desk, in process \d+$/)
     assert.notInclude(told?.content, String(process.pid))

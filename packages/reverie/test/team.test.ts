@@ -13,7 +13,7 @@ import {
 import { all, aDirectory, failureOf } from "./rig.ts"
 
 const member = (id: string, names: ReadonlyArray<string> = []) =>
-  defineAssistant({ id, prompt: "You are under test.", listening: { names } })
+  defineAssistant({ id, instructions: "You are under test.", listening: { names } })
 
 const ada = member("ada", ["Countess"])
 const bo = member("bo", ["Deputy"])
@@ -44,12 +44,12 @@ describe("a fleet with teams", () => {
         open.teams().map(({ id, members }) => [id, members.map((each) => each.id)]),
         [["council", ["ada", "bo", "cy"]]]
       )
-      await open.rest()
+      await open.idle()
     }
     await using again = await Fleet.open({ data, fleet, model })
     const parts = await all(again.ask("group:council", "Two?", { id: "q2" }))
     assert.deepStrictEqual(parts, [{ type: "done", outcome: "answered", reply: "re: Two?" }])
-    const [seat] = await again.records("council", ["team"])
+    const [seat] = await again.memory.records("council", ["team"])
     assert.deepInclude(seat?.value as object, { order: [], wakeAt: null })
   })
 
@@ -57,7 +57,7 @@ describe("a fleet with teams", () => {
     await using open = await Fleet.open({ data: ":memory:", fleet, model })
     await open.halt("ada", "drill")
     await open.halt("bo", "drill")
-    await open.rest()
+    await open.idle()
     assert.match((await failureOf(open.answer("council", "One?"))).message, /Nobody of the team is available/)
   })
 

@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defineAssistant, defineFleet, DefinitionUnknown, type Fleet, type Notice, type Records } from "../src/index.ts"
+import {
+  defineAssistant,
+  defineFleet,
+  DefinitionUnknown,
+  type Fleet,
+  type Notice,
+  type FleetReadings
+} from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 
 // Before and after "default" in the order of addresses.
@@ -7,55 +14,55 @@ const OTHERS = ["aft", "zulu"] as const
 const SECRETS = OTHERS.map((tenant) => `secret of ${tenant}`)
 
 /** Every reading that is of one tenant, under its name. */
-const readings: Readonly<Record<string, (records: Records, id: string) => Promise<unknown>>> = {
+const readings: Readonly<Record<string, (records: FleetReadings, id: string) => Promise<unknown>>> = {
   inspect: (records, id) => records.inspect(id),
   list: (records) => records.list(),
   listAfter: (records) => records.list("desk", 1_000),
   listPaged: async (records) => [...(await records.list(undefined, 1)), ...(await records.list("clerk", 1))],
   views: (records) => records.views(),
-  entries: (records, id) => records.entries(id),
-  newest: (records, id) => Array.fromAsync(records.newest(id)),
-  records: (records, id) => records.records(id),
-  recall: (records, id) => records.recall(id, "secret"),
-  facts: (records, id) => records.facts(id),
-  profiles: (records, id) => records.profiles(id),
-  passages: (records, id) => records.passages(id),
-  compactions: (records, id) => records.compactions(id),
-  historyStart: (records, id) => records.historyStart(id),
+  entries: (records, id) => records.history.entries(id),
+  newest: (records, id) => Array.fromAsync(records.history.newest(id)),
+  records: (records, id) => records.memory.records(id),
+  recall: (records, id) => records.memory.recall(id, "secret"),
+  facts: (records, id) => records.memory.facts(id),
+  profiles: (records, id) => records.memory.profiles(id),
+  passages: (records, id) => records.memory.passages(id),
+  compactions: (records, id) => records.compactions.list(id),
+  historyStart: (records, id) => records.compactions.historyStart(id),
   compacted: (records, id) =>
-    records.compacted(id, { range: { from: { no: 1, index: 0 }, to: { no: 99, index: 0 } } as never }),
-  contextReport: (records, id) => records.contextReport(id),
-  deadLetters: (records) => records.deadLetters(),
-  mailbox: (records, id) => records.mailbox(id),
-  notices: (records) => records.notices(0, 10_000),
-  ticks: (records, id) => records.ticks(id),
-  tick: (records, id) => records.tick(id, 1),
-  approvals: (records, id) => records.approvals(id),
-  allApprovals: (records) => records.allApprovals(),
-  dreams: (records, id) => records.dreams(id),
-  usage: (records, id) => records.usage(id, 0),
-  lastError: (records, id) => records.lastError(id)
+    records.compactions.messages(id, { range: { from: { no: 1, index: 0 }, to: { no: 99, index: 0 } } as never }),
+  contextReport: (records, id) => records.history.contextReport(id),
+  deadLetters: (records) => records.deadLetters.list(),
+  mailbox: (records, id) => records.history.mailbox(id),
+  notices: (records) => records.outbox.notices(0, 10_000),
+  ticks: (records, id) => records.history.ticks(id),
+  tick: (records, id) => records.history.tick(id, 1),
+  approvals: (records, id) => records.approvals.list(id),
+  allApprovals: (records) => records.approvals.list(),
+  dreams: (records, id) => records.memory.dreams(id),
+  usage: (records, id) => records.history.usage(id, 0),
+  lastError: (records, id) => records.history.lastError(id)
 }
 
 /** Gives the tenant a life: one answer, one letter that waits, one that is dead-lettered. */
 const lead = async (fleet: Fleet, secret: string): Promise<void> => {
   await fleet.send("desk", secret, { id: `${secret} 1`, from: secret })
-  await fleet.rest()
+  await fleet.idle()
   await fleet.halt("desk", secret)
-  await fleet.rest()
+  await fleet.idle()
   await fleet.send("desk", secret, { id: `${secret} 2`, from: secret })
   await fleet.create("leaver", "desk")
   await fleet.halt("leaver", secret)
-  await fleet.rest()
+  await fleet.idle()
   await fleet.send("leaver", secret, { id: `${secret} 3`, from: secret })
   await fleet.retire("leaver", secret)
-  await fleet.rest()
+  await fleet.idle()
 }
 
 const dataStoreOfThree = async (): Promise<{ readonly fleet: Fleet; readonly others: ReadonlyArray<Fleet> }> => {
   const fleet = await openFleet({ says: [{ text: "Yes." }] })
   await lead(fleet, "words of default")
-  const others = OTHERS.map((tenant) => fleet.of(tenant))
+  const others = OTHERS.map((tenant) => fleet.forTenant(tenant))
   for (const [index, other] of others.entries()) {
     await other.create("desk")
     await other.create("yard", "clerk")
@@ -92,22 +99,22 @@ describe("tenants of one data store", () => {
       ]
     )
     assert.deepStrictEqual(
-      (await second.deadLetters()).map(({ address, envelope }) => `${address.tenant} ${envelope}`),
+      (await second.deadLetters.list()).map(({ address, envelope }) => `${address.tenant} ${envelope}`),
       ["zulu secret of zulu 3"]
     )
   })
 
   it("an order to all, and a listener, concern one tenant", { timeout: 60_000 }, async () => {
     await using fleet = await openFleet({ says: [{ text: "Yes." }] })
-    const other = fleet.of("zulu")
+    const other = fleet.forTenant("zulu")
     await other.create("desk")
     await other.create("yard", "clerk")
     const heard: Array<Notice> = []
     const everything = new Set<string>()
     fleet.on("*", (notice) => heard.push(notice))
-    fleet.onEvery(({ address }) => everything.add(address.tenant))
+    fleet.outbox.onEvery(({ address }) => everything.add(address.tenant))
     assert.strictEqual(await other.haltAll("for a while"), 2)
-    await fleet.rest()
+    await fleet.idle()
     assert.deepStrictEqual(
       (await other.views()).map(({ state }) => state),
       ["halted", "halted"]
@@ -120,7 +127,7 @@ describe("tenants of one data store", () => {
     assert.deepStrictEqual([...everything], ["zulu"])
     assert.strictEqual(await fleet.haltAll("all"), 2)
     assert.strictEqual(await other.resumeAll(), 2)
-    await fleet.rest()
+    await fleet.idle()
     assert.deepStrictEqual(
       (await other.views()).map(({ state }) => state),
       ["awake.idle", "awake.idle"]
@@ -134,12 +141,12 @@ describe("tenants of one data store", () => {
 
   it("closing the fleet of another tenant closes nothing", async () => {
     await using fleet = await openFleet()
-    const other = fleet.of("zulu")
+    const other = fleet.forTenant("zulu")
     assert.strictEqual(other.tenant, "zulu")
     assert.deepStrictEqual(await other.views(), [])
     await other.close()
     assert.strictEqual(await fleet.answer("desk", "Still there?"), "Good morning.")
-    assert.throws(() => fleet.of("no/tenant"), /its id must have/)
+    assert.throws(() => fleet.forTenant("no/tenant"), /its id must have/)
   })
 })
 
@@ -157,24 +164,24 @@ describe("creating an assistant", () => {
   it("gives it its blocks and its sleep schedule", async () => {
     const desk = defineAssistant({
       id: "desk",
-      prompt: "You keep the desk.",
-      sleep: { sleepStartHour: 3 },
+      instructions: "You keep the desk.",
+      sleep: { startHour: 3 },
       blocks: [{ label: "notes", type: "core", content: "empty" }]
     })
     await using fleet = await openFleet({ fleet: defineFleet({ assistants: [desk] }) })
-    const other = fleet.of("zulu")
+    const other = fleet.forTenant("zulu")
     assert.strictEqual(await other.create("desk"), "created")
     assert.deepStrictEqual(
       (await other.inspect("desk"))?.state.timers.map(({ name }) => name),
       ["sleepTimer"]
     )
     assert.deepStrictEqual(
-      (await other.blocks().list("desk")).map(({ label }) => label),
+      (await other.blocks.list("desk")).map(({ label }) => label),
       ["notes"]
     )
     await other.create("night", "desk")
-    assert.deepStrictEqual((await other.blocks().list()).map(({ owner }) => owner).toSorted(), ["desk", "night"])
-    assert.strictEqual((await fleet.blocks().list()).length, 1)
+    assert.deepStrictEqual((await other.blocks.list()).map(({ owner }) => owner).toSorted(), ["desk", "night"])
+    assert.strictEqual((await fleet.blocks.list()).length, 1)
   })
 
   it("an unknown definition is refused with those there are, an impossible id with its form", async () => {
@@ -206,16 +213,16 @@ describe("creating an assistant", () => {
 
 describe("orders to one assistant", () => {
   it("sleep, wake and retire", async () => {
-    await using fleet = await openFleet({ assistant: { settings: { sleepMillis: 3_600_000 } } })
+    await using fleet = await openFleet({ assistant: { settings: { sleepMs: 3_600_000 } } })
     const state = async () => (await fleet.inspect("desk"))?.state.status ?? ""
-    await fleet.sleep("desk", { forMillis: 3_600_000 })
-    await fleet.rest()
+    await fleet.sleep("desk", { forMs: 3_600_000 })
+    await fleet.idle()
     assert.strictEqual(await state(), "dreaming.resting")
     await fleet.wake("desk", "the day begins")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual(await state(), "awake.idle")
     await fleet.retire("desk", "it is over")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual(await state(), "retired")
   })
 })
@@ -223,25 +230,25 @@ describe("orders to one assistant", () => {
 describe("the outbox, for a feed", () => {
   it("notices of one tenant go on where the last page ended, also over pages that are another's", async () => {
     await using fleet = await openFleet({ says: [{ text: "Yes." }] })
-    const other = fleet.of("zulu")
+    const other = fleet.forTenant("zulu")
     await other.create("desk")
     for (const each of [fleet, other]) for (let n = 0; n < 5; n++) await each.answer("desk", `Hello ${n}?`)
-    const end = await fleet.outboxEnd()
+    const end = await fleet.outbox.end()
     const read: Array<Notice> = []
     let after = 0
     let empty = 0
     while (after < end) {
-      const { next, notices } = await other.notices(after, 3)
+      const { next, notices } = await other.outbox.notices(after, 3)
       assert.isAbove(next, after)
       if (notices.length === 0) empty++
       read.push(...notices)
       after = next
     }
     assert.isAbove(empty, 0)
-    assert.deepStrictEqual(await other.notices(end, 3), { notices: [], next: end })
-    assert.deepStrictEqual(read, (await other.notices(0, 10_000)).notices)
+    assert.deepStrictEqual(await other.outbox.notices(end, 3), { notices: [], next: end })
+    assert.deepStrictEqual(read, (await other.outbox.notices(0, 10_000)).notices)
     assert.strictEqual(read.filter(({ type }) => type === "tick-ended").length, 5)
-    assert.strictEqual((await fleet.outbox(0, 10_000)).at(-1)?.seq, end)
+    assert.strictEqual((await fleet.outbox.read(0, 10_000)).at(-1)?.seq, end)
   })
 })
 
@@ -249,12 +256,12 @@ describe("a mailbox", () => {
   it("tells what waits, in the order in which it will be read", async () => {
     await using fleet = await openFleet()
     await fleet.halt("desk", "for a look")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.send("desk", "Later.", { id: "m-1", from: "ann" })
     await fleet.sleep("desk", { id: "s-1" })
     await fleet.wake("desk", "now", { id: "w-1" })
-    await fleet.rest()
-    const waiting = await fleet.mailbox("desk")
+    await fleet.idle()
+    const waiting = await fleet.history.mailbox("desk")
     assert.deepStrictEqual(
       waiting.map(({ from, id, lane, text = "", type }) => [id, lane, type, from, text]),
       [
@@ -264,7 +271,7 @@ describe("a mailbox", () => {
       ]
     )
     assert.isTrue(waiting.every(({ acceptedAt, hops }) => acceptedAt > 0 && hops === 0))
-    assert.strictEqual((await fleet.mailbox("desk", 1)).length, 1)
-    assert.deepStrictEqual(await fleet.mailbox("nobody"), [])
+    assert.strictEqual((await fleet.history.mailbox("desk", 1)).length, 1)
+    assert.deepStrictEqual(await fleet.history.mailbox("nobody"), [])
   })
 })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defineTool, type Fleet, type TickView } from "../src/index.ts"
+import { historyIn } from "../src/fleet/watching.ts"
+import { defineTool, type Fleet, FleetReader, type TickView } from "../src/index.ts"
 import { aDirectory, calling, openFleet } from "./rig.ts"
 
 const look = defineTool({
@@ -8,14 +9,14 @@ const look = defineTool({
   input: { type: "object", properties: { at: { type: "string" } } },
   run: () => "the sea"
 })
-const burn = defineTool({ name: "burn", description: "Burns.", category: "dangerous", run: () => "burnt" })
+const burn = defineTool({ name: "burn", description: "Burns.", needsApproval: true, run: () => "burnt" })
 
 /** Every row, page by page. */
 const pagesOf = async (fleet: Fleet, id: string, limit: number): Promise<ReadonlyArray<TickView>> => {
   const all: Array<TickView> = []
   let before: number | null = null
   for (let pages = 0; pages < 1_000; pages++) {
-    const { next, ticks } = await fleet.ticks(id, { limit, ...(before === null ? {} : { before }) })
+    const { next, ticks } = await fleet.history.ticks(id, { limit, ...(before === null ? {} : { before }) })
     assert.isAtMost(ticks.length, limit)
     all.push(...ticks)
     if (next === null) return all
@@ -40,8 +41,8 @@ describe("ticks", () => {
       prices: { scripted: { inputMicros: 1_000_000, outputMicros: 2_000_000 } }
     })
     await fleet.send("desk", "What is there?", { id: "q-1", from: "ann" })
-    await fleet.rest()
-    const { next, ticks } = await fleet.ticks("desk")
+    await fleet.idle()
+    const { next, ticks } = await fleet.history.ticks("desk")
     assert.strictEqual(next, null)
     const [tick, ...others] = ticks
     assert.deepStrictEqual(others, [])
@@ -86,16 +87,16 @@ describe("ticks", () => {
   it("V2 a call that waits for a person is pending, one that was denied is not ok; the tick is open until then", async () => {
     await using fleet = await openFleet({ tools: [burn], says: [calling("burn"), { text: "Then not." }] })
     await fleet.send("desk", "Burn it.")
-    await fleet.rest()
-    const [open] = (await fleet.ticks("desk")).ticks
+    await fleet.idle()
+    const [open] = (await fleet.history.ticks("desk")).ticks
     assert.ok(open)
     assert.deepInclude(open.tools[0], { tool: "burn", ok: false, pending: true })
     assert.strictEqual(open.endedAt, undefined)
     assert.strictEqual(open.outcome, undefined)
-    const [asked] = await fleet.approvals("desk")
-    await fleet.decide("desk", asked?.approval ?? "", "denied")
-    await fleet.rest()
-    const [ended] = (await fleet.ticks("desk")).ticks
+    const [asked] = await fleet.approvals.list("desk")
+    await fleet.deny("desk", asked?.approval ?? "")
+    await fleet.idle()
+    const [ended] = (await fleet.history.ticks("desk")).ticks
     assert.ok(ended)
     assert.deepInclude(ended.tools[0], { tool: "burn", ok: false })
     assert.notProperty(ended.tools[0], "pending")
@@ -104,20 +105,20 @@ describe("ticks", () => {
   })
 
   it("S3 dreams, compactions and orders between ticks are rows of their own, whatever the size of the pages", async () => {
-    const settings = { sleepMillis: 3_600_000, compactSleepRatio: 0 }
+    const settings = { sleepMs: 3_600_000, compactSleepRatio: 0 }
     await using fleet = await openFleet({ assistant: { settings } })
     for (let n = 1; n <= 30; n++) await fleet.send("desk", `Hello ${n}.`, { id: `m-${n}` })
-    await fleet.rest()
+    await fleet.idle()
     await fleet.sleep("desk", { id: "night" })
-    await fleet.rest()
+    await fleet.idle()
     await fleet.wake("desk", "the day begins")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.halt("desk", "a look")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.resume("desk")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.send("desk", "And now?", { id: "m-31" })
-    await fleet.rest()
+    await fleet.idle()
     const all = await pagesOf(fleet, "desk", 100)
     assert.deepStrictEqual(
       all.slice(0, 6).map(({ kind, type = "", text = "" }) => [kind, type, text]),
@@ -150,35 +151,39 @@ describe("ticks", () => {
     const long = `${"x".repeat(499)}😀${"y".repeat(150_000)}`
     await using fleet = await openFleet({ says: [{ text: long }] })
     await fleet.send("desk", long)
-    await fleet.rest()
-    const [listed] = (await fleet.ticks("desk")).ticks
+    await fleet.idle()
+    const [listed] = (await fleet.history.ticks("desk")).ticks
     assert.ok(listed)
     assert.strictEqual(listed.text, "x".repeat(499))
     assert.strictEqual(listed.reply, "x".repeat(499))
-    const opened = await fleet.tick("desk", 1)
+    const opened = await fleet.history.tick("desk", 1)
     assert.ok(opened)
     assert.strictEqual(opened.reply, long.slice(0, 100_000))
     assert.strictEqual(opened.text, long.slice(0, 100_000))
-    assert.strictEqual(await fleet.tick("desk", 2), undefined)
-    assert.strictEqual(await fleet.tick("desk", 0), undefined)
-    assert.deepStrictEqual(await fleet.ticks("nobody"), { ticks: [], next: null })
+    assert.strictEqual(await fleet.history.tick("desk", 2), undefined)
+    assert.strictEqual(await fleet.history.tick("desk", 0), undefined)
+    assert.deepStrictEqual(await fleet.history.ticks("nobody"), { ticks: [], next: null })
   })
 
   it("T2 the newest page of a long life reads no more than that of a short one", async () => {
-    await using fleet = await openFleet({ data: aDirectory(), durability: "normal" })
+    const data = aDirectory()
+    await using fleet = await openFleet({ data, durability: "normal" })
     for (let n = 0; n < 400; n++) await fleet.send("desk", `Hello ${n}.`)
-    await fleet.rest()
-    const entries = fleet.entries.bind(fleet)
+    await fleet.idle()
+    await using reader = await FleetReader.open(data)
     let read = 0
-    fleet.entries = async (id, from, limit) => {
-      const rows = await entries(id, from, limit)
-      read += rows.length
-      return rows
-    }
-    assert.strictEqual((await fleet.ticks("desk", { limit: 20 })).ticks.length, 20)
+    const history = historyIn({
+      ...reader.core,
+      entries: async (id, from, limit) => {
+        const rows = await reader.core.entries(id, from, limit)
+        read += rows.length
+        return rows
+      }
+    })
+    assert.strictEqual((await history.ticks("desk", { limit: 20 })).ticks.length, 20)
     assert.isAbove(read, 0)
     assert.isAtMost(read, 200)
-    const page = await fleet.ticks("desk", { limit: 20, before: 402 })
+    const page = await history.ticks("desk", { limit: 20, before: 402 })
     assert.strictEqual(page.ticks[0]?.tick, 200)
   })
 })

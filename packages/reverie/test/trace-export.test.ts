@@ -30,7 +30,7 @@ interface Request {
   readonly body: Body
 }
 
-/** A collector that answers as it is told. */
+/** A collector that answers as it is asked. */
 const collecting = async <A>(
   answer: (response: ServerResponse) => void,
   work: (url: string, requests: ReadonlyArray<Request>) => Promise<A>

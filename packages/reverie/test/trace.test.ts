@@ -33,8 +33,8 @@ const script: Script = (prompt) => {
 
 const fleet = defineFleet({
   assistants: [
-    defineAssistant({ id: "desk", prompt: "You run the desk.", tools: [pass], subAgents: {} }),
-    defineAssistant({ id: "clerk", prompt: "You help the desk." })
+    defineAssistant({ id: "desk", instructions: "You run the desk.", tools: [pass], subAgents: {} }),
+    defineAssistant({ id: "clerk", instructions: "You help the desk." })
   ]
 })
 
@@ -49,7 +49,7 @@ describe("one trace", () => {
     const { layer, spans } = collectSpans()
     await using opened = await openFleet({ data: aDirectory(), tracing: layer, says: script, fleet })
     assert.strictEqual(await opened.answer("desk", "How many?", { traceparent }), "Nine, and noted.")
-    await opened.rest()
+    await opened.idle()
     const named = (name: string, who?: string) =>
       spans.filter(
         (span) => span.name === name && [who, undefined].includes(span.attributes.get("gen_ai.agent.id") as string)
@@ -97,7 +97,7 @@ describe("one trace", () => {
     const { layer, spans } = collectSpans()
     await using opened = await openFleet({ tracing: layer, says: script, fleet })
     await opened.answer("desk", "How many?")
-    await opened.rest()
+    await opened.idle()
     const chat = spans.find(({ name }) => name === "model.infer")?.attributes
     assert.deepInclude(Object.fromEntries(chat ?? []), {
       "gen_ai.operation.name": "chat",
@@ -134,7 +134,7 @@ describe("one trace", () => {
       tools: [telling]
     })
     await opened.answer("desk", "How many?")
-    await opened.rest()
+    await opened.idle()
     const attributes = new Map(spans.flatMap((span) => [...span.attributes]))
     assert.include(String(attributes.get("gen_ai.input.messages")), "How many?")
     assert.include(String(attributes.get("gen_ai.output.messages")), "Done.")
@@ -144,12 +144,12 @@ describe("one trace", () => {
     assert.match(result, /^password=\[redacted\] x+…$/)
   })
 
-  it("begins with the acceptance when nobody brought one, and what is no trace context is passed over", async () => {
+  it("begins with the acceptance when no one brought one, and what is no trace context is passed over", async () => {
     for (const wrong of [undefined, "", "nonsense", `00-${"0".repeat(32)}-${CALLER}-01`, `ff-${TRACE}-${CALLER}-01`]) {
       const { layer, spans } = collectSpans()
       await using opened = await openFleet({ tracing: layer })
       await opened.answer("desk", "Hello", wrong === undefined ? {} : { traceparent: wrong })
-      await opened.rest()
+      await opened.idle()
       const accepted = only(spans.filter(({ name }) => name === "mailbox.accept"))
       assert.isUndefined(accepted.parentId)
       const turn = only(spans.filter(({ name }) => name.startsWith("invoke_agent")))
@@ -157,12 +157,12 @@ describe("one trace", () => {
     }
   })
 
-  it("T3 is passed on without a tracer, and nothing is made up where nobody brought one", async () => {
+  it("T3 is passed on without a tracer, and nothing is made up where no one brought one", async () => {
     const traces = async (options: { readonly traceparent?: string }) => {
       await using opened = await openFleet({ says: script, fleet })
       await opened.answer("desk", "How many?", options)
-      await opened.rest()
-      const rows = await opened.entries("desk")
+      await opened.idle()
+      const rows = await opened.history.entries("desk")
       const sends = rows.flatMap(({ entry }) => entry.sends ?? [])
       assert.isAtLeast(sends.length, 2)
       return new Set(sends.map((send) => send.traceparent))
@@ -174,8 +174,8 @@ describe("one trace", () => {
   it("M1 measures calls, tools, turns and waits, and names no assistant and no tenant", async () => {
     await using opened = await openFleet({ says: script, fleet, tenant: "t-canary" })
     await opened.answer("desk", "How many?")
-    await opened.rest()
-    const metrics = await opened.metrics()
+    await opened.idle()
+    const metrics = await opened.monitor.metrics()
     const counted = [
       "gen_ai_client_operation_duration",
       "gen_ai_client_token_usage",

@@ -1,7 +1,10 @@
 import { Address, addressKey } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
-/** The assistant was created from a definition that this process does not have. Its mail waits until it does. */
+/**
+ * The assistant was created from a definition that this process does not have. Its mail waits until it does.
+ * @example if (error instanceof DefinitionMissing) console.error(error.message)
+ */
 export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()("DefinitionMissing", {
   address: Address,
   definition: Schema.String
@@ -12,7 +15,10 @@ export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()("
   }
 }
 
-/** A bug ended the work on an assistant. It is tried again when its lease has run out, and given up in the end. */
+/**
+ * A bug ended the work on an assistant. It is tried again when its lease has run out, and given up in the end.
+ * @example if (error instanceof HostBroken) console.error(error.message)
+ */
 export class HostBroken extends Schema.TaggedError<HostBroken>()("HostBroken", {
   address: Address,
   problem: Schema.String,
@@ -24,7 +30,10 @@ export class HostBroken extends Schema.TaggedError<HostBroken>()("HostBroken", {
   }
 }
 
-/** An assistant asked for memories of others that its definition does not grant it. */
+/**
+ * An assistant asked for memories of others that its definition does not grant it.
+ * @example if (error instanceof RecallRefused) console.error(error.message)
+ */
 export class RecallRefused extends Schema.TaggedError<RecallRefused>()("RecallRefused", {
   scope: Schema.String,
   message: Schema.String

@@ -42,3 +42,4 @@ export { type Asking, noting, recordedModel, type Shown, steppedModel } from "./
 export { readTick, type RecordedTick } from "./sandbox/recorded-tick.ts"
 export { type AnsweredBy, type ToolAnswers, toolAnswers, type ToolStub } from "./sandbox/tool-answers.ts"
 export { ledgerOfThen, recallOfThen, withConversations } from "./sandbox/then.ts"
+export { DefinitionMissing, HostBroken, RecallRefused } from "./errors.ts"

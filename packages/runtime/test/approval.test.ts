@@ -10,7 +10,7 @@ const captain = (options: LifeOptions = {}) => {
   const sunk: Array<Json> = []
   const sink = aTool("sink", {
     category: "dangerous",
-    run: (args) => Effect.sync(() => sunk.push(args as Json)).pipe(Effect.as("sunk"))
+    effect: (args) => Effect.sync(() => sunk.push(args as Json)).pipe(Effect.as("sunk"))
   })
   const life = live({
     tools: [sink, aTool("look")],
@@ -107,7 +107,7 @@ describe("approvals", () => {
     assert.match(life.settled()[0]?.reason ?? "", /approval means nothing in awake.awaitingApproval/)
   })
 
-  it("denied, it never runs and the model is told", () => {
+  it("denied, it never runs and the model learns of it", () => {
     const { life, sunk } = captain()
     life.say("Sink the Ann.")
     life.rest()
@@ -118,7 +118,7 @@ describe("approvals", () => {
     assert.deepInclude(life.ends()[0], { outcome: "answered", reply: "That is that." })
   })
 
-  it("expired, it never runs, the model is told, and a late approval means nothing", () => {
+  it("expired, it never runs, the model learns of it, and a late approval means nothing", () => {
     const { life, sunk } = captain()
     const began = life.time.now
     life.say("Sink the Ann.")

@@ -1,4 +1,4 @@
-// What stands beside an event: shown once, the same after a restart, nobody's word, and gone with its event.
+// What stands beside an event: shown once, the same after a restart, no one's word, and gone with its event.
 
 import { assert, describe, it } from "@effect/vitest"
 import type { Prompt } from "@reverie/model"
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { compactions, folder, rowsOf, ship, small } from "./folder.ts"
 import { type Life, live, type LifeOptions } from "./rig.ts"
 
-/** Adds a goal where it is told to, and reports progress where it is told to. */
+/** Calls the tool that the last words name; else says yes. */
 const doing: Script = ({ messages }) => {
   const last = messages.at(-1)
   if (last?.role !== "user") return Effect.succeed({ text: "Aye." })

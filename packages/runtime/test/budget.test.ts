@@ -51,7 +51,7 @@ describe("the budget of a sub-agent", () => {
 
   it("M2 a prompt that the grant has no room for is cut, not failed: nothing is sent", () => {
     const life = office({
-      tools: [...delegateTools, aTool("look", { run: () => Effect.succeed("word ".repeat(3_000)) })],
+      tools: [...delegateTools, aTool("look", { effect: () => Effect.succeed("word ".repeat(3_000)) })],
       model: acting([delegate({ task: "x", tokens: 1_000 }), said("ok")], [{ calls: [{ tool: "look" }] }])
     })
     life.say("Go")

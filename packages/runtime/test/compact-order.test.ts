@@ -29,7 +29,7 @@ describe("compaction by order", () => {
     assert.isTrue(shownNext(life).some(({ content }) => content.startsWith("Ship 0 lies")))
   })
 
-  it("J1: where there is nothing to compact, nobody is asked, nothing changes, and the reason is told", () => {
+  it("J1: where there is nothing to compact, no one is asked, nothing changes, and the reason is reported", () => {
     const model = folder()
     const life = opened(model.script)
     talk(life, 5)

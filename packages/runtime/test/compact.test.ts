@@ -250,7 +250,7 @@ describe("compaction asleep", () => {
     assert.deepStrictEqual(empty.model.of("extract"), [])
   })
 
-  it("skip rules S3: what the extraction writes down may call for a reflection, but wakes nobody", () => {
+  it("skip rules S3: what the extraction writes down may call for a reflection, but wakes no one", () => {
     const notes = Array.from({ length: 15 }, (_, index) => note(`Ship ${index} waits for the tide.`, 10))
     const model = folder({ extract: [{ calls: notes }, { calls: [NOOP] }] })
     const life = opened(model.script, { settings: { ...settings, compactEmergencyRatio: 1 } })
@@ -327,7 +327,7 @@ describe("what was compacted", () => {
     assert.isFalse(shown.some(({ content }) => content.startsWith("Ship 0 lies")))
   })
 
-  it("is shown again when the compaction is taken back, once, and the reason is told", () => {
+  it("is shown again when the compaction is taken back, once, and the reason is reported", () => {
     const model = folder()
     const life = opened(model.script, { settings: { ...settings, compactEmergencyRatio: 1, compactSleepRatio: 0.7 } })
     talk(life, 29)
@@ -355,7 +355,7 @@ describe("what was compacted", () => {
 })
 
 describe("working memory", () => {
-  it("F83: it is told where the words are compacted away, and a restart forgets it", () => {
+  it("F83: it is reported where the words are compacted away, and a restart forgets it", () => {
     const model = folder()
     const life = opened(model.script)
     talkUntilCompacted(life)

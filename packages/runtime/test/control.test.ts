@@ -12,10 +12,10 @@ import { lateResults } from "../src/commit/tick.ts"
 const countLate = (): number => Effect.runSync(Metric.value(lateResults)).count
 
 describe("halt and resume", () => {
-  it("a halt while a tool runs aborts its signal; the model is told that nobody knows how far it got", () => {
+  it("a halt while a tool runs aborts its signal; the model learns that no one knows how far it got", () => {
     let signal: AbortSignal | undefined
     const dig = aTool("dig", {
-      run: (_, run) => {
+      effect: (_, run) => {
         signal = run.signal
         return Effect.never
       }
@@ -40,7 +40,7 @@ describe("halt and resume", () => {
 
   it("I1 a halt is heard before mail that came earlier, and what it halts waits", () => {
     const life = live({
-      tools: [aTool("look", { run: () => Effect.delay(Effect.succeed("seen"), 5_000) })],
+      tools: [aTool("look", { effect: () => Effect.delay(Effect.succeed("seen"), 5_000) })],
       model: inTurn(calling("look"), { text: "Done." }, { text: "Done again." })
     })
     life.say("Look.", { id: "m-1" })
@@ -64,7 +64,7 @@ describe("halt and resume", () => {
 
   it("I2 a result that is ready when its job is stopped is late: dropped, counted, and nowhere in the record", () => {
     const before = countLate()
-    const after = (millis: number) => ({ run: () => Effect.delay(Effect.succeed("seen"), millis) })
+    const after = (millis: number) => ({ effect: () => Effect.delay(Effect.succeed("seen"), millis) })
     let held = false
     const life = live({
       tools: [aTool("look", after(1_000)), aTool("listen", after(1_500))],
@@ -82,7 +82,7 @@ describe("halt and resume", () => {
     life.say("Look and listen.")
     life.pass(1_700)
     assert.isTrue(held)
-    // As when whoever accepted it died before it could fence: the order alone stops the work.
+    // As when the one who accepted it died before it could fence: the order alone stops the work.
     life.run(life.store.mailbox.accept(anEnvelope({ id: "h-1", event: { type: "halt" } })))
     life.run(
       Effect.provide(
@@ -116,7 +116,7 @@ describe("halt and resume", () => {
     assert.deepInclude(life.ends()[0], { reply: "Here." })
   })
 
-  it("a resume that nobody needs is ignored with a reason", () => {
+  it("a resume that no one needs is ignored with a reason", () => {
     const life = live()
     life.post({ type: "resume" }, { id: "r-1" })
     life.rest()
@@ -128,7 +128,7 @@ describe("halt and resume", () => {
 
 describe("retirement", () => {
   it("ends the tick in hand as failed and buries what waits in every lane, each with its reason, at once", () => {
-    const life = live({ tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
+    const life = live({ tools: [aTool("dig", { effect: () => Effect.never })], model: calling("dig") })
     life.say("Dig.", { id: "m-1" })
     for (let index = 2; index <= 20; index++) life.say("Dig more.", { id: `m-${index}` })
     life.until(() => life.status() === "awake.acting.running")
@@ -148,7 +148,7 @@ describe("retirement", () => {
     )
     assert.deepInclude(life.deadLetters()[0], { envelope: "m-1", reason: "The assistant was retired." })
     assert.deepInclude(life.deadLetters()[1], { envelope: "r-1", reason: "the assistant has retired" })
-    assert.throws(() => life.say("Anyone?"), /nobody lives at harbor\/ada/)
+    assert.throws(() => life.say("Anyone?"), /no one lives at harbor\/ada/)
   })
 
   it("what waits is dead-lettered also when the worker dies before it came to that", () => {

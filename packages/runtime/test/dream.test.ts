@@ -220,7 +220,7 @@ describe("a dream", () => {
     assert.strictEqual(facts(life).length, 2)
   })
 
-  it("machine D1: an operation whose model fails is told as failed, and the others do their work (A18)", () => {
+  it("machine D1: an operation whose model fails is reported as failed, and the others do their work (A18)", () => {
     const life = sleep(
       lived({
         model: (prompt, call) =>
@@ -278,7 +278,7 @@ describe("a dream", () => {
       assert.strictEqual(facts(life).length, 3)
     })
 
-    it("whoever writes in such a pause is heard at once", () => {
+    it("anyone who writes in such a pause is heard at once", () => {
       const life = lived({ model: away("consolidate", 1_000) })
       life.post({ type: "sleep" })
       life.until(() => life.status() === "dreaming.pausing")
@@ -323,7 +323,7 @@ describe("a dream", () => {
     )
   })
 
-  it("skip rules S3: a reflection that falls due as the assistant falls asleep is the dream's, and wakes nobody", () => {
+  it("skip rules S3: a reflection that falls due as the assistant falls asleep is the dream's, and wakes no one", () => {
     const entries = Array.from({ length: 15 }, (_, index) => ({
       tool: "add_journal_entry",
       arguments: { content: `Ship ${index} came in with ${index} tons of salt.`, importance: 10 }

@@ -47,7 +47,7 @@ class Judge {
 
   joins(turn: FairTurn): void {
     if (turn.state === "held") {
-      assert.strictEqual(this.#waiting.size, 0, "R1 somebody was let in past those that wait")
+      assert.strictEqual(this.#waiting.size, 0, "R1 someone was let in past those that wait")
       this.held.add(turn)
       return
     }
@@ -57,7 +57,7 @@ class Judge {
   }
 
   given(turn: FairTurn): void {
-    assert.isTrue(this.#waiting.has(turn), "R1 a turn was given to somebody who does not wait for one")
+    assert.isTrue(this.#waiting.has(turn), "R1 a turn was given to someone who does not wait for one")
     assert.strictEqual(turn.state, "held")
     this.held.add(turn)
     const { address } = turn
@@ -125,7 +125,7 @@ const judgeLine = (open: OpenLine, { concurrency, operations }: Course): void =>
     }
   }
   for (const turn of judge.held) end(turn)
-  assert.deepStrictEqual(judge.waiting, [], "R4 somebody waits for a turn that nobody holds")
+  assert.deepStrictEqual(judge.waiting, [], "R4 someone waits for a turn that no one holds")
 }
 
 const survives = (open: OpenLine) =>
@@ -151,7 +151,7 @@ const firstComeFirstServed: OpenLine = (concurrency) => {
   }
 }
 
-/** A mistake in what the right line answers or is told. */
+/** A mistake in what the right line answers or receives. */
 const wrongly =
   (change: (line: TurnLine) => Partial<TurnLine>): OpenLine =>
   (concurrency, weight) => {
@@ -182,7 +182,7 @@ const wrongLines: Readonly<Record<string, OpenLine>> = {
     const held = new Set<string>()
     return {
       join: (address) => {
-        // Whoever had a turn before is let in as another assistant, ahead of its own place.
+        // The one who had a turn before is let in as another assistant, ahead of its own place.
         const again = held.has(addressKey(address))
         held.add(addressKey(address))
         return Object.assign(line.join(again ? anAddress(address.assistant, `${address.tenant}-again`) : address), {
@@ -194,7 +194,7 @@ const wrongLines: Readonly<Record<string, OpenLine>> = {
 }
 
 describe("fair turns", () => {
-  it("R1 R2 R3 R4 whoever comes, ends and is interrupted, in whatever order", () => {
+  it("R1 R2 R3 R4 anyone who comes, ends and is interrupted, in whatever order", () => {
     const run = survives(openTurnLine)
     assert.isFalse(run.failed, String(run.errorInstance))
     assert.strictEqual(run.numRuns, 2_000)
@@ -262,7 +262,7 @@ const judgeBound = (bounded: (concurrency: number) => Bound, { concurrency, work
     yield* TestClock.adjust(0)
     assert.strictEqual(atOnce, concurrency, "R4 turns were lost or doubled")
     yield* TestClock.adjust(10)
-    for (const fiber of [...fibers, ...after]) assert.isDefined(fiber.pollUnsafe(), "R4 somebody waits for ever")
+    for (const fiber of [...fibers, ...after]) assert.isDefined(fiber.pollUnsafe(), "R4 someone waits for ever")
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
 const crowdSurvives = (bounded: (concurrency: number) => Bound) =>

@@ -13,7 +13,7 @@ const endsInOrder = (life: ReturnType<typeof live>): ReadonlyArray<string> =>
   life.disk.outbox.flatMap(({ address, entry }) => (entry.tickEnd === undefined ? [] : [address.assistant]))
 
 describe("fairness", () => {
-  it.each([1, 2, 3])("I4 of the host: of 100 busy assistants at concurrency 4 nobody starves (seed %i)", (seed) => {
+  it.each([1, 2, 3])("I4 of the host: of 100 busy assistants at concurrency 4 no one starves (seed %i)", (seed) => {
     const life = live({
       seed,
       assistants: ASSISTANTS,
@@ -33,7 +33,7 @@ describe("fairness", () => {
     assert.isAtMost(Math.max(...shares), EACH / 2 + 2)
   })
 
-  it("I4 of the host: whoever is never out of work does not keep the others from theirs", () => {
+  it("I4 of the host: an assistant that is never out of work does not keep the others from theirs", () => {
     let questions = 0
     const life = live({
       assistants: ["glutton", "ada"],

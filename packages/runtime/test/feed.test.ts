@@ -63,7 +63,7 @@ describe("the feed", () => {
     return Effect.provide(program, feedLayer()).pipe(Effect.provideService(Ledger, flaky))
   })
 
-  it.effect("D2 reads no entry while nobody listens, and tells all that follows the first listening", () => {
+  it.effect("D2 reads no entry while no one listens, and tells all that follows the first listening", () => {
     const { ledger } = memoryStore(new MemoryDisk())
     let read = 0
     const counting: Ledger["Service"] = {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
 
-/** A halt that comes in through another process: nobody here is given a wake-up. */
+/** A halt that comes in through another process: no one here is given a wake-up. */
 const haltElsewhere = (life: Life, store: Store = life.store, id = "h-1"): void => {
   const silent = { wake: () => Effect.void, wakeAt: () => Effect.void, take: Effect.never }
   const envelope = anEnvelope({ id, event: { type: "halt", reason: "enough" } })
@@ -34,7 +34,7 @@ const digger = (options: LifeOptions = {}) => {
   const dug: Array<string> = []
   const life = live({
     idle: true,
-    tools: [aTool("dig", { run: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
+    tools: [aTool("dig", { effect: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
     ...options
   })
   return { dug, life }
@@ -49,12 +49,12 @@ describe("the kill switch", () => {
           ? Effect.delay(Effect.succeed(calling("dig")), 5_000)
           : Effect.succeed(call === 2 ? calling("dig") : { text: "Done." })
     })
-    life.work({ worker: "holder", leaseMillis: 60_000 }, noting(fenced, "holder"))
+    life.work({ worker: "holder", leaseMs: 60_000 }, noting(fenced, "holder"))
     life.slip("Dig.", { id: "m-1" })
     life.until(() => life.scripted.prompts.length === 1)
     life.pass(1_000)
     haltElsewhere(life)
-    life.work({ worker: "other", leaseMillis: 60_000 }, noting(fenced, "other"))
+    life.work({ worker: "other", leaseMs: 60_000 }, noting(fenced, "other"))
     life.pass(2_000)
     // The other one has heard the order; the holder still waits for the model.
     assert.strictEqual(life.status(), "halted")
@@ -76,7 +76,7 @@ describe("the kill switch", () => {
       model: inTurn(calling("dig"), { text: "Done." }),
       faults: { at: (point) => (point === "before-tool" ? Effect.sleep(5_000) : Effect.void) }
     })
-    life.work({ worker: "holder", leaseMillis: 60_000 })
+    life.work({ worker: "holder", leaseMs: 60_000 })
     life.slip("Dig.", { id: "m-1" })
     life.until(() => life.status() === "awake.acting.running")
     const before = life.entries().length
@@ -94,16 +94,18 @@ describe("the kill switch", () => {
       const idempotent = category === "dangerous"
       const { life } = digger({
         settings: { confirmDangerous: false },
-        tools: [aTool("dig", { category, idempotent, run: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
+        tools: [
+          aTool("dig", { category, idempotent, effect: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })
+        ],
         model: inTurn(calling("dig"), { text: "Done." }),
         faults: { at: (point) => (point === "before-tool" ? Effect.sleep(5_000) : Effect.void) }
       })
-      life.work({ worker: "holder", leaseMillis: 60_000 }, noting(fenced, "holder"))
+      life.work({ worker: "holder", leaseMs: 60_000 }, noting(fenced, "holder"))
       life.slip("Dig.", { id: "m-1" })
       life.until(() => life.status() === "awake.acting.running")
       haltElsewhere(life)
       const before = JSON.stringify(life.entries())
-      life.work({ worker: "other", leaseMillis: 60_000 })
+      life.work({ worker: "other", leaseMs: 60_000 })
       life.pass(2_000)
       assert.strictEqual(life.status(), "halted")
       assert.notStrictEqual(JSON.stringify(life.entries()), before)
@@ -114,12 +116,12 @@ describe("the kill switch", () => {
     }
   )
 
-  it("I2 of the lease session: in one process a busy assistant is halted at once, and nobody is told of trouble", () => {
+  it("I2 of the lease session: in one process a busy assistant is halted at once, and no one learns of trouble", () => {
     let signal: AbortSignal | undefined
     const life = live({
       tools: [
         aTool("dig", {
-          run: (_, run) => {
+          effect: (_, run) => {
             signal = run.signal
             return Effect.never
           }
@@ -136,7 +138,7 @@ describe("the kill switch", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I2 of the lease session: whoever lingers at rest is halted at once too, again and again, without trouble", () => {
+  it("I2 of the lease session: an assistant that lingers at rest is halted at once too, again and again, without trouble", () => {
     const life = live({ model: { text: "Here." } })
     life.say("Hello?")
     life.rest()
@@ -151,7 +153,7 @@ describe("the kill switch", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("a halt that was accepted before fences nobody again", () => {
+  it("a halt that was accepted before fences no one again", () => {
     const { life } = digger({ model: { text: "Here." } })
     haltElsewhere(life)
     const epoch = life.disk.resident(anAddress())?.epoch
@@ -161,7 +163,7 @@ describe("the kill switch", () => {
   })
 
   it.each(["halt", "wake"] as const)(
-    "nobody waits for ever at the front door: a wake-up that hangs can be given up (%s)",
+    "no one waits for ever at the front door: a wake-up that hangs can be given up (%s)",
     (type) => {
       const { life } = digger()
       const hanging = { wake: () => Effect.never, wakeAt: () => Effect.void, take: Effect.never }
@@ -173,7 +175,7 @@ describe("the kill switch", () => {
     }
   )
 
-  it("I2 when nobody can be fenced the wake-up is given all the same, and whoever ordered it is told", () => {
+  it("I2 when no one can be fenced the wake-up is given all the same, and the one who ordered it learns of it", () => {
     const { life } = digger()
     const { mailbox } = life.store
     const failing = {

@@ -129,7 +129,7 @@ describe("a tenant's limits", () => {
     assert.isAtMost(spent().inDay.costMicros, 10_600)
   })
 
-  it("L3 a call that was halted counts in full, one that nobody heard counts no tokens", () => {
+  it("L3 a call that was halted counts in full, one that no one heard counts no tokens", () => {
     const down = new ModelUnavailable({ provider: "scripted", message: "the line is dead", kind: "network" })
     const lost = new ModelRefused({ provider: "scripted", message: "not such words", kind: "filtered" })
     const cut = new ModelUnavailable({ provider: "scripted", message: "half an answer", kind: "cut" })
@@ -204,7 +204,7 @@ describe("a tenant's limits", () => {
     assert.strictEqual(second.life.run(allowance.look(anAddress().tenant)).underWay, 0)
   })
 
-  it("L1 of a tenant without limits nobody is asked", () => {
+  it("L1 of a tenant without limits no one is asked", () => {
     const { life, times } = limited(
       { callsPerDay: 1 },
       {

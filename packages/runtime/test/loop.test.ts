@@ -88,7 +88,7 @@ describe("the loop of a tick", () => {
     let most = 0
     const slow = (name: string, millis: number) =>
       aTool(name, {
-        run: () =>
+        effect: () =>
           Effect.gen(function* () {
             most = Math.max(most, ++atOnce)
             yield* Effect.sleep(millis)
@@ -145,8 +145,8 @@ describe("the loop of a tick", () => {
     assert.deepInclude(life.ends()[0], { outcome: "answered", reply: "I see." })
   })
 
-  it("I2 what a tool throws is told to the model, and the tick goes on", () => {
-    const broken = aTool("look", { run: () => Effect.die(new Error("the lens is broken")) })
+  it("I2 what a tool throws is reported to the model, and the tick goes on", () => {
+    const broken = aTool("look", { effect: () => Effect.die(new Error("the lens is broken")) })
     const life = live({ tools: [broken], model: inTurn(calling("look"), { text: "Pity." }) })
     life.say("Look!")
     life.rest()
@@ -156,7 +156,7 @@ describe("the loop of a tick", () => {
   })
 
   it("a terminal tool ends the loop: its result is the reply, and no model call follows", () => {
-    const say = aTool("say", { category: "terminal", run: () => Effect.succeed("Spoken aloud.") })
+    const say = aTool("say", { category: "terminal", effect: () => Effect.succeed("Spoken aloud.") })
     const life = live({ tools: [say], model: inTurn({ text: "thinking", ...calling("say") }, { text: "never said" }) })
     life.say("Speak.")
     life.rest()
@@ -170,9 +170,9 @@ describe("the loop of a tick", () => {
   ])("the reply of a terminal tool is its own result, also when a slower one ends %s it", (_, millis) => {
     const say = aTool("say", {
       category: "terminal",
-      run: () => Effect.delay(Effect.succeed("Spoken aloud."), 4_000)
+      effect: () => Effect.delay(Effect.succeed("Spoken aloud."), 4_000)
     })
-    const look = aTool("look", { run: () => Effect.delay(Effect.succeed("just a note"), millis) })
+    const look = aTool("look", { effect: () => Effect.delay(Effect.succeed("just a note"), millis) })
     const life = live({ tools: [say, look], model: calling("say", "look") })
     life.say("Speak and look.")
     life.rest()
@@ -180,7 +180,7 @@ describe("the loop of a tick", () => {
   })
 
   it("a terminal tool that failed neither ends the loop nor is the reply", () => {
-    const say = aTool("say", { category: "terminal", run: () => Effect.fail("hoarse") })
+    const say = aTool("say", { category: "terminal", effect: () => Effect.fail("hoarse") })
     const life = live({ tools: [say], model: inTurn(calling("say"), { text: "Then in writing." }) })
     life.say("Speak.")
     life.rest()
@@ -205,12 +205,12 @@ describe("the loop of a tick", () => {
   it("I2 a tool without a limit of its own is stopped after 30 s, its signal aborted, its late answer not heard", () => {
     let signal: AbortSignal | undefined
     const endless = aTool("wait", {
-      run: (_, run) => {
+      effect: (_, run) => {
         signal = run.signal
         return Effect.never
       }
     })
-    const quick = aTool("hurry", { timeoutMillis: 2_000, run: () => Effect.never })
+    const quick = aTool("hurry", { timeoutMs: 2_000, effect: () => Effect.never })
     const life = live({ tools: [endless, quick], model: inTurn(calling("wait", "hurry"), { text: "Too slow." }) })
     const began = life.time.now
     life.say("Wait.")
@@ -242,7 +242,7 @@ describe("the loop of a tick", () => {
   it("each call has an id of its own, and a key that no other call of any assistant has", () => {
     const keys: Array<readonly [string, string]> = []
     const look = aTool("look", {
-      run: (_, { call, key }) => Effect.sync(() => keys.push([call, key])).pipe(Effect.as("seen"))
+      effect: (_, { call, key }) => Effect.sync(() => keys.push([call, key])).pipe(Effect.as("seen"))
     })
     const life = live({ tools: [look], model: inTurn(calling("look", "look"), calling("look"), { text: "Seen." }) })
     life.say("Look.")

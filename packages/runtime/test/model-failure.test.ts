@@ -71,7 +71,7 @@ describe("model failures", () => {
   it("a success makes the next pause short again", () => {
     const life = live({
       settings: SETTINGS,
-      tools: [aTool("look", { run: () => Effect.as(Effect.sleep(1), "seen") })],
+      tools: [aTool("look", { effect: () => Effect.as(Effect.sleep(1), "seen") })],
       model: inTurn(down, down, calling("look"), down, { text: "At last." })
     })
     life.say("Look.")
@@ -103,7 +103,7 @@ describe("model failures", () => {
     assert.deepInclude(life.ends()[1], { envelope: "m-2", outcome: "answered", reply: "Gladly." })
   })
 
-  it("a prompt that can not be made small enough is one that nobody can send: dead, with the numbers", () => {
+  it("a prompt that can not be made small enough is one that no one can send: dead, with the numbers", () => {
     const life = live({
       definition: { maxContextTokens: 30, reservedResponseTokens: 20, systemPrompt: "x".repeat(400) }
     })
@@ -134,7 +134,7 @@ describe("model failures", () => {
     )
   })
 
-  it("machine A3: an outage of hours halts nobody, counts nothing, and its tick is answered", () => {
+  it("machine A3: an outage of hours halts no one, counts nothing, and its tick is answered", () => {
     const HOURS = 3 * 60 * 60_000
     const life = live({
       settings: { maxErrors: 1 },
@@ -148,13 +148,13 @@ describe("model failures", () => {
     assert.isEmpty(life.deadLetters())
     const waits = life.entries().flatMap(({ event }) => outageIn(event) ?? [])
     assert.isAbove(waits.length, 30)
-    // Somebody tries every half minute at least, whatever the pauses have grown to.
+    // Someone tries every half minute at least, whatever the pauses have grown to.
     assert.isBelow(life.time.now - began - HOURS, 31_000)
     const { errors, outage, tries } = contextOf(Result.getOrThrow(restore(life.snapshot())))
     assert.deepStrictEqual([errors, tries, outage], [0, 0, null])
   })
 
-  it("machine A3: a reply that is unusable again and again fails its tick at the fifth try, and halts nobody", () => {
+  it("machine A3: a reply that is unusable again and again fails its tick at the fifth try, and halts no one", () => {
     const life = live({
       settings: SETTINGS,
       model: (_, call) => (call <= 5 ? Effect.fail(unusable) : Effect.succeed({ text: "Gladly." }))

@@ -26,7 +26,7 @@ const inShort = (notice: Notice): string => {
 }
 
 describe("notices", () => {
-  it("I1 of the tick: one tick is told in order, each fact once, after its commit", () => {
+  it("I1 of the tick: one tick is reported in order, each fact once, after its commit", () => {
     const life = live({ tools: [aTool("look")], model: inTurn({ text: "Hm.", ...calling("look") }, { text: "Seen." }) })
     life.say("Look.", { id: "m-1", from: "kim" })
     life.rest()
@@ -104,7 +104,7 @@ describe("notices", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I1 a commit that was refused is told to nobody", () => {
+  it("I1 a commit that was refused is reported to no one", () => {
     const life = live({
       model: { text: "Here." },
       faults: {

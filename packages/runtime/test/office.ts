@@ -38,7 +38,7 @@ export const acting =
 export const MAY = { subAgents: true }
 
 export const office = (options: LifeOptions) =>
-  live({ tools: [...delegateTools, aTool("look")], settings: MAY, worker: { idleTimeoutMillis: 100 }, ...options })
+  live({ tools: [...delegateTools, aTool("look")], settings: MAY, worker: { idleMs: 100 }, ...options })
 
 export const contextIn = (life: Life, assistant = "ada") =>
   contextOf(Result.getOrThrow(restore(life.snapshot(assistant))))

@@ -38,7 +38,7 @@ const ahead = (options: LifeOptions & { readonly recall: Recall["Service"] }) =>
   const first = live({ model: { text: "Noted." }, ...options })
   saying(first, "The tug Juniper lies at berth nine.")
   const backup = backupOf(first)
-  saying(first, "The walrus sings at dawn.", "Nobody heard the walrus.")
+  saying(first, "The walrus sings at dawn.", "No one heard the walrus.")
   assert.isNotEmpty(textsOf(first, "walrus"))
   return { first, backup }
 }
@@ -82,7 +82,7 @@ describe("an index that is ahead of a ledger that was restored", () => {
     assert.notInclude(shown, "walrus sings")
   })
 
-  it("O1 what another assistant shared and never said in this life is shown to nobody else", () => {
+  it("O1 what another assistant shared and never said in this life is shown to no one else", () => {
     const disk = new RecallDisk()
     const store = { tool: "store_memory", arguments: { text: "The walrus sings at dawn.", readers: "fleet" } }
     const first = live({

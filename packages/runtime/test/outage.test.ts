@@ -48,7 +48,7 @@ interface ServerOptions {
 const whoIn = ({ messages }: Prompt): string =>
   messages.findLast(({ role }) => role === "user")?.content.slice(0, 4) ?? ""
 
-/** A server that is away when it is told to be, and what reached it. */
+/** A server that is away when it is asked to be, and what reached it. */
 const serverOf = ({ coolDownMillis, failing, thinkMillis = 20 }: ServerOptions) => {
   const calls: Array<Call> = []
   let openUntil = 0
@@ -127,7 +127,7 @@ describe("an outage of the model", () => {
     assertUnharmed(life, all)
   })
 
-  it("R1 however long the pauses have grown, somebody tries every half minute", () => {
+  it("R1 however long the pauses have grown, someone tries every half minute", () => {
     const { all, calls, life, start } = away(60 * MINUTE_MILLIS, { count: 1 })
     sayAll(life, all)
     life.until(isAllAnswered(life, all))
@@ -148,7 +148,7 @@ describe("an outage of the model", () => {
     assert.strictEqual(life.told("model-failed").length, calls.length - all.length)
   })
 
-  it("is told once for each that waits, with the server's name and the reason for which nothing is sent", () => {
+  it("is reported once for each that waits, with the server's name and the reason for which nothing is sent", () => {
     const { all, life, start } = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, count: 3 })
     life.say("a-00", { to: "a-00" })
     life.pass(5_000)
@@ -168,7 +168,7 @@ describe("an outage of the model", () => {
   })
 
   it("B4 a process that starts anew finds those that wait, lets one try at once, and wakes the others", () => {
-    const before = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, life: { worker: { idleTimeoutMillis: 0 } } })
+    const before = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, life: { worker: { idleMs: 0 } } })
     sayAll(before.life, before.all)
     before.life.pass(9 * MINUTE_MILLIS)
     for (const name of before.all) assert.strictEqual(before.life.status(name), "awake.thinking.parked")
@@ -190,7 +190,7 @@ describe("an outage of the model", () => {
   it("B4 it finds those that the process before it still held when it died, as soon as their leases have ended", () => {
     const before = away(10 * MINUTE_MILLIS, {
       coolDownMillis: 30_000,
-      life: { worker: { idleTimeoutMillis: 60 * MINUTE_MILLIS } }
+      life: { worker: { idleMs: 60 * MINUTE_MILLIS } }
     })
     sayAll(before.life, before.all)
     before.life.pass(9 * MINUTE_MILLIS)
@@ -237,7 +237,7 @@ describe("an outage of the model", () => {
     assert.strictEqual(life.status("a-00"), "awake.thinking.parked")
   })
 
-  it("O4 a time that was named to one is kept, whoever else is answered; one that was named to all ends with an answer", () => {
+  it("O4 a time that was named to one is kept, no matter who else is answered; one that was named to all ends with an answer", () => {
     const named = (status: number) => {
       const parked = new ModelParked({
         provider: SERVER,
@@ -257,7 +257,7 @@ describe("an outage of the model", () => {
       const began = life.time.now
       life.say("a-00", { to: "a-00" })
       life.pass(5 * MINUTE_MILLIS)
-      assert.lengthOf(server.calls, 1, "nobody tries it out before its time")
+      assert.lengthOf(server.calls, 1, "no one tries it out before its time")
       life.say("a-01", { to: "a-01" })
       life.until(isAllAnswered(life, ["a-00"]))
       return life.time.now - began
@@ -271,7 +271,7 @@ describe("an outage of the model", () => {
     const isBack = { here: false, there: false }
     const here = serverOf({ failing: () => (isBack.here ? undefined : down), coolDownMillis: 30_000 })
     const there = serverOf({ failing: () => (isBack.there ? undefined : down), coolDownMillis: 30_000 })
-    const lifeHere = live({ assistants: all, model: here.model, worker: { isOneOfMany: true, idleTimeoutMillis: 0 } })
+    const lifeHere = live({ assistants: all, model: here.model, worker: { isOneOfMany: true, idleMs: 0 } })
     sayAll(lifeHere, all)
     lifeHere.pass(10 * MINUTE_MILLIS)
     isBack.here = isBack.there = true
@@ -294,7 +294,7 @@ describe("an outage of the model", () => {
   it("R2 who waits by the word of a process that died is woken by the one that is answered", () => {
     const all = crowd(6)
     const dead = serverOf({ failing: () => down, coolDownMillis: 30_000 })
-    const first = live({ assistants: all, model: dead.model, worker: { isOneOfMany: true, idleTimeoutMillis: 0 } })
+    const first = live({ assistants: all, model: dead.model, worker: { isOneOfMany: true, idleMs: 0 } })
     sayAll(first, all.slice(1))
     // Another worker begins before anybody waits, and knows of none.
     const server = serverOf({ failing: () => undefined })
@@ -303,7 +303,7 @@ describe("an outage of the model", () => {
       model: server.model,
       disk: first.disk,
       startAt: first.time.now,
-      worker: { isOneOfMany: true, idleTimeoutMillis: 0, worker: "worker-2", concurrency: 0 }
+      worker: { isOneOfMany: true, idleMs: 0, worker: "worker-2", concurrency: 0 }
     })
     second.pass(10)
     first.pass(8 * MINUTE_MILLIS)
@@ -312,13 +312,13 @@ describe("an outage of the model", () => {
       model: server.model,
       disk: first.disk,
       startAt: first.time.now,
-      worker: { isOneOfMany: true, idleTimeoutMillis: 0, worker: "worker-3" }
+      worker: { isOneOfMany: true, idleMs: 0, worker: "worker-3" }
     })
     third.until(isAllAnswered(third, all.slice(1)))
     assert.isBelow(third.time.now - first.time.now, 5_000)
   })
 
-  it("a halt ends the wait, resume tries at once, and a retirement leaves nobody waiting", () => {
+  it("a halt ends the wait, resume tries at once, and a retirement leaves no one waiting", () => {
     const { all, calls, life } = away(10 * MINUTE_MILLIS, { count: 2, coolDownMillis: 30_000 })
     sayAll(life, all)
     life.pass(2 * MINUTE_MILLIS)
@@ -327,7 +327,7 @@ describe("an outage of the model", () => {
     life.pass(1_000)
     const before = calls.length
     life.pass(5 * MINUTE_MILLIS)
-    assert.strictEqual(calls.length, before, "nobody waits, so nobody tries")
+    assert.strictEqual(calls.length, before, "no one waits, so no one tries")
     life.post({ type: "resume" }, { to: "a-00" })
     life.until(isAllAnswered(life, ["a-00"]))
     assert.strictEqual(life.status("a-01"), "retired")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json, RecordChange } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
+  notOvertaken,
   openOwnRecords,
   type OwnRecords,
   recordsAfterCommit,
@@ -68,7 +69,16 @@ const stepped = (own: OwnRecords, model: Model, step: Step): readonly [OwnRecord
       return [recordsAfterRun(own, step), { ...model, runs: [...model.runs, step] }]
     case "end": {
       const carried = step.isUsed ? changesOf(model, step.job) : []
-      const runs = model.runs.filter(({ job }) => job !== step.job)
+      const isOver = (one: RecordChange, by: number): boolean =>
+        model.runs.some(
+          (run, index) =>
+            index > by &&
+            run.job === step.job &&
+            run.changes.some((other) => carried.includes(other) && other.kind === one.kind && other.key === one.key)
+        )
+      const runs = model.runs
+        .map((run, index) => ({ ...run, changes: run.changes.filter((change) => !isOver(change, index)) }))
+        .filter(({ job }) => job !== step.job)
       const after = recordsAfterCommit(own, { changes: carried, ended: step.job, open: all })
       return [after, { committed: [...model.committed, ...carried], runs }]
     }
@@ -84,13 +94,19 @@ const stepped = (own: OwnRecords, model: Model, step: Step): readonly [OwnRecord
 }
 
 describe("own records", () => {
-  it("I2 I3 what is read is what was committed, and over it what finished runs of open jobs have changed", () => {
+  it("I2 I3 I4 what is read is what was committed, and over it what finished runs of open jobs have changed", () => {
     fc.assert(
       fc.property(steps, (all) => {
         let own = openOwnRecords([])
         let model: Model = { committed: [], runs: [] }
+        const ran = new Map<string, ReadonlyArray<RecordChange>>()
         for (const step of all) {
+          if (step.type === "run") ran.set(step.job, [...(ran.get(step.job) ?? []), ...step.changes])
           ;[own, model] = stepped(own, model, step)
+          for (const job of JOBS) {
+            if (!model.runs.some((run) => run.job === job)) ran.delete(job)
+            assert.deepStrictEqual(notOvertaken(own, job, ran.get(job) ?? []), changesOf(model, job))
+          }
           const finished = model.runs.flatMap((run) => run.changes)
           assert.deepStrictEqual(shown(own), written([...model.committed, ...finished]))
           assert.deepStrictEqual(shown({ ...own, shown: own.committed }), written(model.committed))

@@ -7,7 +7,7 @@ import { aTool, calling, type Life, live } from "./rig.ts"
 const keep = (millis: number) =>
   aTool("keep", {
     usesRecords: true,
-    run: (_, { call, records }) =>
+    effect: (_, { call, records }) =>
       Effect.delay(
         Effect.sync(() => {
           records.write("session", "kept", call)
@@ -19,7 +19,7 @@ const keep = (millis: number) =>
 
 const recall = aTool("recall", {
   usesRecords: true,
-  run: (_, { records }) => Effect.sync(() => JSON.stringify([...records.read("session")]))
+  effect: (_, { records }) => Effect.sync(() => JSON.stringify([...records.read("session")]))
 })
 
 const onDisk = (life: Life): string =>
@@ -42,7 +42,7 @@ describe("the own records", () => {
   it("I1 of the session: a change whose result came too late is kept nowhere, neither in memory nor on disk", () => {
     let held = false
     const life = live({
-      tools: [aTool("look", { run: () => Effect.delay(Effect.succeed("seen"), 1_000) }), keep(1_500), recall],
+      tools: [aTool("look", { effect: () => Effect.delay(Effect.succeed("seen"), 1_000) }), keep(1_500), recall],
       model: inTurn(calling("look", "keep"), calling("recall"), { text: "Done." }),
       // The first result is being written while the second one and an order to halt come in.
       faults: {

@@ -49,7 +49,7 @@ describe("what can not be handled", () => {
 
   it("I3 of the tick: an unreadable row does not disturb the tick in whose middle it is found", () => {
     const life = live({
-      tools: [aTool("dig", { run: () => Effect.delay(Effect.succeed("dug"), 5_000) })],
+      tools: [aTool("dig", { effect: () => Effect.delay(Effect.succeed("dug"), 5_000) })],
       model: inTurn(calling("dig"), { text: "Done." })
     })
     life.say("Dig.", { id: "m-1" })
@@ -101,7 +101,7 @@ describe("what can not be handled", () => {
   it("I3 of the tick: a result on which the statechart breaks halts: the call is answered once, by what is known of it", () => {
     fatal.types.add("xstate.done.actor.tool.0")
     const tell = aTool("tell", {
-      run: (_, { send }) =>
+      effect: (_, { send }) =>
         Effect.sync(() => {
           send("ada", "a word to myself")
           return "told"
@@ -136,14 +136,14 @@ const byKey = ([one]: readonly [string, Json], [other]: readonly [string, Json])
 /** Answers with the records that the session holds in memory. */
 const peek = aTool("peek", {
   usesRecords: true,
-  run: (_, { records }) =>
+  effect: (_, { records }) =>
     Effect.sync(() => JSON.stringify(KINDS.map((kind) => [kind, [...records.read(kind)].toSorted(byKey)])))
 })
 
 /** Its records are changed long before it ends. */
 const keep = aTool("keep", {
   usesRecords: true,
-  run: (_, { records }) =>
+  effect: (_, { records }) =>
     Effect.sync(() => {
       records.write("session", "kept", "by a run")
       return "kept"
@@ -184,7 +184,7 @@ describe("own records in memory are the committed ones", () => {
     fatal.types.add("xstate.done.actor.tool.1")
     let runs = 0
     const life = aLife({
-      tools: [keep, aTool("look", { run: () => Effect.delay(Effect.succeed("seen"), 1_000) }), peek],
+      tools: [keep, aTool("look", { effect: () => Effect.delay(Effect.succeed("seen"), 1_000) }), peek],
       model: inTurn(calling("keep", "look"), calling("peek"), { text: "Seen." }),
       faults: { at: (point) => (point === "after-tool" && runs++ === 0 ? Effect.sleep(2_000) : Effect.void) }
     })

@@ -84,7 +84,7 @@ describe("the index of an assistant", () => {
 
   it("I1 of one that never rests it is not left behind for ever", () => {
     const { recall } = plug(memoryRecall())
-    const life = live({ recall, model: { text: "Noted." }, worker: { idleTimeoutMillis: 10 * 60_000 } })
+    const life = live({ recall, model: { text: "Noted." }, worker: { idleMs: 10 * 60_000 } })
     chatter(life, 0, 160)
     assert.isAbove(life.run(recall.position(life.address())).no, 200)
   })
@@ -125,7 +125,7 @@ describe("the index of an assistant", () => {
     assert.include(ask(life).degraded, "a bug")
   })
 
-  it("only so many entries are gone through when somebody waits", () => {
+  it("only so many entries are gone through when someone waits", () => {
     const recall = memoryRecall()
     const life = forgetful({ recall: memoryRecall() })
     const within = Effect.provideService(catchUp(life.address(), { maxEntries: 5 }), Recall, recall)
@@ -200,7 +200,7 @@ describe("a question to memory", () => {
   })
 })
 
-/** A profile of somebody, as a dream would have left it. */
+/** A profile of someone, as a dream would have left it. */
 const knows = (life: Life, name: string, text: string): void => {
   const profile = newProfile(name, 0, "person")
   assert.isDefined(profile)
@@ -265,7 +265,7 @@ describe("what comes to mind by itself", () => {
     assert.deepStrictEqual(recalledIn(life).at(-1), recalledIn(life).at(-2))
   })
 
-  it("C3 nobody asks the index where the window holds everything", () => {
+  it("C3 no one asks the index where the window holds everything", () => {
     const { recall, state } = plug(memoryRecall())
     const life = live({ recall, model: { text: "Noted." } })
     chatter(life, 0, 10)

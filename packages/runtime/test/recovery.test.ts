@@ -16,7 +16,7 @@ const outside = (): Outside => ({ marks: [], modelCalls: 0 })
 /** Leaves a mark under its key, then takes a while to answer. */
 const marking = (name: string, world: Outside, over: Partial<Tool> = {}): Tool =>
   aTool(name, {
-    run: (_, { key, send }) =>
+    effect: (_, { key, send }) =>
       Effect.sync(() => {
         world.marks.push(`${name} ${key}`)
         if (name === "pass") send("bo", "a word from ada")

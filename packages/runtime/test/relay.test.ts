@@ -9,11 +9,11 @@ import { MAX_HOPS, undeliverable } from "../src/worker/relay.ts"
 
 const countUndeliverable = (): number => Effect.runSync(Metric.value(undeliverable)).count
 
-/** Sends to whom the assistant is told to send. */
+/** Sends to whom the assistant is asked to send. */
 const pass = (to: (assistant: string) => string): Tool =>
   aTool("pass", {
     idempotent: true,
-    run: (_, { assistant, send }) =>
+    effect: (_, { assistant, send }) =>
       Effect.sync(() => {
         send(to(assistant), `a word from ${assistant}`)
         return "passed on"
@@ -46,7 +46,7 @@ describe("the relay", () => {
       assistants: ["ada", "bo"],
       tools: [
         aTool("pass", {
-          run: (_, { send }) =>
+          effect: (_, { send }) =>
             Effect.sync(() => send("bo", "never mind")).pipe(Effect.andThen(Effect.fail("changed my mind")))
         })
       ],
@@ -58,7 +58,7 @@ describe("the relay", () => {
     assert.match(life.answerTo("1.1.0", "ada"), /changed my mind.*not sent/)
   })
 
-  it("I1 an unknown recipient: the sender is told by a returned message, and the loop ends there", () => {
+  it("I1 an unknown recipient: the sender learns it by a returned message, and the loop ends there", () => {
     const before = countUndeliverable()
     const life = live({ assistants: ["ada"], tools: [pass(() => "nobody")], model: answersAssistants })
     life.say("Go.", { to: "ada" })
@@ -71,9 +71,9 @@ describe("the relay", () => {
     assert.strictEqual(life.disk.sends.size, 0)
   })
 
-  it("I1 two sends of one run to nobody come back as two messages, also where ids are as long as they can be", () => {
+  it("I1 two sends of one run to no one come back as two messages, also where ids are as long as they can be", () => {
     const twice = aTool("pass", {
-      run: (_, { send }) =>
+      effect: (_, { send }) =>
         Effect.sync(() => {
           send("nobody", "one")
           send("nothing", "two")
@@ -126,7 +126,7 @@ describe("the relay", () => {
     assert.deepStrictEqual(said(life, "bo"), ["assistant:ada: a word from ada"])
   })
 
-  it("I2 two that pass everything on can not talk for ever, and whoever was not heard is told once", () => {
+  it("I2 two that pass everything on can not talk for ever, and the one who was not heard learns it once", () => {
     const before = countUndeliverable()
     const life = live({
       assistants: ["ada", "bo"],
@@ -146,7 +146,7 @@ describe("the relay", () => {
     assert.strictEqual(life.disk.sends.size, 0)
   })
 
-  it("I2 one that writes to nobody again and again comes to an end too", () => {
+  it("I2 one that writes to no one again and again comes to an end too", () => {
     const life = live({
       assistants: ["ada"],
       tools: [pass(() => "nobody")],

@@ -14,7 +14,7 @@ const after = (ring: ReadonlyArray<string>, assistant: string): string =>
 const pass = (ring: ReadonlyArray<string>, wantsAnswer = false): Tool =>
   aTool("pass", {
     idempotent: true,
-    run: (_, { assistant, send }) =>
+    effect: (_, { assistant, send }) =>
       Effect.try({
         try: () => {
           send(after(ring, assistant), `a word from ${assistant}`, { wantsAnswer })
@@ -58,7 +58,7 @@ describe("assistants that always answer each other", () => {
           assistants: ring,
           tools: [pass(ring, wantsAnswer)],
           settings: { maxIterations: 1 },
-          definition: { pairRate: { perPair, windowMillis: WINDOW } },
+          definition: { pairRate: { perPair, windowMs: WINDOW } },
           model: () => Effect.as(Effect.sleep(thinkMillis), calling(...Array.from({ length: calls }, () => "pass")))
         })
         const began = life.time.now
@@ -87,21 +87,22 @@ describe("assistants that always answer each other", () => {
           )
         }
       }),
-      RUNS
+      // Two runs that are committed in another order than they finished in once lost a count.
+      { ...RUNS, examples: [[{ size: 2, calls: 3, perPair: 4, wantsAnswer: false, people: 1, thinkMillis: 1_000 }]] }
     )
     // They did talk.
     assert.isAbove(most, 12)
   })
 
-  it("M3 runs of one reply that send side by side share one count, and each is told what did not leave", () => {
+  it("M3 runs of one reply that send side by side share one count, and each learns what did not leave", () => {
     const slow = aTool("pass", {
-      run: (_, { send }) =>
+      effect: (_, { send }) =>
         Effect.sync(() => send("bo", "a word")).pipe(Effect.andThen(Effect.sleep(100)), Effect.as("passed on"))
     })
     const life = live({
       assistants: ["ada", "bo"],
       tools: [slow],
-      definition: { pairRate: { perPair: 4, windowMillis: WINDOW } },
+      definition: { pairRate: { perPair: 4, windowMs: WINDOW } },
       settings: { maxIterations: 1 },
       model: (prompt) =>
         Effect.succeed(
@@ -134,7 +135,7 @@ describe("assistants that always answer each other", () => {
     )
   })
 
-  it("M3 the count survives a crash, the run is told when it may go on, and then it goes", () => {
+  it("M3 the count survives a crash, the run learns when it may go on, and then it goes", () => {
     const ring = ["ada", "bo"]
     const options = {
       assistants: ring,
@@ -165,7 +166,7 @@ describe("assistants that always answer each other", () => {
 
   it("M3 a member that writes to its own team whatever the team asks comes to rest too", () => {
     const write = aTool("pass", {
-      run: (_, { send }) =>
+      effect: (_, { send }) =>
         Effect.try({
           try: () => send("council", "And you?", { wantsAnswer: true }),
           catch: (thrown) => String(thrown)
@@ -185,7 +186,7 @@ describe("assistants that always answer each other", () => {
       ],
       tools: [write],
       settings: { maxIterations: 1 },
-      definition: { pairRate: { perPair, windowMillis: WINDOW } },
+      definition: { pairRate: { perPair, windowMs: WINDOW } },
       model: calling("pass")
     })
     life.say("Go.", { to: "ada" })

@@ -9,7 +9,7 @@ const harbour = (options: LifeOptions = {}) =>
     tools: [
       aTool("dive", {
         category: "async_required",
-        run: () => Effect.succeed("they are under way")
+        effect: () => Effect.succeed("they are under way")
       }),
       aTool("look")
     ],
@@ -62,7 +62,7 @@ describe("reports", () => {
       tools: [
         aTool("dive", {
           category: "async_required",
-          run: () => Effect.delay(Effect.succeed("they are under way"), 10_000)
+          effect: () => Effect.delay(Effect.succeed("they are under way"), 10_000)
         }),
         aTool("look")
       ]
@@ -79,7 +79,7 @@ describe("reports", () => {
     assert.deepInclude(life.ends()[0], { outcome: "answered", iterations: 2 })
   })
 
-  it("a report that does not come in time: the model is told, and what comes later means nothing", () => {
+  it("a report that does not come in time: the model learns of it, and what comes later means nothing", () => {
     const life = harbour()
     const began = life.time.now
     life.say("What is down there?")

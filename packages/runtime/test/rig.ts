@@ -94,7 +94,7 @@ export interface LifeOptions {
   readonly onFailure?: () => void
   /** Called before anything happens. */
   readonly onCreation?: (life: Life) => void
-  /** Nobody listens to notices. */
+  /** No one listens to notices. */
   readonly quiet?: boolean
   /** Without a worker nothing is handled until `work` is called. */
   readonly idle?: boolean
@@ -122,7 +122,7 @@ export class Life {
   /** What was logged, line by line. */
   readonly logged: Array<string> = []
   readonly failures: Array<readonly [assistant: string, failure: HostFailure]> = []
-  /** Wake-ups for later, which nobody hands out: timers are found by the sweep. */
+  /** Wake-ups for later, which no one hands out: timers are found by the sweep. */
   readonly later: Array<readonly [assistant: string, dueAt: number]> = []
   /** Whose wake-ups were told to be done. */
   readonly done: Array<string> = []
@@ -179,9 +179,9 @@ export class Life {
     const { worker } = this.#options
     const running = runWorker({
       worker: "worker-1",
-      leaseMillis: 30_000,
-      idleTimeoutMillis: 5_000,
-      sweepMillis: 1_000,
+      leaseMs: 30_000,
+      idleMs: 5_000,
+      sweepMs: 1_000,
       concurrency: 8,
       ...worker,
       ...settings
@@ -216,7 +216,7 @@ export class Life {
         this.#options.onFailure?.()
       })
     )
-    // All are optional: nobody may need them.
+    // All are optional: no one may need them.
     return services.pipe(
       recall === undefined ? identity : Context.add(Recall, recall),
       embedder === undefined ? identity : Context.add(Embedder, embedder),
@@ -269,7 +269,7 @@ export class Life {
     this.#exitOf(Effect.sleep(millis))
   }
 
-  /** Steps until nobody has anything to do, or the life has ended. */
+  /** Steps until no one has anything to do, or the life has ended. */
   rest(): void {
     const { ledger, mailbox } = this.store
     const isRest = Effect.gen(function* () {
@@ -389,10 +389,10 @@ export const aTool = (name: string, over: Partial<Tool> = {}): Tool => ({
   description: name,
   parameters: { type: "object", properties: {} },
   category: "safe_chain",
-  timeoutMillis: 30_000,
+  timeoutMs: 30_000,
   idempotent: false,
   validate: (args) => Effect.succeed(args),
-  run: () => Effect.succeed(`${name} done`),
+  effect: () => Effect.succeed(`${name} done`),
   ...over
 })
 

@@ -88,7 +88,7 @@ describe("an assistant that keeps records of itself", () => {
 
   it("F10 prompt I2 what a reflection leaves out is offered with the same list, and a call of it is refused", () => {
     let looked = 0
-    const look = aTool("look", { run: () => Effect.sync(() => String(looked++)) })
+    const look = aTool("look", { effect: () => Effect.sync(() => String(looked++)) })
     const heavy = Array.from({ length: 15 }, (_, index) => entry(`The south gate jammed again, day ${index}.`, 10))
     const model = inTurn(doing(...heavy), { text: "Written." }, calling("look"), { text: "[]" })
     const life = live({ tools: [...selfTools, look], model })
@@ -129,7 +129,7 @@ describe("an assistant that keeps records of itself", () => {
     let runs = 0
     const look = aTool("look", {
       cache: { scope: "tick" },
-      run: () =>
+      effect: () =>
         Effect.sync(() => {
           runs++
           return "seen"

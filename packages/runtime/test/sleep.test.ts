@@ -152,7 +152,7 @@ describe("go_to_sleep", () => {
     const life = live({
       tools: [
         ...selfTools,
-        aTool("demolish", { category: "dangerous", run: () => Effect.delay(Effect.succeed("down"), 1_000) })
+        aTool("demolish", { category: "dangerous", effect: () => Effect.delay(Effect.succeed("down"), 1_000) })
       ],
       settings: { confirmDangerous: false },
       model: inTurn(

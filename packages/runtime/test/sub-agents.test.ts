@@ -44,7 +44,7 @@ describe("sub-agents", () => {
     assert.strictEqual(life.disk.residents.size, 1)
   })
 
-  it("A35 a full budget is refused in words the model can act on, and nobody is created", () => {
+  it("A35 a full budget is refused in words the model can act on, and no one is created", () => {
     const life = office({
       settings: { ...MAY, subAgentBudget: 1 },
       model: acting([delegate({ task: "one" }, { task: "two" }), said("ok")], [said("done")])
@@ -133,7 +133,7 @@ describe("sub-agents", () => {
         [delegate({ task: "Sleep", tokens: 9_000 }), said("ok")],
         [Effect.as(Effect.sleep(40_000), said("at last"))]
       ),
-      // What it is told to do never comes to the ears of the sub-agent.
+      // What it is asked to do never comes to the ears of the sub-agent.
       store: (store) => ({
         ...store,
         mailbox: {
@@ -155,7 +155,7 @@ describe("sub-agents", () => {
     assert.strictEqual(contextIn(life).account?.spent.tokens, 9_000)
   })
 
-  it("no orphan: whoever retires takes everybody below along, those being created among them", () => {
+  it("no orphan: an assistant that retires takes everybody below along, those being created among them", () => {
     for (const passed of [0, 1, 5, 50, 500, 5_000]) {
       const life = office({
         settings: { ...MAY, subAgentDepth: 2 },
@@ -220,7 +220,7 @@ describe("sub-agents", () => {
     assert.deepInclude(reported(life), { end: "completed" })
   })
 
-  it("supervision: one that fails is sent again, as somebody else with a new grant, as often as the policy says", () => {
+  it("supervision: one that fails is sent again, as someone else with a new grant, as often as the policy says", () => {
     const broken = { recovery: "stop" }
     let tries = 0
     const model: Script = (prompt) => {
@@ -239,7 +239,7 @@ describe("sub-agents", () => {
     sound(life)
   })
 
-  it("given up: the model is told not to hand it on again", () => {
+  it("given up: the model is asked not to hand it on again", () => {
     const model: Script = (prompt) =>
       isChild(prompt)
         ? (Effect.die("broken") as never)
@@ -284,7 +284,7 @@ describe("sub-agents", () => {
     )
   })
 
-  it("cancel_task ends one that nobody waits for, task_status tells of it", () => {
+  it("cancel_task ends one that no one waits for, task_status tells of it", () => {
     const life = office({
       model: acting(
         [

@@ -51,7 +51,7 @@ describe("two workers", () => {
       tools: [
         aTool("dig", {
           idempotent: true,
-          run: () =>
+          effect: () =>
             claims.length === 1
               ? Effect.callback<string>((resume) => {
                   answer = () => resume(Effect.succeed("dug by the sleeper"))
@@ -75,10 +75,10 @@ describe("two workers", () => {
           )
       }
     })
-    life.work({ worker: "sleeper", leaseMillis: 9_000 }, (store) => neverRenews(watched(store)))
+    life.work({ worker: "sleeper", leaseMs: 9_000 }, (store) => neverRenews(watched(store)))
     life.slip("Dig.", { id: "m-1" })
     life.until(() => life.status() === "awake.acting.running")
-    life.work({ worker: "other", leaseMillis: 9_000 }, watched)
+    life.work({ worker: "other", leaseMs: 9_000 }, watched)
     life.rest()
     assert.deepStrictEqual(
       claims.map(({ epoch, worker }) => `${worker} ${epoch}`),
@@ -104,14 +104,14 @@ describe("two workers", () => {
       tools: [
         aTool("dig", {
           idempotent: true,
-          run: (_, { signal }) =>
+          effect: (_, { signal }) =>
             Effect.suspend(() => (signals.push(signal) === 1 ? Effect.never : Effect.succeed("dug")))
         })
       ],
       model: inTurn(calling("dig"), { text: "Done." })
     })
     // Its first renewal comes only after the lease has run out, and another one has claimed.
-    life.work({ worker: "sleeper", leaseMillis: 9_000 }, (store) => ({
+    life.work({ worker: "sleeper", leaseMs: 9_000 }, (store) => ({
       ...store,
       mailbox: {
         ...store.mailbox,
@@ -120,7 +120,7 @@ describe("two workers", () => {
     }))
     life.slip("Dig.", { id: "m-1" })
     life.until(() => signals.length === 1)
-    life.work({ worker: "other", leaseMillis: 9_000 })
+    life.work({ worker: "other", leaseMs: 9_000 })
     life.until(() => life.ends().length === 1)
     assert.isFalse(signals[0]?.aborted)
     life.pass(30_000)
@@ -134,10 +134,10 @@ describe("two workers", () => {
 
   it("I2 of the lease session: the one that lost it does not release what the other one holds", () => {
     const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Slow." }), 60_000) })
-    life.work({ worker: "sleeper", leaseMillis: 9_000 }, neverRenews)
+    life.work({ worker: "sleeper", leaseMs: 9_000 }, neverRenews)
     life.slip("Think.")
     life.until(() => life.status() === "awake.thinking.inferring")
-    life.work({ worker: "other", leaseMillis: 9_000 })
+    life.work({ worker: "other", leaseMs: 9_000 })
     life.pass(61_000)
     // The sleeper's answer has come and was fenced; the other one is still at work.
     assert.strictEqual(life.disk.resident(anAddress())?.lease?.worker, "other")
@@ -145,12 +145,12 @@ describe("two workers", () => {
     assert.strictEqual(life.ends().length, 1)
   })
 
-  it("I2 of the tool job: whoever was paused beyond its lease begins no tool, not even a harmless one", () => {
+  it("I2 of the tool job: a worker that was paused beyond its lease begins no tool, not even a harmless one", () => {
     const runs: Array<string> = []
     let paused = false
     const life = live({
       idle: true,
-      tools: [aTool("dig", { idempotent: true, run: (_, { key }) => Effect.sync(() => String(runs.push(key))) })],
+      tools: [aTool("dig", { idempotent: true, effect: (_, { key }) => Effect.sync(() => String(runs.push(key))) })],
       model: inTurn(calling("dig"), { text: "Done." }),
       faults: {
         at: (point) =>
@@ -161,10 +161,10 @@ describe("two workers", () => {
           })
       }
     })
-    life.work({ worker: "sleeper", leaseMillis: 9_000 }, neverRenews)
+    life.work({ worker: "sleeper", leaseMs: 9_000 }, neverRenews)
     life.slip("Dig.")
     life.until(() => paused)
-    life.work({ worker: "other", leaseMillis: 9_000 })
+    life.work({ worker: "other", leaseMs: 9_000 })
     life.until(() => life.ends().length === 1)
     assert.strictEqual(runs.length, 1)
     life.pass(120_000)

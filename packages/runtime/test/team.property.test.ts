@@ -14,7 +14,7 @@ const patterns: ReadonlyArray<Pattern> = [
   dynamic({ selector: "random" }),
   supervisor({ maxRounds: 2, fallback: "member" }),
   pipeline({ stages: [{ member: "ada", onFailure: "retry" }, { member: "bo", onFailure: "skip" }, { member: "cy" }] }),
-  voting({ quorum: 1, deadlineMillis: 20_000 })
+  voting({ quorum: 1, deadlineMs: 20_000 })
 ]
 
 const teamOf = (pattern: Pattern): Team => ({
@@ -29,7 +29,7 @@ const teamOf = (pattern: Pattern): Team => ({
   maxAsks: 16
 })
 
-/** Hands out work when it is told how, votes when it is asked to, and is sometimes too slow. */
+/** Hands out work when it knows how, votes when it is asked to, and is sometimes too slow. */
 const speak =
   (slowEvery: number): Script =>
   (prompt, call) => {
@@ -47,7 +47,7 @@ const aLife = fc.record({
   seed: fc.nat(1_000)
 })
 
-/** One life, until it is struck or at rest. Says again what was not acknowledged, as whoever sends does. */
+/** One life, until it is struck or at rest. Says again what was not acknowledged, as the one who sends does. */
 const liveThrough = (options: LifeOptions, texts: ReadonlyArray<string>, strikeAfter: number): Life => {
   let left = strikeAfter
   let self: Life | undefined
@@ -90,7 +90,7 @@ describe("any team, through any crashes", () => {
         }
         if (last === undefined) return
         const end = last
-        // Deadlines of what nobody answered in time.
+        // Deadlines of what no one answered in time.
         for (let round = 0; round < 12; round++) {
           end.pass(40_000)
           end.rest()

@@ -60,7 +60,7 @@ describe("a team at work", () => {
 
   it("M1 an assistant that asked a team gets one answer, and what it says to it goes nowhere", () => {
     const ask = aTool("ask", {
-      run: (_, { send }) => Effect.sync(() => send("council", "Which berth?", { wantsAnswer: true }))
+      effect: (_, { send }) => Effect.sync(() => send("council", "Which berth?", { wantsAnswer: true }))
     })
     const life = live({
       assistants: ["desk", ...MEMBERS],
@@ -105,8 +105,8 @@ describe("a team at work", () => {
     assert.strictEqual(told(life)[0]?.["text"], "re: One?")
   })
 
-  it("M1 a member that is retired over its answer has failed, and nobody waits for the deadline", () => {
-    // Nobody's model answers before ada has retired, whoever is asked first.
+  it("M1 a member that is retired over its answer has failed, and no one waits for the deadline", () => {
+    // No one's model answers before ada has retired, no matter who is asked first.
     const life: Life = live({
       assistants: MEMBERS,
       teams: [aTeam()],
@@ -118,7 +118,7 @@ describe("a team at work", () => {
     })
     const began = life.time.now
     life.say("One?", { id: "q1", to: "council" })
-    // Retired before the call is sent, it would leave the first one, which nobody answers, to another member.
+    // Retired before the call is sent, it would leave the first one, which no one answers, to another member.
     life.until(() => life.scripted.prompts.length > 0)
     life.post({ type: "retire" }, { to: "ada" })
     life.until(() => told(life).length > 0)
@@ -129,7 +129,7 @@ describe("a team at work", () => {
     assert.deepStrictEqual(life.disk.resident(life.address("ada"))?.records.size, 0)
   })
 
-  it("a member that does not exist is told of by the relay, and that is its answer", () => {
+  it("a member that does not exist is reported by the relay, and that is its answer", () => {
     const ghost = pipeline({ stages: [{ member: "ada", onFailure: "skip" }, { member: "bo" }] })
     const life = live({ assistants: ["bo"], teams: [aTeam({ pattern: ghost })], model: echo })
     life.say("One?", { id: "q1", to: "council" })
@@ -149,7 +149,7 @@ describe("a team at work", () => {
     assert.deepInclude(told(life)[0], { outcome: "silent" })
   })
 
-  it("real votes: ballots go out, answers are counted, and the asker is told", () => {
+  it("real votes: ballots go out, answers are counted, and the asker learns of it", () => {
     const choices: Readonly<Record<string, string>> = {
       ada: "VOTE: yes",
       bo: "I think so.\nVOTE: Yes.",
@@ -220,7 +220,7 @@ describe("a team at work", () => {
     assert.strictEqual(teamStateOn({ shown }).questions.size, 0)
   })
 
-  it("T1 a crash at any commit of the team loses nothing and asks nobody twice", () => {
+  it("T1 a crash at any commit of the team loses nothing and asks no one twice", () => {
     const points = ["before-commit", "after-commit", "after-claim", "before-deliver", "after-deliver"] as const
     let struckAtAll = 0
     for (const point of points) {

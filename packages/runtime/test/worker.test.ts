@@ -76,7 +76,7 @@ describe("a worker", () => {
   })
 
   it("I2 a wake-up that was lost is found by the sweep", () => {
-    const life = live({ model: { text: "Found." }, worker: { sweepMillis: 2_000 } })
+    const life = live({ model: { text: "Found." }, worker: { sweepMs: 2_000 } })
     life.pass(100)
     const sentAt = life.time.now
     life.slip("Can you hear me?")
@@ -106,7 +106,7 @@ describe("a worker", () => {
     assert.strictEqual(life.failures.length, 300)
   })
 
-  it("I2 I4 of the hosts: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
+  it("I2 I4 of the hosts: an assistant whose definition is missing is reported once, keeps its mail, and hurts no one else", () => {
     const known = new Set(["tester"])
     const life = live({
       assistants: ["ada", "bo"],
@@ -176,7 +176,7 @@ describe("a worker", () => {
     )
   })
 
-  it("I2 of the hosts: a host that breaks is told of and hosted again; whoever is told may break too", () => {
+  it("I2 of the hosts: a host that breaks is reported and hosted again; anyone who learns of it may break too", () => {
     let breaks = 2
     const life = live({
       assistants: ["ada", "bo"],
@@ -216,7 +216,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
   })
 
-  it("I3 a store that fails and recovers ends one lease session, and nobody else's; what was asked is done in the next", () => {
+  it("I3 a store that fails and recovers ends one lease session, and no one else's; what was asked is done in the next", () => {
     const passing = new LedgerUnavailable({ operation: "commit", message: "connection reset", isPassing: true })
     let failures = 0
     const life = live({ idle: true, assistants: ["ada", "bo"], model: { text: "Here." } })
@@ -243,7 +243,7 @@ describe("a worker", () => {
   })
 
   it("I3 I5 of the lease session: interrupted, it lets go of every claim and leaves everything for the next one", () => {
-    const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
+    const life = live({ idle: true, tools: [aTool("dig", { effect: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
     life.say("Dig.")
     life.until(() => life.status() === "awake.acting.running")
@@ -253,14 +253,14 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
   })
 
-  it("I4 of the lease session: whoever is let go with a timer set leaves a wake-up for it, whoever has none leaves none", () => {
+  it("I4 of the lease session: an assistant that is let go with a timer set leaves a wake-up for it, one without leaves none", () => {
     const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
-    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
+    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleMs: 0 } })
     life.say("Hello?")
     life.rest()
     const [timer] = life.disk.resident(anAddress())?.state.timers ?? []
     assert.deepStrictEqual(life.later.at(-1), ["ada", timer?.dueAt ?? 0])
-    const other = live({ model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
+    const other = live({ model: { text: "Here." }, worker: { idleMs: 0 } })
     other.say("Hello?")
     other.rest()
     assert.deepStrictEqual(other.later, [])
@@ -270,7 +270,7 @@ describe("a worker", () => {
     const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Here." }), 5_000) })
     const request = { address: anAddress(), worker: "holder", leaseMillis: 20_000 }
     const { claim } = life.run(life.store.mailbox.claim(request))
-    life.work({ worker: "other", idleTimeoutMillis: 0 })
+    life.work({ worker: "other", idleMs: 0 })
     life.say("Hello?")
     life.until(() => life.done.length === 1)
     assert.deepStrictEqual(life.later, [["ada", claim.leaseUntil]])
@@ -286,7 +286,7 @@ describe("a worker", () => {
     let runs = 0
     const dig = aTool("dig", {
       idempotent: true,
-      run: () =>
+      effect: () =>
         Effect.suspend(() => {
           runs++
           return Effect.never
@@ -311,13 +311,13 @@ describe("a worker", () => {
       assistants: all,
       model: () => Effect.delay(Effect.succeed({ text: "Here." }), 10_000)
     })
-    life.work({ isOneOfMany: true, concurrency: 4, idleTimeoutMillis: 0 }, (store) => ({
+    life.work({ isOneOfMany: true, concurrency: 4, idleMs: 0 }, (store) => ({
       ...store,
       mailbox: {
         ...store.mailbox,
         due: (limit, until) =>
           Effect.tap(store.mailbox.due(limit, until), () =>
-            // A look ahead takes up nobody.
+            // A look ahead takes up no one.
             Effect.sync(() => (until === undefined ? claims.push(String(limit)) : 0))
           )
       }

@@ -2,7 +2,7 @@
 // Owns the list. Leaves running it to `test/tidy.ts`, which the runner loads before each file.
 // T1  It lives as long as the worker: files that share a worker share modules, so a rig that asked the runner itself
 //     would be heard for the first of them only.
-// T2  The last is done first; one that fails does not keep the others from being done, and is told.
+// T2  The last is done first; one that fails does not keep the others from being done, and is reported.
 
 type Ending = () => unknown
 

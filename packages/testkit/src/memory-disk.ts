@@ -53,7 +53,7 @@ export interface Resident {
 
 /** A line of the list of dead letters. */
 export interface DeadLetteredRow extends DeadLetter {
-  /** Somebody has discarded it. */
+  /** Someone has discarded it. */
   readonly discarded?: true
 }
 
@@ -74,7 +74,7 @@ export class MemoryDisk {
   /** Puts a row that can not be read behind the mail of a lane, as a damaged or newer store would hold it. */
   plantUnreadable(address: Address, lane: Lane, id: EnvelopeId, why: string): void {
     const resident = this.resident(address)
-    if (resident === undefined) throw new Error(`nobody lives at ${addressKey(address)}`)
+    if (resident === undefined) throw new Error(`no one lives at ${addressKey(address)}`)
     appendMail(this, resident, { id, lane, acceptedAt: resident.committedAt, envelope: why })
   }
 }

@@ -13,7 +13,7 @@ import * as TestClock from "effect/testing/TestClock"
 const TURNS = 50
 
 export interface Waiting {
-  /** The value if it comes in time. Whoever gives up is interrupted. */
+  /** The value if it comes in time. Anyone who gives up is interrupted. */
   readonly inTime: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
   /** Long enough for a forked fiber to reach its first wait. */
   readonly settle: Effect.Effect<void>

@@ -131,7 +131,7 @@ describe("a store of blocks", () => {
     })
   )
 
-  it.effect("a block that is damaged is told by its name and keeps nobody from another one", () =>
+  it.effect("a block that is damaged is reported by its name and keeps no one from another one", () =>
     Effect.gen(function* () {
       const disk = blockDisk()
       const store = memoryBlockStore(disk, { documents: 0 })

@@ -53,7 +53,7 @@ it("a sequence plays one behaviour a request and stays with the last", async () 
   await server.close()
 })
 
-it("M1 a closed server hangs up on whoever still waits, and listens no more", async () => {
+it("M1 a closed server hangs up on anyone who still waits, and listens no more", async () => {
   const server = await startModelServer({ mode: "headers-hang" })
   const arrived = server.nextRequest()
   const waiting = ask(server.url, { messages: [] }).then(

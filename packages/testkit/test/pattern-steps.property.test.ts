@@ -33,7 +33,7 @@ describe("steps of a pattern", () => {
     )
   })
 
-  it("S2 linear, quadratic and cubic work are told apart", () => {
+  it("S2 linear, quadratic and cubic work are distinguished", () => {
     assert.isBelow(growthWith(/[a-z]+1/gu, "ab ", 300).factor, 2.1)
     assert.isAbove(growthWith(/[a-z]+1/gu, "ab", 300).factor, 3.5)
     assert.isAbove(growthWith(/[a-z]+[a-z]*1/gu, "ab", 100).factor, 7)

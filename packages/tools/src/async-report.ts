@@ -16,7 +16,7 @@ export class AsyncReport {
 
 /**
  * The acknowledgement answers the step that started the call; the report arrives as an envelope of its own. Only a
- * tool of the category `async_required` may give it.
+ * tool with `background: true` may give it.
  */
 export const asyncReport = (acknowledgement: string, report: string): AsyncReport =>
   new AsyncReport(acknowledgement, report)

@@ -4,11 +4,13 @@
 // I2  The function of the user may be plain or async, may throw, and sees no Effect.
 // I3  A tool that runs in a process of its own names a module: a function cannot be sent there.
 
-import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
+import type { BlockView } from "@reverie/memory"
+import { defined, type Json, type ToolCategory } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { ToolOffer } from "@reverie/model"
 import { ToolDefinitionInvalid } from "./errors.ts"
-import { acceptInput, type ArgumentsOf, type ToolInput } from "./schema/input.ts"
+import { acceptInput, type ArgumentsOf, type GivenTo, type ToolInput } from "./schema/input.ts"
 import { CurrentWatch, RunPlace } from "./run-place.ts"
 import { clipped } from "./results/sentences.ts"
 import { type CachePolicy, DEFAULT_TOOL_TIMEOUT_MILLIS, type IsolatedModule, type Tool, type ToolRun } from "./tool.ts"
@@ -22,63 +24,106 @@ export interface IsolateOptions {
   readonly memoryMb?: number
 }
 
-export interface ToolDefinition<Input extends ToolInput | undefined> extends DefinedTool<Input> {
+/** What `defineTool` takes for a tool that runs in this process. */
+export interface ToolDefinition<Input extends ToolInput | undefined, Output = unknown> extends ToolBasics<Input> {
+  /** The tool runs in this process. */
   readonly isolate?: false
-  /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
-  readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
+  /**
+   * What the tool does: gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model reads.
+   * The arguments have passed `input` and have its type.
+   */
+  readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => Output
 }
 
 /** Each call runs in a process of its own: it may block, exit, crash or use up its memory, and hurts nothing else. */
-export interface IsolatedToolDefinition<Input extends ToolInput | undefined> extends DefinedTool<Input> {
+export interface IsolatedToolDefinition<Input extends ToolInput | undefined> extends ToolBasics<Input> {
+  /** `true` is `{ memoryMb: 256 }`. */
   readonly isolate: true | IsolateOptions
   /** `new URL("./tool.ts", import.meta.url)`: a module whose default export is the function, `(args, run: IsolatedRun)`. */
   readonly run: URL
 }
 
-interface DefinedTool<Input extends ToolInput | undefined> {
-  /** Small letters, digits and `_`, beginning with a letter, at most 64 characters. */
+/** What every definition of a tool has. */
+export interface ToolBasics<Input extends ToolInput | undefined> {
+  /** What the model calls it: letters, digits, `_` and `-`, beginning with a letter, at most 64 characters. */
   readonly name: string
   /** Read by the model: what the tool does and when to use it. */
   readonly description: string
-  /** What the tool takes; without it, nothing. */
+  /** What the tool takes: an Effect Schema, a Standard Schema that gives JSON Schema, or a JSON Schema. Without it, nothing. */
   readonly input?: Input
-  /** `safe_chain` when not said. */
-  readonly category?: ToolCategory
-  /** 30 seconds when not said. */
-  readonly timeoutMillis?: number
-  /** True when a second run with the same `key` does no more than the first. False when not said. */
+  /**
+   * A person approves each call before it runs (`true`), or the calls for which the function says so. It gets the arguments as
+   * the model wrote them, and the memory blocks of the assistant; when it throws, approval is needed. False when left out.
+   */
+  readonly needsApproval?: boolean | ((args: GivenTo<Input>, blocks: ReadonlyArray<BlockView>) => boolean)
+  /** A call that succeeds ends the tick: the model is not asked again. False when left out; not together with `needsApproval`. */
+  readonly final?: boolean
+  /**
+   * The work goes on outside after `run` has returned; its result comes later as a `report` event with the id of the call.
+   * False when left out; not together with `needsApproval` or `final`.
+   */
+  readonly background?: boolean
+  /** Longest run, in milliseconds; 30,000 when left out, at most 2,147,483,647. */
+  readonly timeoutMs?: number
+  /** A second run with the same `key` does no more than the first; it is then run again after a crash. False when left out. */
   readonly idempotent?: boolean
-  /** True when it reads or changes `run.records`: such runs of one assistant never overlap. False when not said. */
+  /** It reads or changes `run.records`: such runs of one assistant never overlap. False when left out. */
   readonly usesRecords?: boolean
-  /** Whether a person has to agree to this very call first, given the blocks there are. Never when not said. */
-  readonly needsConsent?: Tool["needsConsent"]
-  /** How long a result may stand for an equal call. Not at all when not said; only for a tool of the category `safe_chain`. */
+  /** How long a result may stand for an equal call. Not at all when left out; only for a tool that is none of the three above. */
   readonly cache?: CachePolicy
 }
 
+/** A tool that runs in this process, with its function to be called in a unit test. */
+export interface DefinedTool<Args, Output> extends Tool {
+  /**
+   * Calls the function of the tool with plain values: no schema check, no deadline, no fleet. What the second argument leaves
+   * out is a stand-in; `send` and `records` have none and throw. `runTool` of `reverie/testing` runs it as a fleet would.
+   * @example const berth = await findBerth.run({ metres: 95 })
+   */
+  readonly run: (
+    // The empty object is meant.
+    // oxlint-disable-next-line typescript/no-generated-empty-object-type
+    ...args: Record<never, never> extends Args
+      ? [args?: Args, given?: Partial<ToolRun>]
+      : [args: Args, given?: Partial<ToolRun>]
+  ) => Promise<Awaited<Output>>
+}
+
 /** Of any input, as the checks look at it. */
-type AnyDefinition = DefinedTool<ToolInput | undefined> & { readonly isolate?: unknown; readonly run: unknown }
+type AnyDefinition = Omit<ToolBasics<undefined>, "input"> & {
+  readonly input?: unknown
+  readonly isolate?: unknown
+  readonly run: unknown
+}
+
+/** What every provider of models takes for the name of a function. */
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+export const TOOL_NAME_FORM = "begin with a letter and have only letters, digits, _ and -, at most 64 characters"
+export const isToolName = (name: string): boolean => TOOL_NAME.test(name)
 
 const DEFAULT_MEMORY_MB = 256
 const MIN_MEMORY_MB = 16
 
 /**
+ * Describes a tool. The arguments of `run` have the type of `input`, also when that is a JSON Schema written in place.
+ * @throws ToolDefinitionInvalid with one sentence that names the tool and what is wrong with it
  * @example
- * const dice = defineTool({
- *   name: "roll_dice",
- *   description: "Rolls a die with the given number of sides.",
- *   input: Schema.Struct({ sides: Schema.Int }),
- *   run: ({ sides }, { now }) => `You rolled ${now % sides + 1}`
+ * const findBerth = defineTool({
+ *   name: "findBerth",
+ *   description: "Finds a free berth for a ship of the given length in metres.",
+ *   input: { type: "object", properties: { metres: { type: "number" } }, required: ["metres"] },
+ *   run: ({ metres }) => (metres > 80 ? "berth 7, from noon" : "berth 2, now")
  * })
  */
-export function defineTool<Input extends ToolInput | undefined = undefined>(definition: ToolDefinition<Input>): Tool
-export function defineTool<Input extends ToolInput | undefined = undefined>(
+export function defineTool<const Input extends ToolInput | undefined = undefined, Output = unknown>(
+  definition: ToolDefinition<Input, Output>
+): DefinedTool<ArgumentsOf<Input>, Output>
+export function defineTool<const Input extends ToolInput | undefined = undefined>(
   definition: IsolatedToolDefinition<Input>
 ): Tool
 export function defineTool(definition: AnyDefinition): Tool {
-  const { cache, category = "safe_chain", description, idempotent = false, name, usesRecords = false } = definition
-  const { needsConsent } = definition
-  const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
+  const { cache, description, idempotent = false, name, usesRecords = false } = definition
+  const { timeoutMs = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
   const input = flawOf(definition) ?? acceptInput(definition.input)
   if (typeof input === "string") {
     const given: unknown = name
@@ -86,29 +131,77 @@ export function defineTool(definition: AnyDefinition): Tool {
     throw new ToolDefinitionInvalid({ tool, message: `tool ${JSON.stringify(tool)}: ${input}` })
   }
   const isolated = isolatedIn(definition)
+  const needsConsent = consentOf(definition)
   return Object.freeze({
     name,
     description,
-    category,
+    category: categoryOf(definition),
     idempotent,
     usesRecords,
-    timeoutMillis,
+    timeoutMs,
     ...defined({ needsConsent, cache: cache === undefined ? undefined : Object.freeze({ ...cache }), isolated }),
     parameters: input.parameters,
     validate: input.validate,
-    run: isolated === undefined ? runHere(definition.run) : runElsewhere(name, timeoutMillis, isolated)
+    effect: isolated === undefined ? runHere(definition.run) : runElsewhere(name, timeoutMs, isolated),
+    ...defined({ run: isolated === undefined ? called(definition.run) : undefined })
   })
 }
 
+/** The stored word for what the booleans of a definition say. */
+const categoryOf = ({ background, final, needsApproval }: AnyDefinition): ToolCategory => {
+  if (needsApproval === true) return "dangerous"
+  if (final === true) return "terminal"
+  return background === true ? "async_required" : "safe_chain"
+}
+
+const consentOf = ({ needsApproval }: AnyDefinition): Tool["needsConsent"] => {
+  if (typeof needsApproval !== "function") return undefined
+  const asks = needsApproval as (args: Json, blocks: ReadonlyArray<BlockView>) => boolean
+  return (args, blocks) => {
+    try {
+      return asks(args, blocks)
+    } catch {
+      // Arguments that it can not judge are shown to a person.
+      return true
+    }
+  }
+}
+
+const absent = (what: string): never => {
+  throw new Error(`there is no ${what} in a plain call of the tool: give it in the second argument, or use runTool`)
+}
+
+/** Each member that is used and was not given throws with its name. */
+const absentRecords = (): ToolRun["records"] =>
+  new Proxy({} as ToolRun["records"], { get: (_, member) => absent(`records.${String(member)}`) })
+
+const called = (run: unknown): DefinedTool<unknown, unknown>["run"] => {
+  const call = run as (args: unknown, run: ToolRun) => unknown
+  return async (args: unknown = {}, given: Partial<ToolRun> = {}) =>
+    call(args, {
+      assistant: "tester" as ToolRun["assistant"],
+      tenant: "default",
+      call: "1.1.0",
+      key: "test",
+      signal: new AbortController().signal,
+      now: Effect.runSync(Clock.currentTimeMillis),
+      send: () => absent("send"),
+      reach: () => absent("reach"),
+      mayNotWrite: () => undefined,
+      records: given.records ?? absentRecords(),
+      ...given
+    })
+}
+
 /** `validate` gives what the schema decodes to, which is what `ArgumentsOf` says. */
-const runHere = (run: unknown): Tool["run"] => {
+const runHere = (run: unknown): Tool["effect"] => {
   const call = run as (args: unknown, run: ToolRun) => unknown
   return (args, toolRun) =>
     Effect.flatMap(CurrentWatch, ({ inside }) => started(() => inside(() => call(args, toolRun))))
 }
 
 const runElsewhere =
-  (tool: string, timeoutMillis: number, isolated: IsolatedModule): Tool["run"] =>
+  (tool: string, timeoutMillis: number, isolated: IsolatedModule): Tool["effect"] =>
   (args, run) =>
     Effect.flatMap(RunPlace, (place) => place.isolated({ ...isolated, tool, timeoutMillis, args, run }))
 
@@ -135,21 +228,30 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
 const flawOf = (definition: AnyDefinition): string | undefined => {
-  const { cache, category, description, idempotent, name, timeoutMillis } = definition
-  if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
-    return "its name must begin with a small letter and have only small letters, digits and _, at most 64"
-  }
+  const { cache, description, idempotent, name, timeoutMs } = definition
+  if (typeof name !== "string" || !TOOL_NAME.test(name)) return `its name must ${TOOL_NAME_FORM}`
   if (typeof description !== "string" || description.trim() === "") return "it needs a description to be chosen by"
-  const running = flawOfRun(definition)
-  if (running !== undefined) return running
-  if (category !== undefined && !toolCategories.includes(category)) {
-    return `its category must be one of ${toolCategories.join(", ")}`
-  }
-  if (timeoutMillis !== undefined && !isTimeout(timeoutMillis)) {
-    return `its timeoutMillis must be a whole number from 1 to ${MAX_TOOL_TIMEOUT_MILLIS}`
+  const flaw = flawOfRun(definition) ?? flawOfKind(definition)
+  if (flaw !== undefined) return flaw
+  if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
+    return `its timeoutMs must be a whole number from 1 to ${MAX_TOOL_TIMEOUT_MILLIS}`
   }
   if (idempotent !== undefined && typeof idempotent !== "boolean") return "its idempotent must be true or false"
-  return cache === undefined ? undefined : flawOfCache(cache, category)
+  return cache === undefined ? undefined : flawOfCache(cache, definition)
+}
+
+const isSwitch = (value: unknown): boolean => value === undefined || typeof value === "boolean"
+
+const flawOfKind = ({ background, final, needsApproval }: AnyDefinition): string | undefined => {
+  if (!isSwitch(needsApproval) && typeof needsApproval !== "function") {
+    return "its needsApproval must be true, false or a function of the arguments"
+  }
+  if (!isSwitch(final)) return "its final must be true or false"
+  if (!isSwitch(background)) return "its background must be true or false"
+  const said = Object.entries({ needsApproval, final, background }).flatMap(([word, value]) =>
+    value === undefined || value === false ? [] : [word]
+  )
+  return said.length < 2 ? undefined : `it can not be ${said.join(" and ")} at once: one of them for each tool`
 }
 
 const isModule = (run: unknown): run is URL => run instanceof URL && run.protocol === "file:"
@@ -178,17 +280,17 @@ const flawOfIsolate = (isolate: unknown): string | undefined => {
     : `its memoryMb must be a whole number of at least ${MIN_MEMORY_MB}`
 }
 
-const flawOfCache = (cache: CachePolicy, category: ToolCategory = "safe_chain"): string | undefined => {
-  const { scope, ttlMillis }: { readonly scope?: unknown; readonly ttlMillis?: unknown } = cache ?? {}
+const flawOfCache = (cache: CachePolicy, definition: AnyDefinition): string | undefined => {
+  const { scope, ttlMs }: { readonly scope?: unknown; readonly ttlMs?: unknown } = cache ?? {}
   if (scope !== "tick" && scope !== "session" && scope !== "ttl") {
     return "its cache must have the scope tick, session or ttl"
   }
-  if (scope !== "ttl" && ttlMillis !== undefined) return "its cache has a ttlMillis, which only the scope ttl has"
-  if (scope === "ttl" && !(typeof ttlMillis === "number" && Number.isSafeInteger(ttlMillis) && ttlMillis >= 1)) {
-    return "its cache needs a ttlMillis that is a whole number of at least 1"
+  if (scope !== "ttl" && ttlMs !== undefined) return "its cache has a ttlMs, which only the scope ttl has"
+  if (scope === "ttl" && !(typeof ttlMs === "number" && Number.isSafeInteger(ttlMs) && ttlMs >= 1)) {
+    return "its cache needs a ttlMs that is a whole number of at least 1"
   }
-  if (category === "safe_chain") return undefined
-  return `a tool of the category ${category} can not be cached, because a call that does not run has no effect`
+  if (categoryOf(definition) === "safe_chain") return undefined
+  return "a tool with needsApproval, final or background can not be cached: a call that does not run has no effect"
 }
 
 const isTimeout = (millis: number): boolean =>

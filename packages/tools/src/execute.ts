@@ -1,11 +1,11 @@
 // Execute: one call, one result.
-// Owns the order check, run, render, the timeout and what a model is told when any of them goes wrong.
+// Owns the order check, run, render, the timeout and what a model learns when any of them goes wrong.
 // Leaves recording the result, approvals and retries to the runtime.
 // I1  It never fails; it is interrupted when the caller is, and then the signal of the run is aborted.
 // I2  A run that has not answered in its time is stopped, told so by its signal, and said to be of unknown effect. An answer
 //     that comes later is not taken, also where the run has kept everything else from happening meanwhile.
 // I3  A tool that threw is quoted with its message alone.
-// I4  What it leaves behind and nobody handles fails the call, like a throw (`run-place.ts`).
+// I4  What it leaves behind and no one handles fails the call, like a throw (`run-place.ts`).
 
 import { reach } from "@reverie/assistant"
 import type { Envelope, Json, ToolCall } from "@reverie/protocol"
@@ -23,7 +23,7 @@ import { canonicalJson, type Tool, type ToolResult, type ToolRun } from "./tool.
 import { AsyncReport } from "./async-report.ts"
 import { capped, render } from "./render.ts"
 
-// Result: what a model is told of a run.
+// Result: what a model learns of a run.
 
 const noSends: ReadonlyArray<Envelope> = Object.freeze([])
 
@@ -39,8 +39,7 @@ const failed = (failure: NonNullable<ToolResult["failure"]>, content: string): T
 const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): ToolResult => {
   const isPending = tool.category === "async_required"
   if (value instanceof AsyncReport) {
-    if (!isPending)
-      return unshowable("it is a later report, which only a tool of the category async_required has", sends)
+    if (!isPending) return unshowable("it is a later report, which only a tool with background: true gives", sends)
     return { ok: true, content: capped(value.acknowledgement), sends, pending: true, report: capped(value.report) }
   }
   const rendered = render(value)
@@ -167,7 +166,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     return answer(tool, call, run, watch)
   }).pipe(
     Effect.onInterrupt(() => Effect.sync(() => watch.inside(() => controller.abort()))),
-    Effect.timeoutOption(tool.timeoutMillis),
+    Effect.timeoutOption(tool.timeoutMs),
     Effect.ensuring(
       Effect.sync(() => {
         sends.close()
@@ -177,13 +176,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     Effect.exit
   )
   const tookMillis = Number((yield* Clock.monotonicTimeNanos) - began) / 1e6
-  const result = resultOf(
-    tool,
-    call,
-    sends,
-    tookMillis > tool.timeoutMillis ? Exit.succeed(Option.none()) : exit,
-    stray
-  )
+  const result = resultOf(tool, call, sends, tookMillis > tool.timeoutMs ? Exit.succeed(Option.none()) : exit, stray)
   const changed = records.changes()
   return result.ok && changed.length > 0 ? { ...result, records: changed } : result
 })
@@ -200,7 +193,7 @@ class Misfit {
 const answer = (tool: Tool, call: ToolCall, run: ToolRun, watch: Watch): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => watch.inside(() => tool.validate(call.arguments))).pipe(
     Effect.mapError((issues) => new Misfit(issues)),
-    Effect.flatMap((args) => tool.run(args, run)),
+    Effect.flatMap((args) => tool.effect(args, run)),
     Effect.provideService(CurrentWatch, watch),
     Effect.tap(watch.settled)
   )
@@ -248,7 +241,7 @@ const misfit = (call: ToolCall, issues: ReadonlyArray<string>): ToolResult =>
 const tooLate = (tool: Tool, call: ToolCall, unsentCount: number): ToolResult =>
   failed(
     "timeout",
-    `The tool ${nameOf(call)} gave no answer within ${spelledMillis(tool.timeoutMillis)} and was stopped; ` +
+    `The tool ${nameOf(call)} gave no answer within ${spelledMillis(tool.timeoutMs)} and was stopped; ` +
       `whether it took effect is unknown.${unsent(unsentCount)}`
   )
 
@@ -330,4 +323,4 @@ const isPlain = ({ ok, pending, records = [], report, sends }: ToolResult): bool
 
 // A clock that was set back says nothing of how old a result is.
 const hasExpired = ({ keptAt, tool }: Kept, now: number): boolean =>
-  tool.cache?.scope === "ttl" && (now < keptAt || now - keptAt >= tool.cache.ttlMillis)
+  tool.cache?.scope === "ttl" && (now < keptAt || now - keptAt >= tool.cache.ttlMs)

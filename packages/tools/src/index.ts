@@ -11,9 +11,22 @@ export {
 export type { BlockAccess } from "./blocks/outcome.ts"
 export { blockTools } from "./blocks/block-tools.ts"
 export { type ToolCache, toolCache, convicted, crashIn, execute, interrupted, refused } from "./execute.ts"
-export { defineTool, type IsolateOptions, noop, type Toolkit, toolkitOf } from "./define.ts"
+export {
+  type DefinedTool,
+  defineTool,
+  type IsolatedToolDefinition,
+  type IsolateOptions,
+  isToolName,
+  noop,
+  TOOL_NAME_FORM,
+  type ToolBasics,
+  type ToolDefinition,
+  type Toolkit,
+  toolkitOf
+} from "./define.ts"
+export type { ArgumentsOf, FromJsonSchema, ToolInput } from "./schema/input.ts"
 export { openLoop, type RecordAccess, delegateToolNames, delegateTools, type Post } from "./sending/sends.ts"
-export { memoryTools, whyInWords } from "./memory/memory-tools.ts"
+export { memoryTools, explainRecall } from "./memory/memory-tools.ts"
 export { updateEntityObservationTool, addJournalEntryTool } from "./self/journal-tools.ts"
 export { selfTools } from "./self/self-tools.ts"
 export { FINISH_TASK, finishedIn, finishTaskTool } from "./sub-agents/finish-tool.ts"
@@ -22,3 +35,4 @@ export { type IsolatedCall, type Place, RunPlace } from "./run-place.ts"
 export { judgeCalls } from "./rules/rules.ts"
 export { sendMessage } from "./sending/send-message.ts"
 export { messageOf } from "./render.ts"
+export { ToolDefinitionInvalid } from "./errors.ts"

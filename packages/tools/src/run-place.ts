@@ -2,7 +2,7 @@
 // Owns the port: knowing what a run leaves behind or does to the process, and running in another process. Leaves what becomes
 // of the call to `execute.ts`.
 // P1  What a function leaves behind in this process, a rejected promise without a handler or a throw in a timer or a callback,
-//     and what it does to end the process, is told to its run while that lasts. The process goes on.
+//     and what it does to end the process, is reported to its run while that lasts. The process goes on.
 // P2  After the end of a run it is one line of the log, and fails nothing.
 // P3  What no run can be found for is none of this: it goes the way that it goes without the port.
 // P4  A run in another process ends with its deadline, and whatever it does there, this process goes on.
@@ -40,7 +40,7 @@ export interface IsolatedCall extends IsolatedModule {
 }
 
 export interface Place {
-  /** `onStray` is told the problem, once for each; it must not throw. */
+  /** `onStray` receives the problem, once for each; it must not throw. */
   readonly watch: (name: RunName, onStray: (problem: string) => void) => Watch
   /** Gives the text of the result. Interrupting it ends the process of the run. Fails with an error whose message says why. */
   readonly isolated: (call: IsolatedCall) => Effect.Effect<string, unknown>

@@ -49,7 +49,7 @@ export interface ToolRun {
    * Throws when the run has ended, `to` is no assistant id, the text is too long, or the two have written too often.
    */
   readonly send: (to: string, text: string, options?: SendingOptions) => void
-  /** Whom a target means: an id, a name, `group:<team>`, `role:<role>`; or why it means nobody, and who there is. */
+  /** Whom a target means: an id, a name, `group:<team>`, `role:<role>`; or why it means no one, and who there is. */
   readonly reach: (target: string) => Reached
   /** Why a message to an assistant may not go now, and when it may; undefined when it may. */
   readonly mayNotWrite: (to: string) => { readonly reason: string; readonly retryAt: number } | undefined
@@ -116,15 +116,16 @@ export interface LoopState {
 }
 
 /** tick: until the tick ends. session: as long as the assistant stays in memory. ttl: for a time. */
-export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly scope: "ttl"; readonly ttlMillis: number }
+export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly scope: "ttl"; readonly ttlMs: number }
 
+/** A tool of any input, as an assistant takes it. `defineTool` makes one. */
 export interface Tool {
   readonly name: string
   readonly description: string
   /** JSON Schema of the arguments, an object schema. */
   readonly parameters: { readonly [key: string]: Json }
   readonly category: ToolCategory
-  readonly timeoutMillis: number
+  readonly timeoutMs: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean
   /** It runs in a process of its own: whatever it does there, this one goes on. */
@@ -138,7 +139,7 @@ export interface Tool {
   /** Checks arguments and gives what `run` takes; the sentences say what to correct. */
   readonly validate: (args: Json) => Effect.Effect<unknown, ReadonlyArray<string>>
   /** Runs on what `validate` gave, which is its own decoded form and need not be JSON. */
-  readonly run: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
+  readonly effect: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
 }
 
 /** crashed: the process ended while it ran, so often that it is not run again. */
@@ -163,7 +164,7 @@ export interface ToolResult {
   readonly failure?: ToolFailure
   /** The work has begun; its real result comes later as a `report` event. */
   readonly pending?: true
-  /** Text of that event, when the run had it already: only beside `pending`, and then nobody else has to send it. */
+  /** Text of that event, when the run had it already: only beside `pending`, and then no one else has to send it. */
   readonly report?: string
 }
 

@@ -261,7 +261,7 @@ describe("block", () => {
     })
   )
 
-  it.effect("N1 its own block goes before one it was given; two that were given are told apart by their ids", () =>
+  it.effect("N1 its own block goes before one it was given; two that were given are distinguished by their ids", () =>
     Effect.gen(function* () {
       const { call, make, store } = world()
       const ids: Array<string> = []

@@ -20,7 +20,7 @@ const cached = (cache?: CachePolicy, more: Partial<ToolDefinition<undefined>> = 
 const result: ToolResult = { ok: true, content: "berth 4", sends: [] }
 const session = cached({ scope: "session" })
 const tick = cached({ scope: "tick" }, { name: "by_tick" })
-const ttl = cached({ scope: "ttl", ttlMillis: 1_000 }, { name: "by_time" })
+const ttl = cached({ scope: "ttl", ttlMs: 1_000 }, { name: "by_time" })
 
 describe("cache I1: equal calls", () => {
   it("are the same tool and arguments, whatever the order of their keys", () => {
@@ -29,7 +29,7 @@ describe("cache I1: equal calls", () => {
     assert.strictEqual(cache.find(session, { deep: { b: [2, 3], a: 1 }, quay: "north" }, 0), result)
   })
 
-  it("are told apart by tool, argument and order of a list", () => {
+  it("are distinguished by tool, argument and order of a list", () => {
     const cache = toolCache()
     cache.keep(session, { list: [1, 2] }, result, 0)
     const others: ReadonlyArray<Json> = [{ list: [2, 1] }, { list: [1, "2"] }, { list: [1, 2], more: null }, {}, null]
@@ -187,11 +187,11 @@ describe("define I1: a cache that can not be is refused", () => {
     return assert.fail("was not refused")
   }
 
-  for (const category of ["dangerous", "terminal", "async_required"] as const) {
-    it(`for a tool of the category ${category}`, () => {
+  for (const kind of ["needsApproval", "final", "background"] as const) {
+    it(`for a tool with ${kind}`, () => {
       assert.strictEqual(
-        refused(() => cached({ scope: "tick" }, { category })),
-        `tool "lookup": a tool of the category ${category} can not be cached, because a call that does not run has no effect`
+        refused(() => cached({ scope: "tick" }, { [kind]: true })),
+        `tool "lookup": a tool with needsApproval, final or background can not be cached: a call that does not run has no effect`
       )
     })
   }
@@ -202,11 +202,11 @@ describe("define I1: a cache that can not be is refused", () => {
       [{}, "must have the scope"],
       [null, "must have the scope"],
       ["tick", "must have the scope"],
-      [{ scope: "tick", ttlMillis: 5 }, "which only the scope ttl has"],
-      [{ scope: "ttl" }, "needs a ttlMillis"],
-      [{ scope: "ttl", ttlMillis: 0 }, "needs a ttlMillis"],
-      [{ scope: "ttl", ttlMillis: 1.5 }, "needs a ttlMillis"],
-      [{ scope: "ttl", ttlMillis: Infinity }, "needs a ttlMillis"]
+      [{ scope: "tick", ttlMs: 5 }, "which only the scope ttl has"],
+      [{ scope: "ttl" }, "needs a ttlMs"],
+      [{ scope: "ttl", ttlMs: 0 }, "needs a ttlMs"],
+      [{ scope: "ttl", ttlMs: 1.5 }, "needs a ttlMs"],
+      [{ scope: "ttl", ttlMs: Infinity }, "needs a ttlMs"]
     ]
     for (const [cache, why] of wrong)
       assert.include(
@@ -216,9 +216,9 @@ describe("define I1: a cache that can not be is refused", () => {
   })
 
   it("and one that can be is kept as it was written, out of reach of later changes", () => {
-    const written: { scope: "ttl"; ttlMillis: number } = { scope: "ttl", ttlMillis: 5 }
+    const written: { scope: "ttl"; ttlMs: number } = { scope: "ttl", ttlMs: 5 }
     const tool = cached(written)
-    written.ttlMillis = 7
-    assert.deepStrictEqual(tool.cache, { scope: "ttl", ttlMillis: 5 })
+    written.ttlMs = 7
+    assert.deepStrictEqual(tool.cache, { scope: "ttl", ttlMs: 5 })
   })
 })

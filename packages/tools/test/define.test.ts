@@ -28,7 +28,7 @@ describe("define I2: a plain function becomes a tool", () => {
     const tool = defineTool({ name: "ping", ...described, run: () => "pong" })
     assert.strictEqual(tool.category, "safe_chain")
     assert.strictEqual(tool.idempotent, false)
-    assert.strictEqual(tool.timeoutMillis, DEFAULT_TOOL_TIMEOUT_MILLIS)
+    assert.strictEqual(tool.timeoutMs, DEFAULT_TOOL_TIMEOUT_MILLIS)
     assert.deepStrictEqual(tool.parameters, { type: "object", properties: {}, additionalProperties: false })
   })
 
@@ -186,7 +186,7 @@ describe("define I2: a plain function becomes a tool", () => {
 })
 
 describe("define I1: a wrong definition throws at once, in one sentence", () => {
-  const names = ["", "Upper", "1st", "with-dash", "with space", "a".repeat(65), "é"]
+  const names = ["", "_a", "1st", "-a", "with space", "with.dot", "a".repeat(65), "é"]
   for (const name of names) {
     it(`refuses the name ${JSON.stringify(name.slice(0, 12))}`, () => {
       assert.include(
@@ -200,10 +200,10 @@ describe("define I1: a wrong definition throws at once, in one sentence", () => 
     assert.strictEqual(defineTool({ name: "a".repeat(64), ...described, run: () => 1 }).name.length, 64)
   })
 
-  for (const timeoutMillis of [-1, 0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
-    it(`refuses the timeout ${timeoutMillis}`, () => {
-      const complaint = complaintOf(() => defineTool({ name: "slow", ...described, timeoutMillis, run: () => 1 }))
-      assert.strictEqual(complaint, `tool "slow": its timeoutMillis must be a whole number from 1 to 2147483647`)
+  for (const timeoutMs of [-1, 0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
+    it(`refuses the timeout ${timeoutMs}`, () => {
+      const complaint = complaintOf(() => defineTool({ name: "slow", ...described, timeoutMs, run: () => 1 }))
+      assert.strictEqual(complaint, `tool "slow": its timeoutMs must be a whole number from 1 to 2147483647`)
     })
   }
 
@@ -263,7 +263,9 @@ describe("define I1: a wrong definition throws at once, in one sentence", () => 
     const wrong = (more: object) => complaintOf(() => defineTool({ ...good, ...more }))
     assert.include(wrong({ description: "  " }), "needs a description")
     assert.include(wrong({ run: "later" }), "its run must be a function")
-    assert.include(wrong({ category: "harmless" }), "its category must be one of safe_chain, terminal")
+    assert.include(wrong({ needsApproval: "always" }), "its needsApproval must be true, false or a function")
+    assert.include(wrong({ final: 1 }), "its final must be true or false")
+    assert.include(wrong({ final: true, background: true }), "it can not be final and background at once")
     assert.include(wrong({ idempotent: "yes" }), "its idempotent must be true or false")
     assert.include(wrong({ input: null }), "neither a Standard Schema")
     assert.include(wrong({ name: 5 }), "its name must begin with")

@@ -99,9 +99,9 @@ describe("execute I1: every way to go wrong is a result", () => {
   it.effect("leaves a tool that interrupts itself or dies as a failed one", () =>
     Effect.gen(function* () {
       const base = running(() => "never")
-      const quits = yield* probe({ ...base, run: () => Effect.interrupt })
+      const quits = yield* probe({ ...base, effect: () => Effect.interrupt })
       assert.strictEqual(quits.content, `The tool "probe" failed: it stopped itself`)
-      const dies = yield* probe({ ...base, run: () => Effect.die(new Error("a bug")) })
+      const dies = yield* probe({ ...base, effect: () => Effect.die(new Error("a bug")) })
       assert.strictEqual(dies.content, `The tool "probe" failed: a bug`)
       const throws = yield* probe({
         ...base,
@@ -149,7 +149,7 @@ describe("execute I2: a run has its time and no more", () => {
           signal.addEventListener("abort", () => seen.push("aborted"))
           return new Promise(() => {})
         },
-        { timeoutMillis: 1_500 }
+        { timeoutMs: 1_500 }
       )
       const fiber = yield* Effect.forkChild(probe(tool), { startImmediately: true })
       yield* TestClock.adjust(1_499)
@@ -170,7 +170,7 @@ describe("execute I2: a run has its time and no more", () => {
 
   it.effect("counts a validator that never answers against the same limit", () =>
     Effect.gen(function* () {
-      const tool: Tool = { ...running(() => "never"), timeoutMillis: 250, validate: () => Effect.never }
+      const tool: Tool = { ...running(() => "never"), timeoutMs: 250, validate: () => Effect.never }
       const fiber = yield* Effect.forkChild(probe(tool), { startImmediately: true })
       yield* TestClock.adjust(250)
       assert.include((yield* Fiber.join(fiber)).content, "within 250 ms")
@@ -180,7 +180,7 @@ describe("execute I2: a run has its time and no more", () => {
   it.effect("is unharmed by a run that fails after it was stopped", () =>
     Effect.gen(function* () {
       const late = Promise.withResolvers<string>()
-      const fiber = yield* Effect.forkChild(probe(running(() => late.promise, { timeoutMillis: 10 })), {
+      const fiber = yield* Effect.forkChild(probe(running(() => late.promise, { timeoutMs: 10 })), {
         startImmediately: true
       })
       yield* TestClock.adjust(10)

@@ -1,7 +1,7 @@
 import { AssistantId, DEFAULT_TENANT, type Json, type ToolCall } from "@reverie/protocol"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as Schema from "effect/Schema"
-import { defineTool, type Tool, type ToolRun } from "../src/index.ts"
+import { defineTool, type Tool, type ToolBasics, type ToolRun } from "../src/index.ts"
 import { type RunContext } from "../src/execute.ts"
 
 export const context: RunContext = {
@@ -14,8 +14,10 @@ export const context: RunContext = {
 export const callOf = (tool: string, args: Json = {}): ToolCall => ({ id: "7.1.0", tool, arguments: args })
 
 /** A tool without arguments around a function. */
-export const running = (run: (run: ToolRun) => unknown, more: Partial<Pick<Tool, "category" | "timeoutMillis">> = {}) =>
-  defineTool({ name: "probe", description: "For tests.", ...more, run: (_args, toolRun) => run(toolRun) })
+export const running = (
+  run: (run: ToolRun) => unknown,
+  more: Partial<Pick<ToolBasics<undefined>, "background" | "final" | "needsApproval" | "timeoutMs">> = {}
+) => defineTool({ name: "probe", description: "For tests.", ...more, run: (_args, toolRun) => run(toolRun) })
 
 export interface Berth {
   readonly quay: string

@@ -30,7 +30,7 @@ const range = { from: { no: 2, index: 0 }, to: { no: 3, index: 0 } }
 
 const recordsOn = (past: ReadonlyArray<PlacedMessage>): RecordAccess => ({
   read: () => new Map(),
-  consult: () => Promise.reject(new Error("nobody is asked")),
+  consult: () => Promise.reject(new Error("no one is asked")),
   loop: {
     tick: 7,
     iteration: 1,

@@ -48,7 +48,7 @@ describe("a later report", () => {
   it.effect("async report I1: what asyncReport made is an acknowledgement now and a report later", () =>
     Effect.gen(function* () {
       for (const run of [reporting, () => Promise.resolve(reporting())]) {
-        assert.deepStrictEqual(yield* probe(running(run, { category: "async_required" })), {
+        assert.deepStrictEqual(yield* probe(running(run, { background: true })), {
           ok: true,
           content: "The work has begun.",
           sends: [],
@@ -62,31 +62,28 @@ describe("a later report", () => {
   it.effect("async report I1: an object with the same members is a value like any other", () =>
     Effect.gen(function* () {
       const members = { acknowledgement: "The work has begun.", report: "It was done." }
-      for (const category of ["async_required", "safe_chain"] as const) {
-        const result = yield* probe(running(() => members, { category }))
+      for (const background of [true, false]) {
+        const result = yield* probe(running(() => members, { background }))
         assert.strictEqual(result.content, JSON.stringify(members))
         assert.notProperty(result, "report")
       }
     })
   )
 
-  it.effect("is refused from a tool of another category, whose call nobody would wait for", () =>
+  it.effect("is refused from a tool of another category, whose call no one would wait for", () =>
     Effect.gen(function* () {
-      for (const category of ["safe_chain", "terminal", "dangerous"] as const) {
+      for (const kind of [{}, { final: true }, { needsApproval: true }]) {
         const result = yield* probe(
-          running(
-            (run) => {
-              run.send("archive", "begun")
-              return reporting()
-            },
-            { category }
-          )
+          running((run) => {
+            run.send("archive", "begun")
+            return reporting()
+          }, kind)
         )
         assert.deepStrictEqual(result, {
           ok: false,
           content:
-            "The tool ran, but its result can not be shown: it is a later report, which only a tool of the category " +
-            "async_required has. The message it wanted to send was not sent.",
+            "The tool ran, but its result can not be shown: it is a later report, which only a tool with " +
+            "background: true gives. The message it wanted to send was not sent.",
           sends: [],
           failure: "not-json"
         })
@@ -96,7 +93,7 @@ describe("a later report", () => {
 
   it.effect("is bounded and mended like any content (result I1, I3)", () =>
     Effect.gen(function* () {
-      const long = running(() => asyncReport("half \uD83D", "r".repeat(1_000_000)), { category: "async_required" })
+      const long = running(() => asyncReport("half \uD83D", "r".repeat(1_000_000)), { background: true })
       const { content, report = "" } = yield* probe(long)
       assert.strictEqual(content, "half \uFFFD")
       assert.isAtMost(report.length, MAX_RESULT_CHARS)
@@ -112,7 +109,7 @@ describe("a later report", () => {
       ]
       for (const [acknowledgement, report, why] of wrong) {
         const run = () => asyncReport(acknowledgement as string, report as string)
-        const { content, failure } = yield* probe(running(run, { category: "async_required" }))
+        const { content, failure } = yield* probe(running(run, { background: true }))
         assert.strictEqual(failure, "threw")
         assert.include(content, why)
       }
@@ -123,9 +120,9 @@ describe("a later report", () => {
 describe("pending, interrupted, refused", () => {
   it.effect("a started piece of work is pending, a failed start is not", () =>
     Effect.gen(function* () {
-      const started = yield* probe(running(() => "started", { category: "async_required" }))
+      const started = yield* probe(running(() => "started", { background: true }))
       assert.deepStrictEqual(started, { ok: true, content: "started", sends: [], pending: true })
-      const failedStart = yield* probe(running(() => Promise.reject(new Error("no")), { category: "async_required" }))
+      const failedStart = yield* probe(running(() => Promise.reject(new Error("no")), { background: true }))
       assert.notProperty(failedStart, "pending")
     })
   )

@@ -43,7 +43,7 @@ describe("F109 the start constraint", () => {
     assert.match(refusals(both, [], "search")[0] ?? "", /^"context" and "status" must be called before/)
   })
 
-  it("F109 a start tool that can not be called now is waited for by nobody", () => {
+  it("F109 a start tool that can not be called now is waited for by no one", () => {
     const asked = { rules: [start], calledThisTick: [], calls: callsOf("search") }
     assert.deepStrictEqual(judgeCalls({ ...asked, available: ["search"] }), [{}])
     assert.deepStrictEqual(judgeCalls({ ...asked, available: ["search", "context"] }), [{ refusal }])

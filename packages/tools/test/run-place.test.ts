@@ -92,7 +92,7 @@ describe("a run in this process", () => {
     })
   )
 
-  it.effect("P1 a promise of ours that a run does not handle is told inside of it", () =>
+  it.effect("P1 a promise of ours that a run does not handle is reported inside of it", () =>
     Effect.gen(function* () {
       const { place } = aPlace()
       let promise: Promise<unknown> = Promise.resolve()
@@ -128,7 +128,7 @@ describe("execute I2: an answer after the time is not taken", () => {
           now += BigInt(millis) * 1_000_000n
           return "here it is"
         },
-        { timeoutMillis: 1_000 }
+        { timeoutMs: 1_000 }
       )
       return yield* Effect.provideService(execute(tool, callOf("probe"), context), Clock.Clock, held)
     })
@@ -144,7 +144,7 @@ describe("execute I2: an answer after the time is not taken", () => {
 
   it.effect("a run that ends in its time is taken", () =>
     Effect.gen(function* () {
-      const tool = running(() => new Promise((resolve) => setTimeout(() => resolve("ok"), 0)), { timeoutMillis: 1_000 })
+      const tool = running(() => new Promise((resolve) => setTimeout(() => resolve("ok"), 0)), { timeoutMs: 1_000 })
       const fiber = yield* Effect.forkChild(execute(tool, callOf("probe"), context), { startImmediately: true })
       yield* TestClock.adjust(10)
       assert.isTrue((yield* Fiber.join(fiber)).ok)
@@ -166,7 +166,7 @@ describe("define I3: a tool in a process of its own", () => {
             return "from elsewhere"
           })
       })
-      const tool = defineTool({ ...described, isolate: true, timeoutMillis: 5_000, run: module })
+      const tool = defineTool({ ...described, isolate: true, timeoutMs: 5_000, run: module })
       assert.deepStrictEqual(tool.isolated, { module: "file:///tools/probe.ts", memoryMb: 256 })
       assert.deepInclude(yield* at(place, tool), { ok: true, content: "from elsewhere" })
       const [call] = calls

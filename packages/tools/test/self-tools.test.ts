@@ -217,7 +217,7 @@ describe("the tools of self-management", () => {
       })
   )
 
-  it.effect("F74 A25: a goal that can not be divided fails at once, asks nobody and changes nothing", () =>
+  it.effect("F74 A25: a goal that can not be divided fails at once, asks no one and changes nothing", () =>
     Effect.gen(function* () {
       const { asked, run } = recordsOf()
       const unknown = yield* run("decompose_goal", { goal_id: "goal_9_9" })

@@ -5,8 +5,10 @@ import { defineTool, execute, noop, type Tool, toolkitOf } from "../src/index.ts
 import { callOf, context } from "./fixtures.ts"
 import { ToolDefinitionInvalid } from "../src/errors.ts"
 
-const toolNamed = (name: string, category: Tool["category"] = "safe_chain") =>
-  defineTool({ name, description: `Does ${name}.`, category, run: () => name })
+const toolNamed = (name: string, category: Tool["category"] = "safe_chain"): Tool => ({
+  ...defineTool({ name, description: `Does ${name}.`, run: () => name }),
+  category
+})
 
 const search = toolNamed("search")
 const reply = toolNamed("reply", "terminal")

@@ -168,9 +168,10 @@ it("offer I2: without alternatives at the top, what fits the offer fits what the
 
 it("toolkit I2: narrowing never adds, and narrowing twice is narrowing by both", () => {
   const tools: ReadonlyArray<Tool> = toolCategories.flatMap((category, index) =>
-    ["x", "y"].map((letter) =>
-      defineTool({ name: `${letter}${index}`, description: "Any.", category, run: () => letter })
-    )
+    ["x", "y"].map((letter) => ({
+      ...defineTool({ name: `${letter}${index}`, description: "Any.", run: () => letter }),
+      category
+    }))
   )
   const known = tools.map(({ name }) => name)
   const filter: fc.Arbitrary<ToolFilter> = fc.record(

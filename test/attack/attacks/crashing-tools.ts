@@ -76,7 +76,7 @@ const burst: Attack = {
       ...judged,
       checks: [
         { says: "all were answered in the end", ok: everyone, seen: judged.remarks.join("; ") },
-        { says: "nobody was halted", ok: halted.items.length === 0, seen: JSON.stringify(halted.items).slice(0, 200) }
+        { says: "no one was halted", ok: halted.items.length === 0, seen: JSON.stringify(halted.items).slice(0, 200) }
       ]
     }
   }

@@ -1,5 +1,5 @@
-// Files of a data directory that were emptied, cut, damaged or swapped while nobody looked: noticed at the start or by
-// `doctor --deep`, named, and in the way of nobody but the assistant they belong to.
+// Files of a data directory that were emptied, cut, damaged or swapped while no one looked: noticed at the start or by
+// `doctor --deep`, named, and in the way of no one but the assistant they belong to.
 
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -155,7 +155,7 @@ const rights: Attack = {
       await server.stop()
       const shared = join(scene.directory, "shared")
       mkdirSync(shared, { mode: 0o777 })
-      writeFileSync(join(shared, "letter.txt"), "of somebody else")
+      writeFileSync(join(shared, "letter.txt"), "of someone else")
       const refused = await scene.serve({ data: shared }).then(
         async (other) => {
           await other.stop()

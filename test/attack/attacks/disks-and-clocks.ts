@@ -22,7 +22,7 @@ const runs = (program: string, ...args: ReadonlyArray<string>): boolean => {
 
 const DISK_MEGABYTES = 12
 
-/** Sends while nothing can be written; what is acknowledged all the same is told. */
+/** Sends while nothing can be written; what is acknowledged all the same is reported. */
 const sendInNeed = async (server: Server, prefix: string): Promise<{ sent: number; posted: ReadonlyArray<Posted> }> => {
   const sent = 12
   return { sent, posted: await sendMany(server, sent, prefix, "hello ".repeat(2_000)) }

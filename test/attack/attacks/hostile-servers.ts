@@ -1,4 +1,4 @@
-// Hostile servers: Redis whose keys are poisoned and emptied, PostgreSQL whose tables somebody locks. Both were held before
+// Hostile servers: Redis whose keys are poisoned and emptied, PostgreSQL whose tables someone locks. Both were held before
 // this lane existed, and have to go on being held.
 
 import { execFileSync, spawn } from "node:child_process"
@@ -32,7 +32,7 @@ const throughout = (
 const redisCli = (url: string, ...args: ReadonlyArray<string>): string =>
   execFileSync("redis-cli", ["-u", url, ...args], { encoding: "utf8" })
 
-/** Every key becomes a text, whatever it was, and jobs that nobody made are put into the queues. */
+/** Every key becomes a text, whatever it was, and jobs that no one made are put into the queues. */
 const poison = (url: string): number => {
   const keys = redisCli(url, "KEYS", "*").split("\n").filter(Boolean)
   for (const key of keys) redisCli(url, "SET", key, "poison")
@@ -63,7 +63,7 @@ const LOCKED_SECONDS = 14
 const lockedTables: Attack = {
   name: "locked-tables",
   item: 0,
-  says: `somebody locks the tables of PostgreSQL for ${LOCKED_SECONDS} s while messages come in`,
+  says: `someone locks the tables of PostgreSQL for ${LOCKED_SECONDS} s while messages come in`,
   wants: lacking(["psql"]),
   run: (scene) =>
     throughout(scene, async (api, { database }) => {

@@ -27,7 +27,7 @@ const livingTools = (server: Server): ReadonlyArray<number> =>
     }
   })
 
-/** A process that has ended and that nobody has asked about yet is a line in a table only. */
+/** A process that has ended and that no one has asked about yet is a line in a table only. */
 const isAlive = (pid: number): boolean => {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
@@ -86,7 +86,7 @@ const harmful: Attack = {
     checks.push(
       { says: "nothing of it runs on", ok: isQuiet, seen: livingTools(server).join(", ") },
       // A loop in the process of the server would hold everyone for the three seconds that the tool has.
-      { says: "nobody waited for the loop", ok: longestMillis < 2_500, seen: `${Math.round(longestMillis)} ms` },
+      { says: "no one waited for the loop", ok: longestMillis < 2_500, seen: `${Math.round(longestMillis)} ms` },
       { says: "the server is the one that was started", ok: !server.hasEnded(), seen: server.said().slice(-300) }
     )
     end(livingTools(server))

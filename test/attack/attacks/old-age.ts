@@ -1,4 +1,4 @@
-// An assistant that has lived long, beside a young one in the same server: what it is told costs no more.
+// An assistant that has lived long, beside a young one in the same server: what it hears costs no more.
 
 import { readFileSync } from "node:fs"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
@@ -129,7 +129,7 @@ export const oldAge: ReadonlyArray<Attack> = [
   {
     name: "old-age",
     item: 5,
-    says: "an assistant that has lived 30,000 messages (4,000 in the short form) is told more, beside a young one",
+    says: "an assistant that has lived 30,000 messages (4,000 in the short form) hears more, beside a young one",
     isShort: true,
     run: (scene, { isShort }) => aged(scene, isShort ? 4_000 : 30_000)
   }

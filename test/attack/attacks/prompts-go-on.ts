@@ -101,7 +101,7 @@ export const promptsGoOn: ReadonlyArray<Attack> = [
   {
     name: "prompts-go-on",
     item: 13,
-    says: "goals, surroundings and the process change while somebody speaks to an assistant",
+    says: "goals, surroundings and the process change while someone speaks to an assistant",
     isShort: true,
     run: goingOn
   }

@@ -1,4 +1,4 @@
-// A tool reads, hashes or copies the data directory, and somebody looks in with the sqlite3 shell: on Linux each closes
+// A tool reads, hashes or copies the data directory, and someone looks in with the sqlite3 shell: on Linux each closes
 // a descriptor of a locked file, which drops every lock of the process on it ("How to corrupt an SQLite database", 2.2).
 
 import type { Attack, Check } from "../attack.ts"

@@ -38,7 +38,7 @@ const lagOf = async ({ client }: Server): Promise<number> =>
 
 const HELD_MILLIS = 400
 
-/** Stops the process for a moment: everybody who asks afterwards has to hear of it. */
+/** Stops the process for a moment: everybody who asks afterwards has to learn of it. */
 const livez = async (server: Server): Promise<ReadonlyArray<Check>> => {
   server.signal("SIGSTOP")
   await pause(HELD_MILLIS)

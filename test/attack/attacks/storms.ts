@@ -163,7 +163,7 @@ const stormAttack = (name: string, of: Storm, messages: number, isShort: boolean
 
 const SLOW_READERS = 200
 const SLOW_MEGABYTES = 200
-/** While megabytes are told to each of them. */
+/** While megabytes are sent to each of them. */
 const MEANWHILE_MILLIS = 1_000
 const COLLECTED_MILLIS = 15_000
 

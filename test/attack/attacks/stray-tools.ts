@@ -1,4 +1,4 @@
-// Tools that throw where nobody waits for it, or want to end the process, or answer after their time.
+// Tools that throw where no one waits for it, or want to end the process, or answer after their time.
 
 import type { Attack, Check } from "../attack.ts"
 import type { Posted } from "../client.ts"
@@ -86,13 +86,13 @@ const unowned: Attack = {
     const server = await scene.serve({ fleet: "strays.ts", env })
     const posted = { assistant: "ann", id: "m-1" }
     const isTaken = await server.client.post(posted, "hello")
-    await until(server, 15_000, () => Promise.resolve(server.said().includes("nobody asked for this")))
+    await until(server, 15_000, () => Promise.resolve(server.said().includes("no one asked for this")))
     await pause(300)
     const judged = await judge(server.client, isTaken ? [posted] : [])
     const lines = server
       .said()
       .split("\n")
-      .filter((line) => line.includes("nobody asked for this"))
+      .filter((line) => line.includes("no one asked for this"))
     const goesOn = !server.hasEnded()
     await server.stop()
     const other = await scene.serve({ fleet: "strays.ts", env: { REVERIE_ATTACK_STRAY: "exception" } })

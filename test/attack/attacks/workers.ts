@@ -1,4 +1,4 @@
-// A deployment of an API and two workers on servers of this machine. Whoever runs it has to see who works: that two do,
+// A deployment of an API and two workers on servers of this machine. Anyone who runs it has to see who works: that two do,
 // and that one is left after a kill. Nothing that was acknowledged is lost by it.
 
 import type { Attack, Check } from "../attack.ts"

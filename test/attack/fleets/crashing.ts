@@ -1,4 +1,4 @@
-// A desk whose tools end the process or throw where nobody waits, and neighbours who wait for a slow model.
+// A desk whose tools end the process or throw where no one waits, and neighbours who wait for a slow model.
 
 import { execFileSync } from "node:child_process"
 import { exit } from "node:process"
@@ -90,7 +90,7 @@ const tools = [
   defineTool({
     name: "block_loop",
     description: "Computes for a second without a pause; it has half a second.",
-    timeoutMillis: 500,
+    timeoutMs: 500,
     run: () => {
       for (const until = Date.now() + 1_000; Date.now() < until;);
       return "late"
@@ -98,8 +98,10 @@ const tools = [
   })
 ]
 
-const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) => defineAssistant({ id, prompt: "You say aye." }))
+const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) =>
+  defineAssistant({ id, instructions: "You say aye." })
+)
 
 export default defineFleet({
-  assistants: [defineAssistant({ id: "desk", prompt: "You do what you are asked.", tools }), ...neighbours]
+  assistants: [defineAssistant({ id: "desk", instructions: "You do what you are asked.", tools }), ...neighbours]
 })

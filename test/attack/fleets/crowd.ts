@@ -10,14 +10,15 @@ export default defineFleet({
   assistants: ids.map((id) =>
     defineAssistant({
       id,
-      prompt: "You say aye. The time is {{time}}.",
+      instructions: "You say aye. The time is {{time}}.",
       persona: "calm",
       listening,
       // One of them has a window that a long text does not fit.
       maxContextTokens: id === "bob" ? 8_000 : 100_000,
       memory: { recall: "auto" },
       blocks: [],
-      settings: { assessTask: true, subAgents: true }
+      settings: { assessTask: true },
+      subAgents: {}
     })
   )
 })

@@ -9,6 +9,8 @@ export const SOME: ReadonlyArray<string> = CROWD.filter((_, at) => at % 4 === 0)
 
 /** The shortest pause of an outage; that of the settings when not said. */
 const { REVERIE_ATTACK_PAUSE_MILLIS: pause } = process.env
-const settings = pause === undefined ? {} : { parkMinMillis: Number(pause) }
+const settings = pause === undefined ? {} : { retryMinMs: Number(pause) }
 
-export default defineFleet({ assistants: CROWD.map((id) => defineAssistant({ id, prompt: "You say aye.", settings })) })
+export default defineFleet({
+  assistants: CROWD.map((id) => defineAssistant({ id, instructions: "You say aye.", settings }))
+})

@@ -57,8 +57,8 @@ const tools = [
   })
 ]
 
-const neighbours = ["ann", "bob", "cid", "dee"].map((id) => defineAssistant({ id, prompt: "You say aye." }))
+const neighbours = ["ann", "bob", "cid", "dee"].map((id) => defineAssistant({ id, instructions: "You say aye." }))
 
 export default defineFleet({
-  assistants: [defineAssistant({ id: "desk", prompt: "You do as you are told.", tools }), ...neighbours]
+  assistants: [defineAssistant({ id: "desk", instructions: "You do as you are told.", tools }), ...neighbours]
 })

@@ -7,13 +7,18 @@ const harm = defineTool({
   description: "Does harm of the given kind.",
   input: { type: "object", properties: { harm: { type: "string" } }, required: ["harm"] },
   idempotent: true,
-  timeoutMillis: 3_000,
+  timeoutMs: 3_000,
   isolate: { memoryMb: 64 },
   run: new URL("./modules/isolated.ts", import.meta.url)
 })
 
-const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) => defineAssistant({ id, prompt: "You say aye." }))
+const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) =>
+  defineAssistant({ id, instructions: "You say aye." })
+)
 
 export default defineFleet({
-  assistants: [defineAssistant({ id: "desk", prompt: "You do what you are asked.", tools: [harm] }), ...neighbours]
+  assistants: [
+    defineAssistant({ id: "desk", instructions: "You do what you are asked.", tools: [harm] }),
+    ...neighbours
+  ]
 })

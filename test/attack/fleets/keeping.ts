@@ -3,5 +3,5 @@
 import { defineAssistant, defineFleet, selfTools } from "reverie"
 
 export default defineFleet({
-  assistants: [defineAssistant({ id: "desk", prompt: "You keep the harbour.", tools: selfTools })]
+  assistants: [defineAssistant({ id: "desk", instructions: "You keep the harbour.", tools: selfTools })]
 })

@@ -4,6 +4,11 @@ import { defineAssistant, defineFleet, memoryTools } from "reverie"
 
 export default defineFleet({
   assistants: ["ann", "bob", "cid", "dee"].map((id) =>
-    defineAssistant({ id, prompt: "You say aye, and remember.", tools: [...memoryTools], memory: { recall: "auto" } })
+    defineAssistant({
+      id,
+      instructions: "You say aye, and remember.",
+      tools: [...memoryTools],
+      memory: { recall: "auto" }
+    })
   )
 })

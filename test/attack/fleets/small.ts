@@ -6,7 +6,7 @@ process.on("SIGXFSZ", () => {})
 
 export default defineFleet({
   assistants: [
-    defineAssistant({ id: "desk", prompt: "PROMPT-OF-DESK: you say aye." }),
-    defineAssistant({ id: "clerk", prompt: "PROMPT-OF-CLERK: you say aye." })
+    defineAssistant({ id: "desk", instructions: "PROMPT-OF-DESK: you say aye." }),
+    defineAssistant({ id: "clerk", instructions: "PROMPT-OF-CLERK: you say aye." })
   ]
 })

@@ -3,11 +3,11 @@
 import { defineAssistant, defineFleet } from "reverie"
 
 const leave = (): void => {
-  const error = new Error("nobody asked for this")
+  const error = new Error("no one asked for this")
   if (process.env["REVERIE_ATTACK_STRAY"] === "exception") throw error
   void Promise.reject(error)
 }
 
 setTimeout(leave, 3_000)
 
-export default defineFleet({ assistants: [defineAssistant({ id: "ann", prompt: "You say aye." })] })
+export default defineFleet({ assistants: [defineAssistant({ id: "ann", instructions: "You say aye." })] })

@@ -1,4 +1,4 @@
-// Plant: no asynchronous context leads to a run, so what a tool leaves behind belongs to nobody.
+// Plant: no asynchronous context leads to a run, so what a tool leaves behind belongs to no one.
 
 import { AsyncLocalStorage } from "node:async_hooks"
 

@@ -1,4 +1,4 @@
-// Streams that are far behind are told all at once.
+// Streams that are far behind receive all at once.
 
 import { Pace } from "../../../apps/server/src/feed/subscriber.ts"
 

@@ -1,4 +1,4 @@
-// Planted: nobody looks whether the files are still there.
+// Planted: no one looks whether the files are still there.
 import { FileGuard } from "../../../packages/adapters/store-sqlite/src/files/safeguard.ts"
 
 FileGuard.prototype.loss = () => undefined

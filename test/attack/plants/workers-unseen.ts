@@ -1,4 +1,4 @@
-// Nobody is found among those who take wake-ups, as if no connection had a name.
+// No one is found among those who take wake-ups, as if no connection had a name.
 
 import { Queue } from "bullmq"
 

@@ -26,25 +26,25 @@ const show = (what: unknown): void => {
 const fleet = await Fleet.open({
   ...(data === undefined || data === "-" ? {} : { data }),
   traceContent: { maxChars: 4_000 },
-  onTrouble: (_, failure) => show(failure),
+  onError: (_, failure) => show(failure),
   onNotice: show,
   fleet: defineFleet({
-    assistants: kinds.map((id) => defineAssistant({ id, prompt: "You are under test.", tools: [leak] }))
+    assistants: kinds.map((id) => defineAssistant({ id, instructions: "You are under test.", tools: [leak] }))
   })
 })
 for (const id of kinds) await fleet.send(id, `Please: ${id}`)
 for (const id of kinds) {
   // A failed call is tried again after a while, so not every one of them comes to an end.
-  while (!(await fleet.entries(id)).some(({ entry }) => entry.step !== undefined)) await sleep(20)
+  while (!(await fleet.history.entries(id)).some(({ entry }) => entry.step !== undefined)) await sleep(20)
 }
 await sleep(500)
-for (const id of kinds) show(await fleet.entries(id))
+for (const id of kinds) show(await fleet.history.entries(id))
 show(await fleet.views())
-show(await fleet.metrics())
+show(await fleet.monitor.metrics())
 show(fleet.profile)
 await fleet.close()
 
-const definition = defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "p" })] })
+const definition = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "p" })] })
 const password = URL.parse(DATABASE_URL)?.password ?? ""
 for (const database of [
   `postgres://reverie:${password}@127.0.0.1:1/none`,

@@ -125,7 +125,7 @@ export class Backend implements AsyncDisposable {
     return orNothing(this.#ask("assistants", (api) => api.view({ params: { id } })))
   }
 
-  /** Of the whole store, every tenant together; undefined where that is nobody's business. */
+  /** Of the whole store, every tenant together; undefined where that is no one's business. */
   async totals(): Promise<Totals | undefined> {
     return (await this.page({ limit: 1 })).totals
   }
@@ -273,11 +273,11 @@ export class Backend implements AsyncDisposable {
     return (await this.#ask("queues", (api) => api.dead({ query: { limit: Math.min(limit, PAGE) } }))).items
   }
 
-  redeliver(id: string, envelope: string): Promise<Taken> {
-    return this.#ask("queues", (api) => api.redeliver({ params: { id }, payload: { envelope } }))
+  retry(id: string, envelope: string): Promise<Taken> {
+    return this.#ask("queues", (api) => api.retry({ params: { id }, payload: { envelope } }))
   }
 
-  /** Discards a dead letter without sending it; `already` when somebody else was faster. */
+  /** Discards a dead letter without sending it; `already` when someone else was faster. */
   async discard(id: string, envelope: string): Promise<"discarded" | "already"> {
     return (await this.#ask("queues", (api) => api.discard({ params: { id }, payload: { envelope } }))).outcome
   }
@@ -337,7 +337,7 @@ export class Backend implements AsyncDisposable {
     while (!(await this.#isAtRest(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
   }
 
-  /** The value, unless somebody asks to stop, what is reached ends, or time runs out. */
+  /** The value, unless someone asks to stop, what is reached ends, or time runs out. */
   within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
     return this.#transport.within(work, timeoutMillis)
   }

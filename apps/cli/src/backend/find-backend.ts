@@ -14,13 +14,13 @@ export interface Where {
   readonly url?: string
   readonly tokenFile?: string
   readonly data: string | undefined
-  /** Of the store: with it, what is told is followed here. */
+  /** Of the store: with it, what is sent is followed here. */
   readonly fleet?: string
   readonly model?: string
 }
 
 /**
- * look: nothing is changed. fork: the same, beside the fleet of the file. order: something is told, and followed here where a
+ * look: nothing is changed. fork: the same, beside the fleet of the file. order: something is sent, and followed here where a
  * fleet file is said.
  */
 export type Request = "look" | "fork" | "order"
@@ -69,10 +69,10 @@ export const findBackend = async (where: Where, request: Request, stop: Stop): P
 }
 
 // ServerFile: the server that owns a data directory, as it says so in the directory.
-// Owns the file `server.json`, and judging whether it is still true. Leaves serving to whoever serves.
-// V1  Only its owner may read it; whoever wrote it removes it at its end.
+// Owns the file `server.json`, and judging whether it is still true. Leaves serving to the code that serves.
+// V1  Only its owner may read it; the one who wrote it removes it at its end.
 // V2  It is believed only when its address is this machine's own, its process lives, and something answers there: the token
-//     of whoever asks never goes elsewhere because a file said so.
+//     of the caller never goes elsewhere because a file said so.
 
 interface ServerFacts {
   readonly url: string
@@ -88,7 +88,8 @@ const isLoopbackUrl = (url: string): boolean => {
   return protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
-const isAlive = (pid: number): boolean => {
+/** A process of another user lives too, though it may not be signalled. */
+export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true

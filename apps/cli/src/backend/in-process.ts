@@ -1,14 +1,14 @@
 // InProcess: the contract without a server: its handlers, mounted over a store that this process has opened.
 // Owns how a store is opened for a command, and what a hosted fleet knows by itself. Leaves requests to the handlers.
-// S1  Only looking, it writes nothing and disturbs nobody. What it is told without a fleet file is durable, and heard by
-//     whoever works there next.
+// S1  Only looking, it writes nothing and disturbs nothing. What it receives without a fleet file is durable, and heard by
+//     anyone who works there next.
 // S2  The parts of an answer, notices and rest of a hosted fleet come from the fleet itself: they are no requests, and this
 //     process, which ends with the command, is where they happen.
 
 import { mountInProcess } from "@reverie/server/in-process"
 import { defined } from "@reverie/protocol"
 import type { FleetDefinition } from "reverie"
-import { Peek } from "reverie/look"
+import { FleetReader } from "reverie/look"
 import { CommandFailed } from "../failure.ts"
 import type { Host } from "../host.ts"
 import type { Stop } from "../running/stop.ts"
@@ -43,7 +43,7 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
       if (fleet === undefined) throw new CommandFailed("unexpected", "a look was asked to change something")
       return fleet.ask(id, text, question)
     },
-    rest: async () => host?.fleet.rest(),
+    rest: async () => host?.fleet.idle(),
     within: (work, timeoutMillis) =>
       host === undefined ? timed(stop.orAsked(work), timeoutMillis) : host.within(work, timeoutMillis),
     listen: (listener) => fleet?.on("*", listener) ?? silent,
@@ -57,7 +57,7 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
 
 /** Only looks. With a definition, a tick may be lived again beside the store. */
 export const looking = async (data: string | undefined, stop: Stop, definition?: FleetDefinition): Promise<Backend> => {
-  const peek = await Peek.open(data)
+  const peek = await FleetReader.open(data)
   const place = data === undefined ? "the servers of the environment" : `data directory ${data}`
   const source = { peek, ...defined({ definition }) }
   return new Backend(transportOf({ source, place, stop, close: async () => peek[Symbol.asyncDispose]() }))
@@ -66,14 +66,14 @@ export const looking = async (data: string | undefined, stop: Stop, definition?:
 /** Takes orders and lets others follow them: no assistant works here. */
 export const ordering = async (data: string | undefined, stop: Stop): Promise<Backend> => {
   // What is not there is not made.
-  await (await Peek.open(data))[Symbol.asyncDispose]()
+  await (await FleetReader.open(data))[Symbol.asyncDispose]()
   const { Fleet } = await import("reverie")
-  const nobody = { assistants: [], reception: "nobody" as never }
+  const nobody = { assistants: [], defaultAssistant: "nobody" as never }
   const fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
   return new Backend(transportOf({ source: { fleet }, place: fleet.profile, stop, close: () => fleet.close() }))
 }
 
-/** Works: what is told is followed as far as it comes by itself. */
+/** Works: what is sent is followed as far as it comes by itself. */
 export const hosting = (host: Host, stop: Stop): Backend => {
   const { fleet } = host
   const close = () => host[Symbol.asyncDispose]()

@@ -29,8 +29,11 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const awayIn = (value: unknown): Part => {
   const { reason, server } = isFields(value) ? value : {}
   return {
-    type: "trouble",
-    reason: `it waits for the model at ${text(server)}, which does not answer: ${text(reason)}`
+    type: "retry",
+    error: {
+      code: "ModelUnavailable",
+      message: `it waits for the model at ${text(server)}, which does not answer: ${text(reason)}`
+    }
   }
 }
 
@@ -76,13 +79,19 @@ class AnswerReader {
       case "TOOL_CALL_RESULT": {
         const call = text(event["toolCallId"])
         const content = text(event["content"])
-        return [{ type: "tool", tool: this.#tools.get(call) ?? "tool", call, ok: true, content }]
+        return [{ type: "tool-result", tool: this.#tools.get(call) ?? "tool", call, ok: true, content }]
       }
       case "CUSTOM":
         return event["name"] === "reverie.model-away" ? [awayIn(event["value"])] : []
       case "RUN_ERROR":
-        if (event["code"] === "halted") return [{ type: "halted" }]
-        return [{ type: "failed", reason: text(event["message"]) || "the run ended with an error" }]
+        if (event["code"] === "halted")
+          return [{ type: "halted", error: { code: "Halted", message: text(event["message"]) } }]
+        return [
+          {
+            type: "failed",
+            error: { code: "Failed", message: text(event["message"]) || "the run ended with an error" }
+          }
+        ]
       case "RUN_FINISHED":
         return [this.#endOf(event)]
       default:
@@ -190,7 +199,7 @@ class Feed {
     try {
       yield* eventsIn(response.body)
     } catch {
-      // It broke off; whoever reads asks again.
+      // It broke off; anyone who reads asks again.
     }
   }
 

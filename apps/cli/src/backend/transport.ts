@@ -25,7 +25,7 @@ export interface ListRequest {
 }
 
 export interface FrameRequest extends ListRequest {
-  /** The last commit that is told. */
+  /** The last commit that is reported. */
   readonly to?: number
   readonly untilState?: string
 }
@@ -55,11 +55,11 @@ export interface Transport {
   readonly kind: "server" | "store"
   /** Where it is, in words, without any secret. */
   readonly place: string
-  /** Whether what it is told is followed while it is open: somebody works there. */
+  /** Whether what it receives is followed while it is open: someone works there. */
   readonly isWorking: boolean
   /** The client of one group of the contract: a command needs few of them. */
   readonly clientOf: (group: MountedGroup) => Promise<unknown>
-  /** What a failure on the way is to whoever asked. */
+  /** What a failure on the way is to the caller. */
   readonly explained: (error: unknown) => unknown
   /** Says something and reads what comes back. `send` is the request of the contract for it. */
   readonly ask: (id: string, text: string, question: Question, send: () => Promise<Taken>) => AsyncIterable<Part>

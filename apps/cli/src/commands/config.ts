@@ -1,6 +1,6 @@
 // Config: what is set, where it comes from, and changing what a file says.
 // Owns `config get`, `set`, `list` and `path`. Leaves the order of the sources to config/sources.ts.
-// G1  A secret is told masked, and never written into a file.
+// G1  A secret is reported masked, and never written into a file.
 
 import { defined } from "@reverie/protocol"
 import { mkdirSync, renameSync, writeFileSync } from "node:fs"

@@ -14,7 +14,7 @@ import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
-import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
+import { findBackend, isAlive, serverFor, type Where } from "../backend/find-backend.ts"
 import { Stop } from "../running/stop.ts"
 
 const OLDEST_NODE = 24
@@ -61,15 +61,6 @@ const directoryCheck = async (data: string): Promise<Check> => {
   }
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && Reflect.get(error, "code") === "EPERM"
-  }
-}
-
 const ownerCheck = async (data: string): Promise<Check> => {
   const text = await readFile(join(data, "owner.pid"), "utf8").catch(() => "")
   const pid = Number.parseInt(text, 10)
@@ -78,11 +69,11 @@ const ownerCheck = async (data: string): Promise<Check> => {
 }
 
 const formatCheck = async (data: string): Promise<Check> => {
-  const { Peek } = await import("reverie")
+  const { FleetReader } = await import("reverie")
   try {
-    await using peek = await Peek.open(data)
-    const { accepted } = await peek.totals()
-    return { name: "format", ok: true, says: `readable, ${accepted} envelopes accepted so far` }
+    await using peek = await FleetReader.open(data)
+    const { accepted } = await peek.monitor.totals()
+    return { name: "format", ok: true, says: `readable, ${accepted} messages received so far` }
   } catch (error) {
     const { code, hint, message } = failureOf(error)
     if (code === "data-not-found") return { name: "format", ok: true, says: "no data yet" }
@@ -90,7 +81,7 @@ const formatCheck = async (data: string): Promise<Check> => {
   }
 }
 
-/** Where what is set comes from, and whether a file would send a secret where nobody has confirmed. */
+/** Where what is set comes from, and whether a file would send a secret where no one has confirmed. */
 const settingsCheck = (): Check => {
   const config = readConfig({ env: environment(), directory: process.cwd(), isDeveloping: true })
   const said = config.resolved
@@ -177,14 +168,14 @@ interface DoctorOptions extends Where {
   readonly deep: boolean
 }
 
-/** Most damages that are told one by one. */
+/** Most damages that are reported one by one. */
 const MOST_TOLD = 20
 
-/** Reads every row. What is damaged is named with its assistant, whose work it stops, and nobody else's. */
+/** Reads every row. What is damaged is named with its assistant, whose work it stops, and no one else's. */
 const deepChecks = async (data: string | undefined): Promise<ReadonlyArray<Check>> => {
-  const { Peek } = await import("reverie")
+  const { FleetReader } = await import("reverie")
   try {
-    await using peek = await Peek.open(data)
+    await using peek = await FleetReader.open(data)
     const { assistants, entries, flaws } = await peek.deepCheck()
     const read = `${counted(assistants, "assistant")} and ${entries} commits read`
     if (flaws.length === 0) return [{ name: "deep", ok: true, says: `${read}, nothing is damaged` }]

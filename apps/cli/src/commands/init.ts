@@ -25,7 +25,7 @@ export default defineFleet({
   assistants: [
     defineAssistant({
       id: "desk",
-      prompt: "You are the front desk of a small harbour. You answer briefly and remember what you are told.",
+      instructions: "You are the front desk of a small harbour. You answer briefly and remember what you are told.",
       tools: [clock]
     })
   ]
@@ -50,12 +50,14 @@ const readme = `# A fleet of assistants
     npm i                        once
     npx reverie dev              keeps it up, with a page to look at it
     npx reverie chat desk        speaks with the desk
-    npx reverie agents ls        who lives here, and what they do
+    npx reverie agents ls        the assistants, and what they do
 
-\`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet and its data are.
+\`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet is. Its data is in
+\`.reverie\`, or in the database that \`DATABASE_URL\` names.
 `
 
-const config = `${JSON.stringify({ fleet: "fleet.ts", data: ".reverie" }, undefined, 2)}\n`
+// Without `data`, which would count for more than DATABASE_URL; embedded it is .reverie all the same.
+const config = `${JSON.stringify({ fleet: "fleet.ts" }, undefined, 2)}\n`
 
 /** Servers that the environment names. */
 const detected = (): ReadonlyArray<string> =>

@@ -69,7 +69,7 @@ const transportOf = (command: ReadonlyArray<string>, { header, server }: McpTool
   if (!URL.canParse(url)) throw new CommandFailed("usage", `--server must be a URL, not "${url}"`)
   const { host, port, protocol } = new URL(url)
   const place = port === "" ? `${host}:${protocol === "https:" ? 443 : 80}` : host
-  // Whoever names the address means it, also where it is on this machine.
+  // Anyone who names the address means it, also where it is on this machine.
   return { url, headers: headersOf(header), allowPrivate: [place] }
 }
 

@@ -1,6 +1,6 @@
 // Queues: what waits, dead letters, and stopping or emptying all of it.
 // Owns the readings and the orders to everybody. Leaves one assistant to orders.ts.
-// Q1  A wake-up can be lost or held back without any harm, so holding wake-ups back stops nobody: `pause` halts everybody, which
+// Q1  A wake-up can be lost or held back without any harm, so holding wake-ups back stops no one: `pause` halts everybody, which
 //     does, and `resume` lets everybody go on.
 // Q2  A dead letter that is discarded is listed no more; that it was dead-lettered, and why, stays in the history.
 // Q3  A dead letter is named by its whole id: once one is gone, the same words would mean another one that begins so.
@@ -21,7 +21,7 @@ import { giveOrder, type OrderOptions } from "./agents/orders.ts"
 const MAX_WORKERS_SHOWN = 8
 
 const workersText = (workers: NonNullable<QueueView["workers"]>): string => {
-  if (workers.length === 0) return "nobody works: what comes waits for a worker"
+  if (workers.length === 0) return "no one works: what comes waits for a worker"
   const names = workers.slice(0, MAX_WORKERS_SHOWN).map(({ name }) => onOneLine(name, 40))
   const more = workers.length > names.length ? [`and ${workers.length - names.length} more`] : []
   return `${counted(workers.length, "worker")}: ${[...names, ...more].join(", ")}`
@@ -50,7 +50,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
     const view = await found.queues()
     const { items, next } = pageOf(view.queues, options)
     const { backend, totals, workers } = view
-    // Null where it is not known: who reads the store alone sees nobody, whoever may work on it.
+    // Null where it is not known: who reads the store alone sees no one, no matter who may work on it.
     const beside = { backend, ...defined({ totals }), workers: workers ?? null }
     return { key: "queues", items, next, beside, text: queuesText(view) }
   }
@@ -58,7 +58,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
 }
 
 const MOST_DEAD_LETTERED = 500
-/** An id is told whole: a letter has no other name. */
+/** An id is reported whole: a letter has no other name. */
 const MAX_ID_CHARS = 256
 
 const deadText = (letters: ReadonlyArray<DeadLettered>): string =>
@@ -98,7 +98,7 @@ export const retry = async (name: string, envelope: string, options: OrderOption
   await using backend = await findBackend(options, "order", stop)
   const view = await named(backend, name)
   await deadLetteredAs(backend, view.id, envelope, options)
-  return await giveOrder(backend, view, { type: "redeliver", envelope }, options)
+  return await giveOrder(backend, view, { type: "retry", envelope }, options)
 }
 
 /** Discards a dead letter, without sending it. */
@@ -135,8 +135,8 @@ const tellAll = async (
     else say(`${counted(meant.length, "assistant")} would be ${what}`)
     return 0
   }
-  if (order === "halt") await assertConsent(options, "everybody would be halted")
-  // An order to halt may not have been heard yet: whoever has something waiting is told to go on too.
+  if (order === "halt") await assertConsent(options, "all would be halted")
+  // An order to halt may not have been heard yet: an assistant with something waiting is asked to go on too.
   const waiting = everybody.filter(
     ({ tags, waiting: some }) => !tags.includes("retired") && (tags.includes("halted") || some > 0)
   )
@@ -184,7 +184,7 @@ export const drain = async (options: OrderOptions, stop: Stop): Promise<number> 
     return 0
   }
   if (waiting > 0 && !backend.isWorking) {
-    throw new CommandFailed("not-possible", `${counted(waiting, "envelope")} wait, and nobody works there from here`, {
+    throw new CommandFailed("not-possible", `${counted(waiting, "envelope")} wait, and no one works there from here`, {
       hint: "--fleet FILE lets it be worked off here"
     })
   }

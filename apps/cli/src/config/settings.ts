@@ -6,7 +6,7 @@ export interface Setting {
   readonly name: string
   /** The environment variable that means the same. */
   readonly variable: string
-  /** Its value is told masked, and no configuration file may hold it. */
+  /** Its value is reported masked, and no configuration file may hold it. */
   readonly isSecret?: true
   readonly fallback?: string
   readonly says: string

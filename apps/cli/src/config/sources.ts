@@ -1,7 +1,7 @@
 // Sources: where settings come from, and which of them wins.
 // Owns the order: flag, environment, the project's file, its .env while developing, the user's file, defaults; and reading
 // the files. Leaves flags to the tree.
-// C1  What wins is told with where it is from.
+// C1  What wins is reported with where it is from.
 // C2  A project can not send a secret elsewhere that is not its own: the address is confirmed by the user, or refused.
 // C3  A file that can not be read, or holds a secret, is refused in one line that names it.
 
@@ -125,7 +125,7 @@ const assertTrusted = (found: ReadonlyArray<Resolved>, trusted: ReadonlyArray<st
 export interface Config {
   readonly resolved: ReadonlyArray<Resolved>
   readonly paths: ConfigPaths
-  /** Fails when a secret would go where nobody has confirmed. */
+  /** Fails when a secret would go where no one has confirmed. */
   readonly assertTrusted: () => void
 }
 
@@ -158,7 +158,7 @@ export const readConfig = ({ directory, env, isDeveloping }: ConfigRequest): Con
   return { resolved, paths, assertTrusted: () => assertTrusted(resolved, trusted) }
 }
 
-/** Puts what files say where the environment does not: whoever reads the environment reads all of it. */
+/** Puts what files say where the environment does not: anyone who reads the environment reads all of it. */
 export const applyConfig = ({ resolved }: Config, env: Record<string, string | undefined>): void => {
   for (const { origin, setting, value } of resolved) {
     if (origin !== "env" && origin !== "default") env[setting.variable] = value

@@ -1,6 +1,6 @@
-// Away: models whose servers do not answer: how they are told, and how long a command waits for one.
+// Away: models whose servers do not answer: how they are reported, and how long a command waits for one.
 // Owns the words and the watch. Leaves waiting for anything else to the command.
-// A1  The wait is told when it begins. It ends with an answer of the model, or with its time: then the command fails, and what
+// A1  The wait is reported when it begins. It ends with an answer of the model, or with its time: then the command fails, and what
 //     was accepted is kept.
 
 import { CommandFailed } from "../failure.ts"
@@ -41,7 +41,7 @@ export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch
   let since: number | undefined
   let isOver = false
   const again = (): void => {
-    // A look that failed says nothing: what is wrong is told by whatever else the command waits for.
+    // A look that failed says nothing: what is wrong is reported by whatever else the command waits for.
     if (!isOver) timer = setTimeout(() => void see().catch(again), LOOK_MILLIS)
   }
   const see = async (): Promise<void> => {
@@ -65,7 +65,7 @@ export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch
   }
 }
 
-// Waits: models whose servers are away, as a person is told of them.
+// Waits: models whose servers are away, as a person learns of them.
 // Owns the words. Leaves which assistants there are to the backend.
 // W1  Each says the server, since when, why, and when it is tried again, in one line.
 

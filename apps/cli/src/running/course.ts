@@ -54,7 +54,7 @@ const resumeAll = async ({ fleet }: Host): Promise<void> => {
   for (const { id, state } of await fleet.views()) if (state === "halted") await fleet.resume(id)
 }
 
-/** Whether somebody may wait for a model is told by notices, so that a large fleet is looked at only then. */
+/** Whether someone may wait for a model is reported by notices, so that a large fleet is looked at only then. */
 interface Away {
   isTold: boolean
 }
@@ -78,7 +78,7 @@ const playAll = async (
   const passed = watch?.passed.then(() => ending.abort()) ?? new Promise<never>(() => {})
   try {
     const played = await play(fleet, letters, { signal: ending.signal })
-    const rest = fleet.rest(patienceMillis)
+    const rest = fleet.idle({ patienceMs: patienceMillis })
     rest.catch(() => {})
     await Promise.race([rest, passed])
     return played
@@ -128,7 +128,7 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   }
   await using host = await Host.open({ ...options, onNotice })
   await using _face = await openFace(host, options)
-  const before = await host.fleet.totals()
+  const before = await host.fleet.monitor.totals()
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
   note(painted("dim", `ready: ${fleet.assistants.length} assistants, ${host.fleet.profile}, ${model}${count}`))
   if (options.resume) await host.within(resumeAll(host))
@@ -141,8 +141,8 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   tell = options.quiet
     ? () => {}
     : (notice) => {
-        if (notice.address.assistant !== fleet.reception) tellNotice(notice)
+        if (notice.address.assistant !== fleet.defaultAssistant) tellNotice(notice)
       }
-  await stayUp({ backend: hosting(host, stop), stop, to: fleet.reception })
+  await stayUp({ backend: hosting(host, stop), stop, to: fleet.defaultAssistant })
   return 0
 }

@@ -13,7 +13,7 @@ const isFleet = (value: unknown): value is FleetDefinition =>
   typeof value === "object" &&
   value !== null &&
   Array.isArray(Reflect.get(value, "assistants")) &&
-  typeof Reflect.get(value, "reception") === "string"
+  typeof Reflect.get(value, "defaultAssistant") === "string"
 
 const assertFile = async (path: string, what: string): Promise<void> => {
   const found = await stat(path).catch(() => undefined)

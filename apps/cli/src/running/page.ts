@@ -1,6 +1,6 @@
 // Page: the folder of the built dashboard.
 // Owns finding it, and having it built where it is missing or old. Leaves how it is built to the dashboard's own program.
-// G1  Nobody waits for a build: what is there is served, and what is built meanwhile from then on.
+// G1  No one waits for a build: what is there is served, and what is built meanwhile from then on.
 
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"

@@ -1,5 +1,5 @@
 // Stop: how a running command is asked to end.
-// Owns signals, a reader that leaves, and errors that nobody has handled. Leaves closing what is open to the command that opened it.
+// Owns signals, a reader that leaves, and errors that no one has handled. Leaves closing what is open to the command that opened it.
 // S1  The first SIGINT or SIGTERM asks for an orderly end; the second ends the process at once.
 // S2  Something that is being waited for may take the first SIGINT for itself.
 // S3  Every wait of a command goes through `orAsked`, so that no wait outlives the asking.
@@ -18,7 +18,7 @@ export class Stop {
   #interceptor: (() => boolean) | undefined
 
   constructor() {
-    // Nobody may be waiting when the asking comes.
+    // No one may be waiting when the asking comes.
     this.#asked.promise.catch(() => {})
   }
 
@@ -34,7 +34,7 @@ export class Stop {
     for (const stream of [process.stdout, process.stderr]) {
       stream.on("error", (error: NodeJS.ErrnoException) => {
         if (error.code !== "EPIPE") throw error
-        this.#ask(new CommandFailed("interrupted", "nobody reads on", { exit: 0, silent: true }))
+        this.#ask(new CommandFailed("interrupted", "no one reads on", { exit: 0, silent: true }))
       })
     }
   }
@@ -49,7 +49,7 @@ export class Stop {
     watch.unref()
   }
 
-  /** A Ctrl-C: for whoever intercepts it, else the asking to end. */
+  /** A Ctrl-C: for the one who intercepts it, else the asking to end. */
   interrupt(): void {
     if (this.#reason === undefined && this.#interceptor?.() === true) return
     this.#ask(new CommandFailed("interrupted", "stopped by Ctrl-C"))
@@ -78,12 +78,12 @@ export class Stop {
   }
 }
 
-// Strays: errors of this process that nobody has handled, and that belong to no run of a tool.
+// Strays: errors of this process that no one has handled, and that belong to no run of a tool.
 // Owns what becomes of them. Leaves those of tools to the guard, which finds out whose they are.
 // S1  An exception ends the process with an exit code that is not 0: it has gone through code of ours, whose state is not
 //     known any more. What was accepted is kept, and goes on with the next start.
 // S2  A rejected promise is one line while assistants work here: nothing of ours waits for it, and to end would break off
-//     every call under way, again with each of them. In a command that hosts nobody it ends the command.
+//     every call under way, again with each of them. In a command that hosts no one it ends the command.
 
 let isHosting = false
 

@@ -1,7 +1,7 @@
 // List: what every command that lists does with what it found.
 // Owns its forms, pages and watching. Leaves finding the items to the command.
 // L1  With --json one object, with --jsonl one object a line, else a table; the same items in each.
-// L2  Watching tells it again whenever something has changed, until somebody asks to stop or time runs out.
+// L2  Watching tells it again whenever something has changed, until someone asks to stop or time runs out.
 
 import { say, sayJson } from "../output.ts"
 import type { Backend } from "../backend/backend.ts"

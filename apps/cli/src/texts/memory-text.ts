@@ -3,7 +3,15 @@
 // M1  Every text of an assistant, a person or a tool is on one line and harmless to a terminal.
 // M2  A hit says why it was found, and an answer that is poorer than usual says so first.
 
-import { type EntityProfile, type Fact, type Hit, type Json, type Recalled, type RecordRow, whyInWords } from "reverie"
+import {
+  type EntityProfile,
+  type Fact,
+  type Hit,
+  type Json,
+  type Recalled,
+  type RecordRow,
+  explainRecall
+} from "reverie"
 import { onOneLine, counted, table } from "./plain.ts"
 
 const MAX_TEXT = 400
@@ -22,7 +30,7 @@ const hitText = ({ entry, owner, why }: Hit, index: number, self: string): strin
     `trust ${trust}`,
     ...(owner === self ? [] : [`of ${owner}`])
   ].join(", ")
-  return `${index + 1}. ${id} (${from})\n   ${onOneLine(entry.text, MAX_TEXT)}\n   ${onOneLine(whyInWords(why), MAX_TEXT)}`
+  return `${index + 1}. ${id} (${from})\n   ${onOneLine(entry.text, MAX_TEXT)}\n   ${onOneLine(explainRecall(why), MAX_TEXT)}`
 }
 
 export const recalledText = (self: string, { degraded, hits, mode }: Recalled): string =>
@@ -68,7 +76,7 @@ const profileLines = ({ attributes, name, observations, relationship, type }: En
 
 export const profilesText = (self: string, profiles: ReadonlyArray<EntityProfile>): string =>
   profiles.length === 0
-    ? `${self} has a profile of nobody yet`
+    ? `${self} has a profile of no one yet`
     : [...profiles.flatMap(profileLines), "", counted(profiles.length, "profile")].join("\n")
 
 const part = (value: Json | undefined, key: string): Json | undefined =>

@@ -24,7 +24,7 @@ export const onOneLine = (text: string, limit: number = MAX_LINE_CHARS): string 
 }
 
 // Table: rows for people.
-// Owns columns, bars and counted words. Leaves what stands in them to whoever reports.
+// Owns columns, bars and counted words. Leaves what stands in them to the code that reports.
 // T1  Columns stand under one another; numbers stand to the right.
 
 /** A number, with a sign or a percent sign if any. */

@@ -1,4 +1,4 @@
-// Progress: what happens in a fleet, told a line at a time to whoever watches.
+// Progress: what happens in a fleet, told a line at a time to the one who watches.
 // Owns which notices are worth a line and how it reads. Leaves counting to report.ts.
 // P1  Everything that came from a message, a model or a tool is made harmless and fits on its line.
 

@@ -66,7 +66,7 @@ export interface ReportFacts {
 export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report> => {
   const { before, counter, data, elapsedMs, model, played } = facts
   const assistants = await fleet.views()
-  const now = await fleet.totals()
+  const now = await fleet.monitor.totals()
   const { committed, deadLetters, iterations, ticks, toolCalls } = counter
   return {
     ok: true,

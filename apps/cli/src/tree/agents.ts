@@ -79,12 +79,12 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
     type: "order",
     order: "resume"
   }))
-  tells(order("wake <id> [reason]", "wake a sleeper", "wake desk"), trunk, (value) => ({
+  tells(order("wake <id> [reason]", "wake one that dreams", "wake desk"), trunk, (value) => ({
     type: "order",
     order: "wake",
     ...because(value)
   }))
-  const sleep = order("sleep <id>", "send one to sleep", "sleep desk --for 600").addOption(
+  const sleep = order("sleep <id>", "start dreaming", "sleep desk --for 600").addOption(
     new Option("--for <seconds>", "at most so long; as its settings say when not said").argParser(seconds)
   )
   tells(sleep, trunk, (_, options: { readonly for?: number }) => ({
@@ -92,7 +92,7 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
     order: "sleep",
     ...defined({ forMillis: options.for === undefined ? undefined : Math.max(1, Math.round(options.for * 1_000)) })
   }))
-  const rm = order("rm <id>", "retire one for good, and everybody below it", "rm desk --yes").option(
+  const rm = order("rm <id>", "retire one for good, with all its sub-agents", "rm desk --yes").option(
     "--reason <text>",
     "why"
   )
@@ -106,7 +106,7 @@ const addDecisions = (agents: Command, trunk: Trunk): void => {
   ] as const) {
     const leafed = leaf(agents, `${name} <id> [approval]`, { kind: "order", says, example: `agents ${name} desk` })
     tells(
-      leafed.option("--note <text>", "told to the assistant"),
+      leafed.option("--note <text>", "shown to the assistant"),
       trunk,
       (value, options: { readonly note?: string }) => ({
         type: "decide",
@@ -123,7 +123,7 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
   addCache(agents, trunk)
   const create = leaf(agents, "create <id>", {
     kind: "order",
-    says: "bring one to life, from a definition of the fleet",
+    says: "create one, from a definition of the fleet",
     example: "agents create desk-2 --from desk"
   }).option("--from <definition>", "the definition; the one of the same id when not said")
   does(create, trunk, async (options, id) =>

@@ -39,7 +39,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
   })
     .option("--append", "write it at the end", false)
     .option("--replace <old>", "write it in the place of this")
-    .option("--undo", "take the newest change back", false)
+    .option("--undo", "undo the newest change", false)
   does(edit, trunk, async (options, id, block, text) =>
     (await import("../commands/agents/memory.ts")).edit(id, block, text, options, stop)
   )
@@ -89,7 +89,7 @@ const addNights = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const compactions = leaf(root, "compactions <id>", {
     kind: "list",
-    says: "list what was compacted of a history, show one compaction, or take it back",
+    says: "list what was compacted of a history, show one compaction, or undo it",
     example: "compactions desk --show c-12"
   })
     .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts("undo"))
@@ -107,7 +107,7 @@ const addNights = (root: Command, trunk: Trunk): void => {
   )
   const compact = leaf(root, "compact <id>", {
     kind: "order",
-    says: "fold the older part of a history now; --dry-run tells how full the window is",
+    says: "compact the older part of a history now; --dry-run tells how full the window is",
     example: "compact desk --wait"
   })
   does(compact, trunk, async (options, id) =>
@@ -115,7 +115,7 @@ const addNights = (root: Command, trunk: Trunk): void => {
   )
   const dream = leaf(root, "dream <id>", {
     kind: "order",
-    says: "send one to sleep, or tell its last dream",
+    says: "start dreaming, or show the last dream",
     example: "dream desk --report"
   })
     .option("--report", "tell the last dream, and order nothing", false)
@@ -129,7 +129,7 @@ const addReplay = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const replay = leaf(root, "replay <id>", {
     kind: "list",
-    says: "tell a life again from its ledger, without any effect",
+    says: "replay a history from its ledger, without any effect",
     example: "replay desk --verify"
   })
     .addOption(new Option("--from <n>", "the first commit").argParser(whole))

@@ -11,7 +11,7 @@ export const addMovingOf = (parent: Command, before: string, trunk: Trunk): void
     says: "write assistants with all they have into a file, also beside a running fleet",
     example: `${before}export desk --out desk.jsonl`
   })
-    .option("--all", "everybody, with the prompts of their tenants", false)
+    .option("--all", "all assistants, with the prompts of their tenants", false)
     .option("--tenant <tenant>", "whose assistants; default when ids are named")
     .option("--out <file>", "the file; - is stdout", "-")
     .option("--force", "replace the file", false)
@@ -63,7 +63,7 @@ export const addMoving = (root: Command, trunk: Trunk): void => {
   addMovingOf(root, "", trunk)
   const promote = leaf(root, "promote", {
     kind: "other",
-    says: "move everybody of a data directory into the database of a deployment, or back",
+    says: "move all assistants of a data directory into the database of a deployment, or back",
     example: "promote --data .reverie --to postgres://reverie@localhost/reverie"
   })
     .addOption(ownDataOption())

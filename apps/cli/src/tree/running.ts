@@ -68,7 +68,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(forceOption())
     .option("--events <file>", "events, one JSON object a line; - reads standard input")
     .option("-p, --prompt <text>", "ask one question, print the answer and end; - reads standard input")
-    .option("--agent <id>", "whom to ask; the reception when not said")
+    .option("--agent <id>", "whom to ask; the default assistant when left out")
     .option("--id <key>", "idempotency key of the prompt: the same is asked once")
     .addOption(jsonOption())
     .option("--jsonl", "print every notice as a line of JSON, the report last", false)

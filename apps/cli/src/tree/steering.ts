@@ -20,7 +20,7 @@ const addApprovals = (root: Command, trunk: Trunk): void => {
     ["deny", "denied", "refuse the call"]
   ] as const) {
     const decide = leaf(approvals, `${name} <approval>`, { kind: "order", says, example: `approvals ${name} a-1` })
-    does(decide.option("--note <text>", "told to the assistant"), trunk, async (options, id) =>
+    does(decide.option("--note <text>", "shown to the assistant"), trunk, async (options, id) =>
       (await import("../commands/agents/approvals.ts")).decide(id, decision, options, stop)
     )
   }
@@ -55,18 +55,18 @@ const addQueues = (root: Command, trunk: Trunk): void => {
   )
   const pause = leaf(queues, "pause [reason]", {
     kind: "order",
-    says: "halt everybody: holding back wake-ups alone would stop nobody",
+    says: "halt all: holding back wake-ups alone would stop no one",
     example: "queues pause --yes"
   })
   does(pause, trunk, async (options, reason) => {
     const because = reason === undefined ? {} : { reason: reason as string }
     return (await import("../commands/queues.ts")).pause({ ...(options as object), ...because } as never, stop)
   })
-  const resume = leaf(queues, "resume", { kind: "order", says: "let everybody go on", example: "queues resume" })
+  const resume = leaf(queues, "resume", { kind: "order", says: "resume all", example: "queues resume" })
   does(resume, trunk, async (options) => (await import("../commands/queues.ts")).resume(options, stop))
   const drain = leaf(queues, "drain", {
     kind: "order",
-    says: "wait until nothing waits any more",
+    says: "wait until every inbox is empty",
     example: "queues drain --timeout 60"
   })
   does(drain, trunk, async (options) => (await import("../commands/queues.ts")).drain(options, stop))
@@ -85,8 +85,8 @@ export const addSteering = (root: Command, trunk: Trunk): void => {
 // Checking: the part of the tree about the program itself: doctor, config, mcp, completion, version.
 
 const addConfig = (root: Command, trunk: Trunk): void => {
-  const config = branch(root, "config", "what is set, and where it comes from")
-  const showOrigin = ["--show-origin", "say where it comes from"] as const
+  const config = branch(root, "config", "what is set, and its source")
+  const showOrigin = ["--show-origin", "show its source"] as const
   const get = leaf(config, "get <setting>", { kind: "other", says: "print one setting", example: "config get data" })
     .addOption(jsonOption())
     .option(...showOrigin, false)

@@ -1,5 +1,5 @@
 // Client: asks the API.
-// Owns the request, the token, the key of a change, and what a failure is told as. Leaves when to ask to questions.ts.
+// Owns the request, the token, the key of a change, and what a failure is reported as. Leaves when to ask to questions.ts.
 // C2  A change carries a key that is its own: sent twice, it happens once.
 // C3  Every failure is a `Trouble` with one clear line, and a hint where the server or we have one.
 

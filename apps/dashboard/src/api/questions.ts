@@ -90,7 +90,7 @@ export const useChange = <Of extends Changing>(route: Of): UseMutationResult<Ans
         throw troubleOf(error)
       })
     },
-    // Not waited for: what came of it is told before what it changed is read again.
+    // Not waited for: what came of it is reported before what it changed is read again.
     onSettled: () => void client.invalidateQueries({ predicate: isAskedAgain })
   })
 }

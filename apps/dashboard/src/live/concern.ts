@@ -1,6 +1,6 @@
 // Concern: which answers a notice makes old.
 // Owns the table from a notice's type to routes. Leaves asking again to live.ts.
-// N1  Every type of notice stands here; a new one is a type error until somebody has said what it makes old.
+// N1  Every type of notice stands here; a new one is a type error until someone has said what it makes old.
 
 import type { Notice, NoticeType } from "@reverie/protocol"
 import type { Reading } from "../api/contract.ts"

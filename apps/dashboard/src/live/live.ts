@@ -1,6 +1,6 @@
 // Live: what happens in the fleet, as it happens, for everything on the page.
 // Owns the one stream of the page, whom it follows, and telling of it once a frame. Leaves the wire to stream.ts.
-// L1  Everything that came since the last frame is told at once: one commit of React a frame, however many notices.
+// L1  Everything that came since the last frame is reported at once: one commit of React a frame, however many notices.
 // L2  Answers that notices made old are asked again at most once a second.
 // L3  While the page is hidden, frames do not come; then a slow clock stands in.
 

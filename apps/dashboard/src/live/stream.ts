@@ -1,6 +1,6 @@
 // Stream: the connection to the event stream.
 // Owns connecting, reading, and coming back with the last position. Leaves what the events mean to live.ts.
-// T1  Whoever comes back asks from the last position it has seen: nothing is lost in between.
+// T1  Anyone who comes back asks from the last position it has seen: nothing is lost in between.
 // T2  A connection that says nothing for 45 seconds, when comments come every 15, is dead, and made anew.
 // T3  It waits longer after each failure, up to 15 seconds, and says "lost" after the sixth; it goes on trying.
 

@@ -63,7 +63,7 @@ export const diffLines = (before: string, after: string): ReadonlyArray<DiffLine
   ]
 }
 
-/** Lines that stayed and are far from any change are told as a number. */
+/** Lines that stayed and are far from any change are reported as a number. */
 interface Gap {
   readonly kind: "gap"
   readonly lines: number

@@ -14,7 +14,7 @@ export const SearchField = ({ label, onSearch, value = "" }: SearchFieldProps) =
   const [written, write] = useState(value)
   const [known, know] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  // Somebody else has changed the URL: a link, or the way back.
+  // Someone else has changed the URL: a link, or the way back.
   if (known !== value) {
     know(value)
     write(value)

@@ -44,7 +44,7 @@ export const useNow = (everyMillis = 5_000): number => {
   watches.set(everyMillis, subscribe)
   return useSyncExternalStore(subscribe, () => {
     const clock = clockOf(everyMillis)
-    // Without anybody watching it stands still; whoever comes sees the present.
+    // Without anybody watching it stands still; anyone who comes sees the present.
     if (clock.timer === undefined && Date.now() - clock.now > everyMillis) clock.now = Date.now()
     return clock.now
   })

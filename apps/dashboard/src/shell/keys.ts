@@ -1,5 +1,5 @@
 // Keys: the keyboard.
-// Owns when a key is a command and when it is typing. Leaves what commands do to whoever binds them.
+// Owns when a key is a command and when it is typing. Leaves what commands do to the code that binds them.
 // K2  In a field, in a dialog, or with Ctrl, Meta or Alt held, no key is a command.
 // K3  What was bound last hears first: a page before the shell.
 

@@ -8,7 +8,7 @@ import { Failed } from "../parts/states.tsx"
 export const NoSuchPage = () => (
   <Page name="none" title="There is no such page" ready>
     <p className="text-ink-2">
-      The address leads nowhere. <Link to="/">Go to the fleet</Link>.
+      Not found: no page has this address. <Link to="/">Go to the fleet</Link>.
     </p>
   </Page>
 )

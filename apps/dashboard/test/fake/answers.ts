@@ -211,8 +211,8 @@ export const fleetHandlers: Handlers = {
   },
   "GET /v1/queues": queues,
   "GET /v1/dead-letters": ({ dead }) => ({ items: dead }),
-  "POST /v1/dead-letters/:id/redeliver": (world, { params, payload }) => {
-    world.audit("queues.redeliver", String(params["id"]))
+  "POST /v1/dead-letters/:id/retry": (world, { params, payload }) => {
+    world.audit("queues.retry", String(params["id"]))
     const at = world.dead.findIndex(({ envelope }) => envelope === payload["envelope"])
     if (at < 0) throw world.failure(404, "NotFound", "there is no such dead letter")
     world.dead.splice(at, 1)

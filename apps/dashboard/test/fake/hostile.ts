@@ -1,5 +1,5 @@
 // Hostile: texts of others that want to be more than text.
-// Owns the corpus. Whoever shows one of them shows these characters and nothing else.
+// Owns the corpus. Anyone who shows one of them shows these characters and nothing else.
 
 const hostileTexts: ReadonlyArray<string> = [
   `<script>window.__owned = 1</script>`,

@@ -39,15 +39,15 @@ export interface World {
   readonly outboxEnd: () => number
   readonly failure: (status: number, tag: string, message: string, hint?: string) => FakeFailure
   readonly audit: (action: string, target: string) => void
-  /** It comes into another state, and everybody hears of it. */
+  /** It comes into another state, and everybody learns of it. */
   readonly move: (row: Row, state: string) => void
   readonly order: (row: Row, order: string) => void
-  /** It is told something, thinks, and answers piece by piece. */
+  /** It receives something, thinks, and answers piece by piece. */
   readonly talk: (row: Row, text: string) => void
   readonly tell: (row: Row, notice: { readonly type: string; readonly [key: string]: unknown }) => void
   readonly since: (position: number) => ReadonlyArray<Told>
   readonly onNotice: (listener: (notice: Told) => void) => () => void
-  /** Something happens to somebody now and then, until `stop`. */
+  /** Something happens to someone now and then, until `stop`. */
   readonly live: (everyMillis: number) => void
   readonly stop: () => void
 }

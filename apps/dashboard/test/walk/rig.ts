@@ -68,7 +68,7 @@ const tools = {
     defineTool({
       name: "sink",
       description: "Sinks a ship.",
-      category: "dangerous",
+      needsApproval: true,
       input: { type: "object", properties: { ship: { type: "string" } }, required: ["ship"] },
       run: (args) => {
         runs.push(args)
@@ -78,7 +78,7 @@ const tools = {
   ask_harbour: defineTool({
     name: "ask_harbour",
     description: "Asks the harbour, which answers later.",
-    category: "async_required",
+    background: true,
     run: () => "asked"
   })
 }
@@ -98,20 +98,20 @@ export interface Rig {
 const walker = (sunk: Array<unknown>) =>
   defineAssistant({
     id: "walker",
-    prompt: `You walk through every state. ${attack}`,
+    instructions: `You walk through every state. ${attack}`,
     tools: [...selfTools, ...memoryTools, tools.look, tools.sink(sunk), tools.ask_harbour],
     assessWith: "model",
-    subAgents: { limits: { tokens: 50_000 } },
+    subAgents: { budget: { tokens: 50_000 } },
     blocks: [{ label: "rules", type: "core", content: `Be kind. ${attack}` }],
     maxContextTokens: 6_000,
     reservedResponseTokens: 500,
     compaction: { compactPreserveWindow: 4, preCompactMaxIterations: 1 },
     settings: {
       assessTask: true,
-      parkMinMillis: 1_500,
+      retryMinMs: 1_500,
       compactEnabled: true,
       compactSleepRatio: 0.02,
-      sleepTickMillis: 1_500
+      dreamPauseMs: 1_500
     }
   })
 
@@ -124,7 +124,7 @@ export const openRig = async (): Promise<Rig> => {
     data,
     model: scriptedModel(script()).model,
     faults: steps.faults,
-    fleet: defineFleet({ assistants: [walker(sunk), defineAssistant({ id: "crowd", prompt: "You are many." })] })
+    fleet: defineFleet({ assistants: [walker(sunk), defineAssistant({ id: "crowd", instructions: "You are many." })] })
   })
   let server: RunningServer | undefined
   const serve = (port: number) => openServer({ fleet, role: "all", tokens: [], page: built.folder, port })

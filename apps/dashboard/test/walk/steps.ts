@@ -6,7 +6,7 @@ import type { FaultPoint } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 
 export class Steps {
-  /** Holds whoever is called so; nobody when undefined. */
+  /** Holds anyone who is called so; no one when undefined. */
   of: string | undefined
   #release: (() => void) | undefined
 

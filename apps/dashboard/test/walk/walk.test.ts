@@ -145,7 +145,7 @@ test("every page shows what was lived, hostile texts stay text, and axe finds no
   }
 })
 
-test("what happened while the server was away is told after it: no notice is lost", WAIT, async () => {
+test("what happened while the server was away is reported after it: no notice is lost", WAIT, async () => {
   const { fleet } = rig
   const tab = await openTab(browser, rig.url)
   await tab.open("/a/crowd", "live")
@@ -153,7 +153,7 @@ test("what happened while the server was away is told after it: no notice is los
   const before = tab.wrongs.length
   await rig.away()
   await tab.page.waitForSelector('[data-connection="reconnecting"], [data-connection="lost"]')
-  for (let talk = 1; talk <= 5; talk++) await fleet.answer("crowd", `While nobody looked, number ${talk}.`)
+  for (let talk = 1; talk <= 5; talk++) await fleet.answer("crowd", `While no one looked, number ${talk}.`)
   await rig.back()
   await tab.page.waitForSelector('[data-connection="live"]', { timeout: 90_000 })
   await tab.page.waitForFunction(() => document.querySelectorAll('[data-notice="tick-ended"]').length >= 5)

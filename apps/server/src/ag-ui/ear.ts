@@ -1,8 +1,8 @@
 // Ear: what this process tells of one assistant while it happens.
-// Owns waking whoever reads the ledger, and keeping pieces of a reply until they may be told. Leaves telling them to run.ts.
+// Owns waking anyone who reads the ledger, and keeping pieces of a reply until they may be told. Leaves telling them to run.ts.
 // E1  Pieces are kept in their order; what was committed before one comes before it.
 // E2  However slow the reader, what is kept of a reply is its text, once.
-// E3  Closed, it hears nothing, and nobody waits for it.
+// E3  Closed, it hears nothing, and no one waits for it.
 
 import type { Notice } from "reverie"
 import type { ReadFleet } from "../gateway.ts"

@@ -1,7 +1,7 @@
 // AgUi: the chat stream of an assistant in the events of AG-UI 1.0.
 // Owns what is refused before a run begins. Leaves reading it to run.ts, its events to teller.ts.
-// A1  What nobody knows, or can not be said, is refused as any request is; whatever happens after that is told in the run.
-// A2  A run is named by its envelope: said again under the same id it is told again, from its beginning.
+// A1  What no one knows, or can not be said, is refused as any request is; whatever happens after that is reported in the run.
+// A2  A run is named by its envelope: said again under the same id it is reported again, from its beginning.
 
 import type { Readable } from "node:stream"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -38,7 +38,7 @@ interface Opening {
   readonly gateway: Gateway["Service"]
   /** Ends the stream when the client leaves. */
   readonly endWithClient: EndWithClient
-  /** Comes after listening has begun and before anything is told. */
+  /** Comes after listening has begun and before anything is reported. */
   readonly prepare: () => Promise<unknown>
 }
 
@@ -125,5 +125,5 @@ export const runOf = (assistant: string, asked: AgUiRequest): ChatStream =>
     })
   )
 
-/** Ends what a server tells: whoever asks again receives it from its beginning. */
+/** Ends what a server tells: anyone who asks again receives it from its beginning. */
 export const endRuns = (gateway: Gateway["Service"]): void => openRunsOf(gateway).end()

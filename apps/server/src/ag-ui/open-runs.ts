@@ -1,8 +1,8 @@
 // OpenRuns: the runs that a server tells at this moment.
-// Owns their number for each token, the searches for their beginnings, and their end when the server ends. Leaves telling them
-// to open-runs.ts.
+// Owns their number for each token, the searches for their beginnings, and their end when the server ends. Leaves one run
+// to run.ts.
 // O1  A token has no more of them open at once than the bound says.
-// O2  Ended, it leaves none of them open, and whoever reads one sees its stream end.
+// O2  Ended, it leaves none of them open, and anyone who reads one sees its stream end.
 
 import { Readable } from "node:stream"
 import * as Equal from "effect/Equal"
@@ -15,7 +15,7 @@ import { Ear } from "./ear.ts"
 import { type AgUiEvent, BEAT, frameOf } from "./events.ts"
 
 // RunStream: a run as the body of an answer.
-// U1  Whoever leaves, or never comes, ends the run's listening at once, whatever it waits for.
+// U1  A client that leaves, or never comes, ends the run's listening at once, whatever it waits for.
 // U2  Nothing is read from the ledger before there is room for it.
 
 const BEAT_MILLIS = 15_000
@@ -62,7 +62,7 @@ export class RunStream extends Readable {
     return this
   }
 
-  /** Ends in the middle; whoever asks for the run again receives it from its beginning. */
+  /** Ends in the middle; anyone who asks for the run again receives it from its beginning. */
   end(): void {
     if (this.destroyed || this.readableEnded) return
     this.#isEnded = true
@@ -102,7 +102,7 @@ export class RunStream extends Readable {
     this.#ear.close()
   }
 
-  /** Only where nothing else is on its way. Whoever never came to read has left. */
+  /** Only where nothing else is on its way. Anyone who never came to read has left. */
   #keepOpen(): void {
     if (!this.#wasRead) this.destroy()
     else if (!this.destroyed && !this.#isEnded && this.readableLength === 0) this.push(BEAT)

@@ -1,10 +1,10 @@
 // Run: what came, and comes, back for one envelope.
-// Owns finding its beginning in the ledger, reading on from there, and listening until its end. Leaves what is told of an
+// Owns finding its beginning in the ledger, reading on from there, and listening until its end. Leaves what is reported of an
 // entry to teller.ts.
-// R1  The ledger is what is told; notices of this process only wake the reading, and `part`s only come early.
-// R2  A run is told by any process of a fleet: where nothing wakes it, it looks by itself.
-// R3  Listening ends with the run, or when whoever reads it leaves.
-// R4  A piece of a reply is told after what was committed before it, and only where the whole reply was heard.
+// R1  The ledger is what is reported; notices of this process only wake the reading, and `part`s only come early.
+// R2  A run is reported by any process of a fleet: where nothing wakes it, it looks by itself.
+// R3  Listening ends with the run, or when the one who reads it leaves.
+// R4  A piece of a reply is reported after what was committed before it, and only where the whole reply was heard.
 
 import { type AssistantRecord, type Entry, viewOf } from "reverie"
 import { Ear } from "./ear.ts"
@@ -33,7 +33,7 @@ export type Beginning = { readonly from: number } | "waiting" | undefined
 const beginsWith = ({ cause }: Entry, envelope: string): boolean =>
   (cause.kind === "envelope" || cause.kind === "dead-letter") && cause.id === envelope
 
-/** Letters that make whoever waits for a person go on. */
+/** Letters that make an assistant that waits for a person go on. */
 const movers: ReadonlySet<string> = new Set(["approval", "resume"])
 
 const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.some(({ id }) => id === envelope)
@@ -46,7 +46,7 @@ export const beginningOf = async (
 ): Promise<Beginning> => {
   let looked = 0
   let end: number | undefined
-  for await (const { entry } of fleet.newest(assistant)) {
+  for await (const { entry } of fleet.history.newest(assistant)) {
     if (signal.aborted) return undefined
     if (beginsWith(entry, envelope)) return { from: entry.no }
     if (settles(entry, envelope)) end = entry.no
@@ -54,7 +54,7 @@ export const beginningOf = async (
   }
   if (end !== undefined) return { from: end }
   if (signal.aborted) return undefined
-  const letters = await fleet.mailbox(assistant, MAX_LETTERS)
+  const letters = await fleet.history.mailbox(assistant, MAX_LETTERS)
   if (letters.some(({ id }) => id === envelope)) return "waiting"
   // More waits than can be looked through: it may be among them.
   const { waiting = 0 } = (await fleet.inspect(assistant)) ?? {}
@@ -65,20 +65,20 @@ export interface Listening {
   readonly fleet: ReadFleet
   readonly request: RunRequest
   readonly ear: Ear
-  /** The version of the assistant when listening began: replies that were begun before are told when they are committed. */
+  /** The version of the assistant when listening began: replies that were begun before are reported when they are committed. */
   readonly heardSince: number
   readonly beginning: { readonly from: number } | "waiting"
   readonly signal: AbortSignal
-  /** What a failure is to whoever reads the run. */
+  /** What a failure is to the one who reads the run. */
   readonly explain: (error: unknown) => string
 }
 
 const statusBefore = async (fleet: ReadFleet, id: string, no: number): Promise<string> => {
-  const [row] = no > 1 ? await fleet.entries(id, no - 1, 1) : []
+  const [row] = no > 1 ? await fleet.history.entries(id, no - 1, 1) : []
   return row?.entry.status ?? "awake.idle"
 }
 
-/** Of a team only its states and its answer are told: whom it asks is nothing that it says. */
+/** Of a team only its states and its answer are reported: whom it asks is nothing that it says. */
 const toldOf = (entry: Entry, isTeam: boolean): Entry => {
   if (!isTeam) return entry
   const { step: _, ...rest } = entry
@@ -106,7 +106,7 @@ class Reading {
     this.#next = beginning === "waiting" ? heardSince + 1 : beginning.from
     yield* this.#teller.begin(await statusBefore(fleet, request.assistant, this.#next))
     while (!this.#teller.isOver && !signal.aborted) {
-      const rows = await fleet.entries(request.assistant, this.#next, READ_AT_ONCE)
+      const rows = await fleet.history.entries(request.assistant, this.#next, READ_AT_ONCE)
       for (const { entry, seq } of rows) {
         yield* this.#pieces(seq - 1)
         yield* this.#take(entry)
@@ -127,7 +127,7 @@ class Reading {
     const { fleet, request } = this.#listening
     const isHalted = state.status === "halted"
     if (!isHalted && (this.#tick === undefined || !isAsking(state.status))) return false
-    const letters = await fleet.mailbox(request.assistant, MAX_LETTERS)
+    const letters = await fleet.history.mailbox(request.assistant, MAX_LETTERS)
     if (letters.some(({ type }) => movers.has(type))) return false
     return (await fleet.inspect(request.assistant))?.version === version
   }
@@ -161,13 +161,13 @@ export async function* eventsOf(listening: Listening): AsyncGenerator<AgUiEvent>
   }
 }
 
-// ToldRun: a run for whoever reads it in this process.
-// D1  Whoever stops reading, or whose signal says so, listens no more.
+// ToldRun: a run for the one who reads it in this process.
+// D1  Anyone who stops reading, or whose signal says so, listens no more.
 
 export const unknownEnvelope = ({ assistant, envelope }: RunRequest): NotFound =>
   new NotFound({ message: `${assistant} knows of no message ${envelope}` })
 
-/** `prepare` comes after listening has begun and before anything is told; what it rejects with is rejected with. */
+/** `prepare` comes after listening has begun and before anything is reported; what it rejects with is rejected with. */
 export async function* toldRun(
   fleet: ReadFleet,
   request: RunRequest,

@@ -1,6 +1,6 @@
 // Teller: one run of AG-UI, made of what the ledger says of it.
 // Owns which events follow from which entry, and that everything that was opened is closed. Leaves reading entries to run.ts.
-// T1  The same entries make the same run, whether they are told as they come or years later; only `part`s make it livelier.
+// T1  The same entries make the same run, whether they are reported as they come or years later; only `part`s make it livelier.
 // T2  A message, a tool call and a step that were opened are closed before the run is, and a run ends once.
 // T3  What was shown of a reply before it was committed is its beginning, or that message is closed and the committed
 //     text comes whole.
@@ -116,12 +116,12 @@ export class Teller {
     return end === undefined ? events : [...events, ...end]
   }
 
-  /** Nothing more is in the ledger: whoever waits for a person, or is halted, goes on only when somebody acts. */
+  /** Nothing more is in the ledger: an assistant that waits for a person, or is halted, goes on only when someone acts. */
   caughtUp(status: string, approvals: ReadonlyArray<OpenApproval>): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
     const asked = approvals.filter(({ call }) => this.#calls.has(call))
     if (isAsking(status) && asked.length > 0) return this.#interrupted(asked)
-    return status === "halted" ? this.failed("it is halted; the run goes on when it is told to resume", "halted") : []
+    return status === "halted" ? this.failed("it is halted; the run goes on when it is asked to resume", "halted") : []
   }
 
   failed(message: string, code: string): ReadonlyArray<AgUiEvent> {

@@ -1,5 +1,5 @@
 // Access: who may ask, as the contract says it.
-// Owns the security scheme, and what a handler learns of whoever asks. Leaves judging to `../http/guard.ts`.
+// Owns the security scheme, and what a handler learns of the caller. Leaves judging to `../http/guard.ts`.
 // A1  A handler acts for the tenant of the token alone; without tokens, on this machine, for the default one.
 
 import * as Context from "effect/Context"

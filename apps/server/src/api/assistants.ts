@@ -113,7 +113,7 @@ export const StoredAssistant = Schema.Struct({
 })
 export type StoredAssistant = typeof StoredAssistant.Type
 
-/** How many are in each mode and in states that somebody wants to see at once. */
+/** How many are in each mode and in states that someone wants to see at once. */
 export const Counts = Schema.Struct({
   total: Schema.Int,
   idle: Schema.Int,

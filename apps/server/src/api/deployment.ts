@@ -1,6 +1,6 @@
 // Deployment: the groups about the deployment: the statechart, the prompt registry, the system, the audit log, the event stream.
 // Owns their schemas and endpoints.
-// H1  An event of the stream carries the outbox position as its id: whoever comes back with it misses nothing.
+// H1  An event of the stream carries the outbox position as its id: anyone who comes back with it misses nothing.
 
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -20,7 +20,7 @@ export const Machine = Schema.Struct({
   nodes: Schema.Array(
     Schema.Struct({
       id: Schema.String,
-      /** As states are told, e.g. `awake.idle`. */
+      /** As states are reported, e.g. `awake.idle`. */
       path: Schema.String,
       parent: Schema.NullOr(Schema.String),
       kind: Schema.String,
@@ -143,7 +143,7 @@ export class SystemGroup extends HttpApiGroup.make("system").add(
   /**
    * Notices of the tenant, as they are committed: `event` is the notice's type, `id` its outbox position. With
    * `Last-Event-ID` or `after` everything since that position comes first; without, only what is new. A comment every 15
-   * seconds keeps it open. `part` (a piece of a reply that is being written) has no id and is told only where it is written.
+   * seconds keeps it open. `part` (a piece of a reply that is being written) has no id and is reported only where it is written.
    */
   HttpApiEndpoint.get("events", "/v1/events", {
     headers: eventsHeaders,

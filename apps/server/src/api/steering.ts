@@ -141,14 +141,14 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
     }),
     error: failures
   }),
-  /** Those that nobody has sent again or discarded. */
+  /** Those that no one has sent again or discarded. */
   HttpApiEndpoint.get("dead", "/v1/dead-letters", {
     query: { limit },
     success: Schema.Struct({ items: Schema.Array(DeadLetter) }),
     error: failures
   }),
   /** Sends dead letters again, under a new id, and discards the dead letter. */
-  HttpApiEndpoint.post("redeliver", "/v1/dead-letters/:id/redeliver", {
+  HttpApiEndpoint.post("retry", "/v1/dead-letters/:id/retry", {
     params: ofAssistant,
     payload: Schema.Struct({ envelope: Key }),
     success: Receipt,
@@ -189,7 +189,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     params: ofAssistant,
     query: {
       from: Schema.optionalKey(WholeFromQuery),
-      /** The last commit that is told. */
+      /** The last commit that is reported. */
       to: Schema.optionalKey(WholeFromQuery),
       limit,
       /** Stops at the first frame that comes into this state, or is caused by this event. */
@@ -213,7 +213,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     }),
     error: failures
   }),
-  /** Lives a tick again, in a data store of its own, with something changed. No tool runs; nobody hears of it. */
+  /** Lives a tick again, in a data store of its own, with something changed. No tool runs; no one learns of it. */
   HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
     params: ofAssistant,
     payload: Schema.Struct({

@@ -3,9 +3,9 @@
 // B1  After any sequence of commits it is what it would be if it were built anew, but for what only entries tell.
 // B2  What entries do not tell is read from the records: of the rows that a page shows at once, of the others in turn.
 // B3  It holds one row an assistant and nothing that grows with their lives.
-// B4  What cannot be read of one assistant is in nobody else's way.
+// B4  What cannot be read of one assistant is in no one else's way.
 
-import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
+import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
@@ -35,7 +35,9 @@ export interface Work {
   readonly delayed: number
 }
 
-type Reading = Pick<Fleet, "list" | "inspect" | "entries" | "tenant">
+type Reading = Pick<FleetReadings, "list" | "inspect" | "tenant"> & {
+  readonly history: Pick<FleetReadings["history"], "entries">
+}
 
 /** Damaged, or written by a newer Reverie: a matter of one assistant. */
 const isUnreadable = (error: unknown): boolean => {
@@ -106,7 +108,7 @@ export class Board {
     }
     const { matched, next, rows } = choice.page()
     await Promise.all(rows.map((row) => this.#freshen(row, now)))
-    // Whoever asked need not wait for it, nor hear when it fails: the next list goes on with it.
+    // Anyone who asked need not wait for it, nor hear when it fails: the next list goes on with it.
     this.#sweep(now).catch(() => {})
     return { items: rows.map((row) => shownOf(row, now)), next, matched, counts: counting.counts, outages: outages.all }
   }
@@ -149,7 +151,7 @@ export class Board {
     return { busy, waiting, delayed }
   }
 
-  /** The row of one, as it is now; undefined when nobody of that name lives here. */
+  /** The row of one, as it is now; undefined when no one of that name lives here. */
   async rowOf(id: string, now: number): Promise<AssistantRow | undefined> {
     const record = await this.#fleet.inspect(id)
     if (record === undefined) return undefined
@@ -161,7 +163,7 @@ export class Board {
   #tellOne(told: OutboxRow): void {
     const id = told.address.assistant
     const row = this.#rows.get(id)
-    // Whoever was created since is read with the next list, and what was told of it with it.
+    // An assistant that was created since is read with the next list, and what was told of it with it.
     if (row === undefined || tellRow(row, told)) this.#changed.add(id)
   }
 
@@ -220,7 +222,7 @@ export class Board {
   /** Since when it is in its state, as far as its newest entries tell. */
   async #lookBack(row: Row): Promise<void> {
     const { commits } = row
-    const entries = await this.#fleet.entries(row.id, Math.max(1, commits - LOOK_BACK + 1), LOOK_BACK)
+    const entries = await this.#fleet.history.entries(row.id, Math.max(1, commits - LOOK_BACK + 1), LOOK_BACK)
     if (row.commits === commits && row.since === 0) lookBackInto(row, entries)
   }
 

@@ -1,6 +1,6 @@
 // Boards: one board for each tenant that was asked for.
 // Owns building them when they are first wanted, and handing on what is committed. Leaves their content to board.ts.
-// B1  A board is told of every entry after the moment at which its building began.
+// B1  A board learns of every entry after the moment at which its building began.
 // B2  A building that failed is begun anew with the next question.
 
 import type { OutboxRow } from "reverie"

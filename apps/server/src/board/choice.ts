@@ -1,6 +1,6 @@
 // Choice: which rows a list shows, in which order, and where the next page begins.
 // Owns filter, order and cursor. Leaves the rows to board.ts.
-// C1  The order is total: equal values go by id. Whoever does not change is on exactly one page of a walk.
+// C1  The order is total: equal values go by id. Anyone who does not change is on exactly one page of a walk.
 // C2  One look over all rows answers a page, whatever their number; only the page is sorted.
 
 import { Malformed, type sorts } from "../api/index.ts"
@@ -71,7 +71,7 @@ export interface Page {
   readonly matched: number
 }
 
-/** The rows of one page, found while every row is told once: `take` says which comes next, `page` ends it. */
+/** The rows of one page, found while every row is reported once: `take` says which comes next, `page` ends it. */
 export class Choice {
   readonly #words: string
   readonly #state: string | undefined

@@ -1,4 +1,4 @@
-// Counting: how many are in each state that somebody wants to see at once.
+// Counting: how many are in each state that someone wants to see at once.
 // Owns the sums. Leaves the classes to row.ts, the rows to board.ts.
 
 import { defined } from "@reverie/protocol"

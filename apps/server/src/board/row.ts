@@ -26,7 +26,7 @@ const HOURS = 24
 const FIELDS = 4
 
 export class Day {
-  /** Hour, tokens, cost, calls; one after the other. Nobody who does nothing has one. */
+  /** Hour, tokens, cost, calls; one after the other. No one who does nothing has one. */
   #hours: Array<number> | undefined
 
   add(at: number, tokens: number, costMicros: number, calls: number): void {
@@ -84,7 +84,7 @@ export interface Row {
   definition: string
   state: string
   mode: AssistantRow["mode"]
-  /** 0 while nobody has looked back for it. */
+  /** 0 while no one has looked back for it. */
   since: number
   ticks: number
   commits: number

@@ -1,8 +1,8 @@
 // Feed: the notices of a store, told to everybody who listens to this process.
 // Owns the subscribers, their number and their heartbeat. Leaves reading to the outbox reader, telling to each subscriber.
 // D1  The store is read once for all who keep up, and a page of it once for all who are at the same place behind them.
-// D2  Nobody is told of another tenant.
-// D3  A piece of a reply is told after the notices that were committed before it, or not at all.
+// D2  No one learns of another tenant.
+// D3  A piece of a reply is reported after the notices that were committed before it, or not at all.
 
 import { defined, type Notice } from "@reverie/protocol"
 import type { OutboxRow } from "reverie"
@@ -67,7 +67,7 @@ export class Feed {
     return this.#subscribers.size
   }
 
-  /** A stream that begins at once; rejects with `LimitReached` when whoever asks has too many. */
+  /** A stream that begins at once; rejects with `LimitReached` when anyone who asks has too many. */
   async open({ assistant, from, principal, tenant }: Listening): Promise<Subscriber> {
     const streams = this.#byPrincipal.get(principal) ?? 0
     if (streams >= this.#options.maxStreams) {
@@ -82,13 +82,13 @@ export class Feed {
       throw error
     }
     const { end } = this.#tail
-    // A place that the store has never reached is of another store: what is new is told.
+    // A place that the store has never reached is of another store: what is new is reported.
     const place = from === undefined || from.seq > end ? { seq: end, told: 0 } : from
     const { maxStalledBeats = MAX_STALLED_BEATS } = this.#options
     const request = { tenant, from: place, maxStalledBeats, ...defined({ assistant }) }
     const subscriber = new Subscriber(request, this.#tail, this.#old, this.#pace)
     this.#subscribers.add(subscriber)
-    // A store that fails ends the stream; whoever listened comes back with the last id.
+    // A store that fails ends the stream; anyone who listened comes back with the last id.
     subscriber.on("error", () => {})
     this.#options.onOpen?.()
     subscriber.once("close", () => {

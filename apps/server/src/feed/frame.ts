@@ -6,9 +6,9 @@
 import { type Notice, noticesOf } from "@reverie/protocol"
 import type { OutboxRow } from "reverie"
 
-// Place: how far whoever listens has come in the outbox.
+// Place: how far anyone who listens has come in the outbox.
 // P1  The last notice of an entry has the position of the entry as its id: a whole number.
-// P2  One before it has a number between the position before and that position, so that whoever is cut off in the middle
+// P2  One before it has a number between the position before and that position, so that anyone who is cut off in the middle
 //     of an entry goes on in the middle. Ids only grow.
 
 export interface Place {
@@ -50,8 +50,8 @@ export const framesOf = ({ address, entry, seq }: OutboxRow): EntryFrames => {
   return { seq, tenant: address.tenant, assistant: address.assistant, frames, chars }
 }
 
-/** What is told only while it happens. */
+/** What is reported only while it happens. */
 export const passingFrameOf = (notice: Notice): string => frameOf(notice, undefined)
 
-/** Says where the listener stands, and nothing else: whoever comes back with it misses nothing. */
+/** Says where the listener stands, and nothing else: anyone who comes back with it misses nothing. */
 export const standing = (seq: number): string => `: here\nid: ${seq}\n\n`

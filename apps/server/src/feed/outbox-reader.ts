@@ -1,6 +1,6 @@
 // OutboxReader: the one that reads the outbox for everybody in this process.
-// Owns going on from position to position. Leaves what is made of the entries to whoever listens.
-// O1  Every entry after the position where it began is told once, in the order of the outbox.
+// Owns going on from position to position. Leaves what is made of the entries to the code that listens.
+// O1  Every entry after the position where it began is reported once, in the order of the outbox.
 // O2  It is woken by what is committed here, and looks by itself for what others commit.
 // O3  A store that does not answer is asked again; nothing is left out.
 
@@ -51,7 +51,7 @@ export class OutboxReader {
     return this.#position
   }
 
-  /** Resolves when it reads; what is committed after that is told. Rejects when the store does not answer. */
+  /** Resolves when it reads; what is committed after that is reported. Rejects when the store does not answer. */
   start(): Promise<void> {
     this.#starting ??= this.#begin().catch((error: unknown) => {
       this.#starting = undefined
@@ -83,7 +83,7 @@ export class OutboxReader {
     this.#soon(0)
   }
 
-  /** Not put off by what is told while it waits. */
+  /** Not put off by what is reported while it waits. */
   #soonTold(): void {
     if (this.#isReading) this.#isWanted = true
     else if (!this.#isGathering) {

@@ -1,11 +1,11 @@
 // Subscriber: one open event stream.
 // Owns what it has told, and telling the next when its reader has room. Leaves the newest entries to the tail they are kept in.
-// U1  Every notice of the tenant after its place is told once, in order: from the store while it is behind the tail, from
+// U1  Every notice of the tenant after its place is reported once, in order: from the store while it is behind the tail, from
 //     the tail after that.
 // U2  It takes nothing before there is room for it: a slow reader costs no memory, and goes on from the store. One that
 //     reads nothing for too many beats is cut off, and comes back with its last id if it is still there.
 // U3  Nothing is read for a client that has left.
-// U4  One that is far behind is told at the pace of all that are.
+// U4  One that is far behind is served at the pace of all that are.
 
 import { Readable } from "node:stream"
 import * as Equal from "effect/Equal"
@@ -49,8 +49,8 @@ export class Subscriber extends Readable {
     this.#pace = pace
   }
 
-  // The router compares what it answered with when somebody leaves, by hashing all that can be reached from it: a stream
-  // reaches everything that is told to anybody. It is itself and nothing else.
+  // The router compares what it answered with when someone leaves, by hashing all that can be reached from it: a stream
+  // reaches everything that is sent to anybody. It is itself and nothing else.
   [Hash.symbol](): number {
     return Hash.random(this)
   }
@@ -89,7 +89,7 @@ export class Subscriber extends Readable {
       })
   }
 
-  /** Told only to whoever keeps up. */
+  /** Told only to anyone who keeps up. */
   pass(frame: string, tenant: string, assistant: string): void {
     if (this.#isMine(tenant, assistant) && this.#hasRoom && this.#place.seq >= this.#tail.end) this.#tell(frame)
   }
@@ -169,8 +169,8 @@ export class Subscriber extends Readable {
   }
 }
 
-// Pace: how many pieces the streams that are behind are told in one turn of the event loop.
-// P1  No more than PIECES are told in a turn, so that everything else gets its turns between them: a socket takes megabytes
+// Pace: how many pieces the streams that are behind receive in one turn of the event loop.
+// P1  No more than PIECES are sent in a turn, so that everything else gets its turns between them: a socket takes megabytes
 //     at once, and two hundred streams from the beginning would make all others wait for seconds.
 // P2  Streams are let go on in the order of asking; one that has ended leaves the line.
 

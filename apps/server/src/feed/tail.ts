@@ -1,7 +1,7 @@
 // Tail: the newest entries of the outbox, ready to be told.
 // Owns keeping them within a bound. Leaves telling to the subscribers.
 // T1  It holds every entry after `from` up to `end`, in order, and nothing else.
-// T2  What many are told at once is made into bytes once.
+// T2  What many receive at once is made into bytes once.
 
 import type { OutboxRow } from "reverie"
 import { type EntryFrames, framesOf } from "./frame.ts"
@@ -62,7 +62,7 @@ export class Tail {
     }
   }
 
-  /** What a tenant is told after a position, up to the size of a write; undefined when that lies before what is kept. */
+  /** What a tenant receives after a position, up to the size of a write; undefined when that lies before what is kept. */
   chunkAfter(position: number, tenant: string): Chunk | undefined {
     const key = `${position} ${tenant}`
     const made = this.#chunks.get(key)
@@ -110,7 +110,7 @@ interface Page {
   /** And end with this one. */
   readonly to: number
   readonly entries: ReadonlyArray<EntryFrames>
-  /** All of it that a tenant is told, made once for all who are told it. */
+  /** All of it that a tenant receives, made once for all who receive it. */
   readonly bytesFor: (tenant: string) => Buffer
 }
 

@@ -1,7 +1,7 @@
 // Approvals: the group about calls that wait for a person.
 // Owns refusing a decision about what is not as it was shown. Leaves what a decision does to the statechart.
 // V1  What is decided is what was shown: other arguments, or none any more, are a conflict.
-// V2  One decision is accepted for one approval, whoever else decides at the same moment.
+// V2  One decision is accepted for one approval, no matter who else decides at the same moment.
 
 import { defined } from "@reverie/protocol"
 import type { Fleet } from "reverie"
@@ -20,7 +20,7 @@ interface Decision {
 
 const decide = async (fleet: Fleet, id: string, approval: string, { decision, note, seen }: Decision) => {
   await living(fleet, id)
-  const asked = (await fleet.approvals(id)).find((each) => each.approval === approval)
+  const asked = (await fleet.approvals.list(id)).find((each) => each.approval === approval)
   if (asked === undefined) {
     const message = `${id} does not ask for ${approval}: it was decided, has expired, or was never asked`
     throw new Conflict({ message })
@@ -33,7 +33,10 @@ const decide = async (fleet: Fleet, id: string, approval: string, { decision, no
   }
   // One key for one approval: who comes second finds it taken.
   const key = `decision/${id}/${approval}`
-  const receipt = await fleet.decide(id, approval, decision, { id: key, ...defined({ note }) })
+  const options = { id: key, ...defined({ note }) }
+  const receipt = await (decision === "approved"
+    ? fleet.approve(id, approval, options)
+    : fleet.deny(id, approval, options))
   if (receipt.outcome === "duplicate") throw new Conflict({ message: `${approval} was decided already` })
   return receipt
 }
@@ -47,9 +50,9 @@ export const approvalsLive = HttpApiBuilder.group(
       open: () =>
         asking(async (fleet) => {
           // Where no list of the fleet is kept, looking through the store once costs less than making one.
-          if (isWhole) return { items: await fleet.allApprovals() }
+          if (isWhole) return { items: await fleet.approvals.list() }
           const ids = await (await boards.of(fleet.tenant)).asking(Date.now())
-          const open = await Promise.all(ids.map((id) => fleet.approvals(id)))
+          const open = await Promise.all(ids.map((id) => fleet.approvals.list(id)))
           return { items: open.flat().toSorted((one, other) => one.askedAt - other.askedAt) }
         }),
       decide: ({ params: { approval, id }, payload }) =>

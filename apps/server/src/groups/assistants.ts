@@ -1,6 +1,6 @@
 // Assistants: the group about who lives in the fleet, and the orders they are given.
 // Owns lists, creations and orders by HTTP. Leaves order and pages of a list to board/, what an order does to the statechart.
-// A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
+// A1  An order to no one is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { defined } from "@reverie/protocol"
 import type { AssistantRecord, Fleet, Receipt } from "reverie"
@@ -36,7 +36,7 @@ const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said):
     case "sleep":
       return fleet.sleep(to, { ...options, ...defined({ forMillis }) })
     case "compact":
-      return fleet.compact(to, options)
+      return fleet.compactions.run(to, options)
     case "halt":
       return fleet.halt(to, reason ?? "halted by order", options)
     case "resume":
@@ -80,7 +80,7 @@ const viewsOf = async (fleet: ReadFleet, { cursor, limit, start = "" }: ViewsAsk
   const records = await pageFrom(fleet, start, cursor, limit + 1)
   const items = records.slice(0, limit).map(storedOf)
   const next = records.length > limit ? (items.at(-1)?.id ?? null) : null
-  const totals = fleet.tenant === ownTenant ? await fleet.totals() : undefined
+  const totals = fleet.tenant === ownTenant ? await fleet.monitor.totals() : undefined
   return { items, next, ...defined({ totals }) }
 }
 
@@ -92,7 +92,7 @@ const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Pr
     const outcomes = await Promise.allSettled(ids.slice(first, first + AT_ONCE).map((id) => give(fleet, id, said)))
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") told++
-      // Whoever has retired meanwhile needs no order.
+      // An assistant that has retired meanwhile needs no order.
       else if (Reflect.get(Object(outcome.reason), "_tag") !== "UnknownAssistant") throw outcome.reason
     }
   }
@@ -168,7 +168,7 @@ export const assistantsLive = HttpApiBuilder.group(
       mailbox: ({ params: { id }, query: { limit } }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          const letters = await fleet.mailbox(id, limit)
+          const letters = await fleet.history.mailbox(id, limit)
           return {
             items: letters.map(({ acceptedAt, ...letter }) => ({
               ...letter,
@@ -179,7 +179,7 @@ export const assistantsLive = HttpApiBuilder.group(
       usage: ({ params: { id }, query: { since } }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          const { calls, costMicros, tokens } = await fleet.usage(id, since)
+          const { calls, costMicros, tokens } = await fleet.history.usage(id, since)
           return { calls, costMicros, tokens }
         })
     })

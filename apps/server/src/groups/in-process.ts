@@ -8,7 +8,7 @@
 // I4  What is loaded is the group that is asked: the others are not.
 
 import { DEFAULT_TENANT } from "@reverie/protocol"
-import type { Fleet, FleetDefinition, Peek } from "reverie"
+import type { Fleet, FleetDefinition, FleetReader } from "reverie"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -50,7 +50,7 @@ export type MountedGroup = keyof typeof groups
 
 export interface MountOptions {
   /** An open fleet, or a store that is only looked into. */
-  readonly source: { readonly fleet: Fleet } | { readonly peek: Peek; readonly definition?: FleetDefinition }
+  readonly source: { readonly fleet: Fleet } | { readonly peek: FleetReader; readonly definition?: FleetDefinition }
   /** What it is, in words, without any secret. */
   readonly place: string
 }
@@ -69,25 +69,43 @@ const onlyLooked = (): never => {
 }
 
 /** What an open fleet answers of itself, answered for a store that no process of ours works on. */
-const lookedAt = (peek: Peek, definition: FleetDefinition | undefined, place: string): ReadFleet =>
-  Object.assign(peek, {
+const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, place: string): ReadFleet => {
+  const { approvals, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts } = peek
+  const { monitor, replay, subAgents, tenant, views } = peek
+  return {
+    approvals,
+    blocks,
+    compactions,
+    deadLetters,
+    history,
+    inspect,
+    list,
+    memory,
+    outbox,
+    prompts,
+    subAgents,
+    tenant,
+    views,
     profile: place,
     definitions: () => [],
     teams: () => [],
     on: () => () => {},
-    metrics: async () => "",
-    otherWorkers: async () => undefined,
-    promptOf: async () => undefined,
-    fork: async (request: Parameters<Fleet["fork"]>[0]) => {
-      const { forkTick } = await import("reverie")
-      return definition === undefined ? onlyLooked() : forkTick(peek, definition, request)
+    monitor: { ...monitor, metrics: async () => "", otherWorkers: async () => undefined },
+    replay: {
+      ...replay,
+      prompt: async () => undefined,
+      fork: async (request) => {
+        const { forkTick } = await import("reverie")
+        return definition === undefined ? onlyLooked() : forkTick(peek, definition, request)
+      }
     }
-  })
+  }
+}
 
 const sourceOf = ({ place, source }: MountOptions): { readonly fleet?: Fleet; readonly read: ReadFleet } => {
   if ("peek" in source) return { read: lookedAt(source.peek, source.definition, place) }
-  // An id in a request is that id, and never a name of somebody else.
-  const fleet = source.fleet.of(source.fleet.tenant, { exact: true })
+  // An id in a request is that id, and never a name of another.
+  const fleet = source.fleet.forTenant(source.fleet.tenant, { exact: true })
   return { fleet, read: fleet }
 }
 

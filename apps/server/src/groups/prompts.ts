@@ -32,7 +32,7 @@ interface Written {
 }
 
 const write = async (fleet: Fleet, key: string, { expected, text, ...texts }: Written) => {
-  const prompts = await fleet.prompts()
+  const prompts = fleet.prompts
   const draft = { ...texts, content: text }
   const { version } =
     expected === 0
@@ -46,11 +46,10 @@ export const promptsLive = HttpApiBuilder.group(
   "prompts",
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll({
-      templates: () =>
-        asking(async (fleet) => ({ items: (await (await fleet.prompts()).listTemplates()).map(viewOf) })),
+      templates: () => asking(async (fleet) => ({ items: (await fleet.prompts.listTemplates()).map(viewOf) })),
       components: () =>
         asking(async (fleet) => ({
-          items: (await (await fleet.prompts()).listComponents()) as unknown as ReadonlyArray<Json>
+          items: (await fleet.prompts.listComponents()) as unknown as ReadonlyArray<Json>
         })),
       write: ({ params: { key }, payload }) => changing("prompts.write", key, (fleet) => write(fleet, key, payload))
     })
@@ -58,7 +57,7 @@ export const promptsLive = HttpApiBuilder.group(
 )
 
 // Machine: the group about the statechart that every assistant lives by.
-// H1  Whoever names the present hash is told nothing but that it is the present one.
+// H1  A client that names the present hash learns nothing but that it is the present one.
 
 /** Asked each time whether it is the present one: a newer version of the server may live by another chart. */
 const CACHING = "private, no-cache"

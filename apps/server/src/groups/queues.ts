@@ -1,7 +1,7 @@
 // Queues: the group about what waits to be worked on, and dead letters.
 // Owns joining what the mailboxes hold with what the servers behind them count. Leaves both to the fleet.
 // K1  A tenant sees its own mailboxes; figures of the whole store only the tenant that the process is opened for.
-// K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that nobody works. What
+// K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that no one works. What
 //     each holds is known of a process that works alone.
 
 import { defined } from "@reverie/protocol"
@@ -80,7 +80,7 @@ export const queuesLive = HttpApiBuilder.group(
     const queuesOf = async (fleet: ReadFleet) => {
       const board = await boards.of(fleet.tenant)
       const { busy, delayed, waiting } = await board.work(Date.now())
-      const failed = (await fleet.deadLetters(MAX_DEAD)).length
+      const failed = (await fleet.deadLetters.list(MAX_DEAD)).length
       const mailboxes: QueueFigures = {
         name: "mailboxes",
         waiting,
@@ -91,7 +91,11 @@ export const queuesLive = HttpApiBuilder.group(
       }
       const own = { backend: fleet.profile }
       if (fleet.tenant !== ownTenant) return { ...own, queues: [mailboxes] }
-      const [metrics, totals, others] = await Promise.all([fleet.metrics(), fleet.totals(), fleet.otherWorkers()])
+      const [metrics, totals, others] = await Promise.all([
+        fleet.monitor.metrics(),
+        fleet.monitor.totals(),
+        fleet.monitor.otherWorkers()
+      ])
       const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
       return {
         ...own,
@@ -104,7 +108,7 @@ export const queuesLive = HttpApiBuilder.group(
       queues: () => asking(queuesOf),
       dead: ({ query: { limit } }) =>
         asking(async (fleet) => ({
-          items: (await fleet.deadLetters(limit)).map(({ address, at, envelope, reason, text, type }) => ({
+          items: (await fleet.deadLetters.list(limit)).map(({ address, at, envelope, reason, text, type }) => ({
             assistant: address.assistant,
             envelope,
             reason,
@@ -112,15 +116,15 @@ export const queuesLive = HttpApiBuilder.group(
             ...defined({ type, text })
           }))
         })),
-      redeliver: ({ params: { id }, payload: { envelope } }) =>
-        changing("queues.redeliver", `${id} ${envelope}`, async (fleet) => {
-          const receipt = await fleet.redeliver(id, envelope)
+      retry: ({ params: { id }, payload: { envelope } }) =>
+        changing("queues.retry", `${id} ${envelope}`, async (fleet) => {
+          const receipt = await fleet.deadLetters.retry(id, envelope)
           boards.touch(fleet.tenant, id)
           return receipt
         }),
       discard: ({ params: { id }, payload: { envelope } }) =>
         changing("queues.discard", `${id} ${envelope}`, async (fleet) => ({
-          outcome: await fleet.discard(id, envelope)
+          outcome: await fleet.deadLetters.discard(id, envelope)
         }))
     })
   })

@@ -1,6 +1,6 @@
 // System: the group about the deployment itself: what it is, who changed what, and the event stream.
-// Owns what is told of the process. Leaves telling events to ../feed/.
-// Y1  No secret, no path and no other tenant is told of.
+// Owns what is reported of the process. Leaves telling events to ../feed/.
+// Y1  No secret, no path and no other tenant is reported.
 
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -63,7 +63,7 @@ const time = (at: number): string => new Date(at).toISOString().slice(0, 19).rep
 
 /** Whether anybody waits for a model. */
 const modelCheck = ([away]: ReadonlyArray<Outage>) => {
-  if (away === undefined) return { name: "model", ok: true, says: "nobody waits for it" }
+  if (away === undefined) return { name: "model", ok: true, says: "no one waits for it" }
   const { assistants, nextTry, reason, server, since } = away
   const next = nextTry === undefined ? "it is being tried now" : `it is tried again by ${time(nextTry)}`
   const says = `${server} has not answered since ${time(since)} UTC (${reason}); ${assistants} wait for it, ${next}`
@@ -74,8 +74,8 @@ const systemOf = async (question: SystemQuestion) => {
   const { config, gateway, fleet, ownTenant, outages, principal } = question
   const isOperator = principal.tenant === ownTenant && !principal.readOnly
   const [store, outboxEnd] = await Promise.all([
-    checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
-    fleet.outboxEnd()
+    checked("store", async () => `position ${await fleet.outbox.end()}`, "look whether the store of the profile runs"),
+    fleet.outbox.end()
   ])
   const definitions = (await definitionsFor(question)) as unknown as ReadonlyArray<Json>
   return {
@@ -111,13 +111,13 @@ export const systemLive = HttpApiBuilder.group(
           return systemOf({ fleet, principal, gateway, config, ownTenant, outages, used })
         }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: gateway.audited(tenant, limit) })),
-      // Whoever leaves before the answer has begun leaves no stream behind: the answer destroys what nobody reads.
+      // A client that leaves before the answer has begun leaves no stream behind: the answer destroys what no one reads.
       events: ({ headers, query }) =>
         Effect.uninterruptible(
           asking(async (_, principal) => {
             const { "last-event-id": lastEventId } = headers
             const wanted = { ...query, ...defined({ lastEventId }) }
-            if (feed === undefined) throw new Unavailable({ message: "no events are told here" })
+            if (feed === undefined) throw new Unavailable({ message: "no events are reported here" })
             const stream = await openStream(feed, principal, wanted)
             return HttpServerResponse.raw(stream, { contentType: STREAM_TYPE, headers: streamHeaders })
           })

@@ -1,5 +1,5 @@
 // Answer: an answer that is written without the router: a failure, a page, a measurement.
-// Owns the form of a failure on the wire. Leaves which one it is to whoever refuses.
+// Owns the form of a failure on the wire. Leaves which one it is to the code that refuses.
 // N1  A failure looks the same whether the router wrote it or not: status, `_tag`, `message`, `hint`.
 // N2  A connection that never sent a byte ends without an answer.
 // N3  A refusal has the same headers whether a server or a mounted handler writes it.

@@ -32,7 +32,7 @@ export const keepRead = (request: IncomingMessage, bytes: Buffer): void => {
   read.set(request, bytes)
 }
 
-/** Rejects when whoever asks has gone. */
+/** Rejects when anyone who asks has gone. */
 export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | TooLarge> => {
   const kept = read.get(request)
   if (kept !== undefined) return Promise.resolve(kept)
@@ -56,7 +56,7 @@ export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Bu
   })
 }
 
-/** The same of a request of the web's own form, whose body may have been read by nobody before. */
+/** The same of a request of the web's own form, whose body may have been read by no one before. */
 export const readWebBody = async (request: Request, maxBytes: number): Promise<Buffer | TooLarge> => {
   if (request.bodyUsed) throw new Error("the body of this request was read before it came here")
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return tooLarge(maxBytes)

@@ -249,7 +249,7 @@ export class Front {
     refuse(request, response, nowhere)
   }
 
-  /** Who asks. Whoever guesses is answered later, the longer the more often. */
+  /** Who asks. Anyone who guesses is answered later, the longer the more often. */
   #admitted(
     request: IncomingMessage,
     response: ServerResponse,

@@ -4,7 +4,7 @@
 // G2  Without one only the machine itself is served, under its own names and those allowed: another Host, Origin or place
 //     is refused, so that no page on the web can reach in (DNS rebinding).
 // G3  A page of another site changes nothing, whatever it sends along.
-// G4  Whoever guesses waits longer each time, and takes no more memory than the bound says.
+// G4  Anyone who guesses waits longer each time, and takes no more memory than the bound says.
 // G5  Open, others are served too; where names are allowed, under these alone, for G2's reason.
 
 import { createHash, timingSafeEqual } from "node:crypto"
@@ -97,7 +97,7 @@ export class Guard {
     return this.#options.open && this.#hosts.size === 0
   }
 
-  /** Who asks, or why nobody is let in. */
+  /** Who asks, or why no one is let in. */
   judge(request: Knock, wanted: Wanted): Judged {
     const { headers } = request
     const isChange = !looking.has(request.method ?? "")
@@ -125,7 +125,7 @@ export class Guard {
       return from === undefined || (from !== host?.toLowerCase() && !this.#hosts.has(nameOf(from)))
     }
     const site = headers["sec-fetch-site"]
-    // Following a link to the page is no harm: nobody reads what it shows but whoever sits before it.
+    // Following a link to the page is no harm: no one reads what it shows but anyone who sits before it.
     if (site === undefined || headers["sec-fetch-mode"] === "navigate") return false
     return site !== "same-origin" && site !== "none"
   }

@@ -4,7 +4,7 @@
 //     folder are no files of it.
 // P2  A path that means no file is the page itself where a browser asks for one, so that its addresses can be shared.
 // P3  What has its hash in its name is kept for ever, the page itself is asked for again each time.
-// P4  Until it has been built, whoever asks for the page itself is told so, and a browser asks again by itself.
+// P4  Until it has been built, anyone who asks for the page itself learns so, and a browser asks again by itself.
 
 import { createHash } from "node:crypto"
 import { readdir, readFile, realpath, stat } from "node:fs/promises"

@@ -1,4 +1,4 @@
-// Patience: how long whoever guesses tokens must wait.
+// Patience: how long anyone who guesses tokens must wait.
 // Owns counting failed attempts by where they come from. Leaves judging to guard.ts.
 // P1  The right token never waits.
 // P2  It remembers at most so many places, the latest ones.

@@ -1,6 +1,6 @@
-// AnswerIn: what a run comes to, for whoever can not watch it.
+// AnswerIn: what a run comes to, for anyone who can not watch it.
 // Owns reading the end off the events of a run, or that there is none yet.
-// A1  Whoever waits long enough gets the whole answer; whoever does not is told that it is pending, and nothing of it is lost.
+// A1  Anyone who waits long enough gets the whole answer; anyone who does not learns that it is pending, and nothing of it is lost.
 
 import { clip, WHOLE_CHARS } from "../views/message-view.ts"
 import type { Answer } from "./mcp-fleet.ts"

@@ -1,5 +1,5 @@
 // Lines: memories as one line each, whatever their kind, and what a status says of a wait.
-// Owns the words of a profile and of a journal entry. Leaves which of them are told to the fleets.
+// Owns the words of a profile and of a journal entry. Leaves which of them are reported to the fleets.
 
 import { defined } from "@reverie/protocol"
 import type { EntityProfile, Fact, Json, OutageView } from "reverie"

@@ -69,7 +69,7 @@ export interface Paging {
   readonly cursor?: string
 }
 
-/** How long whoever asks for an answer waits for it. */
+/** How long anyone who asks for an answer waits for it. */
 export interface Patience {
   readonly waitMillis: number
   readonly signal: AbortSignal

@@ -1,5 +1,5 @@
 // McpServer: a fleet as an MCP server, in both eras of the protocol.
-// Owns how a tool is offered, judged and answered. Leaves the tools to mcp-server.ts, the wire to the SDK of the protocol.
+// Owns how a tool is offered, judged and answered. Leaves the tools to agent-tools.ts, the wire to the SDK of the protocol.
 // S1  A call that fails is a result that says so, without stack or secret; only an unknown tool is an error of protocol.
 // S2  An answer is one value, told as text and as structured content, and it fits the schema that was told of it.
 
@@ -18,7 +18,7 @@ import { agentsAnswer, agentsList, agentsSend, agentsStatus, memoryRead, memoryS
 // Tools: what an MCP client may do with a fleet.
 // T1  They are listed in one order, always the same: that of their names.
 // T2  Arguments that do not fit are refused before anything is asked, in words that a model can act on.
-// T3  Whoever may only look is not offered what says something, and is refused it.
+// T3  Anyone who may only look is not offered what says something, and is refused it.
 
 const mcpTools = (freshId: () => string): ReadonlyArray<McpTool> => [
   agentsAnswer,

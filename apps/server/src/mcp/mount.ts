@@ -1,8 +1,8 @@
 // Mount: the MCP server under one path of the HTTP server (Streamable HTTP).
 // Owns the way from a judged request to the protocol and back. Leaves who may come in to the guard before it.
-// M1  It acts for the tenant of its principal alone; whoever may only look is offered nothing that says something.
+// M1  It acts for the tenant of its principal alone; anyone who may only look is offered nothing that says something.
 // M2  It is loaded with the first request to it.
-// M3  Whoever leaves ends what was asked for them.
+// M3  A client that leaves ends what was asked for them.
 // M4  What is said through it is written down as any change is.
 
 import { defined, loadWith } from "@reverie/protocol"
@@ -61,7 +61,7 @@ const write = async (answered: Response, response: ServerResponse): Promise<void
   // Where the types of a browser are known too, theirs stands for the same thing.
   const body = answered.body as unknown as ReadableStream<Uint8Array>
   await pipeline(Readable.fromWeb(body), response).catch((error: unknown) => {
-    // Whoever has left hears no more.
+    // Anyone who has left hears no more.
     if (!response.destroyed) throw error
   })
 }
@@ -69,7 +69,7 @@ const write = async (answered: Response, response: ServerResponse): Promise<void
 const principalIn = (extra: Record<string, unknown> | undefined): Principal["Service"] =>
   extra?.["principal"] as Principal["Service"]
 
-/** The fleet of a tenant, whose messages are written down in the name of whoever sends them. */
+/** The fleet of a tenant, whose messages are written down in the name of the one who sends them. */
 const recorded = (fleet: McpFleet, gateway: Gateway["Service"], { name, tenant }: Principal["Service"]): McpFleet => {
   const told = (target: string, outcome: string) =>
     gateway.record({ at: Date.now(), who: name, tenant, action: "mcp.agents_send", target, outcome })

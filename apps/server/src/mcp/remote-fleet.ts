@@ -1,7 +1,7 @@
 // RemoteFleet: the fleet of a running server, asked over its HTTP API.
 // Owns the client of the contract and what a failure on the way is. Leaves the interface to mcp-fleet.ts.
 // E1  The token stands in the header of requests to this server and nowhere else: no redirect is followed.
-// E2  A failure of the server is told in its own words; one of the way to it, in ours.
+// E2  A failure of the server is reported in its own words; one of the way to it, in ours.
 
 import { defined } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
@@ -82,7 +82,7 @@ export const remoteFleet = async ({ token, url }: RemoteFleetOptions): Promise<M
     if (Exit.isSuccess(exit)) return exit.value
     throw toldOf(Cause.squash(exit.cause), url)
   }
-  /** What was said is durable before anybody waits: whoever stops waiting loses nothing. */
+  /** What was said is durable before anybody waits: anyone who stops waiting loses nothing. */
   const answered = async (agent: string, envelope: string, { signal, waitMillis }: Patience): Promise<Answer> => {
     const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMillis)])
     const end = Effect.flatMap(client.messages.answers({ params: { id: agent, envelope } }), (events) =>

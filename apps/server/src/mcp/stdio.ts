@@ -1,7 +1,7 @@
 // Stdio: the MCP server over the pipes of this process, for a client that started it.
 // Owns the pipes and the end. Leaves the tools to mcp-server.ts.
 // P1  On standard output stands nothing but the protocol.
-// P2  It ends when its client closes the pipe, or when it is told to; either way the fleet is closed.
+// P2  It ends when its client closes the pipe, or when it is asked to; either way the fleet is closed.
 
 import { loadWith } from "@reverie/protocol"
 import type { Readable, Writable } from "node:stream"

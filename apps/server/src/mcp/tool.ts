@@ -1,5 +1,5 @@
 // Tool: one thing that an MCP client may do with a fleet.
-// Owns its shape, and the arguments that tools share. Leaves the tools to agent-tools.ts and agent-tools.ts.
+// Owns its shape, and the arguments that tools share. Leaves the tools to agent-tools.ts.
 
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import type { McpFleet, Paging, Patience } from "./mcp-fleet.ts"
 const MAX_ITEMS = 50
 const DEFAULT_ITEMS = 20
 const MAX_WAIT_SECONDS = 120
-/** Clients wait a minute for an answer when nobody told them otherwise. */
+/** Clients wait a minute for an answer when no one told them otherwise. */
 const DEFAULT_WAIT_SECONDS = 40
 const SECOND_MILLIS = 1_000
 

@@ -1,7 +1,7 @@
 // Acceptance: taking in what is sent to an assistant.
 // Owns the key of idempotency, and what a message is made into. Leaves durability to the fleet.
 // C1  A key in the header and another one in the body is a contradiction, and refused.
-// C2  Nobody outside speaks as an assistant or reports as one: `from` is a name that a person or a program gave, and what
+// C2  No one outside speaks as an assistant or reports as one: `from` is a name that a person or a program gave, and what
 //     only assistants tell each other is refused.
 // C3  The trace context of a request goes with what it brings.
 // C4  Two keys of one request contradict each other, also when they are the same: node would join them to a third one.

@@ -3,7 +3,7 @@
 // G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
-import type { AssistantRecord, Fact, Records } from "reverie"
+import type { AssistantRecord, Fact, FleetReadings } from "reverie"
 import type { ReadFleet } from "../gateway.ts"
 import { newestFirst } from "./paging.ts"
 import { NotFound } from "../api/index.ts"
@@ -27,7 +27,7 @@ export const factCache = (): FactCache => {
     const key = `${fleet.tenant}/${id}`
     const kept = cache.get(key)
     if (kept?.version === version) return kept.facts
-    const facts = fleet.facts(id).then((all) => newestFirst(all, datedFact))
+    const facts = fleet.memory.facts(id).then((all) => newestFirst(all, datedFact))
     cache.delete(key)
     cache.set(key, { version, facts })
     const [oldest] = cache.keys()
@@ -39,9 +39,9 @@ export const factCache = (): FactCache => {
 }
 
 // Living: whom a request is about.
-// L1  A reading about nobody is `NotFound`, never an empty answer.
+// L1  A reading about no one is `NotFound`, never an empty answer.
 
-export const living = async (records: Pick<Records, "inspect">, id: string): Promise<AssistantRecord> => {
+export const living = async (records: Pick<FleetReadings, "inspect">, id: string): Promise<AssistantRecord> => {
   const record = await records.inspect(id)
   if (record === undefined) throw new NotFound({ message: `there is no assistant ${id}` })
   return record

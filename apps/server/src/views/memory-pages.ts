@@ -4,7 +4,7 @@
 // M2  Facts are read and checked once a commit of their assistant, however many pages of them are asked for.
 
 import { defined } from "@reverie/protocol"
-import { type BlockView, type Hit, type Json, type MemoryKind, whyInWords } from "reverie"
+import { type BlockView, type Hit, type Json, type MemoryKind, explainRecall } from "reverie"
 import { boundOf, clip, clipAll, TEXT_CHARS } from "./message-view.ts"
 import { datedFact, type FactCache, living } from "./facts.ts"
 import { Malformed, memoryKinds } from "../api/index.ts"
@@ -14,7 +14,7 @@ import { newestFirst, pageOf } from "./paging.ts"
 /** Most hits of one question. */
 const MAX_HITS = 100
 
-/** Whether texts are told whole. */
+/** Whether texts are reported whole. */
 export interface Telling {
   readonly isWhole: boolean
 }
@@ -40,7 +40,7 @@ const hitOf = (
   trust,
   importance,
   why,
-  because: whyInWords(why)
+  because: explainRecall(why)
 })
 
 /** Every word of the question stands in it, whatever the case. */
@@ -60,8 +60,8 @@ export const overviewOf = async (
   const { version } = await living(fleet, id)
   const [facts, others, blocks] = await Promise.all([
     factsOf(fleet, id, version),
-    fleet.records(id, ["entity", "passage", "journal", "dream", "compaction"]),
-    fleet.blocks().list(id)
+    fleet.memory.records(id, ["entity", "passage", "journal", "dream", "compaction"]),
+    fleet.blocks.list(id)
   ])
   const countOf = (kind: string): number => others.filter((row) => row.kind === kind).length
   return {
@@ -110,7 +110,7 @@ export const journalPage = async (
     const at: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "at") : undefined
     return { id: key, at: typeof at === "number" ? at : 0 }
   }
-  const rows = newestFirst(await fleet.records(id, ["journal"]), datedRow)
+  const rows = newestFirst(await fleet.memory.records(id, ["journal"]), datedRow)
   const { items, next } = pageOf(rows, datedRow, asked)
   return { items: items.map(({ key, value }) => ({ key, value: clipAll(value, TEXT_CHARS) as Json })), next }
 }
@@ -128,7 +128,7 @@ export const profilesPage = async (
     id: profile.id,
     at: profile.observations.reduce((at, each) => Math.max(at, each.at), 0)
   })
-  return pageOf(newestFirst(await fleet.profiles(id), lastHeard), lastHeard, asked)
+  return pageOf(newestFirst(await fleet.memory.profiles(id), lastHeard), lastHeard, asked)
 }
 
 export interface RecallAsked {
@@ -158,7 +158,7 @@ export const recalledPage = async (
   { isWhole }: Telling = { isWhole: false }
 ) => {
   await living(fleet, id)
-  const { degraded, hits, ...found } = await fleet.recall(id, q, {
+  const { degraded, hits, ...found } = await fleet.memory.recall(id, q, {
     limit: Math.min(limit, boundOf(isWhole, MAX_HITS)),
     ...defined({ mode, scope, kinds: kindsIn(kinds) })
   })

@@ -1,5 +1,5 @@
 // MessageView: a message of a history as it crosses the wire.
-// Owns its form. Leaves which messages are told to the groups.
+// Owns its form. Leaves which messages are reported to the groups.
 // V1  What a person or a model wrote stays the text that it was, cut where it is longer than asked for.
 
 import { defined } from "@reverie/protocol"
@@ -9,7 +9,7 @@ import type { MessageView } from "../api/index.ts"
 // Clip: long texts, cut for a list or bounded for a page.
 // K1  A text that was cut ends with `…`, and no character is cut in two.
 
-/** A bound of a text; none where texts are told whole. */
+/** A bound of a text; none where texts are reported whole. */
 export const boundOf = (isWhole: boolean, maxChars: number): number => (isWhole ? Infinity : maxChars)
 
 /** In UTF-16 units. */

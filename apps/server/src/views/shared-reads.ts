@@ -3,7 +3,7 @@
 // R1  Clients that ask for the same key before its reading begins share one reading.
 // R2  A reading that has begun serves no later client: what was stored meanwhile would be missing.
 // R3  No more than `maxAtOnce` run at the same time, in the order in which they were first asked for.
-// R4  A reading whose clients have all left is not begun; one that runs hears of it by its signal.
+// R4  A reading whose clients have all left is not begun; one that runs learns of it by its signal.
 
 /** The signal says that no client wants it any more. */
 export type Read<Value> = (signal: AbortSignal) => Promise<Value>

@@ -11,7 +11,7 @@ const look = defineTool({
   input: Schema.Struct({ at: Schema.String }),
   run: ({ at }) => at
 })
-const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
 const looking = { text: "Let me see. ", calls: [{ tool: "look", arguments: { at: HOSTILE } }] }
 const waiting = { text: "Let me see. ", calls: [{ tool: "wait" }] }
 
@@ -41,7 +41,7 @@ const settledOf = (events: ReadonlyArray<Told>) => [
 /** How many listen to the notices of a fleet. */
 const counted = (fleet: Fleet) => {
   let listeners = 0
-  const own = fleet.of("north", { exact: true })
+  const own = fleet.forTenant("north", { exact: true })
   const on = own.on.bind(own) as (type: "*", listener: (notice: never) => void) => () => void
   Object.assign(own, {
     on: (type: "*", listener: (notice: never) => void) => {
@@ -53,7 +53,7 @@ const counted = (fleet: Fleet) => {
       }
     }
   })
-  Object.assign(fleet, { of: () => own })
+  Object.assign(fleet, { forTenant: () => own })
   return () => listeners
 }
 
@@ -82,7 +82,7 @@ describe("a chat", () => {
     )
     const again = await allIn(await rig.chat.run("desk", "run-1", "Something else."))
     assert.deepStrictEqual(settledOf(again), settledOf(first))
-    const history = await rig.fleet.entries("desk")
+    const history = await rig.fleet.history.entries("desk")
     assert.lengthOf(
       history.flatMap(({ entry }) => entry.messages).filter(({ role }) => role === "user"),
       1
@@ -93,7 +93,7 @@ describe("a chat", () => {
     assert.deepStrictEqual(inThread(told), inThread(first))
   })
 
-  test("R3 R4 text comes while it is written; whoever leaves is listened for no more, and receives it all again", async () => {
+  test("R3 R4 text comes while it is written; anyone who leaves is listened for no more, and receives it all again", async () => {
     const held = gate()
     const slow = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "seen") })
     await using rig = await aRig({ tools: [slow], says: [waiting, { text: "Two ships." }] })
@@ -113,7 +113,7 @@ describe("a chat", () => {
     assert.deepStrictEqual(textsIn(await second), ["Let me see. ", "Two ships."])
   })
 
-  test("R3 U1 nobody listens any more when a run has ended or its reader has left", async () => {
+  test("R3 U1 no one listens any more when a run has ended or its reader has left", async () => {
     const fleet = await openFleet({
       tenant: "north",
       tools: [sink],
@@ -128,7 +128,7 @@ describe("a chat", () => {
     assert.strictEqual((await chat.answers("desk", "nothing")).status, 404)
     assert.strictEqual(listeners(), before)
     await fleet.halt("clerk", "for now")
-    await fleet.rest()
+    await fleet.idle()
     const leaving = new AbortController()
     await fleet.send("desk", "And this?", { id: "waits" })
     const response = await chat.answers("desk", "waits", leaving.signal)
@@ -141,7 +141,7 @@ describe("a chat", () => {
     await fleet.close()
   })
 
-  test("an approval interrupts the run; after the decision the same run is told to its end", async () => {
+  test("an approval interrupts the run; after the decision the same run is streamed to its end", async () => {
     await using rig = await aRig({ says: [{ calls: [{ tool: "sink" }] }, { text: "It is done." }] })
     const first = await allIn(await rig.chat.run("desk", "run-1", "Sink it."))
     const outcome = endOf(first)["outcome"] as {
@@ -159,14 +159,14 @@ describe("a chat", () => {
     assert.strictEqual(interrupt.toolCallId, "1.1.0")
     assert.isFalse(Number.isNaN(Date.parse(interrupt.expiresAt)))
     assert.notInclude(typesOf(first), "TOOL_CALL_RESULT")
-    await rig.fleet.decide("desk", interrupt.id, "approved")
+    await rig.fleet.approve("desk", interrupt.id)
     const whole = await allIn(await rig.chat.answers("desk", "run-1"))
     assert.deepInclude(endOf(whole)["outcome"], { type: "success" })
     assert.deepStrictEqual(textsIn(whole), ["It is done."])
     assert.include(typesOf(whole), "TOOL_CALL_RESULT")
   })
 
-  test("A1 what nobody knows, or can not be said, is refused; a halted assistant and a failed tick end in an error", async () => {
+  test("A1 what no one knows, or can not be said, is refused; a halted assistant and a failed tick end in an error", async () => {
     await using rig = await aRig({ assistant: { maxContextTokens: 10, reservedResponseTokens: 5 } })
     assert.strictEqual((await rig.chat.answers("desk", "nothing")).status, 404)
     assert.strictEqual((await rig.chat.answers("nobody", "nothing")).status, 404)
@@ -176,12 +176,12 @@ describe("a chat", () => {
     const failed = await allIn(await rig.chat.run("desk", "run-1", [{ type: "text", text: "Hello?" }]))
     assert.deepInclude(endOf(failed), { type: "RUN_ERROR", code: "dead" })
     await rig.fleet.halt("clerk", "for now")
-    await rig.fleet.rest()
+    await rig.fleet.idle()
     const halted = await allIn(await rig.chat.run("clerk", "run-2", "Hello?"))
     assert.deepInclude(endOf(halted), { type: "RUN_ERROR", code: "halted" })
   })
 
-  test("R2 R1 where nothing is heard of it the run is told out of the ledger, text by text", async () => {
+  test("R2 R1 where nothing is heard of it the run is reported out of the ledger, text by text", async () => {
     const fleet = await openFleet({ tenant: "north", tools: [look, sink], says: [looking, { text: "Two ships." }] })
     Object.assign(fleet, { on: () => () => {} })
     const server = await serve(fleet)
@@ -195,7 +195,7 @@ describe("a chat", () => {
     await fleet.close()
   })
 
-  test("a run that waits behind others, and one that is told long after, are told from their own beginning", async () => {
+  test("a run that waits behind others, and one that is reported long after, are reported from their own beginning", async () => {
     await using rig = await aRig({ says: [{ text: "one" }, { text: "two" }, { text: "three" }] })
     const runs = ["run-1", "run-2", "run-3"]
     const live = await Promise.all(runs.map(async (run) => allIn(await rig.chat.run("desk", run, run))))
@@ -225,7 +225,7 @@ describe("a chat", () => {
   })
 
   test("I4 of ask: a team's run ends with the answer of the team", async () => {
-    const members = ["ada", "bo"].map((id) => defineAssistant({ id, prompt: "You are under test." }))
+    const members = ["ada", "bo"].map((id) => defineAssistant({ id, instructions: "You are under test." }))
     const council = defineTeam({
       id: "council",
       members: members.map((assistant) => ({ assistant })),
@@ -246,9 +246,9 @@ describe("a chat", () => {
     await fleet.close()
   })
 
-  test("D1 a run of another tenant is unknown, whoever knows its name", async () => {
+  test("D1 a run of another tenant is unknown, no matter who knows its name", async () => {
     await using rig = await aRig({ says: [{ text: HOSTILE }] })
-    await rig.fleet.of("south").create("desk")
+    await rig.fleet.forTenant("south").create("desk")
     await allIn(await rig.chat.run("desk", "run-1", "Hello?"))
     const south = chatOf(rig.server.url, "south")
     assert.strictEqual((await south.answers("desk", "run-1")).status, 404)

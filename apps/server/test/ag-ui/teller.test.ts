@@ -46,7 +46,7 @@ const told = (course: ReadonlyArray<Entry | string>, isTeam = false): ReadonlyAr
 const texts = (course: ReadonlyArray<Entry | string>, isTeam = false) =>
   textsIn(told(course, isTeam) as unknown as ReadonlyArray<Told>)
 
-describe("a run that is told", () => {
+describe("a run that is reported", () => {
   test("T3 pieces are the beginning of what is committed; what is missing follows, what is there is not told twice", () => {
     assert.deepStrictEqual(texts(["Good ", "morn", inferred(1, "Good morning."), ended(2, "Good morning.")]), [
       "Good morning."
@@ -65,7 +65,7 @@ describe("a run that is told", () => {
     assert.deepStrictEqual(texts(["Bad ", ended(1, "")]), ["Bad "])
   })
 
-  test("what a tool has said for the assistant is told at the end, what was told already is not", () => {
+  test("what a tool has said for the assistant is reported at the end, what was told already is not", () => {
     assert.deepStrictEqual(texts([inferred(1, "One."), inferred(2, "Two."), ended(3, "One.\n\nTwo.")]), [
       "One.",
       "Two."
@@ -73,7 +73,7 @@ describe("a run that is told", () => {
     assert.deepStrictEqual(texts([inferred(1, "One."), ended(2, "Spoken aloud.")]), ["One.", "Spoken aloud."])
   })
 
-  test("T2 after the end of a run nothing more is told", () => {
+  test("T2 after the end of a run nothing more is reported", () => {
     const teller = new Teller({ threadId: "thread", runId: ENVELOPE, envelope: ENVELOPE, isTeam: false })
     teller.begin("awake.idle")
     teller.entry(ended(1, "Good."))
@@ -90,8 +90,8 @@ describe("a run that is told", () => {
     const answered = (text: string, outcome: string): Entry =>
       anEntry(5, { emitted: [{ type: "answered", envelope: ENVELOPE, outcome, text }] })
     assert.deepStrictEqual(texts([ended(1, ""), answered("We agree.", "answered")], true), ["We agree."])
-    const failed = told([ended(1, ""), answered("Nobody answered.", "failed")], true).at(-1)
-    assert.deepInclude(failed, { type: "RUN_ERROR", message: "Nobody answered." })
+    const failed = told([ended(1, ""), answered("No one answered.", "failed")], true).at(-1)
+    assert.deepInclude(failed, { type: "RUN_ERROR", message: "No one answered." })
   })
 
   test("a model that is away is said with its server, and ends no run", () => {

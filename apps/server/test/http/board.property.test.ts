@@ -33,19 +33,19 @@ describe("board", () => {
         const fleet = await aFleet()
         const reader = new OutboxReader({
           outbox: {
-            read: (after, limit) => fleet.outbox(after, limit),
-            end: () => fleet.outboxEnd(),
-            listen: (listener) => fleet.onEvery(listener)
+            read: (after, limit) => fleet.outbox.read(after, limit),
+            end: () => fleet.outbox.end(),
+            listen: (listener) => fleet.outbox.onEvery(listener)
           },
           pollMillis: 1_000,
           onTrouble: () => {}
         })
-        const boards = new Boards((tenant) => fleet.of(tenant), reader)
+        const boards = new Boards((tenant) => fleet.forTenant(tenant), reader)
         try {
           const kept = await boards.of("default")
           for (const { do: what, who } of steps) {
             const name = NAMES[who] ?? "desk"
-            // Whoever has retired, or is not there yet, refuses.
+            // Anyone who has retired, or is not there yet, refuses.
             const refused = () => undefined
             if (what === "send") await fleet.send(name, "Hello.").catch(refused)
             if (what === "halt") await fleet.halt(name, "a test").catch(refused)
@@ -53,10 +53,10 @@ describe("board", () => {
             if (what === "retire") await fleet.retire(name).catch(refused)
             if (what === "create") await fleet.create(name, "desk")
             if (what === "list") await kept.list({ limit: 2 }, Date.now())
-            if (what === "rest") await fleet.rest()
+            if (what === "rest") await fleet.idle()
           }
-          await fleet.rest()
-          const end = await fleet.outboxEnd()
+          await fleet.idle()
+          const end = await fleet.outbox.end()
           while (reader.position < end) await new Promise((resolve) => setTimeout(resolve, 2))
           const fresh = new Board(fleet)
           const later = Date.now() + HOUR
@@ -94,10 +94,10 @@ describe("board", () => {
       waiting: (index * 7_919) % 101
     }) as unknown as AssistantRecord
 
-  it("B4 what cannot be read of one assistant is in nobody else's way", async () => {
+  it("B4 what cannot be read of one assistant is in no one else's way", async () => {
     const unreadable = Object.assign(new Error("a page is damaged"), { _tag: "UnreadableRecord" })
     const fail = (): Promise<never> => Promise.reject(unreadable)
-    const { board, records } = await boardOf(5, { inspect: fail, entries: fail })
+    const { board, records } = await boardOf(5, { inspect: fail, history: { entries: fail } })
     board.tell([
       {
         seq: 1,
@@ -127,7 +127,7 @@ describe("board", () => {
         return records.slice(from, from + limit)
       },
       inspect: async (id: string) => records[Number(id.slice(1))],
-      entries: async () => [] as ReadonlyArray<OutboxRow>,
+      history: { entries: async () => [] as ReadonlyArray<OutboxRow> },
       ...otherwise
     } as never)
     await board.build(0)

@@ -13,12 +13,12 @@ const told = async (words: number): Promise<Rig> => {
   })
   await rig.post("/v1/assistants", { id: "desk" }, north)
   for (let at = 0; at < words; at++) await rig.post("/v1/assistants/desk/messages", { text: `${at}. ${tide}` }, north)
-  await rig.fleet.of("north").rest()
+  await rig.fleet.forTenant("north").idle()
   return rig
 }
 
 const compactionsOf = async ({ ask, fleet }: Rig): Promise<Loose> => {
-  await fleet.of("north").rest()
+  await fleet.forTenant("north").idle()
   return (await ask("/v1/assistants/desk/compactions", { headers: north })).json.items
 }
 

@@ -79,7 +79,7 @@ const noStreams = async ({ ask }: Rig): Promise<void> => {
 
 const answersOf = async (shortcut: boolean) => {
   const rig = await openRig({ tokens, shortcut, fleetRole: "api", maxStreams: 2 })
-  const tenant = rig.fleet.of("north")
+  const tenant = rig.fleet.forTenant("north")
   await tenant.create("desk")
   await tenant.send("desk", "One.", { id: "one" })
   const answers: Array<object> = []

@@ -237,7 +237,7 @@ describe("feed", () => {
     }
   )
 
-  it("D1 those who keep up are told from one reading of the store", async () => {
+  it("D1 those who keep up are served from one reading of the store", async () => {
     const { feed, outbox, reader } = rig()
     const streams = await Promise.all(
       Array.from({ length: 10 }, () => feed.open({ tenant: "north", principal: "one" }))

@@ -7,12 +7,12 @@ import { allIn, textsIn } from "../ag-ui/chat-rig.ts"
 import { Sse } from "./sse.ts"
 
 const HOST = "http://app.example"
-const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
 
 const mounted = async (options: FetchOptions = { open: true }, asked: Asked = {}) => {
   const fleet = await aFleet(asked)
   const trouble: Array<string> = []
-  const handler = fetchHandler(fleet, { onTrouble: (line) => trouble.push(line), ...options })
+  const handler = fetchHandler(fleet, { onError: (line) => trouble.push(line), ...options })
   later(async () => {
     await handler.close()
     await fleet.close()
@@ -41,9 +41,9 @@ const counted = (fleet: Fleet): (() => number) => {
         stop()
       }
     }
-  const own = fleet.of(fleet.tenant, { exact: true })
+  const own = fleet.forTenant(fleet.tenant, { exact: true })
   Object.assign(own, { on: counting(own.on.bind(own) as never) })
-  Object.assign(fleet, { of: () => own })
+  Object.assign(fleet, { forTenant: () => own })
   return () => listeners
 }
 
@@ -89,7 +89,7 @@ describe("a fleet mounted in a web framework", () => {
     await failureIn(await get("/v1/assistants"), 503, "Unavailable")
   })
 
-  test("W3 an AG-UI run is told to its end, a call that waits goes on with an approval by POST", async () => {
+  test("W3 an AG-UI run is streamed to its end, a call that waits goes on with an approval by POST", async () => {
     const says = [{ text: "May I? ", calls: [{ tool: "sink" }] }, { text: "Sunk." }]
     const { get, post } = await mounted({ open: true }, { says, tools: [sink] })
     const first = await allIn(await post("/v1/agui/desk", runBody("run-1", "Sink it.")))
@@ -112,7 +112,7 @@ describe("a fleet mounted in a web framework", () => {
       await fleet.close()
     })
     await fleet.send("desk", "Sink it.")
-    await fleet.rest()
+    await fleet.idle()
     // Waits behind the call that asks for an approval.
     await fleet.send("desk", "And this?", { id: "waits" })
     const asked = (path: string, signal?: AbortSignal) =>
@@ -145,7 +145,7 @@ describe("a fleet mounted in a web framework", () => {
     }
   })
 
-  test("W1 without a word on who may come in nobody does, and the answer names the options", async () => {
+  test("W1 without a word on who may come in no one does, and the answer names the options", async () => {
     const { get, post } = await mounted({})
     for (const answer of [await get("/v1/assistants"), await get("/openapi.json"), await post("/x", {})]) {
       assert.match(await failureIn(answer, 401, "Unauthorized"), /`authorize` or `tokens`, or `open: true`/)
@@ -209,7 +209,7 @@ describe("a fleet mounted in a web framework", () => {
     }
   })
 
-  test("W1 authorize says who asks: its tenant, whether it may only look, or nobody", async () => {
+  test("W1 authorize says who asks: its tenant, whether it may only look, or no one", async () => {
     const authorize = async (request: Request) => {
       const name = request.headers.get("x-user")
       if (name === "broken") throw new Error("the session store is away: secret")

@@ -48,7 +48,7 @@ describe("front: every request, whatever it asks", () => {
       assertFailure(over, 413, "TooLarge")
       assertSecured(over)
     }
-    // Nobody says how long it is.
+    // No one says how long it is.
     const chunked = await fetch(`${server.url}${SEND}`, {
       method: "POST",
       headers: JSON_TYPE,
@@ -220,7 +220,7 @@ describe("front: every request, whatever it asks", () => {
       assertFailure(await ask(path), 404, "NotFound")
   })
 
-  it("the contract is told to programs and to people", async () => {
+  it("the contract is reported to programs and to people", async () => {
     const { ask } = await openRig()
     const contract = await ask("/openapi.json")
     assert.strictEqual(contract.json.openapi, "3.1.0")

@@ -57,7 +57,7 @@ describe("guard: without tokens only this machine", () => {
     assert.strictEqual((await post("/v1/assistants/desk/messages", { text: "a" }, { origin })).status, 202)
   })
 
-  it("A1 a token that nobody gave out opens nothing more, and closes nothing", async () => {
+  it("A1 a token that no one gave out opens nothing more, and closes nothing", async () => {
     const { ask } = await openRig()
     const answer = await ask("/v1/system", { headers: bearer("whatever-it-may-be") })
     assert.deepStrictEqual([answer.status, answer.json.principal, answer.json.tenant], [200, "local", "default"])

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
@@ -44,7 +44,7 @@ const healthOf = async (fleet: Fleet) => {
 }
 
 describe("health", () => {
-  it("L1 all who ask whether it lives are told of the same hold", async () => {
+  it("L1 all who ask whether it lives learn of the same hold", async () => {
     const { ask } = await openRig()
     const until = performance.now() + 120
     while (performance.now() < until) continue
@@ -57,27 +57,27 @@ describe("health", () => {
     assert.match((await ask("/metrics")).text, /reverie_event_loop_hold_max_seconds\{clock="cpu"\} 0\.\d+/)
   })
 
-  it("L2 it is not ready while every assistant is halted, and says how many; who asks for less is told that", async () => {
+  it("L2 it is not ready while every assistant is halted, and says how many; who asks for less learns that", async () => {
     const { fleet } = await openRig()
     const health = await healthOf(fleet)
     assert.strictEqual((await health("/readyz")).status, 200)
     await fleet.halt("desk", "for a test")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await health("/readyz")).status, 200)
-    await fleet.of("south").create("far-off", "desk")
+    await fleet.forTenant("south").create("far-off", "desk")
     await fleet.haltAll("for a test")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await health("/readyz")).status, 200)
-    await fleet.of("south").haltAll("for a test")
-    await fleet.rest()
+    await fleet.forTenant("south").haltAll("for a test")
+    await fleet.idle()
     const halted = await health("/readyz")
     assert.deepStrictEqual([halted.status, halted.json.says], [503, "all 3 assistants are halted"])
     assert.strictEqual((await health("/readyz?exclude=halted")).status, 200)
     await fleet.resume("clerk")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await health("/readyz")).status, 200)
     await fleet.retire("clerk")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await health("/readyz")).json.says, "all 2 assistants are halted")
   })
 
@@ -87,7 +87,7 @@ describe("health", () => {
       model: "offline",
       maxBytes: 600_000,
       role: "api",
-      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You are under test." })] })
+      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
     })
     later(() => fleet.close())
     const health = await healthOf(fleet)
@@ -97,17 +97,20 @@ describe("health", () => {
     }
     const { json, status } = await health("/readyz")
     assert.deepStrictEqual([status, json.ok], [503, false])
-    assert.strictEqual((await fleet.totals()).dead, 0)
+    assert.strictEqual((await fleet.monitor.totals()).dead, 0)
   })
 
   it("L3 however often it is asked at once, the store is asked once", async () => {
     const { ask, fleet } = await openRig()
     let asked = 0
-    const readiness = fleet.readiness.bind(fleet)
-    fleet.readiness = () => {
-      asked++
-      return readiness()
-    }
+    const { monitor } = fleet
+    vi.spyOn(fleet, "monitor", "get").mockReturnValue({
+      ...monitor,
+      readiness: () => {
+        asked++
+        return monitor.readiness()
+      }
+    })
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask("/readyz")))
     assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     assert.strictEqual(asked, 1)
@@ -141,7 +144,7 @@ describe("ids in a path", () => {
       (await post("/v1/assistants/DESK/messages", { text: "Hello.", id: "to-the-big-one" })).status,
       202
     )
-    await fleet.rest()
+    await fleet.idle()
     const heard = async (id: string) => (await ask(`/v1/assistants/${id}/messages`)).text.includes("Hello.")
     assert.deepStrictEqual([await heard("DESK"), await heard("desk")], [true, false])
   })
@@ -187,7 +190,7 @@ describe("the system page", () => {
 
   it("V1 V2 V3 shows each what is theirs: prompts and configuration are no tenant's but the operator's", async () => {
     const { ask, fleet } = await openRig({ tokens: rigTokens, config })
-    await fleet.of("south").create("front", "clerk")
+    await fleet.forTenant("south").create("front", "clerk")
     const seen = async (secret: string): Promise<Loose> => (await ask("/v1/system", { headers: bearer(secret) })).json
     const prompts = (json: Loose) => json.definitions.map(({ name, systemPrompt }: Loose) => [name, systemPrompt])
     const operator = await seen("operator-secret-0123456789")

@@ -1,4 +1,4 @@
-// A model that is away, as programs are told of it, and its return.
+// A model that is away, as programs learn of it, and its return.
 
 import { assert, describe, it } from "@effect/vitest"
 import { ModelDenied, ModelUnavailable } from "@reverie/model"
@@ -20,12 +20,12 @@ const modelCheck = async ({ ask }: Rig): Promise<Loose> =>
   (await ask("/v1/system")).json.checks.find(({ name }: Loose) => name === "model")
 
 describe("a model that is away", () => {
-  it("O1 is said with its server, the reason and the next try wherever somebody asks, until anybody is answered", async () => {
+  it("O1 is said with its server, the reason and the next try wherever someone asks, until anybody is answered", async () => {
     let isBack = false
     const rig = await openRig({
       says: () => (isBack ? Effect.succeed({ text: "Back." }) : Effect.fail(down)),
       // Far longer than this test: only an answer to another one ends the wait.
-      assistant: { settings: { parkMinMillis: 3_600_000, parkMaxMillis: 3_600_000 } }
+      assistant: { settings: { retryMinMs: 3_600_000, retryMaxMs: 3_600_000 } }
     })
     const { ask, fleet, post } = rig
     assert.deepInclude(await modelCheck(rig), { ok: true })
@@ -48,7 +48,7 @@ describe("a model that is away", () => {
     await post("/v1/assistants/clerk/messages", { text: "And you?" })
     const after = await until(rig, ({ outages }) => outages.length === 0)
     for (const each of after.items) assert.notProperty(each, "outage")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
     assert.deepInclude(await modelCheck(rig), { ok: true })
   })

@@ -47,7 +47,7 @@ describe("the page", () => {
     assertFailure(await ask("/", { method: "POST", headers: html }), 404, "NotFound")
   })
 
-  it("serves what was packed before to whoever takes it", async () => {
+  it("serves what was packed before to anyone who takes it", async () => {
     const { server } = await openRig({ page: aPage() })
     const url = `${server.url}/assets/index-1a2B_c4d.js`
     const packed = await fetch(url, { headers: { "accept-encoding": "br, gzip" } })

@@ -6,23 +6,26 @@ import { bearer, openRig, SECRETS, tokens } from "./rig.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
-/** Whoever is asked: the server asks the fleet of the tenant that a request belongs to. */
+/** Anyone who is asked: the server asks the fleet of the tenant that a request belongs to. */
 const otherWorkersAre = (names: ReadonlyArray<string> | undefined): void => {
-  vi.spyOn(Fleet.prototype, "otherWorkers").mockResolvedValue(names)
+  const whole = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")
+  vi.spyOn(Fleet.prototype, "monitor", "get").mockImplementation(function (this: Fleet) {
+    return { ...(whole?.get?.call(this) as Fleet["monitor"]), otherWorkers: async () => names }
+  })
 }
 
 describe("queues: who works", () => {
   it("K2 an API process names the workers that the queue knows, and none of itself", async () => {
     const { ask } = await openRig({ role: "api" })
     const workers = async () => (await ask("/v1/queues")).json.workers
-    assert.deepStrictEqual(await workers(), [], "nobody works beside an embedded API")
+    assert.deepStrictEqual(await workers(), [], "no one works beside an embedded API")
     otherWorkersAre(["1@quay", "1@slip"])
     assert.deepStrictEqual(await workers(), [
       { name: "1@quay", role: "worker" },
       { name: "1@slip", role: "worker" }
     ])
     otherWorkersAre(undefined)
-    assert.isUndefined(await workers(), "not known is not nobody")
+    assert.isUndefined(await workers(), "not known is not no one")
   })
 
   it("K2 a process that works alone says whom it holds, beside others it does not know", () => {
@@ -34,7 +37,7 @@ describe("queues: who works", () => {
     assert.isUndefined(workersOf("api", undefined, []))
   })
 
-  it("K1 the names of processes are told only to the tenant that the process is opened for", async () => {
+  it("K1 the names of processes are reported only to the tenant that the process is opened for", async () => {
     const { ask } = await openRig({ tokens: [...tokens, { ...own, tenant: "default" }] })
     otherWorkersAre(["1@quay"])
     const told = async (secret: string) => (await ask("/v1/queues", { headers: bearer(secret) })).json

@@ -41,7 +41,7 @@ export const aFleet = ({ assistant, fleetRole, says, tools = [] }: Request = {})
     ...(fleetRole === undefined ? {} : { role: fleetRole }),
     fleet: defineFleet({
       assistants: ["desk", "clerk"].map((id) =>
-        defineAssistant({ id, prompt: "You are under test.", tools, ...assistant })
+        defineAssistant({ id, instructions: "You are under test.", tools, ...assistant })
       )
     })
   })

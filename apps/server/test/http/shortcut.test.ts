@@ -71,13 +71,17 @@ const comparable = ({ headers, json, status, text }: Answer) => ({
 
 const answersOf = async (shortcut: boolean) => {
   const { ask, fleet, trouble } = await openRig({ tokens, shortcut, fleetRole: "api" })
-  const north = fleet.of("north")
+  const north = fleet.forTenant("north")
   await north.create("desk")
   await north.create("retired", "desk")
   const answers: Array<ReturnType<typeof comparable>> = []
   for (const [path, asking] of corpus) answers.push(comparable(await ask(path, asking)))
   const audit = (await ask("/v1/audit", { headers: bearer(SECRETS.north) })).json.items
-  const waiting = (await north.mailbox("desk", 100)).map(({ from, id, text }) => ({ from, id, text: text?.length }))
+  const waiting = (await north.history.mailbox("desk", 100)).map(({ from, id, text }) => ({
+    from,
+    id,
+    text: text?.length
+  }))
   return { answers, audit: audit.map(({ at: _, ...line }: Loose) => line), waiting, trouble }
 }
 

@@ -7,14 +7,14 @@ import { aPath, assertFailure, bearer, type Rig, type Loose, openRig, SECRETS, t
 const deadLetter = defineTool({
   name: "launch",
   description: "Launches it.",
-  category: "dangerous",
+  needsApproval: true,
   input: Schema.toStandardSchemaV1(Schema.Struct({ what: Schema.String })),
   run: ({ what }: { readonly what: string }) => Promise.resolve(`${what} is launched`)
 })
 
 const asksToLaunch = [{ calls: [{ tool: "launch", arguments: { what: "the boat" } }] }, { text: "Done." }] as const
 
-const settled = async ({ fleet }: Rig): Promise<void> => fleet.rest()
+const settled = async ({ fleet }: Rig): Promise<void> => fleet.idle()
 
 describe("assistants by HTTP", () => {
   it("creates, lists, inspects, orders; what is not there is not found", async () => {
@@ -135,7 +135,7 @@ describe("approvals by HTTP", () => {
       both.map(({ status }) => status).toSorted((a, b) => a - b),
       [200, 409]
     )
-    await fleet.rest()
+    await fleet.idle()
     assertFailure(await post(path, { decision: "denied" }), 409, "Conflict")
     assert.deepStrictEqual((await ask("/v1/approvals")).json.items, [])
     const said = (await ask("/v1/assistants/desk/messages")).json.items.map(({ content }: Loose) => content)
@@ -154,16 +154,16 @@ describe("queues and dead letters by HTTP", () => {
     await settled(rig)
     const dead = await ask("/v1/dead-letters")
     assert.deepInclude(dead.json.items[0], { assistant: "clerk", envelope: "late", text: "Too late." })
-    assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "unknown" }), 404, "NotFound")
+    assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "unknown" }), 404, "NotFound")
     const queues = await ask("/v1/queues")
     assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })
     assert.strictEqual(queues.json.totals.dead, 1)
     // Who has retired takes nothing any more, and so the letter stays.
-    assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "late" }), 404, "NotFound")
+    assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "late" }), 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
     await rig.fleet.send("desk", " ", { id: "empty" })
     await settled(rig)
-    const sendAgain = async () => (await post("/v1/dead-letters/desk/redeliver", { envelope: "empty" })).json
+    const sendAgain = async () => (await post("/v1/dead-letters/desk/retry", { envelope: "empty" })).json
     assert.deepInclude(await sendAgain(), { outcome: "accepted", envelope: "again/empty/1" })
     assert.deepInclude(await sendAgain(), { outcome: "duplicate", envelope: "again/empty/1" })
     await settled(rig)
@@ -174,16 +174,16 @@ describe("queues and dead letters by HTTP", () => {
     assert.deepInclude((await ask("/v1/queues")).json.totals, { dead: 3, discarded: 1 })
   })
 
-  it("discards one: listed and counted no more, once, by whoever may, and written down", async () => {
+  it("discards one: listed and counted no more, once, by anyone who may, and written down", async () => {
     const { ask, fleet, post } = await openRig({ tokens })
     for (const tenant of ["north", "south"]) {
-      const own = fleet.of(tenant)
+      const own = fleet.forTenant(tenant)
       await own.create("clerk")
       await own.halt("clerk", "a test")
-      await fleet.rest()
+      await fleet.idle()
       for (const id of ["late", "later"]) await own.send("clerk", "Too late.", { id })
       await own.retire("clerk")
-      await fleet.rest()
+      await fleet.idle()
     }
     const north = bearer(SECRETS.north)
     const south = bearer(SECRETS.south)
@@ -219,13 +219,13 @@ describe("queues and dead letters by HTTP", () => {
 
   it("does not know the dead letters of another tenant", async () => {
     const { ask, fleet, post } = await openRig({ tokens })
-    const south = fleet.of("south")
+    const south = fleet.forTenant("south")
     await south.create("clerk")
     await south.halt("clerk", "a test")
-    await fleet.rest()
+    await fleet.idle()
     await south.send("clerk", "Too late.", { id: "late" })
     await south.retire("clerk")
-    await fleet.rest()
+    await fleet.idle()
     const asked = await post("/v1/dead-letters/clerk/discard", { envelope: "late" }, bearer(SECRETS.north))
     assertFailure(asked, 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters", { headers: bearer(SECRETS.south) })).json.items, 1)

@@ -40,7 +40,7 @@ describe("views as they are stored, by HTTP", () => {
     assert.strictEqual(idle.activity, "idle")
     assert.includeMembers(idle.tags, ["atRest", "acceptsMail"])
     await post("/v1/assistants/desk/orders", { order: "halt", reason: "a look" })
-    await fleet.rest()
+    await fleet.idle()
     const halted = (await ask("/v1/views/desk")).json
     assert.deepInclude(halted, { state: "halted", activity: "halted", haltReason: "a look", waiting: 0 })
     assert.deepStrictEqual(halted.tags, ["halted"])
@@ -50,7 +50,7 @@ describe("views as they are stored, by HTTP", () => {
 
   it("H1 tell a tenant nothing of another one, nor totals of the whole store", async () => {
     const { ask, fleet } = await openRig({ tokens })
-    await fleet.of("south").create("theirs", "desk")
+    await fleet.forTenant("south").create("theirs", "desk")
     const south = { headers: bearer(SECRETS.south) }
     const seen = await ask("/v1/views", south)
     assert.deepStrictEqual(idsOf(seen), ["theirs"])
@@ -61,10 +61,10 @@ describe("views as they are stored, by HTTP", () => {
 })
 
 describe("what a person changes, by HTTP", () => {
-  it("a block is deleted and an index made anew, by whoever may change something", async () => {
+  it("a block is deleted and an index made anew, by anyone who may change something", async () => {
     const { ask, fleet, post } = await openRig()
     const draft = { owner: "desk", label: "notes", type: "core", content: "One." } as const
-    const { block: id } = await fleet.blocks().create(draft)
+    const { block: id } = await fleet.blocks.create(draft)
     const key = { "idempotency-key": "once" }
     assert.strictEqual((await ask(`/v1/blocks/${id}`, { method: "DELETE", headers: key })).status, 200)
     assert.deepStrictEqual((await ask("/v1/assistants/desk/memory")).json.blocks, [])
@@ -73,10 +73,10 @@ describe("what a person changes, by HTTP", () => {
     assertFailure(await post("/v1/assistants/nobody/memory/rebuild", undefined), 404, "NotFound")
   })
 
-  it("a question for memories names their kinds, and a replay ends where it is told", async () => {
+  it("a question for memories names their kinds, and a replay ends where it should", async () => {
     const { ask, fleet } = await openRig()
     await fleet.send("desk", "The barge is late.")
-    await fleet.rest()
+    await fleet.idle()
     const kindsOf = async (kinds: string) =>
       (await ask(`/v1/assistants/desk/memory/recall?q=barge&kinds=${kinds}`)).json.items.map(({ kind }: Loose) => kind)
     assert.deepStrictEqual(await kindsOf("message"), ["message"])
@@ -92,7 +92,7 @@ describe("the contract in process", () => {
   it("I1 I2 answers as by HTTP; what the fleet rejects with keeps its name", async () => {
     const { ask, fleet } = await openRig()
     await fleet.send("desk", "Hello.")
-    await fleet.rest()
+    await fleet.idle()
     const mounted = mountInProcess({ source: { fleet }, place: "the store" })
     const api = (await mounted.clientOf("assistants")) as Assistants
     const views = await Effect.runPromise(api.views({ query: { limit: 10 } }))

@@ -14,7 +14,7 @@ const listen = async ({ server }: Rig, query = "", headers: Readonly<Record<stri
     try {
       for await (const chunk of response.body ?? []) sse.read(decoder.decode(chunk as Uint8Array, { stream: true }))
     } catch {
-      // Whoever leaves hears no more.
+      // Anyone who leaves hears no more.
     }
   })()
   const until = async (is: (sse: Sse) => boolean) => {
@@ -39,12 +39,12 @@ describe("the event stream by HTTP", () => {
     await first.until((sse) => settledIn(sse, "one"))
     await first.leave()
     await post("/v1/assistants/desk/messages", { text: "Two.", id: "two" })
-    await fleet.rest()
+    await fleet.idle()
     const second = await listen(rig, "", { "last-event-id": first.sse.lastId ?? "" })
     await post("/v1/assistants/clerk/messages", { text: "Three.", id: "three" })
     await second.until((sse) => settledIn(sse, "three"))
     await second.leave()
-    const { notices } = await fleet.notices(2, 1_000)
+    const { notices } = await fleet.outbox.notices(2, 1_000)
     const durable = [...first.sse.events, ...second.sse.events].filter(({ id }) => id !== undefined)
     assert.deepStrictEqual(
       durable.map(({ notice }) => notice),
@@ -55,7 +55,7 @@ describe("the event stream by HTTP", () => {
       durable.map(({ id }) => Number(id)).toSorted((a, b) => a - b)
     )
     for (const { notice, type } of durable) assert.strictEqual(notice.type, type)
-    // A piece of a reply has no id: whoever comes back with the last one has it whole.
+    // A piece of a reply has no id: anyone who comes back with the last one has it whole.
     assert.isTrue(
       [...first.sse.events, ...second.sse.events].some(({ id, type }) => type === "part" && id === undefined)
     )
@@ -66,7 +66,7 @@ describe("the event stream by HTTP", () => {
     const { fleet } = rig
     await fleet.send("desk", "One.", { id: "one" })
     await fleet.send("clerk", "Two.", { id: "two" })
-    await fleet.rest()
+    await fleet.idle()
     const clerk = await listen(rig, "?after=0&assistant=clerk")
     await clerk.until((sse) => settledIn(sse, "two"))
     await clerk.leave()
@@ -76,7 +76,7 @@ describe("the event stream by HTTP", () => {
     assertFailure(await rig.ask("/v1/events?after=-1"), 400, "Malformed")
   })
 
-  it("a place of another store is told what is new, at once", async () => {
+  it("a place of another store learns what is new, at once", async () => {
     const rig = await openRig()
     const lost = await listen(rig, "", { "last-event-id": "999999999" })
     await rig.post("/v1/assistants/desk/messages", { text: "One.", id: "one" })

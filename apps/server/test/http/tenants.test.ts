@@ -7,8 +7,8 @@ const WORDS = "words of the south"
 describe("two tenants behind one server", () => {
   it("D1 D2 nothing of the one is in any answer to the other", async () => {
     const { ask, fleet, post, server } = await openRig({ tokens })
-    const south = fleet.of("south")
-    const north = fleet.of("north")
+    const south = fleet.forTenant("south")
+    const north = fleet.forTenant("north")
     for (const [rig, name] of [
       [south, "southern-desk"],
       [north, "northern-desk"]
@@ -20,10 +20,10 @@ describe("two tenants behind one server", () => {
     await south.send("desk", WORDS, { id: `${WORDS} 1`, from: WORDS })
     await south.send("southern-desk", WORDS, { id: `${WORDS} 2` })
     await south.halt("southern-desk", WORDS)
-    await fleet.rest()
+    await fleet.idle()
     await south.send("southern-desk", WORDS, { id: `${WORDS} 3` })
     await south.retire("southern-desk", WORDS)
-    await fleet.rest()
+    await fleet.idle()
     await post("/v1/assistants", { id: "clerk" }, bearer(SECRETS.south))
     let looked = 0
     for (const id of ["desk", "southern-desk", "northern-desk"]) {
@@ -43,7 +43,7 @@ describe("two tenants behind one server", () => {
     assert.include((await ask("/v1/dead-letters", { headers: bearer(SECRETS.south) })).text, WORDS)
     // The stream too.
     await north.send("northern-desk", "The last one.", { id: "the last one" })
-    await fleet.rest()
+    await fleet.idle()
     let told = ""
     const reader = (heard.body as ReadableStream<Uint8Array>).getReader()
     while (!told.includes('the last one","outcome"')) {
@@ -57,7 +57,7 @@ describe("two tenants behind one server", () => {
     assert.notInclude(told, '"tenant":"south"')
     // Orders of the one do not reach the other.
     assert.strictEqual((await post("/v1/orders", { order: "halt" }, bearer(SECRETS.north))).json.matched, 2)
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await south.inspect("desk"))?.state.status, "awake.idle")
   })
 })

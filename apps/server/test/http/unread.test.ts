@@ -36,7 +36,7 @@ test("N2: a connection that never sent a byte ends without an answer", async () 
   assert.strictEqual(await heard(""), "")
 })
 
-test("N1: half a request that does not go on is told that it came too late", async () => {
+test("N1: half a request that does not go on learns that it came too late", async () => {
   const answer = await heard("GET / HTTP/1.1\r\nho")
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/)
   assert.include(answer, "the request took too long to come")

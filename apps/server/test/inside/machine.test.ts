@@ -89,7 +89,7 @@ describe("machine", () => {
     assert.isAbove(turns, 0)
   })
 
-  test("H1 it is answered with its hash, and not again to whoever has it", async () => {
+  test("H1 it is answered with its hash, and not again to anyone who has it", async () => {
     await using fleet = await openFleet()
     const ask = asker(fleet)
     const picture = await ask("default", ({ machine }) => machine.machine())

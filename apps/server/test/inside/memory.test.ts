@@ -1,4 +1,3 @@
-import { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { factCache } from "../../src/views/facts.ts"
@@ -26,7 +25,7 @@ const rig = async (heard?: Heard) => {
     tools: [seedTool(rows)],
     assistant: { blocks: [{ label: "notes", type: "core", description: HOSTILE.slice(0, 50), content: "Notes:" }] }
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   await seeded(fleet)
   return { fleet, ask: asker(fleet, heard) }
 }
@@ -78,16 +77,16 @@ describe("memory", () => {
       says: [...seeding, ...seeding],
       tools: [seedTool([rowsOf.fact(aFact(1))])]
     })
-    await fleet.of("south").create("desk")
+    await fleet.forTenant("south").create("desk")
     let reads = 0
     const counting = (tenant: string) => {
-      const own = fleet.of(tenant)
-      return Object.assign(own, {
-        facts: (id: string) => {
-          reads++
-          return Fleet.prototype.facts.call(own, id)
-        }
-      })
+      const own = fleet.forTenant(tenant)
+      const { memory } = own
+      const facts = (id: string) => {
+        reads++
+        return memory.facts(id)
+      }
+      return Object.defineProperty(own, "memory", { value: { ...memory, facts } })
     }
     const factsOf = factCache()
     const read = async (tenant: string) => {
@@ -99,7 +98,7 @@ describe("memory", () => {
     assert.deepStrictEqual([await read("default"), await read("south"), await read("default"), reads], [1, 0, 1, 3])
   })
 
-  test("the journal is a page; a cursor of nobody is refused", async () => {
+  test("the journal is a page; a cursor of no one is refused", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const page = await ask("north", ({ memory }) => memory.journal({ params: { id: "desk" }, query: { limit: 3 } }))
@@ -138,7 +137,7 @@ describe("memory", () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
-    const [block] = await fleet.blocks().list("desk")
+    const [block] = await fleet.blocks.list("desk")
     const params = { block: block?.id ?? "" }
     const edit = (token: string, text: string) =>
       ask(token, ({ memory }) => memory.editBlock({ params, payload: { operation: { op: "set_text", text } } }))
@@ -166,7 +165,7 @@ describe("memory", () => {
     )
   })
 
-  test("D1 L1 another tenant's assistant of the same name remembers nothing of it; nobody is nobody", async () => {
+  test("D1 L1 another tenant's assistant of the same name remembers nothing of it; no one is no one", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const overview = await ask("south", ({ memory }) => memory.overview({ params: { id: "desk" } }))

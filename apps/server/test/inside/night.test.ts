@@ -15,9 +15,9 @@ const rig = async (heard?: Heard) => {
     tenant: "north",
     says: seeding,
     tools: [seedTool(rows)],
-    assistant: { sleep: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "UTC" } }
+    assistant: { sleep: { enabled: true, startHour: 2, durationHours: 4, timeZone: "UTC" } }
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   await seeded(fleet)
   return { fleet, ask: asker(fleet, heard) }
 }
@@ -51,7 +51,7 @@ describe("night", () => {
     assert.isTrue(compaction.pairsWhole)
   })
 
-  test("N1 a compaction is taken back by whoever may, and only one that is there", async () => {
+  test("N1 a compaction is taken back by anyone who may, and only one that is there", async () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
@@ -65,7 +65,7 @@ describe("night", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
-  test("dreams are told the newest first, with the sleep schedule and the next night", async () => {
+  test("dreams are reported the newest first, with the sleep schedule and the next night", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const { items, nextAt, schedule } = await ask("north", ({ night }) => night.dreams({ params: { id: "desk" } }))

@@ -37,7 +37,7 @@ export const openFleet = ({ assistant, says, tools = [], ...options }: Request =
     model: script === undefined ? "offline" : scriptedModel(script).model,
     fleet: defineFleet({
       assistants: ["desk", "clerk"].map((id) =>
-        defineAssistant({ id, prompt: "You are under test.", tools, ...assistant })
+        defineAssistant({ id, instructions: "You are under test.", tools, ...assistant })
       )
     }),
     ...options
@@ -67,8 +67,8 @@ export interface Heard {
 }
 
 const gatewayOf = (fleet: Fleet, heard: Heard): Gateway["Service"] => ({
-  fleetOf: (tenant) => fleet.of(tenant),
-  readFleetOf: (tenant) => fleet.of(tenant),
+  fleetOf: (tenant) => fleet.forTenant(tenant),
+  readFleetOf: (tenant) => fleet.forTenant(tenant),
   role: "all",
   startedAt: 0,
   onTrouble: (line) => heard.trouble.push(line),

@@ -85,5 +85,5 @@ export const rowsOf = {
 /** Says something to the desk of the fleet, and waits until nothing is left to do. */
 export const seeded = async (fleet: Fleet): Promise<void> => {
   await fleet.send("desk", HOSTILE, { from: "Ann" })
-  await fleet.rest()
+  await fleet.idle()
 }

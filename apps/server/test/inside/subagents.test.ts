@@ -21,9 +21,9 @@ const rig = async (heard?: Heard, says: Script = wise) => {
     tenant: "north",
     says,
     tools: selfTools,
-    assistant: { subAgents: { limits: { tokens: 9_000 } } }
+    assistant: { subAgents: { budget: { tokens: 9_000 } } }
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   return { fleet, ask: asker(fleet, heard) }
 }
 
@@ -41,7 +41,7 @@ describe("subAgentTree", () => {
       subAgentTree.delegate({ params: { id: "desk" }, payload: { task: HOSTILE, id: "order-1" } })
     )
     assert.strictEqual(again.child, child)
-    await fleet.rest()
+    await fleet.idle()
     const root = await ask("north", ({ subAgentTree }) => subAgentTree.tree(tree))
     assert.include(root.tools, "add_goal")
     const [below, ...others] = root.subAgents
@@ -55,7 +55,7 @@ describe("subAgentTree", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
-  test("a sub-agent is ended by whoever may; nobody sees or ends another tenant's", async () => {
+  test("a sub-agent is ended by anyone who may; no one sees or ends another tenant's", async () => {
     const slow: Script = (prompt) => (isChild(prompt) ? Effect.never : Effect.succeed({ text: "ok" }))
     const { ask, fleet } = await rig(undefined, slow)
     await using _ = fleet
@@ -70,12 +70,12 @@ describe("subAgentTree", () => {
     assert.isEmpty(other.subAgents)
     while ((await fleet.inspect(child)) === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
     assert.strictEqual((await cancel("north")).outcome, "accepted")
-    await fleet.rest()
+    await fleet.idle()
     const root = await ask("north", ({ subAgentTree }) => subAgentTree.tree(tree))
     assert.strictEqual(root.subAgents[0]?.phase, "cancelled")
   })
 
-  test("whoever may hand nothing on says so", async () => {
+  test("anyone who may hand nothing on says so", async () => {
     await using fleet = await openFleet({ says: wise })
     const refused = asker(fleet)("default", ({ subAgentTree }) =>
       subAgentTree.delegate({ params: { id: "desk" }, payload: { task: "Count" } })

@@ -26,9 +26,9 @@ const rig = async (heard?: Heard) => {
           : { text: HOSTILE }
       )
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   for (let number = 1; number <= TICKS; number++) await fleet.answer("desk", `${number} ${HOSTILE}`, { from: "Ann" })
-  await fleet.rest()
+  await fleet.idle()
   return { fleet, ask: asker(fleet, heard) }
 }
 
@@ -71,7 +71,7 @@ describe("timeline", () => {
     await using _ = fleet
     const first = await ask("north", ({ timeline }) => timeline.entries({ params: desk, query: { limit: 7 } }))
     assert.strictEqual(first.next, 8)
-    const [kept] = await fleet.entries("desk", 1, 1)
+    const [kept] = await fleet.history.entries("desk", 1, 1)
     assert.deepStrictEqual(first.items[0], JSON.parse(JSON.stringify(kept?.entry)))
     const version = (await fleet.inspect("desk"))?.version ?? 0
     const last = await ask("north", ({ timeline }) =>
@@ -80,7 +80,7 @@ describe("timeline", () => {
     assert.deepStrictEqual([last.items.length, last.next], [3, null])
   })
 
-  test("D1 L1 nobody sees another tenant's ticks; what is not there is not found", async () => {
+  test("D1 L1 no one sees another tenant's ticks; what is not there is not found", async () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
@@ -131,7 +131,7 @@ describe("context", () => {
     }
   })
 
-  test("the words of a prompt are told part by part, exactly as the model saw them", async () => {
+  test("the words of a prompt are reported part by part, exactly as the model saw them", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const prompt = await ask("north", ({ context }) => context.prompt({ params: desk, query: { tick: 2 } }))
@@ -150,7 +150,7 @@ describe("context", () => {
 })
 
 describe("replay", () => {
-  test("R1 frames come page by page, stop where they are told to, and tell a snapshot where it is asked for", async () => {
+  test("R1 frames come page by page, stop where they should, and tell a snapshot where it is asked for", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const version = (await fleet.inspect("desk"))?.version ?? 0
@@ -184,12 +184,15 @@ describe("replay", () => {
     const { fleet } = await rig()
     await using _ = fleet
     let begun = 0
-    const counting = Object.assign(fleet.of("north"), {
-      replay: (...request: Parameters<Fleet["replay"]>) => {
-        begun++
-        return fleet.replay(...request)
+    const counting = {
+      tenant: fleet.forTenant("north").tenant,
+      replay: {
+        frames: (...request: Parameters<Fleet["replay"]["frames"]>) => {
+          begun++
+          return fleet.replay.frames(...request)
+        }
       }
-    })
+    }
     const walks = new ReplayWalks()
     const pageFrom = async (from: number, count: number) => {
       const walk = walks.take(counting, { id: "desk", from, snapshots: false })
@@ -200,7 +203,7 @@ describe("replay", () => {
     }
     const walked = [...(await pageFrom(1, 10)), ...(await pageFrom(11, 10)), ...(await pageFrom(21, 10))]
     assert.strictEqual(begun, 1)
-    const whole = await Array.fromAsync(fleet.replay("desk", { from: 1, to: 30 }))
+    const whole = await Array.fromAsync(fleet.replay.frames("desk", { from: 1, to: 30 }))
     assert.deepStrictEqual(walked, whole)
     assert.deepStrictEqual(await pageFrom(11, 10), whole.slice(10, 20))
     assert.strictEqual(begun, 2)
@@ -222,7 +225,7 @@ describe("replay", () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
-    const before = await fleet.outboxEnd()
+    const before = await fleet.outbox.end()
     const fork = (
       token: string,
       payload: { tick: number; prompt?: string; model?: string; stubs?: Record<string, string> }
@@ -242,7 +245,7 @@ describe("replay", () => {
     assert.strictEqual(await refusalOf(fork("north", { tick: 99 })), "NotFound")
     assert.strictEqual(await refusalOf(fork("south", { tick: 1 })), "NotFound")
     assert.strictEqual(await refusalOf(fork("north:ro", { tick: 1 })), "Forbidden")
-    assert.strictEqual(await fleet.outboxEnd(), before)
+    assert.strictEqual(await fleet.outbox.end(), before)
     assert.deepStrictEqual(heard.trouble, [])
   })
 })

@@ -92,7 +92,7 @@ describe("an MCP server over pipes", () => {
     { timeout: PATIENCE },
     async () => {
       await using rig = await aRig({ says: [{ text: HOSTILE }] })
-      await rig.fleet.of("south").create("desk")
+      await rig.fleet.forTenant("south").create("desk")
       const client = await connected(overPipes("send", rig.server.url, "north-secret-secret"))
       const said = await call(client, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
       assert.deepInclude(said.value, { state: "answered", reply: HOSTILE, envelope: "m-1" })
@@ -141,7 +141,7 @@ const slow = () => Promise.withResolvers<void>()
 describe("an MCP server over HTTP", () => {
   test.for(eras)("M1 T3 an official client uses it behind the guard, each for its own tenant: %o", async (mode) => {
     await using rig = await aRig({ says: [{ text: "north answers" }] })
-    await rig.fleet.of("south").create("desk")
+    await rig.fleet.forTenant("south").create("desk")
     const north = await connected(overHttp(rig.server.url, "north-secret-secret"), mode)
     const south = await connected(overHttp(rig.server.url, "south-secret-secret"), mode)
     const looker = await connected(overHttp(rig.server.url, "looker-secret-secret"), mode)
@@ -179,7 +179,7 @@ describe("an MCP server over HTTP", () => {
   test("an answer that takes longer is pending, and is there when it is asked for again", async () => {
     const held = slow()
     const wait = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "now") })
-    const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+    const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
     await using rig = await aRig({
       tools: [wait, sink],
       says: [{ calls: [{ tool: "wait" }] }, { text: "Done." }, { calls: [{ tool: "sink" }] }, { text: "Sunk." }]
@@ -195,7 +195,7 @@ describe("an MCP server over HTTP", () => {
     const asked = await call(client, "agents_send", { agent: "desk", text: "Sink it." })
     assert.strictEqual(asked.value["state"], "waiting_for_approval")
     const [approval] = asked.value["approvals"] as ReadonlyArray<{ readonly approval: string }>
-    await rig.fleet.decide("desk", approval?.approval ?? "", "denied")
+    await rig.fleet.deny("desk", approval?.approval ?? "")
     await client.close()
   })
 

@@ -1,7 +1,7 @@
 // Connection: the one connection to a server, and how it comes back.
-// Owns who waits for it, the pause after failures, and giving it up. Leaves the handshake to connection.ts, judging the list
-// and calling to tools.ts.
-// C1  There is one connection at most. Whoever needs it while it opens waits for the same attempt, and no longer than
+// Owns the handshake, who waits for it, the pause after failures, and giving it up. Leaves judging the list and calling to
+// tools.ts.
+// C1  There is one connection at most. Anyone who needs it while it opens waits for the same attempt, and no longer than
 //     its own signal allows.
 // C2  After a failure the next attempt waits; each further one twice as long, up to MAX_PAUSE_MILLIS. What is asked
 //     meanwhile fails at once and says so.
@@ -16,7 +16,7 @@ import { withoutSecrets } from "./secrets.ts"
 import { openWire } from "./transport/wire.ts"
 
 // Failure: what went wrong between here and a server, in words.
-// K1  Words of the server are plain, on one line and short; nothing of a stack or of a header is told.
+// K1  Words of the server are plain, on one line and short; nothing of a stack or of a header is reported.
 
 interface Failure {
   /** answer: the server refused. silence: it did not answer in time. lost: the connection is gone. stopped: by us. */

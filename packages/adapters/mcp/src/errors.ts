@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** The description of a server is wrong. The developer must correct it. */
+/**
+ * The description of a server is wrong. The developer must correct it.
+ * @example if (error instanceof McpServerInvalid) console.error(error.message)
+ */
 export class McpServerInvalid extends Schema.TaggedError<McpServerInvalid>()("McpServerInvalid", {
   server: Schema.String,
   message: Schema.String
@@ -8,7 +11,10 @@ export class McpServerInvalid extends Schema.TaggedError<McpServerInvalid>()("Mc
   readonly recovery = "stop" as const
 }
 
-/** What a server offers is not what was allowed: nothing was allowed, a tool is missing, broken, or not what was pinned. */
+/**
+ * What a server offers is not what was allowed: nothing was allowed, a tool is missing, broken, or not what was pinned.
+ * @example if (error instanceof McpToolsRefused) console.error(error.message)
+ */
 export class McpToolsRefused extends Schema.TaggedError<McpToolsRefused>()("McpToolsRefused", {
   server: Schema.String,
   /** Names of the tools that the server offers, cleaned. */
@@ -18,7 +24,10 @@ export class McpToolsRefused extends Schema.TaggedError<McpToolsRefused>()("McpT
   readonly recovery = "stop" as const
 }
 
-/** The server can not be reached, or what it says can not be used. It may be asked again later. */
+/**
+ * The server can not be reached, or what it says can not be used. It may be asked again later.
+ * @example if (error instanceof McpUnavailable) console.error(error.message)
+ */
 export class McpUnavailable extends Schema.TaggedError<McpUnavailable>()("McpUnavailable", {
   server: Schema.String,
   message: Schema.String
@@ -26,7 +35,7 @@ export class McpUnavailable extends Schema.TaggedError<McpUnavailable>()("McpUna
   readonly recovery = "retry" as const
 }
 
-/** A call that did not succeed. Its message is what the model is told. */
+/** A call that did not succeed. Its message is what the model learns. */
 export class McpCallFailed extends Schema.TaggedError<McpCallFailed>()("McpCallFailed", {
   server: Schema.String,
   tool: Schema.String,

@@ -1,7 +1,7 @@
 import { defineMcpServer, type McpServerOptions } from "./options.ts"
 import { type McpTools, mcpTools } from "./tools.ts"
 
-export { McpToolsRefused, McpUnavailable } from "./errors.ts"
+export { McpServerInvalid, McpToolsRefused, McpUnavailable } from "./errors.ts"
 export { defineMcpServer, type McpServerOptions } from "./options.ts"
 export { pinsText } from "./listing.ts"
 export { type McpTools, mcpTools } from "./tools.ts"

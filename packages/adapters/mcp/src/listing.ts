@@ -8,7 +8,7 @@ import { isJsonObject, type Json, plain } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import { canonicalJson } from "@reverie/tools"
 
-// Pin: what makes a tool of a server the tool that somebody looked at.
+// Pin: what makes a tool of a server the tool that someone looked at.
 // N1  The hash is SHA-256 of the canonical JSON of name, description, input schema and annotations: each of them counts,
 //     the order of keys does not.
 

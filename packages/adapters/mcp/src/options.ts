@@ -3,7 +3,7 @@
 // O1  A wrong description throws at once, with one sentence that names the server and the field.
 // O2  Nothing that a server says of its own tools makes one of them allowed, harmless or repeatable: only the user does.
 
-import { type ToolCategory, toolCategories } from "@reverie/protocol"
+import { isToolName, TOOL_NAME_FORM } from "@reverie/tools"
 import { McpServerInvalid } from "./errors.ts"
 import type { Transport } from "@modelcontextprotocol/client"
 
@@ -29,8 +29,10 @@ export interface McpHttp {
 export interface McpAllowed {
   /** Its name as the server says it. */
   readonly tool: string
-  /** `dangerous` when not said: a person decides about every call. */
-  readonly category?: Exclude<ToolCategory, "async_required">
+  /** A person approves every call. True when left out: what a server says of its own tools decides nothing. */
+  readonly needsApproval?: boolean
+  /** A call that succeeds ends the tick; only beside `needsApproval: false`. False when left out. */
+  readonly final?: boolean
   /** True when a second call with the same arguments does no more than the first. False when not said. */
   readonly idempotent?: boolean
   /** What its hash must be: 64 hexadecimal digits. */
@@ -39,6 +41,7 @@ export interface McpAllowed {
   readonly as?: string
 }
 
+/** What `defineMcpServer` and `mcpServer` take. */
 export interface McpServerOptions {
   /** Small letters, digits and `_`: the first part of the names of its tools. */
   readonly name: string
@@ -48,9 +51,9 @@ export interface McpServerOptions {
   /** Hashes by the server's names of tools. Given, every allowed tool needs one. */
   readonly pins?: Readonly<Record<string, string>>
   /** Longest wait for the answer to a call; 30 seconds when not said. */
-  readonly timeoutMillis?: number
+  readonly timeoutMs?: number
   /** Longest wait for the connection, and again for the list of tools; 30 seconds when not said. */
-  readonly startMillis?: number
+  readonly startMs?: number
   /** Longest text of a result; 64 KiB when not said. */
   readonly maxResultBytes?: number
   /** A server that offers more tools is refused; 256 when not said. */
@@ -79,14 +82,20 @@ export const MAX_MILLIS = 2 ** 31 - 1
  * const files = defineMcpServer({
  *   name: "files",
  *   transport: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "/srv/shared"] },
- *   allow: [{ tool: "read_text_file", category: "safe_chain", idempotent: true }, "write_file"]
+ *   allow: [{ tool: "read_text_file", needsApproval: false, idempotent: true }, "write_file"]
  * })
  */
 export const defineMcpServer = (options: McpServerOptions): McpServer => {
   const flaw = flawOf(options)
   const name = String((options as Partial<McpServerOptions> | undefined)?.name)
   if (flaw !== undefined) throw new McpServerInvalid({ server: name, message: `MCP server ${name}: ${flaw}` })
-  const { maxResultBytes = 65_536, maxTools = 256, startMillis = 30_000, timeoutMillis = 30_000, transport } = options
+  const {
+    maxResultBytes = 65_536,
+    maxTools = 256,
+    startMs: startMillis = 30_000,
+    timeoutMs: timeoutMillis = 30_000,
+    transport
+  } = options
   const allow = options.allow.map((entry) => (typeof entry === "string" ? { tool: entry } : { ...entry }))
   const own = allow.flatMap(({ pin, tool }) => (pin === undefined ? [] : [[tool, pin] as const]))
   return Object.freeze({
@@ -107,12 +116,12 @@ const flawOf = (options: McpServerOptions): string | undefined => {
   if (typeof options.name !== "string" || !/^(?!.*__)[a-z][a-z0-9_]{0,30}(?<!_)$/u.test(options.name)) {
     return "its name must be small letters, digits and single _, begin with a letter and have at most 31"
   }
-  const { maxResultBytes, maxTools, startMillis, timeoutMillis } = options
+  const { maxResultBytes, maxTools, startMs: startMillis, timeoutMs: timeoutMillis } = options
   return (
     flawOfTransport(options.transport) ??
     flawOfAllow(options) ??
-    outside("timeoutMillis", timeoutMillis, 1, MAX_MILLIS) ??
-    outside("startMillis", startMillis, 1, MAX_MILLIS) ??
+    outside("timeoutMs", timeoutMillis, 1, MAX_MILLIS) ??
+    outside("startMs", startMillis, 1, MAX_MILLIS) ??
     outside("maxResultBytes", maxResultBytes, 256, 8 * 1024 * 1024) ??
     outside("maxTools", maxTools, 1, 10_000)
   )
@@ -175,18 +184,17 @@ const isPin = (pin: unknown): boolean => typeof pin === "string" && /^[0-9a-f]{6
 
 const flawOfEntry = (entry: unknown): string | undefined => {
   if (!isObject(entry) || typeof entry["tool"] !== "string" || entry["tool"] === "") {
-    return "its allow must hold names of tools, or { tool, category?, idempotent?, pin?, as? }"
+    return "its allow must hold names of tools, or { tool, needsApproval?, final?, idempotent?, pin?, as? }"
   }
-  const { as, category, idempotent, pin } = entry
+  const { as, final, idempotent, needsApproval = true, pin } = entry
   const of = `of ${JSON.stringify(entry["tool"])}`
-  const known = toolCategories.filter((one) => one !== "async_required")
-  if (category !== undefined && !known.some((one) => one === category)) {
-    return `its category ${of} must be one of ${known.join(", ")}`
-  }
+  if (typeof needsApproval !== "boolean") return `its needsApproval ${of} must be true or false`
+  if (final !== undefined && typeof final !== "boolean") return `its final ${of} must be true or false`
+  if (final === true && needsApproval) return `its final ${of} needs needsApproval: false`
   if (idempotent !== undefined && typeof idempotent !== "boolean") return `its idempotent ${of} must be true or false`
   if (pin !== undefined && !isPin(pin)) return `its pin ${of} must be 64 hexadecimal digits`
-  if (as === undefined || (typeof as === "string" && /^[a-z][a-z0-9_]{0,63}$/u.test(as))) return undefined
-  return `its name here (as) ${of} must begin with a small letter and have only small letters, digits and _, at most 64`
+  if (as === undefined || (typeof as === "string" && isToolName(as))) return undefined
+  return `its name here (as) ${of} must ${TOOL_NAME_FORM}`
 }
 
 export interface Wire {

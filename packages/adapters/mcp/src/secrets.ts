@@ -1,4 +1,4 @@
-// Secrets: what the options hand to a server and nobody else may read.
+// Secrets: what the options hand to a server and no one else may read.
 // Owns which values these are, and taking them out of a text. Leaves where that is needed to connection.ts and tools.ts.
 // X1  What a server says, in a result or on its way out, does not carry a secret of its own options to a model.
 

@@ -1,13 +1,13 @@
 // Tools: the allowed tools of a server, for an assistant.
 // Owns which tools there are, that each is still what was looked at, and the way of one call. Leaves the connection to
 // connection.ts, and whether a call runs to Reverie: approvals and tool rules hold for these as for all.
-// T1  Only what the user allowed becomes a tool; what is missing, broken or not as pinned is told by name, before any
+// T1  Only what the user allowed becomes a tool; what is missing, broken or not as pinned is reported by name, before any
 //     call.
 // T2  A tool whose definition is not the one that was first read, or pinned, is not called: not after a change of the
 //     list, and not after a reconnect.
 // T3  A call ends in bounded time with one text or one plain failure. It is never sent a second time.
-// T4  What a server hints about its tools decides nothing: without a word of the user a tool is dangerous and is not
-//     repeated.
+// T4  What a server hints about its tools decides nothing: without a word of the user a person approves each call, and it is
+//     not repeated.
 
 import { defined, isJsonObject, type Json, plain } from "@reverie/protocol"
 import { defineTool, type Tool, type ToolRun } from "@reverie/tools"
@@ -24,7 +24,7 @@ import { withoutSecrets } from "./secrets.ts"
 
 // Offer: what is made of a server's definition before a model or a checker sees it.
 // O1  A description is shown as the server's own words, plain and bounded, and so is every description in a schema.
-// O2  Arguments are checked by the server's schema without its patterns: nobody's regular expression runs here.
+// O2  Arguments are checked by the server's schema without its patterns: no one's regular expression runs here.
 
 const MAX_DESCRIPTION_CHARS = 2_000
 const MAX_HINT_CHARS = 500
@@ -93,12 +93,13 @@ export const checkedSchema = (schema: { readonly [keyword: string]: Json }): Jso
 /** Under this name the key of a run goes to the server, so that it can recognise an earlier attempt. */
 const IDEMPOTENCY_META = "reverie/idempotencyKey"
 
-/** Reverie waits this much longer than the call, so that its end is told by who knows more. */
+/** Reverie waits this much longer than the call, so that its end is reported by who knows more. */
 const GRACE_MILLIS = 1_000
 
 /** A call that finds no connection waits for one first: for the handshake, and for the list. */
 const waitMillis = ({ startMillis }: McpServer): number => Math.min(startMillis * 2, MAX_MILLIS - 1)
 
+/** The allowed tools of an open MCP server. */
 export interface McpTools {
   readonly tools: ReadonlyArray<Tool>
   /** The hash of each allowed tool, by the server's name of it. `pinsText` prints them. */
@@ -185,26 +186,27 @@ const refuseTwins = (server: McpServer, listing: Listing, tools: ReadonlyArray<T
 
 const toolOf = (server: McpServer, connection: Connection, allowed: McpAllowed, offered: Offered): Tool => {
   const { description, inputSchema, name: tool } = offered.definition
-  const { as = toolNameOf(server.name, tool), category = "dangerous", idempotent = false } = allowed
+  const { as = toolNameOf(server.name, tool), final = false, idempotent = false, needsApproval = true } = allowed
   const definition = {
     name: as,
     description: descriptionOf(server.name, tool, description),
-    category,
+    needsApproval,
+    final,
     idempotent,
-    timeoutMillis: Math.min(waitMillis(server) + server.timeoutMillis + GRACE_MILLIS, MAX_MILLIS),
+    timeoutMs: Math.min(waitMillis(server) + server.timeoutMillis + GRACE_MILLIS, MAX_MILLIS),
     run: () => undefined
   }
   const defined = (input: unknown) => defineTool({ ...definition, input: input as { readonly [key: string]: unknown } })
   try {
     const { validate } = defined(checkedSchema(inputSchema))
-    const run: Tool["run"] = (args, toolRun) =>
+    const effect: Tool["effect"] = (args, toolRun) =>
       Effect.flatMap(Effect.option(Effect.currentSpan), (span) =>
         Effect.tryPromise({
           try: (signal) => called({ server, connection, offered }, args, toolRun, Option.getOrUndefined(span), signal),
           catch: (thrown) => failed(server, tool, thrown)
         })
       )
-    return Object.freeze({ ...defined(shownSchema(inputSchema)), validate, run })
+    return Object.freeze({ ...defined(shownSchema(inputSchema)), validate, effect })
   } catch (error) {
     const words = oneLine(error instanceof Error ? error.message : String(error), 500)
     throw refusal(server, new Map([[tool, offered]]), `${JSON.stringify(tool)} can not be used: ${words}`)

@@ -1,4 +1,4 @@
-// Names that change their mind, redirects, and listeners that nobody may reach.
+// Names that change their mind, redirects, and listeners that no one may reach.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTcpServer } from "node:net"

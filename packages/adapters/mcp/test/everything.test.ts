@@ -5,7 +5,7 @@ import type { McpServerOptions } from "../src/index.ts"
 import { call, EVERYTHING, everythingOverHttp, opened, refused } from "./rig.ts"
 
 const tools = [
-  { tool: "echo", category: "safe_chain", idempotent: true },
+  { tool: "echo", needsApproval: false, idempotent: true },
   "get-sum",
   "get-env",
   "get-tiny-image",
@@ -31,8 +31,8 @@ describe.each(ways)("server-everything over %s", (_, reach) => {
     name: "everything",
     transport: await reach(),
     allow: tools,
-    timeoutMillis: 30_000,
-    startMillis: 60_000
+    timeoutMs: 30_000,
+    startMs: 60_000
   })
 
   it("T1 T4 its allowed tools are tools, dangerous unless the user says otherwise, whatever it hints", async () => {
@@ -75,7 +75,7 @@ describe.each(ways)("server-everything over %s", (_, reach) => {
   })
 
   it("T3 a call that takes too long ends as a failure, and the next one is answered", async () => {
-    const source = await opened({ ...(await options()), timeoutMillis: 3_000 })
+    const source = await opened({ ...(await options()), timeoutMs: 3_000 })
     const slow = await call(source, "everything__trigger_long_running_operation", { duration: 3_600, steps: 1 })
     assert.isFalse(slow.ok)
     assert.match(slow.content, /did not answer within \d+ ms; whether the call took effect is unknown/)

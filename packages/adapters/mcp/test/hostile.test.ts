@@ -27,7 +27,7 @@ describe("a server that misbehaves at the start", () => {
     ["nolist", /can not be used: its answer can not be read/]
   ]
   it.each(cases)("T3 S4 L1 %s: it is refused in words, and its process is gone", async (mode, words) => {
-    const { folder, options } = hostile(mode, { startMillis: 4_000 })
+    const { folder, options } = hostile(mode, { startMs: 4_000 })
     const error = await refused(options)
     assert.strictEqual(error._tag, "McpUnavailable")
     assert.match(error.message, words)
@@ -47,7 +47,7 @@ describe("a server that misbehaves at the start", () => {
     assert.match((await refused(hostile(mode, { allow }).options)).message, words)
   })
 
-  it("L2 a broken tool that nobody allowed does no harm", async () => {
+  it("L2 a broken tool that no one allowed does no harm", async () => {
     const source = await opened(hostile("nested", { allow: ["pid"] }).options)
     assert.match((await call(source, "rogue__pid")).content, /^\d+$/)
   })
@@ -57,12 +57,12 @@ describe("a server that misbehaves at the start", () => {
     const source = await opened(old.options)
     assert.strictEqual((await call(source, "rogue__echo", { text: "a" })).content, "echo: a")
     assert.lengthOf(linesOf(old.folder, "starts"), 2)
-    const mute = hostile("mute-probe", { startMillis: 8_000 })
+    const mute = hostile("mute-probe", { startMs: 8_000 })
     assert.strictEqual((await call(await opened(mute.options), "rogue__echo", { text: "b" })).content, "echo: b")
     assert.lengthOf(linesOf(mute.folder, "starts"), 1)
   })
 
-  it("S2 a command that does not exist is told as such", async () => {
+  it("S2 a command that does not exist is reported as such", async () => {
     const { options } = hostile("plain", { transport: { command: "/nowhere/mcp" } })
     assert.match(
       (await refused(options)).message,
@@ -89,7 +89,7 @@ describe("a server that misbehaves in a call", () => {
   it.each(cases)("T3 C3 %s: one plain failure, and the next call is answered", async (tool, words) => {
     const { folder, options } = hostile("plain", {
       allow: [tool, "echo"],
-      ...(tool === "hangs" || tool === "babbles" ? { timeoutMillis: 3_000 } : {})
+      ...(tool === "hangs" || tool === "babbles" ? { timeoutMs: 3_000 } : {})
     })
     const source = await opened(options)
     const result = await call(source, `rogue__${tool}`)
@@ -105,7 +105,7 @@ describe("a server that misbehaves in a call", () => {
   })
 
   it("C3 one that misses three answers in a row is started anew", async () => {
-    const { folder, options } = hostile("plain", { allow: ["hangs", "pid"], timeoutMillis: 2_000 })
+    const { folder, options } = hostile("plain", { allow: ["hangs", "pid"], timeoutMs: 2_000 })
     const source = await opened(options)
     for (let at = 0; at < 3; at++) assert.isFalse((await call(source, "rogue__hangs")).ok)
     const [first] = linesOf(folder, "starts")

@@ -71,8 +71,8 @@ const served = async (misbehave: Misbehaviour, transport: Partial<McpHttp> = {})
     name: "web",
     transport: { url: `http://127.0.0.1:${port}/mcp`, allowPrivate: [`127.0.0.1:${port}`], ...transport },
     allow: ["echo", "bad"],
-    timeoutMillis: 3_000,
-    startMillis: 30_000
+    timeoutMs: 3_000,
+    startMs: 30_000
   }
   return { options, heard, requests, port }
 }
@@ -142,7 +142,7 @@ describe("a server over HTTP that misbehaves in a call", () => {
         return isBad(asked)
       })
       // Short only where time is what ends the call.
-      const source = await opened({ ...options, timeoutMillis: name.endsWith("hangs") ? 3_000 : 30_000 })
+      const source = await opened({ ...options, timeoutMs: name.endsWith("hangs") ? 3_000 : 30_000 })
       const result = await call(source, "web__bad")
       assert.isFalse(result.ok)
       assert.match(result.content, words)
@@ -158,16 +158,16 @@ describe("a server over HTTP that misbehaves in a call", () => {
 describe("a server over HTTP that misbehaves at the start", () => {
   it("T3 one that never answers is refused in bounded time", async () => {
     const { options } = await served(() => true)
-    const error = await refused({ ...options, startMillis: 1_500 })
+    const error = await refused({ ...options, startMs: 1_500 })
     assert.match(error.message, /MCP server web: it can not be used: .*(did not answer|timed out)/)
   })
 
-  it("T3 nobody there, and no such name", async () => {
+  it("T3 no one there, and no such name", async () => {
     const gone = await refused({
       name: "web",
       transport: { url: "http://127.0.0.1:9/mcp", allowPrivate: ["127.0.0.1:9"] },
       allow: ["echo"],
-      startMillis: 10_000
+      startMs: 10_000
     })
     assert.match(gone.message, /MCP server web: it can not be used: /)
     const nameless = await refused({ name: "web", transport: { url: "http://nowhere.invalid/" }, allow: ["echo"] })
@@ -235,7 +235,7 @@ describe("a session that the server forgot", () => {
       name: "everything",
       transport: { url: `http://localhost:${port}/mcp`, allowPrivate: [`localhost:${port}`] },
       allow: ["echo"],
-      startMillis: 60_000
+      startMs: 60_000
     })
     const many = Array.from({ length: 20 }, (_, at) =>
       call(source, "everything__echo", { message: String(at) }, `key-${at}`)

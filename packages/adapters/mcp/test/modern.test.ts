@@ -25,7 +25,7 @@ describe.each(ways)("a server of 2026-07-28 over %s", (_, reach) => {
     name: "modern",
     transport: await reach(),
     allow,
-    startMillis: 60_000
+    startMs: 60_000
   })
 
   it("D1 it is spoken to in its own protocol, and calls are answered", async () => {
@@ -33,7 +33,7 @@ describe.each(ways)("a server of 2026-07-28 over %s", (_, reach) => {
     assert.strictEqual((await call(source, "modern__echo", { text: "now" })).content, "now")
   })
 
-  it("D3 it is told that nobody can be asked here, and the call ends", async () => {
+  it("D3 it learns that no one can be asked here, and the call ends", async () => {
     const source = await opened(await options(["asks", "echo"]))
     const result = await call(source, "modern__asks")
     assert.isFalse(result.ok)
@@ -45,10 +45,10 @@ describe.each(ways)("a server of 2026-07-28 over %s", (_, reach) => {
     const source = await opened(await options(["meta"]))
     const [tool] = source.tools
     assert.isDefined(tool)
-    const run = { key: "desk/2.1.0", signal: new AbortController().signal } as Parameters<typeof tool.run>[1]
+    const run = { key: "desk/2.1.0", signal: new AbortController().signal } as Parameters<typeof tool.effect>[1]
     const traced = Effect.gen(function* () {
       const span = yield* Effect.currentSpan
-      return { span, said: yield* tool.run({}, run) }
+      return { span, said: yield* tool.effect({}, run) }
     }).pipe(Effect.withSpan("tools.execute"))
     const { said, span } = await Effect.runPromise(traced)
     const meta = JSON.parse(String(said)) as Readonly<Record<string, unknown>>
@@ -72,7 +72,7 @@ describe("a server of 2026-07-28 that asks all the same", () => {
 describe("a change of the list in the protocol of 2026-07-28", () => {
   it("T2 D2 is heard, and the changed tool is refused", async () => {
     const transport = { command: process.execPath, args: [MODERN] }
-    const source = await opened({ name: "modern", transport, allow: ["echo", "changes"], startMillis: 60_000 })
+    const source = await opened({ name: "modern", transport, allow: ["echo", "changes"], startMs: 60_000 })
     assert.isTrue((await call(source, "modern__changes")).ok)
     let said = ""
     // The notice travels beside the answer, and may come after it.

@@ -1,4 +1,4 @@
-// What a user writes: every mistake is told at once, by its field.
+// What a user writes: every mistake is reported at once, by its field.
 
 import { assert, describe, it } from "@effect/vitest"
 import { defineMcpServer, type McpServerOptions } from "../src/index.ts"
@@ -28,14 +28,15 @@ const wrong: ReadonlyArray<readonly [object | undefined, RegExp]> = [
   [{ ...right, allow: undefined }, /it needs allow/],
   [{ ...right, allow: [7] }, /its allow must hold names/],
   [{ ...right, allow: ["a", { tool: "a" }] }, /its allow names "a" twice/],
-  [{ ...right, allow: [{ tool: "a", category: "async_required" }] }, /its category of "a" must be one of/],
+  [{ ...right, allow: [{ tool: "a", needsApproval: 1 }] }, /its needsApproval of "a" must be true or false/],
+  [{ ...right, allow: [{ tool: "a", final: true }] }, /its final of "a" needs needsApproval: false/],
   [{ ...right, allow: [{ tool: "a", idempotent: 1 }] }, /its idempotent of "a"/],
   [{ ...right, allow: [{ tool: "a", pin: "abc" }] }, /its pin of "a" must be 64/],
-  [{ ...right, allow: [{ tool: "a", as: "A-b" }] }, /its name here \(as\) of "a"/],
+  [{ ...right, allow: [{ tool: "a", as: "1b" }] }, /its name here \(as\) of "a"/],
   [{ ...right, pins: { read: "abc" } }, /its pin of "read" must be 64/],
   [{ ...right, pins: { write: pin } }, /its pins name "write", which allow does not/],
-  [{ ...right, timeoutMillis: 0 }, /its timeoutMillis must be a whole number/],
-  [{ ...right, startMillis: 1.5 }, /its startMillis must be a whole number/],
+  [{ ...right, timeoutMs: 0 }, /its timeoutMs must be a whole number/],
+  [{ ...right, startMs: 1.5 }, /its startMs must be a whole number/],
   [{ ...right, maxResultBytes: 10 }, /its maxResultBytes must be a whole number/],
   [{ ...right, maxTools: Number.NaN }, /its maxTools must be a whole number/]
 ]

@@ -1,4 +1,4 @@
-// Rug pulls: a tool that is not what somebody looked at is not called.
+// Rug pulls: a tool that is not what someone looked at is not called.
 
 import { assert, describe, it } from "@effect/vitest"
 import { defineMcpServer, pinsText } from "../src/index.ts"

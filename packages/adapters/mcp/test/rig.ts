@@ -53,8 +53,8 @@ export const hostile = (mode: string, options: Partial<McpServerOptions> = {}): 
       name: "rogue",
       transport: { command: process.execPath, args: [HOSTILE, mode, folder] },
       allow: ["echo"],
-      timeoutMillis: 20_000,
-      startMillis: 30_000,
+      timeoutMs: 20_000,
+      startMs: 30_000,
       ...options
     }
   }

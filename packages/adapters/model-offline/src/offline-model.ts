@@ -1,6 +1,6 @@
 // OfflineModel: the Model port without a model. It exists so that the machinery runs anywhere, with no key and no network.
-// Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `offline-model.ts`,
-// dividing a goal to `offline-model.ts`, what is asked for memory's sake to `sleep/`.
+// Owns what is done next in a turn, making sentences, and dividing a goal. Leaves choosing a tool to `calls.ts`, what is asked
+// for memory's sake to `sleep/`.
 // O1  The same prompt has the same reply.
 // O2  It never loops: after a user message it makes one call by rules, or those written out, and at most one to say the
 //     answer, MAX_CALLS in all unless more are written out; never the same call twice.

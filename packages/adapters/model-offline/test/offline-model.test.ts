@@ -271,7 +271,7 @@ describe("answers", () => {
     ])
   })
 
-  it("a long result is told in short, an empty one is done, the third one is counted", () => {
+  it("a long result is reported in short, an empty one is done, the third one is counted", () => {
     const asked = [user("/a x=1\n/b x=1\n/c x=1")]
     const told = infer(after(asked, infer(asked), "x".repeat(9_000), "", "more")).text
     assert.isBelow(told.length, 400)

@@ -59,7 +59,7 @@ describe("profile", () => {
   const ask = (known: ReadonlyArray<string>, ...facts: ReadonlyArray<string>) =>
     rowsFor("profile", "Entity: Nora", "Known:", ...known, "New:", ...facts)
 
-  it("A1 what somebody is, has or likes is an attribute; what happened or goes on is none", () => {
+  it("A1 what someone is, has or likes is an attribute; what happened or goes on is none", () => {
     assert.deepStrictEqual(
       ask(
         [],

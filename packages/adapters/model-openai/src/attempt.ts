@@ -2,7 +2,7 @@
 // Owns the joining of client, exchange, reading and breaker. Leaves trying again to `options.ts`, and what is read of an
 // answer to `answer.ts` and `openai-embedder.ts`.
 // I1  Interrupting it closes the connection.
-// I2  The breaker is told the end of every attempt that it admitted, also of one that was interrupted.
+// I2  The breaker learns the end of every attempt that it admitted, also of one that was interrupted.
 
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
 // I1  Every status and every error body becomes exactly one RequestError.
 // I2  A server that names a time is believed up to one day: no lie silences an assistant for ever.
 // I3  A denial is the word of the API itself. A page where an API should be, and a redirect that says that it is for now,
-//     are of whatever stands before a server that is away: waiting helps, and nobody need act.
+//     are of whatever stands before a server that is away: waiting helps, and no one need act.
 
 import { defined, isJsonObject, type Json } from "@reverie/protocol"
 import {

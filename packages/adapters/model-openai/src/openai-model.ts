@@ -1,5 +1,5 @@
 // OpenAiModel: the Model port over any OpenAI-compatible chat completions server.
-// Owns the walk of one call: ask, judge, ask once more. Leaves each round to `openai-model.ts`, each attempt to `attempt.ts`.
+// Owns the walk of one call and each round of it: ask, judge, ask once more. Leaves each attempt to `attempt.ts`.
 // I1  Whatever the server does, a call ends within its deadline in a reply or in one ModelError (model I1, I2).
 // I2  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // I3  The key is in no error, no log and no reply.
@@ -112,7 +112,7 @@ interface RoundContext extends AttemptContext<string> {
   readonly isPlain: boolean
   /** Whether the end of what lasts is marked for a prompt cache. */
   readonly isMarked: boolean
-  /** Whether to stream; undefined streams for whoever listens. */
+  /** Whether to stream; undefined streams for anyone who listens. */
   readonly stream: boolean | undefined
   readonly scrub: Scrub
   readonly tokens: Tokens["Service"] | undefined

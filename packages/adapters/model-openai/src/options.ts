@@ -1,5 +1,5 @@
 // Options: how one model or embedder behind one base URL is reached, and what limits a call has.
-// Owns the defaults. Leaves reading the environment to whoever starts a fleet.
+// Owns the defaults. Leaves reading the environment to the code that starts a fleet.
 
 import type { Json } from "@reverie/protocol"
 import type * as Redacted from "effect/Redacted"
@@ -65,7 +65,7 @@ export interface OpenAiModelOptions extends ServerOptions {
 export interface OpenAiEmbedderOptions extends ServerOptions {
   /** The length of the vectors. */
   readonly dimensions: number
-  /** Tell the server the length. When absent, it is told to the models of OpenAI that can shorten their vectors. */
+  /** Tell the server the length. When absent, it is reported to the models of OpenAI that can shorten their vectors. */
   readonly sendDimensions?: boolean
 }
 

@@ -68,7 +68,7 @@ it.live("J3 a broken object is complained about once, then handed over as malfor
   })
 )
 
-it.live("J1 tools are described, history is told in plain words, neighbours of one role are joined", () =>
+it.live("J1 tools are described, history is reported in plain words, neighbours of one role are joined", () =>
   Effect.gen(function* () {
     const { model, server } = yield* harbor({ script: saying('{"answer":"ok"}') }, plain)
     yield* model.infer(

@@ -44,7 +44,7 @@ describe("a good server", () => {
     })
   )
 
-  it.live("is told the length when its model can shorten vectors, or when the options say so", () =>
+  it.live("learns the length when its model can shorten vectors, or when the options say so", () =>
     Effect.gen(function* () {
       for (const [model, sendDimensions, told] of [
         ["text-embedding-3-small", undefined, 32],

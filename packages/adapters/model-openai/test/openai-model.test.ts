@@ -57,7 +57,7 @@ describe("a good server", () => {
     })
   )
 
-  it.live("the option decides on streaming, whoever listens", () =>
+  it.live("the option decides on streaming, no matter who listens", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ script: saying("Yes.") }, { stream: false })
       const heard: Array<string> = []
@@ -294,7 +294,7 @@ describe("odd surroundings", () => {
     })
   )
 
-  it.live("I1 nobody listens", () =>
+  it.live("I1 no one listens", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ script: saying("Yes.") })
       yield* Effect.promise(() => server.close())

@@ -95,7 +95,7 @@ it("W1 whatever was sent before, the text is that of the prompt at hand", () => 
   )
 })
 
-it("W2 two tools that look alike on the wire are told apart and found again", () => {
+it("W2 two tools that look alike on the wire are distinguished and found again", () => {
   const offers = ["harbor.look", "harbor_look", "harbor look"].map((name) => ({
     name,
     description: "",

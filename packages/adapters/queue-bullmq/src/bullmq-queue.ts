@@ -22,13 +22,13 @@ import { addressOf, mayBeLessUrgent, payloadOf, type Sleep, sleepOptions, tickOp
 // Publisher: puts wake-ups into the queue, many at once.
 // G1  Wake-ups given in one turn go out together; those for one assistant as one, as urgent as the most urgent of them.
 // G2  A wake-up that joins a less urgent one that waits raises it, and moves no other.
-// G3  An order is also told to whoever has its assistant in hand.
+// G3  An order is also told to the one who has its assistant in hand.
 
 /** Jobs in one call of BullMQ. */
 const MOST_AT_ONCE = 500
 
 interface Publisher {
-  /** Settles when the wake-up was given or dropped; at once when nobody answers. Never fails. */
+  /** Settles when the wake-up was given or dropped; at once when no one answers. Never fails. */
   readonly wake: (address: Address, urgency: Urgency, trace?: string) => Promise<void>
   /** Fails when it can not be given. */
   readonly give: (requests: ReadonlyArray<Request>) => Promise<void>
@@ -122,7 +122,7 @@ const makeLater = (
   const set = async (address: Address, dueAt: number, at: number): Promise<void> => {
     if (!(await carrier.appoint({ address, dueAt, at }))) return
     await add(address, dueAt, at)
-    // Somebody may have set an earlier time in between, and this one has just replaced it.
+    // Someone may have set an earlier time in between, and this one has just replaced it.
     const earliest = await carrier.appointed(address)
     if (earliest !== undefined && earliest < Math.round(dueAt)) await add(address, earliest, at)
   }

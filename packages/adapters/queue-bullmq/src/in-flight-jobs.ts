@@ -1,6 +1,6 @@
 // InFlightJobs: the wake-ups that this process has taken out of the queue.
 // Owns who is handed what, the locks, giving back, and ending a job. Leaves adding to giver, asking to fetching.
-// H1  Jobs are fetched only while somebody waits, few ahead of him: what nobody here asks for, other processes take.
+// H1  Jobs are fetched only while someone waits, few ahead of him: what no one here asks for, other processes take.
 // H2  A taker that stops waiting takes no wake-up with it: what was fetched for it goes to the next one, or back.
 // H3  A job in hand stays active, under a lock that is kept, until its wake-up is done. So no other process is handed its
 //     assistant, and a wake-up given meanwhile comes after it (Q3).
@@ -16,7 +16,7 @@ import { addressOf, type Tick, traceOf } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
 import { type Reach, within } from "./reach.ts"
 
-// Fetching: gets jobs out of the queue, one after the other, as long as somebody wants one.
+// Fetching: gets jobs out of the queue, one after the other, as long as someone wants one.
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
@@ -182,7 +182,7 @@ export class InFlightJobs {
     })
   })
 
-  /** Hands out nothing more, gives back what nobody has, and waits for what is in hand. */
+  /** Hands out nothing more, gives back what no one has, and waits for what is in hand. */
   async close(): Promise<void> {
     this.#isClosing = true
     await Promise.all([...this.#ready].map((held) => this.#giveBack(held)))
@@ -232,7 +232,7 @@ export class InFlightJobs {
 
   async #end(held: Held): Promise<void> {
     if (this.#inHand.get(held.key) === held) this.#inHand.delete(held.key)
-    // The next one comes with the same call, where somebody waits for it.
+    // The next one comes with the same call, where someone waits for it.
     const bringsNext = this.#isWanted(AHEAD)
     if (bringsNext) this.#bringing++
     const ending = this.#reach.call("end a wake-up", async () => {
@@ -266,7 +266,7 @@ export class InFlightJobs {
     this.#waiters.rouseOne()
   }
 
-  /** A lock that is lost shows when the job ends: it is somebody else's then, and there is nothing to do here. */
+  /** A lock that is lost shows when the job ends: it is someone else's then, and there is nothing to do here. */
   async #renew(): Promise<void> {
     const all = [...this.#held]
     if (all.length === 0) return

@@ -12,7 +12,7 @@ import type { JobsOptions } from "bullmq"
 export interface Tick {
   readonly tenant: string
   readonly assistant: string
-  /** W3C trace context of whoever gave the wake-up. What a server answers may be anything. */
+  /** W3C trace context of the one who gave the wake-up. What a server answers may be anything. */
   readonly trace?: unknown
 }
 

@@ -1,4 +1,4 @@
-// Options: what a queue on BullMQ is told when it is opened, and what it takes where nothing is said.
+// Options: what a queue on BullMQ is given when it is opened, and what it takes where nothing is said.
 // Owns the numbers. Leaves their meaning for BullMQ to the carriers.
 
 import type * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 // Reach: every call of the server, with a deadline around it.
 // Owns the deadline, giving a wake-up up, and telling of it. Leaves what is called to the caller.
 // R1  A call ends within the deadline, well or not, whatever the server does.
-// R2  Once the server missed a deadline, nobody waits for it until a call has succeeded.
+// R2  Once the server missed a deadline, no one waits for it until a call has succeeded.
 // R3  What was dropped is counted, every time, and said in the log at most once in a while.
 
 import * as Effect from "effect/Effect"
@@ -67,7 +67,7 @@ export const makeReach = Effect.fnUntraced(function* (carrier: Carrier, deadline
       return answer
     } catch (cause) {
       isAiling = cause instanceof QueueSilent
-      // Late is one thing; not a byte is a dead connection that nobody tells of.
+      // Late is one thing; not a byte is a dead connection that no one tells of.
       if (isAiling && carrier.heardBytes() === before) carrier.reconnect()
       throw cause
     }

@@ -1,6 +1,6 @@
 // SleepSchedules: sleep schedule as cron schedules, each of whose turns gives its assistant a wake-up.
 // Owns keeping them in the queue. Leaves whether it is night to the store: a turn is only a wake-up.
-// S1  A schedule that was set stays set: a server that has forgotten everything is told all of them again within
+// S1  A schedule that was set stays set: a server that has forgotten everything learns all of them again within
 //     RESTORE_MILLIS, and one that lost a few within a round of looking.
 // S2  Setting what is already set does not skip a turn that is due.
 
@@ -21,7 +21,7 @@ export interface SleepHours {
 export class SleepSchedules extends Context.Service<
   SleepSchedules,
   {
-    /** Sets the hours of an assistant, or takes them away. An unreachable server is told when it is back. */
+    /** Sets the hours of an assistant, or takes them away. An unreachable server learns of it when it is back. */
     readonly set: (address: Address, hours: SleepHours | undefined) => Effect.Effect<void, SleepScheduleRefused>
   }
 >()("@reverie/queue-bullmq/SleepSchedules") {}

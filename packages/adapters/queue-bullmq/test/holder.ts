@@ -1,4 +1,4 @@
-// Holder: a process that takes as many wake-ups as it is told and never ends them. Arguments: url, prefix, count.
+// Holder: a process that takes as many wake-ups as it receives and never ends them. Arguments: url, prefix, count.
 
 import * as Redacted from "effect/Redacted"
 import { openLine } from "./line.ts"

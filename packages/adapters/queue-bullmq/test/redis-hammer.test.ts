@@ -26,7 +26,7 @@ const closeAll = (lines: ReadonlyArray<Line>) => Promise.all(lines.map((line) =>
 
 redis.describe("queue-bullmq under the hammer", () => {
   test(
-    "Q3 J2 H3 a wake-up given while its assistant is handled is never lost, and nobody is handled twice at once",
+    "Q3 J2 H3 a wake-up given while its assistant is handled is never lost, and no one is handled twice at once",
     { timeout: 300_000 },
     async () => {
       const options = optionsAt({ redis: Redacted.make(redis.server().url) }, { deadlineMillis: 30_000 })

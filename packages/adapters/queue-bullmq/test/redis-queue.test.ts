@@ -84,7 +84,7 @@ redis.describe("queue-bullmq", () => {
     assert.strictEqual(await takeNext(holder), "default/ada")
   })
 
-  test("H2 a wake-up that was fetched for somebody who left goes to another process", async () => {
+  test("H2 a wake-up that was fetched for someone who left goes to another process", async () => {
     const options = ownOptions()
     const [leaver, stayer] = [lineWith(options), lineWith(options)]
     await leaver.ready()

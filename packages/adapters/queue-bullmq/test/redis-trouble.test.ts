@@ -122,7 +122,7 @@ redis.describe("queue-bullmq in trouble", () => {
   })
 })
 
-/** As a sweep does, until somebody who waits is handed it. */
+/** As a sweep does, until someone who waits is handed it. */
 const giveUntil = async <A>(line: Line, waiting: Promise<A>): Promise<A> => {
   let isOver = false
   const over = waiting.finally(() => {

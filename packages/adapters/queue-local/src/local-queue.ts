@@ -1,10 +1,10 @@
 // LocalQueue: the WakeQueue of one process.
-// Owns the wake-ups that nobody has taken yet. Leaves finding them again after the process has ended to `Mailbox.due`.
+// Owns the wake-ups that no one has taken yet. Leaves finding them again after the process has ended to `Mailbox.due`.
 // A wake-up leaves the queue before it is handed out. So one that is given while its assistant is being handled stands in
-// the queue again (Q3) without any memory of who is handling what: whoever handles it hears of it at once (Q6).
+// the queue again (Q3) without any memory of who is handling what: the one who handles it learns of it at once (Q6).
 // L1  A wake-up is either in the queue or handed out: a taker that stops waiting takes none with it.
-// L2  While wake-ups are waiting, somebody who waits for one is on the way: nobody sleeps beside a full queue.
-// L3  While a later wake-up is known, somebody who waits sleeps no longer than until its time.
+// L2  While wake-ups are waiting, someone who waits for one is on the way: no one sleeps beside a full queue.
+// L3  While a later wake-up is known, someone who waits sleeps no longer than until its time.
 
 import { type WakeUp, URGENCIES, type Urgency, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
@@ -20,7 +20,7 @@ interface Waiting {
 const waitingOf = (address: Address, trace: string | undefined): Waiting =>
   trace === undefined ? { address } : { address, trace }
 
-/** The wake-ups that nobody has taken, one for each assistant. */
+/** The wake-ups that no one has taken, one for each assistant. */
 const makeWaiting = () => {
   /** In the order in which they were first given: a map keeps a key in its place when it is set again. */
   const wakeUps: Readonly<Record<Urgency, Map<string, Waiting>>> = {
@@ -57,7 +57,7 @@ interface Later {
 /** The wake-ups for later, the earliest one for each assistant. */
 const makeLater = () => {
   const later = new Map<string, Later>()
-  /** The earliest of all: nobody who takes a wake-up has to look through them before. */
+  /** The earliest of all: no one who takes a wake-up has to look through them before. */
   let soonest = Number.POSITIVE_INFINITY
   return {
     soonest: (): number => soonest,
@@ -107,7 +107,7 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
   const later = makeLater()
   const { roused, rouseOne } = makeSleepers()
 
-  /** Until somebody gives a wake-up, or the time of the earliest later one has come. */
+  /** Until someone gives a wake-up, or the time of the earliest later one has come. */
   const sleep = Effect.suspend(() => {
     const soonest = later.soonest()
     if (soonest === Number.POSITIVE_INFINITY) return roused
@@ -131,7 +131,7 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
       }),
     wakeAt: (address, dueAt) =>
       Effect.sync(() => {
-        // Whoever sleeps may have to sleep less.
+        // Anyone who sleeps may have to sleep less.
         if (later.put(address, dueAt)) rouseOne()
       }),
     take: Effect.uninterruptibleMask((restore) =>

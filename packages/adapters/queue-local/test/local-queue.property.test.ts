@@ -50,7 +50,7 @@ const play = (script: ReadonlyArray<Deed>) =>
     yield* Effect.forEach(waiters, Fiber.interrupt)
     const exits = yield* Effect.forEach(waiters, Fiber.await)
     const handed = exits.filter(Exit.isSuccess).map(({ value }) => String(value.address.assistant))
-    // The queue gives no count: a last wake-up for nobody else marks its end.
+    // The queue gives no count: a last wake-up for no one else marks its end.
     yield* queue.wake(addressOf(99), "routine")
     while (true) {
       const { assistant } = (yield* queue.take).address

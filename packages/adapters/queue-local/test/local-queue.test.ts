@@ -18,7 +18,7 @@ it.effect("L3 Q5 who stops waiting hands the earlier time on to who still waits"
     yield* Fiber.interrupt(leaver)
     yield* TestClock.adjust(1_000)
     for (let turn = 0; turn < 10 && stayer.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
-    assert.isDefined(stayer.pollUnsafe(), "the wake-up stays in the queue beside somebody who waits")
+    assert.isDefined(stayer.pollUnsafe(), "the wake-up stays in the queue beside someone who waits")
     assert.strictEqual((yield* Fiber.join(stayer)).address.assistant, "ada")
   })
 )

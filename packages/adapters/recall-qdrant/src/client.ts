@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 // Options: where the Qdrant server is and what recall is called there.
-// O1  The client is told the port whenever the address says one: by itself it takes 6333 for the default of the scheme.
+// O1  The client learns the port whenever the address says one: by itself it takes 6333 for the default of the scheme.
 // O2  A path in the address is kept: by itself the client loses it.
 
 export interface QdrantOptions {

@@ -1,10 +1,10 @@
 // Collection: the one collection of a fleet, behind its alias.
-// Owns its layout, making it, and what is written down about it: its format and its vector models. Leaves points to
-// `point.ts`, filters to `point.ts`.
+// Owns its layout, making it, and what is written down about it: its format and its vector models. Leaves points
+// and filters to `point.ts`.
 // L1  The alias is given last, when everything is there: half a collection is never used, and making it goes on where
 //     it stopped.
 // L2  Everything that is filtered by has an index before the first point; in strict mode the server refuses the rest.
-// L3  A collection of a newer format, or of somebody else, is not touched. One of an older format stays in use until a
+// L3  A collection of a newer format, or of someone else, is not touched. One of an older format stays in use until a
 //     new one is complete: the alias goes over to that in one step, and the old one is dropped.
 // L4  A collection that is gone is made anew, empty; the runtime fills it from the ledger.
 

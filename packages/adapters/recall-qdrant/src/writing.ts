@@ -1,7 +1,7 @@
 // Writing: changes of one assistant's entries, brought to the server.
 // Owns turning changes into points, and their packing into requests. Leaves who may write at once to `qdrant-recall.ts`.
 // W1  The points first, the position last, each request in order: what was cut off is done again, to the same end.
-// W4  The position moves only from where it was read: points of whoever was overtaken, or erased, in between are no gap.
+// W4  The position moves only from where it was read: points of anyone who was overtaken, or erased, in between are no gap.
 // W2  A change of what an entry means takes its vectors of meaning with it; any other change leaves them.
 // W3  What is as it was is not written.
 
@@ -97,7 +97,7 @@ const packed = (operations: ReadonlyArray<Operation>): ReadonlyArray<Array<Opera
 }
 
 /**
- * Moves the position, unless somebody else has moved it since it was read. It goes with the last points, in one request.
+ * Moves the position, unless someone else has moved it since it was read. It goes with the last points, in one request.
  */
 const moving = (address: Address, before: unknown, { from, to }: IndexSpan): Operation => {
   const points = [positionPoint(address, to)]

@@ -43,7 +43,7 @@ export const put = (id: string, text: string, over: Partial<MemoryEntry> = {}) =
 
 export const at = (no: number): IndexPosition => ({ no, digest: `entry ${no}` })
 
-/** The first thing that is told of an assistant. */
+/** The first thing that is reported of an assistant. */
 export const begin = (no: number) => ({ from: INDEX_START, to: at(no) })
 
 /** Applies changes from where the index stands. */

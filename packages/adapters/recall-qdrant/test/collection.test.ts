@@ -102,7 +102,7 @@ it.effect("L3 a collection of an older format gives its alias to a new one, whic
   )
 )
 
-it.effect("L3 a collection of somebody else is refused and left alone", () =>
+it.effect("L3 a collection of someone else is refused and left alone", () =>
   withServer((server) =>
     Effect.gen(function* () {
       yield* send(server, "PUT", "collections/theirs", { vectors: { size: 3, distance: "Cosine" } })

@@ -93,7 +93,7 @@ it.effect(
     )
 )
 
-/** A port of the loopback on which nobody listens. */
+/** A port of the loopback on which no one listens. */
 const freePort = Effect.promise(
   () =>
     new Promise<number>((resolve) => {
@@ -104,7 +104,7 @@ const freePort = Effect.promise(
     })
 )
 
-it.effect("failure I1 a refused connection is told with its reason", () =>
+it.effect("failure I1 a refused connection is reported with its reason", () =>
   Effect.gen(function* () {
     const url = `http://127.0.0.1:${yield* freePort}`
     const server = { url } as QdrantServer
@@ -113,14 +113,14 @@ it.effect("failure I1 a refused connection is told with its reason", () =>
   })
 )
 
-it.effect("failure I1 an address that is none is told as such", () =>
+it.effect("failure I1 an address that is none is reported as such", () =>
   Effect.gen(function* () {
     const error = yield* Effect.flip(recallOn({ url: "qdrant, please" } as QdrantServer, textsFound(ada, "tide")))
     assert.match(error.message, /Invalid URL/)
   })
 )
 
-it.effect("the key is sent with every request, is told to nobody, and a wrong one is told as such", () =>
+it.effect("the key is sent with every request, is shown to no one, and a wrong one is reported as such", () =>
   withServer(
     (server) =>
       Effect.gen(function* () {

@@ -52,7 +52,7 @@ const lyingServer = Effect.acquireRelease(
     })
 )
 
-it.effect("Q1 P2 whatever a server gives, nobody finds what he may not read or did not ask for", () =>
+it.effect("Q1 P2 whatever a server gives, no one finds what he may not read or did not ask for", () =>
   Effect.gen(function* () {
     const server = yield* lyingServer
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

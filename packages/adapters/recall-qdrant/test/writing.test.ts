@@ -78,7 +78,7 @@ it.effect("W1 a write that breaks off anywhere, its answer lost or not, is done 
   )
 )
 
-it.effect("W4 whoever was erased or overtaken by another process moves no position, and is told so", () =>
+it.effect("W4 anyone who was erased or overtaken by another process moves no position, and learns so", () =>
   withServer((server) =>
     Effect.gen(function* () {
       const others = {

@@ -84,7 +84,7 @@ export const FORMAT = 3
  * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are
  * being erased. Keys are never used twice. `position` and the `digest` of the ledger entry there count for owners; `entries`
  * is how many entries the group may read.
- * entries: `doc` is the number under which its words are kept, another one whenever it is told anew.
+ * entries: `doc` is the number under which its words are kept, another one whenever it is reported anew.
  * tail, segments, leaves, bounds: the words of entries, group by group; see words.ts. They hold no text.
  * unfinished: segments that are being made, or that are out of use and not dropped yet.
  * shared: entries by the groups that may read them besides their owner.
@@ -215,7 +215,7 @@ const whole = <A extends Prepared, B>({ begin, commit, database, statements }: O
   }
 }
 
-/** Several looks that see the same state, whatever somebody else writes meanwhile. */
+/** Several looks that see the same state, whatever someone else writes meanwhile. */
 const still = <A, B>({ database }: Open<A>, look: () => B): B => {
   database.exec("BEGIN")
   try {
@@ -350,7 +350,7 @@ export class Connection<A extends Prepared> {
     throw unreadable
   }
 
-  /** Makes room for a new file; the old one is kept beside it when it may be of use to somebody. */
+  /** Makes room for a new file; the old one is kept beside it when it may be of use to someone. */
   #clear(isKept: boolean): void {
     for (const suffix of ["", "-wal", "-shm"]) {
       const file = `${this.#file}${suffix}`

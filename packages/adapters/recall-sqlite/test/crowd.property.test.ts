@@ -14,7 +14,7 @@ const layers = {
 }
 
 for (const [name, layer] of Object.entries(layers)) {
-  test(`I1 whoever is in the crowd, everybody finds exactly what he may read, ${name}`, async () => {
+  test(`I1 anyone who is in the crowd, everybody finds exactly what he may read, ${name}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 31 - 1 }), (seed) =>
         Effect.runPromise(everybodyFindsHisOwn(seed).pipe(Effect.provide(layer(), { local: true })))

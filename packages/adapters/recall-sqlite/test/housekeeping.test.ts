@@ -5,7 +5,7 @@ import { tables } from "../src/connection.ts"
 import { wordsOf } from "../src/words/words.ts"
 
 const GROUP = 1
-/** As many as an index that is made anew is told at once. */
+/** As many as an index that is made anew receives at once. */
 const AT_ONCE = 64
 const ENTRIES = 6_400
 
@@ -23,7 +23,7 @@ const told = (number: number): MemoryEntry => ({
 })
 
 describe("the work that keeps an index small and quick", () => {
-  test("H4 what is out of use is dropped as fast as it comes to be, also where much is told at once", () => {
+  test("H4 what is out of use is dropped as fast as it comes to be, also where much is reported at once", () => {
     const database = new DatabaseSync(":memory:")
     database.exec(tables)
     const words = wordsOf(database)

@@ -1,7 +1,7 @@
 // Isolated: one run of a tool in a process of its own.
 // Owns starting the process, what is said to and fro, and its end. Leaves loading the module to child/.
 // I1  The process and all that it has started have been sent SIGKILL when the run has ended: nothing of it goes on.
-// I2  What the function does there, this process goes on; its event loop is not held, and what it is told is bounded.
+// I2  What the function does there, this process goes on; its event loop is not held, and what it receives is bounded.
 // I3  An end without an answer is said in a sentence: which bound was passed, which code or signal it was.
 // I4  At most MAX_PROCESSES run at once; the others wait their turn, within their own deadline.
 

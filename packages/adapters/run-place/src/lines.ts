@@ -2,7 +2,7 @@
 // Owns the forms and taking lines out of a stream. Loads nothing heavy.
 // L1  What the other side says is not believed: a line that is too long or of no known form ends the talk.
 
-/** What the process of a run is told. */
+/** What the process of a run receives. */
 export interface RunOrder {
   readonly type: "run"
   readonly module: string

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import { guardProcess, type GuardedRun, inRun, outsideRuns } from "./runs.ts"
 import { runIsolated } from "./isolated.ts"
 
-/** A rejection without a handler is told before the next turn of the event loop. */
+/** A rejection without a handler is reported before the next turn of the event loop. */
 const settled = Effect.callback<void>((resume) => {
   const turn = outsideRuns(() => setImmediate(() => resume(Effect.void)))
   return Effect.sync(() => clearImmediate(turn))

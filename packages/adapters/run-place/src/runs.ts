@@ -1,8 +1,8 @@
-// Runs: what a run of a tool leaves behind in this process, or does to end it, is told to that run.
+// Runs: what a run of a tool leaves behind in this process, or does to end it, is reported to that run.
 // Owns finding the run, and the ways into the process that it watches. Leaves what becomes of the call to the tools' room.
 // Loads nothing heavy: a command line can set it up before it loads a fleet.
 // G1  The run is found by its asynchronous context, which timers, callbacks and promises carry on by themselves. What has no
-//     run, or is of somebody else, goes on exactly as without a guard: no listener is added, no default is changed.
+//     run, or is of someone else, goes on exactly as without a guard: no listener is added, no default is changed.
 // G2  `process.exit`, `process.abort` and a deadly signal to this very process throw within a run, and end nothing. A program
 //     that is started to kill this process can not be held back.
 // G3  What comes after the end of a run is logged, at most MAX_LATE_LINES times a run.
@@ -51,7 +51,7 @@ const refusal = (run: GuardedRun, what: string): EndRefused => {
   return new EndRefused(`${what} does nothing in a tool`)
 }
 
-/** What the process tells of an error that nobody has handled. */
+/** What the process tells of an error that no one has handled. */
 const strays: Readonly<Record<string, string>> = {
   unhandledRejection: "a promise that it left without a handler was rejected",
   uncaughtException: "it threw in a timer or a callback"
@@ -108,7 +108,7 @@ const guards: Readonly<Record<string, (verb: Verb) => Verb>> = {
     )
 }
 
-/** Puts each guard into its place; answers how to take them out again, where nobody has put something else there. */
+/** Puts each guard into its place; answers how to take them out again, where no one has put something else there. */
 const setUp = (): (() => void) => {
   const placed = Object.entries(guards).map(([name, guarding]) => {
     const verb = Reflect.get(process, name) as Verb

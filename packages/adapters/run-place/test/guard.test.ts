@@ -29,7 +29,7 @@ describe("guard", () => {
     ["microtask", `${THREW}: stray`],
     ["emitter", `${THREW}: stray`],
     ["fetch", `${REJECTED}: fetch failed`]
-  ])("G1 what a run leaves behind by %s is told to it, and the process lives on", (deed, problem) => {
+  ])("G1 what a run leaves behind by %s is reported to it, and the process lives on", (deed, problem) => {
     const { code, logged, said } = guarded(deed)
     assert.deepStrictEqual([said, code, logged], [[`told: ${problem}`, ALIVE], 0, ""])
   })
@@ -41,7 +41,7 @@ describe("guard", () => {
     ["abort", "process.abort()"],
     ["kill", 'process.kill(process.pid, "SIGKILL")'],
     ["kill-group", 'process.kill(process.pid, "SIGTERM")']
-  ])("G2 a run that calls %s is told and thrown at, and nothing ends", (deed, called) => {
+  ])("G2 a run that calls %s learns of it and is thrown at, and nothing ends", (deed, called) => {
     const { code, said } = guarded(deed)
     assert.deepStrictEqual(
       [said, code],
@@ -49,7 +49,7 @@ describe("guard", () => {
     )
   })
 
-  test("G2 the same in a timer of the run is told once", () => {
+  test("G2 the same in a timer of the run is reported once", () => {
     assert.deepStrictEqual(guarded("exit-in-timer").said, [`told: it called process.exit(0), ${NOT_DONE}`, ALIVE])
   })
 

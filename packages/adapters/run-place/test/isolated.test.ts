@@ -22,7 +22,7 @@ const running = (args: object, { memoryMb = 64, module = "tool", timeoutMillis =
     description: "For tests.",
     input: { type: "object" },
     isolate: { memoryMb },
-    timeoutMillis,
+    timeoutMs: timeoutMillis,
     run: moduleOf(module)
   })
   const call = { id: "1.1.0", tool: "probe", arguments: args } as unknown as ToolCall

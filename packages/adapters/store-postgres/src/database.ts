@@ -152,7 +152,7 @@ const poolOf = (url: Redacted.Redacted, { connections, deadlineMillis, schema, t
     }
   })
 
-/** Runs by the context of the store; whoever waits is told at the deadline at the latest, whatever the client does. */
+/** Runs by the context of the store; anyone who waits learns it at the deadline at the latest, whatever the client does. */
 const within = <A, E>(
   services: Context.Context<never>,
   deadlineMillis: number,

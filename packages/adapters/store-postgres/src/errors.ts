@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** The database can not be used: nobody answers there, it refuses us, or we may not do there what we must. */
+/**
+ * The database can not be used: no server answers there, it refuses us, or we may not do there what we must.
+ * @example if (error instanceof StoreUnreachable) console.error(error.message)
+ */
 export class StoreUnreachable extends Schema.TaggedError<StoreUnreachable>()("StoreUnreachable", {
   /** The URL without its password. */
   place: Schema.String,
@@ -17,8 +20,11 @@ export class StoreUnreachable extends Schema.TaggedError<StoreUnreachable>()("St
   }
 }
 
-/** The tables were made by a newer Reverie: writing them with this one would lose what it does not know. */
-export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("StoreFormatNewer", {
+/**
+ * The tables were made by a newer Reverie: writing them with this one would lose what it does not know.
+ * @example if (error instanceof DatabaseFormatNewer) console.error(error.message)
+ */
+export class DatabaseFormatNewer extends Schema.TaggedError<DatabaseFormatNewer>()("DatabaseFormatNewer", {
   place: Schema.String,
   schema: Schema.String,
   found: Schema.Int,
@@ -33,8 +39,11 @@ export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("St
   }
 }
 
-/** The tables are of the time before the first release, whose formats nothing reads any more. */
-export class StoreUnreleased extends Schema.TaggedError<StoreUnreleased>()("StoreUnreleased", {
+/**
+ * The tables are of the time before the first release, whose formats nothing reads any more.
+ * @example if (error instanceof DatabaseUnreleased) console.error(error.message)
+ */
+export class DatabaseUnreleased extends Schema.TaggedError<DatabaseUnreleased>()("DatabaseUnreleased", {
   place: Schema.String,
   schema: Schema.String
 }) {
@@ -47,7 +56,10 @@ export class StoreUnreleased extends Schema.TaggedError<StoreUnreleased>()("Stor
   }
 }
 
-/** Tenants were to be kept apart, but nothing would keep this role from the rows of others. */
+/**
+ * Tenants were to be kept apart, but nothing would keep this role from the rows of others.
+ * @example if (error instanceof StoreUnguarded) console.error(error.message)
+ */
 export class StoreUnguarded extends Schema.TaggedError<StoreUnguarded>()("StoreUnguarded", {
   place: Schema.String,
   role: Schema.String
@@ -61,7 +73,10 @@ export class StoreUnguarded extends Schema.TaggedError<StoreUnguarded>()("StoreU
   }
 }
 
-/** Whoever lived in the store has moved, or is about to. Working in it would make two of every assistant. */
+/**
+ * The assistants of the store have moved, or are about to. Working in it would make two of every assistant.
+ * @example if (error instanceof StoreLeft) console.error(error.message)
+ */
 export class StoreLeft extends Schema.TaggedError<StoreLeft>()("StoreLeft", {
   /** The URL without its password. */
   place: Schema.String,
@@ -75,5 +90,3 @@ export class StoreLeft extends Schema.TaggedError<StoreLeft>()("StoreLeft", {
     return `a move between ${place} and ${to} has not come to its end; run the same command again`
   }
 }
-
-export type StoreError = StoreUnreachable | StoreFormatNewer | StoreUnreleased | StoreLeft | StoreUnguarded

@@ -8,7 +8,7 @@
 
 import * as Effect from "effect/Effect"
 import type { Database, PgFailure, Query } from "./database.ts"
-import { StoreFormatNewer, StoreUnreleased } from "./errors.ts"
+import { DatabaseFormatNewer, DatabaseUnreleased } from "./errors.ts"
 import { apply } from "./first/apply.ts"
 import { documents, looks, tenants } from "./first/documents.ts"
 import { tables } from "./first/tables.ts"
@@ -37,11 +37,11 @@ export interface Place {
 }
 
 /** 0 when the schema, or the table in it, is not there. */
-const formatIn = (query: Query, { place, schema }: Place): Effect.Effect<number, PgFailure | StoreUnreleased> =>
+const formatIn = (query: Query, { place, schema }: Place): Effect.Effect<number, PgFailure | DatabaseUnreleased> =>
   Effect.gen(function* () {
     const [found] = yield* query<{ readonly released: boolean }>(IS_THERE, [schema])
     if (found === undefined) return 0
-    if (!found.released) return yield* new StoreUnreleased({ place, schema })
+    if (!found.released) return yield* new DatabaseUnreleased({ place, schema })
     const rows = yield* query<{ readonly format: number }>(`SELECT format FROM "${schema}".store`)
     return rows[0]?.format ?? 0
   })
@@ -75,11 +75,13 @@ export const migrate = (
   { query, transaction }: Database,
   { place, schema }: Place,
   steps: ReadonlyArray<string> = migrations
-): Effect.Effect<void, PgFailure | StoreFormatNewer | StoreUnreleased> =>
+): Effect.Effect<void, PgFailure | DatabaseFormatNewer | DatabaseUnreleased> =>
   Effect.gen(function* () {
     const supported = steps.length
     const known = (found: number) =>
-      found > supported ? Effect.fail(new StoreFormatNewer({ place, schema, found, supported })) : Effect.succeed(found)
+      found > supported
+        ? Effect.fail(new DatabaseFormatNewer({ place, schema, found, supported }))
+        : Effect.succeed(found)
     const found = yield* Effect.flatMap(formatIn(query, { place, schema }), known)
     if (found === supported && !(yield* isBehind(query))) return
     yield* transaction(MIGRATION_MILLIS, (inside) =>

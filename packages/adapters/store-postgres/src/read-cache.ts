@@ -1,8 +1,8 @@
 // Shelf: what was read of one tenant's blocks so far, for a judge that reads without waiting.
 // Owns the looks, what they found, and the writes that were judged. Leaves fetching and writing to blocks.ts.
-// S1  Whoever looks at what is not on the shelf is stopped there; what he looked for is fetched, and he begins anew.
+// S1  Anyone who looks at what is not on the shelf is stopped there; what he looked for is fetched, and he begins anew.
 //     Judging is pure up to its first write, and writes only gather here, so that beginning anew does no harm.
-// S2  What decides is told again with the writes: the answer under a key, a block as it stands, a label that is taken.
+// S2  What decides is reported again with the writes: the answer under a key, a block as it stands, a label that is taken.
 //     A block that stands as it did has the same versions behind it.
 
 import { type BlockRows, EVERYBODY } from "@reverie/memory"
@@ -13,7 +13,7 @@ import { limited } from "./ports/assistants.ts"
 export interface Look {
   readonly sql: string
   readonly values: ReadonlyArray<unknown>
-  /** How it is told again with the writes; absent where a block's body vouches for it. */
+  /** How it is shown again with the writes; absent where a block's body vouches for it. */
   readonly told?: (rows: ReadonlyArray<unknown>) => object
 }
 
@@ -40,7 +40,7 @@ const looks = {
   block: "SELECT body FROM blocks WHERE tenant = $1 AND id = $2",
   label: "SELECT '' AS body FROM blocks WHERE tenant = $1 AND owner = $2 AND label = $3",
   ofTenant: "SELECT body FROM blocks WHERE tenant = $1",
-  // One block may have been given to somebody by name and to everybody besides.
+  // One block may have been given to someone by name and to everybody besides.
   ofOwner: `SELECT body FROM blocks WHERE tenant = $1 AND owner = $2
     UNION ALL SELECT body FROM blocks WHERE tenant = $1 AND owner <> $2 AND key IN
       (SELECT block FROM block_readers WHERE tenant = $1 AND reader IN ($2, '${EVERYBODY}'))`,

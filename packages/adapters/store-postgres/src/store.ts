@@ -29,7 +29,13 @@ import * as Duration from "effect/Duration"
 import { postgresAllowance } from "./ports/allowance.ts"
 import { postgresBlocks } from "./ports/blocks.ts"
 import { type Database, openDatabase, PgFailure, type Rows } from "./database.ts"
-import { type StoreError, StoreLeft, StoreUnguarded, StoreUnreachable } from "./errors.ts"
+import {
+  type DatabaseFormatNewer,
+  type DatabaseUnreleased,
+  StoreLeft,
+  StoreUnguarded,
+  StoreUnreachable
+} from "./errors.ts"
 import { migrate, type Place } from "./format.ts"
 import { postgresLedger } from "./ports/ledger.ts"
 import { postgresMailbox } from "./ports/mailbox.ts"
@@ -37,6 +43,8 @@ import { markIn, postgresBundles } from "./bundles/bundles.ts"
 import { Time, type TimeSource } from "./time.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 import { limited } from "./ports/assistants.ts"
+
+type StoreError = StoreUnreachable | DatabaseFormatNewer | DatabaseUnreleased | StoreLeft | StoreUnguarded
 
 // Prompts on PostgreSQL: the versions of what tenants write for their prompts.
 // I1  A look at what is current goes from key to key along the primary key, newest version first: it costs what is
@@ -164,7 +172,7 @@ const guarded = (database: Database, place: string): Effect.Effect<void, PgFailu
         : Effect.void
   )
 
-/** Nobody works in a data store that was left: what happened in the new one since would be contradicted here. */
+/** No one works in a data store that was left: what happened in the new one since would be contradicted here. */
 const unmoved = (database: Database, place: string): Effect.Effect<void, PgFailure | StoreLeft> =>
   Effect.flatMap(markIn(database.query), (mark) =>
     mark === undefined ? Effect.void : Effect.fail(new StoreLeft({ place, state: mark.state, to: mark.place }))

@@ -3,7 +3,7 @@
 // T1  An estimate stands on this machine's monotonic time, so that setting its wall clock changes nothing.
 // T2  A sample is right within half the time its statement took. The best one counts, worse by what two clocks drift
 //     apart in the meantime, until a better one comes, or one that shows that the database's clock was set.
-// T3  The time that is told never goes back.
+// T3  The time that is reported never goes back.
 
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
 // W1  While a batch is under way, all writes that are asked for wait and go together as the next one: one statement, one
 //     transaction, one flush of the server's log. At most IN_FLIGHT batches are under way.
 // W2  A write answers only after its transaction is durable.
-// W3  A write that was asked for runs whole, even if nobody waits for it any more.
+// W3  A write that was asked for runs whole, even if no one waits for it any more.
 // W4  A batch that fails by a defect is run again one by one: the others are written, and one alone fails.
 // W5  A batch whose answer was lost with its connection is asked again once, and says so: what it wrote the first time is
 //     recognised. Whatever can not be recognised does no harm twice: an epoch may be skipped, a lease begin anew.

@@ -14,7 +14,7 @@ const asked = (by: string) => ({ tenant, by, isSystem: true, key: `key of ${by}`
 const add = (by: number) => ({ op: "increment_counter", field: "n", by }) as const
 
 postgres.describe("blocks", () => {
-  it.effect("I4 what a change made of a document is nobody's ground until it is written", () =>
+  it.effect("I4 what a change made of a document is no one's ground until it is written", () =>
     Effect.gen(function* () {
       const schema = aSchema()
       yield* openAt(url(), { schema })

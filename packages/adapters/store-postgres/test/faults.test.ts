@@ -14,7 +14,7 @@ const ada = anAddress("ada")
 
 type Store = Effect.Success<ReturnType<typeof openAt>>
 
-/** Sends until it is told to stop; each id again until it is answered. Tells what was answered. */
+/** Sends until it is asked to stop; each id again until it is answered. Tells what was answered. */
 const sending = ({ mailbox }: Store, name: string, isOver: () => boolean) =>
   Effect.gen(function* () {
     const accepted: Array<string> = []

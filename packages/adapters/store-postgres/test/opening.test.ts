@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { migrate, migrations } from "../src/format.ts"
 import { aSchema, asRole, openAt, tablesAt } from "./stores.ts"
-import { StoreFormatNewer, StoreUnreachable, StoreUnreleased } from "../src/errors.ts"
+import { DatabaseFormatNewer, StoreUnreachable, DatabaseUnreleased } from "../src/errors.ts"
 
 const postgres = sharePostgres({ fsync: false, settings: { max_connections: "20" } })
 const url = (): string => postgres.server().url
@@ -81,7 +81,7 @@ postgres.describe("opening", () => {
       yield* query("ALTER TABLE store DROP COLUMN released")
       yield* query("UPDATE store SET format = 8")
       const error = yield* whoFails(url(), schema)
-      assert.instanceOf(error, StoreUnreleased)
+      assert.instanceOf(error, DatabaseUnreleased)
       assert.match(
         error.message,
         /has data of a Reverie before the first release in schema \S+, which this one does not read; use another/
@@ -122,14 +122,14 @@ postgres.describe("opening", () => {
       const { query } = yield* tablesAt(url(), schema)
       yield* query("UPDATE store SET format = format + 1")
       const error = yield* whoFails(url(), schema)
-      assert.instanceOf(error, StoreFormatNewer)
+      assert.instanceOf(error, DatabaseFormatNewer)
       assert.include(error.message, `format ${migrations.length + 1} in schema ${schema}, this Reverie reads up to`)
       assert.deepStrictEqual(yield* formatOf(schema), { format: migrations.length + 1, rows: 1 })
     }).pipe(Effect.scoped)
   )
 })
 
-postgres.describe("who is refused is told so in one line, without a password", () => {
+postgres.describe("who is refused learns so in one line, without a password", () => {
   const told = (error: unknown, ...words: ReadonlyArray<string>): StoreUnreachable => {
     assert.instanceOf(error, StoreUnreachable)
     for (const word of words) assert.include(error.message, word)
@@ -166,7 +166,7 @@ postgres.describe("who is refused is told so in one line, without a password", (
     }).pipe(Effect.scoped)
   )
 
-  it.effect("S1 nobody listens there: it may pass", () =>
+  it.effect("S1 no one listens there: it may pass", () =>
     Effect.gen(function* () {
       const error = told(yield* whoFails("postgres://user:s3cret@127.0.0.1:1/db"), "postgres://user@127.0.0.1:1/db")
       assert.strictEqual(error.recovery, "retry")

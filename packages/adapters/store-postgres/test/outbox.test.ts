@@ -76,7 +76,7 @@ postgres.describe("outbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("I2 a full page of what is sure is told at once", () =>
+  it.live("I2 a full page of what is sure is reported at once", () =>
     Effect.gen(function* () {
       const schema = aSchema()
       const store = yield* openAt(url(), { schema })

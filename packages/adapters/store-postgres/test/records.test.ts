@@ -7,7 +7,7 @@ import { aSchema, openAt, tablesAt } from "./stores.ts"
 const postgres = sharePostgres({ fsync: false })
 const address = anAddress()
 
-/** A store with one assistant who had three messages, after somebody has changed its rows. */
+/** A store with one assistant who had three messages, after someone has changed its rows. */
 const tampered = (sql: string) =>
   Effect.gen(function* () {
     const schema = aSchema()
@@ -50,7 +50,7 @@ postgres.describe("rows that can not be read", () => {
   )
 
   it.effect(
-    "I10 an entry of a newer version is an UnreadableRecord where it is read, and hides nobody else's in the outbox",
+    "I10 an entry of a newer version is an UnreadableRecord where it is read, and hides no one else's in the outbox",
     () =>
       Effect.gen(function* () {
         const { ledger } = yield* tampered(`UPDATE ledger SET body = '{"v":9}'`)
@@ -76,7 +76,7 @@ postgres.describe("rows that can not be read", () => {
   )
 
   it.effect(
-    "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides nobody in the list",
+    "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides no one in the list",
     () =>
       Effect.gen(function* () {
         const { ledger, mailbox, query } = yield* tampered(`UPDATE states SET body = '{"v":9}'`)
@@ -87,7 +87,7 @@ postgres.describe("rows that can not be read", () => {
           assert.include(error.message, `the state of harbor/ada can not be read: ${newer}`)
         }
         assert.deepStrictEqual(yield* mailbox.due(1), [address])
-        // Somebody who can read it finds it as it was.
+        // Someone who can read it finds it as it was.
         const [row] = yield* query<{ readonly attempts: number }>("SELECT attempts FROM assistants")
         assert.strictEqual(row?.attempts, 0)
         const other = anAddress("bob")

@@ -13,7 +13,7 @@ export const aSchema = (): string => `reverie_${++count}`
 export const openAt = (url: string, options: PostgresStoreOptions = {}) =>
   openPostgresStore(Redacted.make(url), { connections: 4, ...options })
 
-/** The tables of a schema, for whoever looks under the store or tampers with it. */
+/** The tables of a schema, for anyone who looks under the store or tampers with it. */
 export const tablesAt = (url: string, schema: string) =>
   openDatabase(Redacted.make(url), { schema, connections: 2, deadlineMillis: 20_000 })
 

@@ -152,7 +152,7 @@ const deeds = ({ blocks, ledger, mailbox, prompts }: Store) => {
 
 postgres.describe("tenants", () => {
   it.effect(
-    "R1 K1 P4 a connection for one tenant is told nothing of another and changes nothing of it, whatever it tries",
+    "R1 K1 P4 a connection for one tenant learns nothing of another and changes nothing of it, whatever it tries",
     () =>
       Effect.gen(function* () {
         const schema = aSchema()

@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** Another process works on this data directory, or this one has opened it already. Only one fleet may write it at a time. */
+/**
+ * Another process works on this data directory, or this one has opened it already. Only one fleet may write it at a time.
+ * @example if (error instanceof StoreBusy) console.error(error.message)
+ */
 export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", {
   directory: Schema.String,
   /** Absent when the holder has not yet said who it is. */
@@ -19,7 +22,10 @@ export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", {
   }
 }
 
-/** The data directory was written by a newer Reverie: reading it with this one would lose what it does not know. */
+/**
+ * The data directory was written by a newer Reverie: reading it with this one would lose what it does not know.
+ * @example if (error instanceof StoreFormatNewer) console.error(error.message)
+ */
 export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("StoreFormatNewer", {
   directory: Schema.String,
   found: Schema.Int,
@@ -34,7 +40,10 @@ export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("St
   }
 }
 
-/** The data directory is of an earlier format, which only an opening for writing may bring up to date. */
+/**
+ * The data directory is of an earlier format, which only an opening for writing may bring up to date.
+ * @example if (error instanceof StoreFormatOlder) console.error(error.message)
+ */
 export class StoreFormatOlder extends Schema.TaggedError<StoreFormatOlder>()("StoreFormatOlder", {
   directory: Schema.String,
   found: Schema.Int,
@@ -49,7 +58,10 @@ export class StoreFormatOlder extends Schema.TaggedError<StoreFormatOlder>()("St
   }
 }
 
-/** The data directory is of the time before the first release, whose formats nothing reads any more. */
+/**
+ * The data directory is of the time before the first release, whose formats nothing reads any more.
+ * @example if (error instanceof StoreUnreleased) console.error(error.message)
+ */
 export class StoreUnreleased extends Schema.TaggedError<StoreUnreleased>()("StoreUnreleased", {
   directory: Schema.String
 }) {
@@ -62,7 +74,10 @@ export class StoreUnreleased extends Schema.TaggedError<StoreUnreleased>()("Stor
   }
 }
 
-/** The file is no Reverie database, or a broken one. */
+/**
+ * The file is no Reverie database, or a broken one.
+ * @example if (error instanceof StoreDamaged) console.error(error.message)
+ */
 export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
   file: Schema.String,
   reason: Schema.String
@@ -73,7 +88,10 @@ export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamag
   }
 }
 
-/** The data directory can not be used: no directory, no permission, no space. */
+/**
+ * The data directory can not be used: no directory, no permission, no space.
+ * @example if (error instanceof StoreUnopenable) console.error(error.message)
+ */
 export class StoreUnopenable extends Schema.TaggedError<StoreUnopenable>()("StoreUnopenable", {
   directory: Schema.String,
   reason: Schema.String,
@@ -85,7 +103,10 @@ export class StoreUnopenable extends Schema.TaggedError<StoreUnopenable>()("Stor
   }
 }
 
-/** Others may enter the data directory, and it cannot be closed to them. */
+/**
+ * Others may enter the data directory, and it cannot be closed to them.
+ * @example if (error instanceof StoreExposed) console.error(error.message)
+ */
 export class StoreExposed extends Schema.TaggedError<StoreExposed>()("StoreExposed", {
   directory: Schema.String,
   reason: Schema.String
@@ -99,12 +120,18 @@ export class StoreExposed extends Schema.TaggedError<StoreExposed>()("StoreExpos
   }
 }
 
-/** The files of the open store were removed, moved, replaced or written by another program: nothing is kept any more. */
+/**
+ * The files of the open store were removed, moved, replaced or written by another program: nothing is kept any more.
+ * @example if (error instanceof StoreLost) console.error(error.message)
+ */
 export class StoreLost extends Schema.TaggedError<StoreLost>()("StoreLost", { message: Schema.String }) {
   readonly recovery = "stop" as const
 }
 
-/** The store holds less than it had acknowledged: its files were emptied, cut, replaced, or restored from an older copy. */
+/**
+ * The store holds less than it had acknowledged: its files were emptied, cut, replaced, or restored from an older copy.
+ * @example if (error instanceof StoreShortened) console.error(error.message)
+ */
 export class StoreShortened extends Schema.TaggedError<StoreShortened>()("StoreShortened", {
   directory: Schema.String,
   reason: Schema.String
@@ -118,7 +145,10 @@ export class StoreShortened extends Schema.TaggedError<StoreShortened>()("StoreS
   }
 }
 
-/** Whoever lived in the directory has moved, or is about to. Working in it would make two of every assistant. */
+/**
+ * The assistants of the directory have moved, or are about to. Working in it would make two of every assistant.
+ * @example if (error instanceof StoreMoved) console.error(error.message)
+ */
 export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
   directory: Schema.String,
   state: Schema.Literals(["leaving", "arriving", "left"]),
@@ -135,7 +165,10 @@ export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
   }
 }
 
-/** A backup cannot be made or put back as asked. Nothing was changed. */
+/**
+ * A backup cannot be made or put back as asked. Nothing was changed.
+ * @example if (error instanceof BackupRefused) console.error(error.message)
+ */
 export class BackupRefused extends Schema.TaggedError<BackupRefused>()("BackupRefused", {
   /** The directory that is in the way, or the backup that is not whole. */
   place: Schema.String,

@@ -1,5 +1,17 @@
 export { type BackupContents, backupDirectory, type Restored, restoreDirectory } from "./files/backup.ts"
-export { StoreUnopenable } from "./errors.ts"
+export {
+  BackupRefused,
+  StoreBusy,
+  StoreDamaged,
+  StoreExposed,
+  StoreFormatNewer,
+  StoreFormatOlder,
+  StoreLost,
+  StoreMoved,
+  StoreShortened,
+  StoreUnopenable,
+  StoreUnreleased
+} from "./errors.ts"
 export { processWide, realPath, temporaryPlace } from "./files/shared-place.ts"
 export { IN_MEMORY, openSqliteStore, SqliteStore, storeSqliteLayer } from "./store.ts"
 export type { WriterStats } from "./writer.ts"

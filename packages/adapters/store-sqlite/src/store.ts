@@ -4,7 +4,7 @@
 // S2  Closing writes what was asked for before it, moves the log into the database and gives the directory free.
 // S3  An opening for reading takes no lock, ends no lease and writes nothing; it works beside the owner.
 // S4  Files that are no longer the store's own end it: see safeguard.ts, and survival.ts for what a start makes of them.
-// S5  A directory that somebody has moved out of, or is about to, is not opened for work, unless it is forced.
+// S5  A directory that someone has moved out of, or is about to, is not opened for work, unless it is forced.
 
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -235,7 +235,7 @@ const enter = (place: Place, options: StoreOptions): Effect.Effect<void, StoreEr
   )
 }
 
-/** Nobody works in a data store that was left: what happened in the new one since would be contradicted here. */
+/** No one works in a data store that was left: what happened in the new one since would be contradicted here. */
 const assertUnmoved = (
   { directory }: Place,
   marks: Marks,

@@ -3,7 +3,7 @@
 // W1  All short writes that were asked for in one turn of the event loop share one transaction, and so one fsync. While more are
 //     asked for in each of the next turns, a few of those are waited for; a write that is alone waits for none.
 // W2  A write answers only after its transaction is durable; when that fails, all of them fail and none was kept.
-// W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
+// W3  A write that was asked for runs whole, in the order of asking, even if no one waits for it any more.
 // W4  A write that fails alone is undone alone.
 // W5  Long writes are shared out over turns of the event loop: a transaction ends with the write in which it comes to
 //     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
@@ -289,7 +289,7 @@ const looksAt = (database: DatabaseSync, keyOf: (tenant: TenantId, id: string) =
   )
   const ofTenant = query<BodyRow>(database, "SELECT body FROM blocks WHERE tenant = ?")
   const ofOwner = query<BodyRow>(database, "SELECT body FROM blocks WHERE tenant = ? AND owner = ?")
-  // One block may have been given to somebody by name and to everybody besides.
+  // One block may have been given to someone by name and to everybody besides.
   const given = query<BodyRow>(
     database,
     `SELECT body FROM blocks WHERE owner <> ? AND key IN

@@ -50,7 +50,7 @@ describe("migration", () => {
     assert.isFalse(database.isTransaction)
   })
 
-  test("V2 an older format is told apart from a newer one", () => {
+  test("V2 an older format is distinguished from a newer one", () => {
     const database = new DatabaseSync(":memory:")
     migrate(database, 0, steps.slice(0, 2))
     const older = presentFormat(database, place, steps)

@@ -16,7 +16,7 @@ describe("leases", () => {
     assert.strictEqual(leases.count, 1)
   })
 
-  test("leases that nobody released do not pile up, and none that lives is lost", () => {
+  test("leases that no one released do not pile up, and none that lives is lost", () => {
     const leases = new Leases()
     for (let key = 0; key < 20_000; key++) leases.grant(key, { worker: "worker-1", until: key + 10 }, key)
     assert.isBelow(leases.count, 2_000)

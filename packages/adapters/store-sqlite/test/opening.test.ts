@@ -65,7 +65,7 @@ describe("an owner", () => {
     })
   )
 
-  it.live("O1 O2 O3 a second process is told who works there, reads beside it, and takes over when it was killed", () =>
+  it.live("O1 O2 O3 a second process learns who works there, reads beside it, and takes over when it was killed", () =>
     Effect.gen(function* () {
       const directory = aDirectory()
       const child = yield* spawnChild("owner.ts", directory)

@@ -55,7 +55,7 @@ it.effect("an opening for reading shows what is kept and refuses to change it", 
   })
 )
 
-it.effect("a body that can not be read is told by its name, and only to who asks for it", () =>
+it.effect("a body that can not be read is reported by its name, and only to who asks for it", () =>
   Effect.gen(function* () {
     const directory = aDirectory()
     yield* Effect.scoped(

@@ -11,7 +11,7 @@ import { aDirectory } from "./directories.ts"
 
 const address = anAddress()
 
-/** A store with one assistant who had three messages, after somebody has changed its rows. */
+/** A store with one assistant who had three messages, after someone has changed its rows. */
 const tampered = (sql: string) =>
   Effect.gen(function* () {
     const directory = aDirectory()
@@ -100,7 +100,7 @@ describe("rows that can not be read", () => {
   )
 
   it.effect(
-    "I10 an entry of a newer version is an UnreadableRecord where it is read, and hides nobody else's in the outbox",
+    "I10 an entry of a newer version is an UnreadableRecord where it is read, and hides no one else's in the outbox",
     () =>
       Effect.gen(function* () {
         const { ledger } = yield* tampered(`UPDATE ledger SET body = json_set(body, '$.v', 2)`)
@@ -126,7 +126,7 @@ describe("rows that can not be read", () => {
   )
 
   it.effect(
-    "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides nobody in the list",
+    "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides no one in the list",
     () =>
       Effect.gen(function* () {
         const { ledger, mailbox, stats } = yield* tampered(`UPDATE assistants SET state = json_set(state, '$.v', 2)`)

@@ -62,7 +62,7 @@ describe("files that are no longer the store's own", () => {
     ]
   ]
   for (const [what, sentence, attack] of ways) {
-    it.live(`G1 S1 ${what}: nothing more is acknowledged, and the end is told without being asked`, () =>
+    it.live(`G1 S1 ${what}: nothing more is acknowledged, and the end is reported without being asked`, () =>
       Effect.gen(function* () {
         const { directory, lost, mailbox } = yield* opened()
         const ending = yield* Effect.forkChild(Effect.flip(lost), { startImmediately: true })
@@ -113,7 +113,7 @@ describe("files that are no longer the store's own", () => {
 
 describe("readers", () => {
   it.live(
-    "G2 whoever reads, hashes or copies the files inside the process, and looks from outside, loses nothing",
+    "G2 anyone who reads, hashes or copies the files inside the process, and looks from outside, loses nothing",
     () =>
       Effect.gen(function* () {
         const directory = aDirectory()
@@ -160,7 +160,7 @@ describe("readers", () => {
 })
 
 describe("rights", () => {
-  it.effect("R1 everything is for its owner alone, whatever the umask and whoever made the directory", () =>
+  it.effect("R1 everything is for its owner alone, whatever the umask and no matter who made the directory", () =>
     Effect.gen(function* () {
       const before = process.umask(0)
       try {
@@ -199,7 +199,7 @@ describe("rights", () => {
     Effect.gen(function* () {
       const directory = aDirectory()
       execFileSync("mkdir", ["-m", "755", directory])
-      writeFileSync(join(directory, "letter.txt"), "of somebody else")
+      writeFileSync(join(directory, "letter.txt"), "of someone else")
       const error = yield* Effect.flip(Effect.scoped(openSqliteStore(directory)))
       assert.strictEqual(error._tag, "StoreExposed")
       assert.include(error.message, "it holds other files too: letter.txt (mode 755); name a directory of its own")
@@ -242,7 +242,7 @@ describe("the log", () => {
     })
   )
 
-  it.live("V3 a log that says no more than the database is not put back over what somebody corrected by hand", () =>
+  it.live("V3 a log that says no more than the database is not put back over what someone corrected by hand", () =>
     Effect.gen(function* () {
       const directory = aDirectory()
       const child = yield* spawnChild("busy.ts", directory)

@@ -37,7 +37,7 @@ describe("wake", () => {
     )
   })
 
-  test("W3 a tick in hand keeps the place of whoever was awake", () => {
+  test("W3 a tick in hand keeps the place of anyone who was awake", () => {
     fc.assert(
       fc.property(wakes.filter(isAwake), states, millis, (wake, over, now) => {
         assert.strictEqual(
@@ -68,7 +68,7 @@ describe("wake", () => {
     )
   })
 
-  it.effect("W1 a clock set back by a year hides nobody who has mail or a job", () =>
+  it.effect("W1 a clock set back by a year hides no one who has mail or a job", () =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* openSqliteStore(IN_MEMORY)
       const [mailed, working, resting] = [anAddress("mailed"), anAddress("working"), anAddress("resting")]

@@ -1,6 +1,5 @@
 // Counter: from the encoder of a vocabulary to the count of any text.
-// Owns the adding up, the memory of short pieces, and counting long texts in slices. Leaves cutting to counter.ts, encoding
-// to the vocabulary.
+// Owns cutting, adding up, the memory of short pieces, and counting long texts in slices. Leaves encoding to the vocabulary.
 // C1  An encoder sees pieces only, never the empty text, and each remembered piece once while it is remembered.
 // C2  What is remembered is bounded: at most REMEMBERED pieces of at most REMEMBERED_CHARS each, and long texts of at most
 //     KEPT_CHARS together.

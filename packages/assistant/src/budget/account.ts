@@ -24,7 +24,7 @@ export interface Account {
   readonly reserved: Amount
   /** What children were granted that have not been settled, by their keys. */
   readonly out: { readonly [key: string]: Bound }
-  /** The model call that was told how little is left, as `tick.iteration`; empty before. */
+  /** The model call whose prompt said how little is left, as `tick.iteration`; empty before. */
   readonly warned: string
 }
 
@@ -148,7 +148,7 @@ export const settleGrant = (account: Account, key: string, took?: Amount): Accou
   return { ...account, out, spent: amountOf((dimension) => account.spent[dimension] + charged[dimension]) }
 }
 
-/** Another bound, of somebody who may set it: never below what has been used, and none while a child has none. */
+/** Another bound, of someone who may set it: never below what has been used, and none while a child has none. */
 export const regranted = (account: Account, granted: Bound): Account => {
   const gone = used(account)
   const isOpen = (dimension: Dimension) => Object.values(account.out).some((bound) => bound[dimension] === null)
@@ -201,7 +201,7 @@ const MIN_CALL_TOKENS = 256
 /** A quarter of a small grant may be too little for any prompt. */
 const SMALL_WINDOW_TOKENS = 4_000
 
-/** Share of what was granted, beyond which the model is told to come to an end. */
+/** Share of the grant beyond which the prompt asks the model to finish. */
 export const SOFT_SHARE = 0.8
 
 const MILLION = 1_000_000

@@ -3,7 +3,7 @@
 // P1  An assistant without a bound keeps no account of its own calls.
 // P2  A call is reserved before it is sent, and settled on every way out of it.
 // P3  A call that has no room ends the tick as cut.
-// P4  The model is told once how little is left.
+// P4  One prompt says how little is left, and only one.
 
 import { callRoom, type CallRoom, isBounded, reserve, settle, shareSpent, SOFT_SHARE } from "./account.ts"
 import { type AssistantContext, settingsNow } from "../context.ts"
@@ -39,7 +39,7 @@ export const reserved = (context: AssistantContext): Change => {
 
 const callOf = ({ iteration, tick }: AssistantContext): string => `${tick}.${iteration}`
 
-/** True when the model call at hand is the one that is told how little is left. */
+/** True for the one model call whose prompt says how little is left. */
 export const isWarned = (context: AssistantContext): boolean => context.account?.warned === callOf(context)
 
 /** Whatever ended the call: it took what its end says, and all that was reserved where that says nothing. */

@@ -1,4 +1,4 @@
-// Chart: the statechart as data, for whoever draws it.
+// Chart: the statechart as data, for drawing it.
 // Owns reading nodes and edges off the machine's own definition. Leaves their places on a page to the drawer.
 // C1  Every state is a node and every transition an edge, once; both ends of an edge are nodes.
 // C2  It is JSON, in an order that is always the same, and `hash` changes with its content only.
@@ -14,6 +14,7 @@ import type { Activity, StateTag } from "../state-tag.ts"
 /** Of the form of a chart, not of the machine. */
 const CHART_VERSION = 2
 
+/** One state. */
 export interface ChartNode {
   readonly id: string
   /** As statuses name it, e.g. `awake.idle`; empty for the root. */
@@ -35,6 +36,7 @@ export interface ChartNode {
   readonly description?: string
 }
 
+/** One way from a state to another. */
 export interface ChartEdge {
   readonly id: string
   readonly from: string
@@ -52,6 +54,7 @@ export interface ChartEdge {
   readonly isInternal: boolean
 }
 
+/** The statechart as data: its states and the ways between them. */
 export interface Chart {
   readonly hash: string
   readonly version: number

@@ -1,12 +1,12 @@
 // Outage: what an assistant remembers of a model whose server does not answer.
 // Owns how long it waits before it tries again, and whether others' success may end the wait. Leaves what counts as an
 // outage to the runtime, and the states in which it waits to the chart.
-// O1  An outage is no error of the assistant: whatever its length, it ends no tick and halts nobody.
+// O1  An outage is no error of the assistant: whatever its length, it ends no tick and halts no assistant.
 // O2  The pause doubles with each failure up to the maximum, and is never shorter than the time that the server named.
 // O3  Those that wait do not come back at once: `spread` takes up to half of a pause away, or adds it to a named time.
 // O4  The success of others ends a pause, unless the server named a time to this very assistant, or has answered others again
 //     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts. To try
-//     out whether the server is back, nobody is chosen who was given a time.
+//     out whether the server is back, no one is chosen who was given a time.
 
 import { type AssistantContext, clipped, type Haste, type Outage, settingsNow } from "../context.ts"
 import { settingsOf } from "../settings.ts"

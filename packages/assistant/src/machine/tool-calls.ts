@@ -1,6 +1,6 @@
 // ToolCalls: the calls of one reply, from their admission to the last result.
-// Owns the actions and guards of them, and what a model reads of a call without a result. Leaves which call may run to
-// events.ts, handing tasks on to tool-calls.ts.
+// Owns the actions and guards of them, delegating tasks, and what a model reads of a call without a result. Leaves which call
+// may run to events.ts.
 
 import { type CallPhase, inferOutput, inPhase, isInPhase, type MachineEvent, type ToolOutput } from "../events.ts"
 import * as Now from "../context.ts"

@@ -1,6 +1,6 @@
 // Accepts: the events that mean something to an assistant as it stands.
-// Owns the list for whoever offers them, e.g. as buttons. Leaves hearing to decide.ts and the reasons to ignored.ts.
-// B1  What is listed is heard by the present state, and not passed over; what is not listed would wait or mean nothing.
+// Owns the list for callers that offer them, e.g. as buttons. Leaves hearing to decide.ts and the reasons to ignored.ts.
+// B1  The present state accepts what is listed. What is not listed would wait or mean nothing.
 
 import { Event, type EventType, laneOf, type Event as AnyEvent } from "@reverie/protocol"
 import { type AssistantContext, callOfApproval, callOfReport, settingsNow } from "../context.ts"

@@ -2,7 +2,7 @@
 // Owns the rules 0 to 8 and their order. Leaves keeping what was overheard to overheard.ts, and the tick to the chart.
 // I1  The first rule that applies decides, and exactly one does: the last one applies to everything.
 // I2  An assistant that is disabled receives nothing, whatever else is said of it.
-// I3  Nobody triggers itself: what an assistant says is never heard by it.
+// I3  An assistant never triggers itself: it does not receive its own messages.
 // I4  Only what has no channel is direct.
 
 import { assistantSender, type RecordChange, sendingAssistant } from "@reverie/protocol"
@@ -30,7 +30,7 @@ export const filterRules = [
 ] as const
 export type FilterRule = (typeof filterRules)[number]
 
-/** How much what a rule let through matters, out of 10. The fallback is what nobody in particular said: the system. */
+/** How much what a rule let through matters, out of 10. The fallback is what no one in particular said: the system. */
 export const importanceByRule: Readonly<Record<FilterRule, number>> = {
   disabled: 0,
   self: 0,

@@ -3,7 +3,7 @@
 // H1  A night begins at its hour on the clocks of its time zone, whatever these do with summer time, and lasts its hours
 //     as they pass.
 // H2  The next night begins after the moment asked about; a night that lies around that moment is the present one.
-// H3  A setting outside its range is brought into it; a time zone that nobody knows is UTC.
+// H3  A setting outside its range is brought into it; a time zone that no one knows is UTC.
 
 export interface SleepSchedule {
   readonly enabled: boolean

@@ -1,6 +1,6 @@
 // SelectPattern: the execution pattern out of three layers, and which of them decided what.
-// Owns what a context (layer 2) and an assessment with its signals (layer 3) ask of the static layer. Leaves laying it
-// on the static pattern to select-pattern.ts, so that the statechart and this page can not disagree.
+// Owns what a context (layer 2) and an assessment with its signals (layer 3) ask of the static layer, and laying it on the
+// static pattern: in one place, so that the statechart and the page can not disagree.
 // S1  Adding a layer never widens anything (F32).
 // S2  Signals always count; what a model recommends counts only where the settings let it assess (A9).
 // S3  Making room is not hindered by the lack of it: in contexts that compact or consolidate neither the pressure of

@@ -1,6 +1,6 @@
 // Bed: whether an assistant may go to sleep of its own accord.
 // Owns the three safeguards and the order they let through. Leaves sending it to the runtime.
-// B1  Nobody falls asleep twice, while a person waits for an answer, or over work that is dangerous or not approved yet.
+// B1  An assistant does not fall asleep twice, while a person waits for an answer, or over dangerous or unapproved work.
 
 import type { RecordChange } from "@reverie/protocol"
 
@@ -9,7 +9,7 @@ export const SLEEP_ORDER_KEY = "sleep-order"
 
 export interface SleepBlockers {
   readonly isAsleep: boolean
-  /** Who waits for an answer, if somebody does. */
+  /** The sender that waits for an answer, if there is one. */
   readonly waitsForAnswer?: string
   /** Tools that were called, are dangerous or wait for approval, and have not ended. */
   readonly unfinished: ReadonlyArray<string>

@@ -1,5 +1,5 @@
 // EventLog: the life of an assistant in eleven kinds of event.
-// Owns the closed list and how entries of the ledger become its lines. Leaves storing and showing them to whoever compacts.
+// Owns the closed list and how entries of the ledger become its lines. Leaves storing and showing them to the code that compacts.
 // I1  A pure fold: the same entries in the same order give the same events, so a log can be built again at any time.
 // I2  Begun at creation it is complete. Begun later, a goal first seen counts as created when its id names that tick.
 //

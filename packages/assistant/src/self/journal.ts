@@ -219,7 +219,7 @@ export const reviewJournal = (journal: Journal, review: JournalReview) => {
 }
 
 // Persona: keeps what the assistant remembers about the world free of itself (F77, F78, A26).
-// I1  Judged are whole words, in any case, outside quotation marks: what somebody else said of themselves is a fact.
+// I1  Judged are whole words, in any case, outside quotation marks: what someone else said of themselves is a fact.
 // I2  A numeral is no pronoun: "Henry I", "World War I", "I/O", "(i)".
 // I3  In doubt it rejects: a rejected fact is put differently, an accepted confession stays for good.
 

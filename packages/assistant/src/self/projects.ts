@@ -17,13 +17,13 @@ import * as Schema from "effect/Schema"
 /** Records of one kind, by key. */
 export type Records = ReadonlyMap<string, Json>
 
-/** What a rule comes to: the state after it, and what the assistant is told. */
+/** The result of a rule: the state after it, and the text for the assistant. */
 export interface Outcome<State, Result> {
   readonly state: State
   readonly result: Result
 }
 
-/** What the assistant is told when a rule says no. */
+/** The text for the assistant when a rule refuses. */
 export interface Refusal {
   readonly success: false
   readonly error: string
@@ -38,7 +38,7 @@ export const fitting = <A>(records: Records, fits: (value: unknown) => value is 
   return found
 }
 
-/** Values are told apart by identity: a rule that changes nothing gives back the same object. */
+/** Values are distinguished by identity: a rule that changes nothing gives back the same object. */
 export const changesOf = <A extends Json>(
   kind: RecordKind,
   before: ReadonlyMap<string, A>,

@@ -39,7 +39,7 @@ const LEAST_GRANT = { tokens: 1_000, costMicros: 1, calls: 1, millis: 1_000 }
 
 const bound = (setting: number): number | null => (setting === 0 ? null : setting)
 
-/** What settings grant an assistant that nobody sent. */
+/** The bound that settings grant to an assistant without a parent. */
 const ownBound = ({ budgetCalls, budgetCostMicros, budgetTokens }: Settings): Bound => ({
   tokens: bound(budgetTokens),
   costMicros: bound(budgetCostMicros),
@@ -70,7 +70,7 @@ const refusal = (context: AssistantContext, more: Omit<DelegationRefusal, "succe
 
 const YOURSELF = "Do the work yourself, or ask for less."
 
-/** Without a request of its own, a sub-agent of somebody with a bound gets half of what is left at most. */
+/** Without a request of its own, a sub-agent of a bounded parent gets at most half of what is left. */
 const requestOf = (context: AssistantContext, account: Account, request: DelegateRequest): Bound => {
   const { subAgentCalls, subAgentCostMicros, subAgentTokens } = settingsNow(context)
   const left = remaining(account)
@@ -154,7 +154,7 @@ export const opened = (context: AssistantContext, account: Account, place: Place
   }
 }
 
-/** Hands a task on, or says why not. `index` is the call of this iteration that asks; -1 when nobody of it does. */
+/** Hands a task on, or says why not. `index` is the call of this iteration that asks; -1 when no one of it does. */
 export const hired = (context: AssistantContext, request: DelegateRequest, index: number): Step => {
   const { at, call } = request
   const calls = (phase: "waiting" | "refused") => (index < 0 ? {} : { calls: movedTo(context.calls, [index], phase) })

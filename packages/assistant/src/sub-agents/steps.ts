@@ -4,7 +4,7 @@
 // S1  A line and its grant begin and end in the same step: there is no grant without an open line, nor the other way.
 // S2  News of a sub-agent that is not open under that number of tries changes nothing.
 // S3  A call that waits for a sub-agent is answered when the last try has ended, once.
-// S4  Whoever leaves tells all that are open to retire, and counts them as spent whole.
+// S4  An assistant that retires orders its open sub-agents to retire, and counts their grants as spent.
 
 import { defined } from "@reverie/protocol"
 import { type Bound, grantable, NOTHING, settleGrant } from "../budget/account.ts"
@@ -13,7 +13,7 @@ import { type AssistantContext, settingsNow } from "../context.ts"
 import { accountOf, millisOf, opened, openLines, type Step, tooSmall } from "./admission.ts"
 import { creationJob, grantKey, isOpen, type News, type Order, type SubAgent } from "./sub-agent.ts"
 
-/** Ended lines that a snapshot keeps, for whoever looks. */
+/** Ended lines that a snapshot keeps for its readers. */
 const KEPT_ENDS = 2
 
 /** The call of the tick in hand that waits for this sub-agent; -1 for none. */
@@ -143,7 +143,7 @@ const lost = (context: AssistantContext, line: SubAgent): Step => {
   }
 }
 
-/** Undefined when it is news of nobody. */
+/** Undefined when the news belongs to no sub-agent. */
 export const heardNews = (context: AssistantContext, news: News): Step | undefined => {
   switch (news.what) {
     case "reported":
@@ -190,7 +190,7 @@ export const told = (context: AssistantContext, verb: "halt" | "resume"): Step =
   return { change: {}, orders: to.length === 0 ? [] : [{ order: "tell", verb, to: to.map(named), reason }] }
 }
 
-/** The assistant leaves for good, and everybody below it. */
+/** The assistant retires, and every sub-agent below it. */
 export const left = (context: AssistantContext): Step => {
   const open = openLines(context)
   if (open.length === 0) return { change: {}, orders: [] }

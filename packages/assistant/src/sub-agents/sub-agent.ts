@@ -5,7 +5,7 @@
 import type { Amount, AssignmentEnd, Insulation, ToolCategory } from "@reverie/protocol"
 import type { Bound, Dimension } from "../budget/account.ts"
 
-/** spawning: its creation is under way. running: it has its task. retiring: it was told to end. lost: its end is not known. */
+/** spawning: its creation is under way. running: it has its task. retiring: ordered to end. lost: its end is not known. */
 export const openPhases = ["spawning", "running", "retiring"] as const
 export const endPhases = ["completed", "cut", "failed", "cancelled", "lost"] as const
 export type SubAgentPhase = (typeof openPhases)[number] | (typeof endPhases)[number]
@@ -63,7 +63,7 @@ export interface DelegateRequest {
   readonly at: number
 }
 
-/** What is known of a sub-agent. `due`: its time is over. `lost`: it was told to end and has not answered. */
+/** The news of a sub-agent. `due`: its time is over. `lost`: it was ordered to end and has not answered. */
 export type News =
   | {
       readonly what: "reported"

@@ -1,10 +1,10 @@
 // Coordinate: one step of a team.
-// Owns which question an event belongs to, deadlines, the bound on asks, and what observers are told. Leaves whom to ask and
+// Owns which question an event belongs to, deadlines, the bound on asks, and what observers learn. Leaves whom to ask and
 // when a question is answered to the pattern, sending and keeping the state to the runtime.
 // C1  A step is a pure function of state, event and standings: made again after a crash it is the same step.
 // C2  An ask is answered once, by whom it was made to. What comes for no open ask changes nothing.
 // C3  A question makes at most `maxAsks` asks, and each has a time after which it counts as late: every question ends.
-// C4  The asker is answered once. Observers are told the question and the answer, and are never asked.
+// C4  The asker is answered once. Observers learn the question and the answer, and are never asked.
 // C5  Deadlines are kept by the order of the mailbox: an answer that was accepted before the timer is in time.
 
 import { type AnswerOutcome, type Json, MAX_MESSAGE_CHARS, defined } from "@reverie/protocol"

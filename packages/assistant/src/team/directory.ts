@@ -1,13 +1,14 @@
 // Directory: who can be written to in a fleet, and under which names.
 // Owns finding the assistants that a target means. Leaves its making to the fleet's definition, delivery to the relay.
 // D1  A target is an id before it is a name; `group:` and `role:` come after both, so no id is ever hidden by a form.
-// D2  A name that several have reaches nobody: the refusal tells the candidates. An unknown target tells who there is.
-// D3  Nobody is reached by their own role: whoever writes to a role they hold writes to the others who hold it.
+// D2  A name that several members have is refused with the candidates. An unknown target is refused with the known names.
+// D3  A message to a role never reaches its sender: it goes to the others that hold the role.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 
-/** supervisor: leads. specialist: has a domain. observer: listens and never answers. member: everybody else. */
+/** supervisor: leads. specialist: has a domain. observer: listens and never answers. member: all others. */
 export const teamRoles = ["supervisor", "specialist", "observer", "member"] as const
+/** What a member does in its team. */
 export type TeamRole = (typeof teamRoles)[number]
 
 /** A place in a team. */
@@ -49,7 +50,7 @@ const ambiguous = (target: string, found: ReadonlyArray<Listed>): Unreached => {
   return { refused: "ambiguous", reason, candidates }
 }
 
-/** Every target there is for somebody: the others' ids, groups, and roles that others hold. */
+/** Every target that an assistant can write to: the others' ids, groups, and roles that others hold. */
 export const targetsFor = (directory: Directory, from?: string): ReadonlyArray<string> => {
   const others = directory.filter(({ id }) => id !== from)
   const groups = others.flatMap(({ id, isTeam }) => (isTeam ? [`group:${id}`] : []))
@@ -104,19 +105,20 @@ export const reach = (directory: Directory, target: string, from?: string): Reac
 // P2  People, timers and answers are not counted: an answer exists only once for each message that was.
 // P3  A refusal says when the next message may go.
 
+/** How often two assistants may write to each other. */
 export interface PairRate {
   /** Messages that two assistants may exchange within the window, both ways together; answers not counted. */
   readonly perPair: number
-  readonly windowMillis: number
+  readonly windowMs: number
 }
 
-const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMillis: 600_000 }
+const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMs: 600_000 }
 
 /** A rate of its own where it is given; nonsense is brought into the range. */
 export const pairRateOf = (chosen: Partial<PairRate> = {}): PairRate => {
-  const { perPair, windowMillis } = { ...DEFAULT_PAIR_RATE, ...chosen }
+  const { perPair, windowMs: windowMillis } = { ...DEFAULT_PAIR_RATE, ...chosen }
   const whole = (count: number, least: number) => (Number.isFinite(count) ? Math.max(least, Math.floor(count)) : least)
-  return { perPair: whole(perPair, 2), windowMillis: whole(windowMillis, 1) }
+  return { perPair: whole(perPair, 2), windowMs: whole(windowMillis, 1) }
 }
 
 /** When the messages of the window were written, the oldest first. */
@@ -129,13 +131,13 @@ const share = ({ perPair }: PairRate): number => Math.floor(perPair / 2)
 
 /** Those of the times that still count. */
 const counted = (rate: PairRate, times: ReadonlyArray<number>, now: number): ReadonlyArray<number> =>
-  times.filter((time) => time > now - rate.windowMillis && time <= now).slice(-share(rate))
+  times.filter((time) => time > now - rate.windowMs && time <= now).slice(-share(rate))
 
 /** When one more message may go: now, or later. */
 export const mayWriteAt = (rate: PairRate, times: ReadonlyArray<number>, now: number): number => {
   const recent = counted(rate, times, now)
   const oldest = recent[0]
-  return recent.length < share(rate) || oldest === undefined ? now : oldest + rate.windowMillis
+  return recent.length < share(rate) || oldest === undefined ? now : oldest + rate.windowMs
 }
 
 /** The record after one more message. */
@@ -146,5 +148,5 @@ export const written = (rate: PairRate, times: ReadonlyArray<number>, now: numbe
 
 /** Why a message does not go, and when it may. */
 export const rateRefusal = (rate: PairRate, to: string, retryAt: number): string =>
-  `you and ${to} may exchange ${rate.perPair} messages within ${rate.windowMillis / 1_000} s, and your half of them is ` +
+  `you and ${to} may exchange ${rate.perPair} messages within ${rate.windowMs / 1_000} s, and your half of them is ` +
   `used up; you may write to ${to} again at ${new Date(retryAt).toISOString()}`

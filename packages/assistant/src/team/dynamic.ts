@@ -1,6 +1,6 @@
-// Dynamic: whoever a message names, or whoever a selector picks.
+// Dynamic: asks the members that a message names, or the one that a selector picks.
 // Owns the four selectors. Leaves reading the names to dynamic.ts, collecting answers to team.ts.
-// D1  `@all` asks everybody available; a name asks that member; only without either is a selector asked.
+// D1  `@all` asks every available member; a name asks that member; without either the selector is asked.
 // D2  random is drawn from the id of the envelope: the same message always goes to the same member.
 // D3  supervisor: the supervisor names members; `.` or nothing means itself, unless its domain is `routing`.
 
@@ -28,8 +28,8 @@ import {
 } from "./team.ts"
 
 // Addressing: whom a message to a team is for, when it says so.
-// A1  A name counts at the beginning of a message only, `@all` and `@name` as whole words: `bo@all` and `bob` mean nobody.
-// A2  Who is named is asked, and nobody else, whatever the selector would say.
+// A1  A name counts at the beginning of a message only, `@all` and `@name` as whole words: `bo@all` and `bob` match no member.
+// A2  Only the named members are asked; the selector is not consulted.
 
 export type Addressed = { readonly type: "all" } | { readonly type: "named"; readonly ids: ReadonlyArray<string> }
 

@@ -6,6 +6,7 @@
 import { defined } from "@reverie/protocol"
 import { asPlan, failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
 
+/** One stage of a pipeline: which member it is, and what becomes of its failure. */
 export interface Stage {
   readonly member: string
   /** Said before what it works on. */
@@ -14,7 +15,7 @@ export interface Stage {
   readonly onFailure?: "skip" | "retry" | "abort" | { readonly fallback: string }
   /** How often a stage with `retry` is tried again; once when not said. After that it aborts. */
   readonly retries?: number
-  readonly timeoutMillis?: number
+  readonly timeoutMs?: number
 }
 
 interface Plan {
@@ -37,7 +38,7 @@ const ask = (stage: Stage, member: string, plan: Plan): Move => ({
     {
       member,
       text: stage.instruction === undefined ? plan.input : `${stage.instruction}\n\n${plan.input}`,
-      ...defined({ withinMillis: stage.timeoutMillis })
+      ...defined({ withinMillis: stage.timeoutMs })
     }
   ]
 })

@@ -1,6 +1,6 @@
 // RoundRobin: one member a message, each in turn.
 // Owns whose turn it is. Leaves asking to coordinate.ts.
-// R1  Nobody is asked a second time before everybody who is available has been asked since.
+// R1  A member is asked a second time only after every other available member has been asked.
 // R2  Who is halted, retired or gone is passed over; who fails or is late is followed by the next one, each at most once.
 
 import {

@@ -1,11 +1,12 @@
 // SleepTime: a watcher that is run when there is a reason to, and not otherwise.
-// Owns the triggers and what the watcher is told. Leaves what it makes of that to the watcher.
+// Owns the triggers and what the watcher learns. Leaves what it makes of that to the watcher.
 // S1  The watcher runs only when a trigger is due, and one run at a time: what falls due meanwhile is one later run.
 // S2  Nothing is due while nothing has been said since the last run, so a team at rest stays at rest.
-// S3  Whoever writes to the team is answered at once that it was noted; what the watcher says is the team's own.
+// S3  A sender gets the answer at once that its message was noted; what the watcher says stays in the team.
 
 import { type Ask, asPlan, isAvailable, type Move, type Pattern, type Question, saidBy, type Table } from "./team.ts"
 
+/** What makes the watcher of a sleep-time team work. */
 export type WatchTrigger =
   /** So long after the first message that the watcher has not seen. */
   | { readonly type: "elapsed"; readonly millis: number }
@@ -17,7 +18,7 @@ export type WatchTrigger =
 export interface SleepTimeOptions {
   readonly watcher: string
   readonly triggers: ReadonlyArray<WatchTrigger>
-  /** What the watcher is told to do with what was said. */
+  /** The instruction that the watcher gets with the messages. */
   readonly instruction?: string
 }
 

@@ -3,7 +3,7 @@
 // S1  The supervisor gets every question first, with the list of members that are available.
 // S2  What it hands out are lines `@name: work`; an answer without such a line ends the question.
 // S3  It hears of every piece of work once, when all of a round are in; after `maxRounds` rounds it has to answer.
-// S4  Who is not there gets nothing: the supervisor is told in the same round.
+// S4  Who is not there gets nothing: the supervisor learns of it in the same round.
 
 import { describeMember } from "./dynamic.ts"
 import {

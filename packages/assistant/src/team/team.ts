@@ -5,6 +5,7 @@
 import type { AnswerOutcome, Json } from "@reverie/protocol"
 import type { TeamRole } from "./directory.ts"
 
+/** One member of a team. */
 export interface TeamMember {
   readonly id: string
   /** What it is called besides its id. */
@@ -37,7 +38,7 @@ export interface OpenAsk {
   readonly tag?: string
 }
 
-/** What somebody asked the team, and how far it has come. */
+/** What someone asked the team, and how far it has come. */
 export interface Question {
   /** The envelope that brought it. */
   readonly id: string
@@ -61,7 +62,7 @@ export interface Ask {
   readonly member: string
   readonly text: string
   readonly tag?: string
-  /** As long as the team gives everybody, when not said. */
+  /** The team's own deadline when not given. */
   readonly withinMillis?: number
 }
 
@@ -101,6 +102,7 @@ export interface Table {
   readonly seed: string
 }
 
+/** How a team comes to an answer: pure steps over the replies of its members. */
 export interface Pattern {
   readonly name: string
   readonly begin: (question: Question, table: Table) => Move
@@ -112,6 +114,7 @@ export interface Pattern {
   readonly needs?: ReadonlyArray<string>
 }
 
+/** The members of a team, their pattern and its limits. */
 export interface Team {
   readonly id: string
   readonly members: ReadonlyArray<TeamMember>
@@ -148,7 +151,7 @@ export const saidBy = ({ member, outcome, text }: Answer): string => {
 }
 
 // Gathering: the same question to several members, and one answer made of theirs.
-// G1  It ends when everybody has answered, failed or is late; one good answer makes a good one.
+// G1  It ends when every member has answered, failed or is late; one good answer makes a good result.
 // G2  Answers stand in the order of the asks, whichever came first.
 
 export interface Gathered {

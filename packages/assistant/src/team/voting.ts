@@ -1,7 +1,7 @@
 // Voting: the members vote, and the team answers with what was decided.
 // Owns ballots out, votes in, and the end. Leaves reading and counting to voting.ts.
-// V1  Ballots go to everybody who is available, at once, with one deadline. What comes after it does not count.
-// V2  One vote a member: its first answer. Whoever answers without a vote has abstained.
+// V1  Every available member gets a ballot at once, with one deadline. Later votes do not count.
+// V2  One vote a member: its first answer. An answer without a vote is an abstention.
 // V3  A quorum that is a share is a share of all who may vote, whether they are available or not.
 
 import { defined } from "@reverie/protocol"
@@ -116,7 +116,7 @@ export interface VotingOptions {
   /** Votes that are needed: a number of them, or below 1 a share of all who may vote. Half of them when not said. */
   readonly quorum?: number
   /** How long there is to vote; 5 minutes when not said. */
-  readonly deadlineMillis?: number
+  readonly deadlineMs?: number
   /** `no_decision` when not said. */
   readonly tieBreaker?: TieBreaker
   /** Who decides under `specific_member`. */
@@ -160,7 +160,7 @@ const noted = (plan: Plan, { member, outcome, text }: Answer): Plan => {
 }
 
 const begin = (options: VotingOptions, text: string, { candidates }: Table): Move => {
-  const { choices = choicesIn(text), deadlineMillis = DEADLINE_MILLIS, quorum = 0.5 } = options
+  const { choices = choicesIn(text), deadlineMs: deadlineMillis = DEADLINE_MILLIS, quorum = 0.5 } = options
   const voters = candidates.filter(isAvailable)
   if (voters.length === 0) return failing(NOBODY)
   const plan: Plan = { choices, votes: [], abstained: [], quorum: quorumOf(quorum, candidates) }

@@ -47,7 +47,7 @@ interface Node {
   readonly parent: Node | undefined
   readonly key: string
   readonly depth: number
-  /** It has said what it spent, or nobody waits for that any more. */
+  /** It has said what it spent, or no one waits for that any more. */
   isOver: boolean
   children: number
 }

@@ -1,5 +1,5 @@
 // Writes the golden snapshots of the present format, once: `node packages/assistant/test/golden/write.ts`.
-// A golden snapshot stands for data that exists in the world: an existing one is never written again. Whoever changes
+// A golden snapshot stands for data that exists in the world: an existing one is never written again. Anyone who changes
 // the form of a snapshot raises STATE_VERSION, adds the upcast, and keeps the old folder.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"

@@ -135,7 +135,7 @@ describe("any team, whatever its members say", () => {
     assert.isAbove(asked, RUNS.numRuns)
   })
 
-  it("C2 an answer of somebody else, a second one, or one after the end changes nothing", () => {
+  it("C2 an answer of someone else, a second one, or one after the end changes nothing", () => {
     const table = new Table(aTeam(dynamic(), seats(IDS)))
     const id = table.say("@ada well?")
     const [ask] = table.asks

@@ -51,12 +51,12 @@ describe("reach", () => {
     }
   })
 
-  it("D3 nobody is reached by their own role", () => {
+  it("D3 no one is reached by their own role", () => {
     assert.deepStrictEqual(reach(directory, "role:member", "bo"), { ids: ["cy"] })
     assert.deepInclude(reach(directory, "role:supervisor", "ada"), { refused: "unknown" })
   })
 
-  it("D2 whatever the target, an answer has somebody in it or a reason", () => {
+  it("D2 whatever the target, an answer has someone in it or a reason", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -76,7 +76,7 @@ describe("reach", () => {
 })
 
 describe("the pair rate", () => {
-  it("P1 P3 no window ever holds more than half of it from one side, and the time that is told is one at which it goes", () => {
+  it("P1 P3 no window ever holds more than half of it from one side, and the time that is reported is one at which it goes", () => {
     let refused = 0
     fc.assert(
       fc.property(
@@ -84,7 +84,7 @@ describe("the pair rate", () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.nat(300), { minLength: 1, maxLength: 60 }),
         (perPair, windowMillis, gaps) => {
-          const rate = pairRateOf({ perPair, windowMillis })
+          const rate = pairRateOf({ perPair, windowMs: windowMillis })
           let now = 1
           let times = timesOf(undefined)
           const sent: Array<number> = []
@@ -115,6 +115,6 @@ describe("the pair rate", () => {
   it("P1 a record that can not be read counts nothing, and an absurd rate lets one message through", () => {
     assert.deepStrictEqual(timesOf({ times: ["1", 2] }), [2])
     assert.deepStrictEqual(timesOf("x"), [])
-    assert.deepStrictEqual(pairRateOf({ perPair: -3, windowMillis: Number.NaN }), { perPair: 2, windowMillis: 1 })
+    assert.deepStrictEqual(pairRateOf({ perPair: -3, windowMs: Number.NaN }), { perPair: 2, windowMs: 1 })
   })
 })

@@ -13,7 +13,7 @@ const counts = (table: Table): ReadonlyMap<string, number> => {
 }
 
 describe("round robin", () => {
-  it("R1 is fair: after any number of messages nobody available was asked twice more than another", () => {
+  it("R1 is fair: after any number of messages no one available was asked twice more than another", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),
@@ -37,7 +37,7 @@ describe("round robin", () => {
     )
   })
 
-  it("R2 who fails is followed by the next; when all do, the asker is told", () => {
+  it("R2 who fails is followed by the next; when all do, the asker learns of it", () => {
     const failing = new Table(aTeam(roundRobin(), seats(["ada", "bo"])), {
       speak: (member) => (member === "ada" ? { outcome: "failed" } : "I can.")
     })
@@ -81,7 +81,7 @@ describe("dynamic", () => {
       ["Countess Lovelace: the moon?", ["ada"]],
       ["What are the water levels?", ["bo"]],
       ["A paper for the customs", ["bo-2"]],
-      // These name nobody, and the moon is bo's.
+      // These name no one, and the moon is bo's.
       ["mail to x@all the moon", ["bo"]],
       ["cyan: the moon", ["bo"]],
       ["heycy the moon", ["bo"]],
@@ -110,7 +110,7 @@ describe("dynamic", () => {
     }
   })
 
-  it("a member that is named and away is not replaced: the asker is told", () => {
+  it("a member that is named and away is not replaced: the asker learns of it", () => {
     const table = new Table(aTeam(dynamic(), members), { away: { cy: "halted" } })
     table.say("@cy well?")
     assert.deepInclude(table.answers[0], { outcome: "failed", text: "cy is halted." })
@@ -215,7 +215,7 @@ describe("supervisor", () => {
     assert.match(table.asks.at(-1)?.text ?? "", /answer now/)
   })
 
-  it("S4 what is handed to somebody who is not there is told in the same round", () => {
+  it("S4 what is handed to someone who is not there is reported in the same round", () => {
     const table = new Table(aTeam(supervisor(), members), {
       away: { cy: "retired" },
       speak: (member, _, nth) => (member === "ada" && nth === 1 ? "@cy: one\n@bo: two\n@zed: three" : "fine")

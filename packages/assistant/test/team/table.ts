@@ -93,7 +93,7 @@ export class Table {
     return id
   }
 
-  /** One member answers; false when nobody has anything to say. */
+  /** One member answers; false when no one has anything to say. */
   answerOne(): boolean {
     const { order = "", speak = (_, text) => `re: ${text}` } = this.#options
     const seed = createHash("sha256").update(`${order}${this.steps}`).digest().readUInt32BE(0)

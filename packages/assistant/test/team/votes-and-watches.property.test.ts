@@ -55,7 +55,7 @@ describe("voting", () => {
   })
 
   it("V1 a vote after the deadline does not count, a second one neither", () => {
-    const table = new Table(aTeam(voting({ quorum: 1, deadlineMillis: 1_000 }), seats(["ada", "bo"])))
+    const table = new Table(aTeam(voting({ quorum: 1, deadlineMs: 1_000 }), seats(["ada", "bo"])))
     const id = table.say("Close the harbour?")
     const [ada, bo] = table.asks
     const vote = { type: "answered", outcome: "answered" } as const

@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS } from "@reverie/assistant"
 import type { CompressionStrategy } from "../build-config.ts"
 
 /**
- * truncate: what is compacted is named, and nobody is asked. recursive-summarization: a model writes what it was, piece by
+ * truncate: what is compacted is named, and no one is asked. recursive-summarization: a model writes what it was, piece by
  * piece, each with the summary of those before it.
  */
 export type CompactionStrategy =

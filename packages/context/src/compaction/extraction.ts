@@ -17,7 +17,7 @@ import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split
 /** A shorter history is not worth it (F59). */
 const MIN_EXTRACTION_MESSAGES = 5
 
-/** Most rounds of an emergency, in which somebody waits (A15). */
+/** Most rounds of an emergency, in which a sender waits (A15). */
 const MAX_EMERGENCY_ROUNDS = 3
 
 const EXTRACTION_PROMPT = `The older part of this conversation is about to be compacted into a summary. You will keep its meaning, but not its wording.
@@ -131,10 +131,10 @@ export const afterFailedRound = (before: Extraction): Extraction => ({
   ended_by: "failure"
 })
 
-/** Says of a message that it belongs to an extraction: nobody was spoken to. */
+/** Says of a message that it belongs to an extraction: no one was spoken to. */
 const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
 
-/** What a round leaves in the history; nothing when nothing was run. The text of the reply is addressed to nobody. */
+/** What a round leaves in the history; nothing when nothing was run. The text of the reply is addressed to no one. */
 export const extractionMessages = (
   results: ReadonlyArray<ExtractionResult>,
   now: number

@@ -136,7 +136,7 @@ export interface CompactionQuestion {
   /** Tokens of the conversation by those of the context window. */
   readonly ratio: number
   readonly threshold: number
-  /** Whoever asks has measured already: the ratio is not looked at (A14). */
+  /** The caller has measured already: the ratio is not checked (A14). */
   readonly force?: boolean
   readonly maxContextTokens: number
 }
@@ -145,7 +145,7 @@ export interface CompactionQuestion {
 const STRETCH_SHARE = 0.5
 
 /**
- * What is to be compacted now, or why nothing is. Extraction and compaction ask the same (A13), so that nobody extracts where
+ * What is to be compacted now, or why nothing is. Extraction and compaction ask the same (A13), so that no one extracts where
  * nothing is compacted.
  */
 export const planCompaction = (question: CompactionQuestion): Split | Skipped => {

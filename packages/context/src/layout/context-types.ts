@@ -1,6 +1,6 @@
 // ContextTypes: for what a model is asked, and what it gets and may do then.
-// Owns the seven kinds of context (F1-F13) and the wording that some of them put in a component's place (F14). Leaves
-// composing the execution pattern to `assistant`, and which parts come out to `context-types.ts`.
+// Owns the seven kinds of context (F1-F13) and the wording that some of them put in a component's place (F14), and
+// which parts come out. Leaves composing the execution pattern to `assistant`.
 // C1  `toolFilter` null offers every tool, an empty list none (A5).
 // C2  Looking up an override never throws, whatever stands there (F15).
 

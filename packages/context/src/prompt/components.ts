@@ -1,5 +1,5 @@
 // Components: what a tenant may do with the components that stand between the static ones.
-// Owns creating, changing, moving and listing them. Leaves the choice of an id to `components.ts`, sharing to `registry.ts`.
+// Owns creating, changing, moving and listing them, and the choice of an id. Leaves sharing to `registry.ts`.
 // C1  A component has a key for life, and an id that moving changes; no two of a tenant have the same of either.
 // C2  A component and the id it takes or leaves are written together or not at all.
 
@@ -100,7 +100,7 @@ export interface Components {
     id: number,
     version: number
   ) => Effect.Effect<void, PromptUnknown | PromptConflict | StoreFailure>
-  /** Gives it the lowest free id after another static component, and its old id to whoever comes next. */
+  /** Gives it the lowest free id after another static component, and its old id to the one who comes next. */
   readonly moveComponent: (
     id: number,
     version: number,

@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 
-/** A text has gaps for which no value was given. */
+/**
+ * A text has gaps for which no value was given.
+ * @example if (error instanceof PlaceholdersMissing) console.error(error.message)
+ */
 export class PlaceholdersMissing extends Schema.TaggedError<PlaceholdersMissing>()("PlaceholdersMissing", {
   key: Schema.String,
   missing: Schema.Array(Schema.String)
@@ -13,7 +16,10 @@ export class PlaceholdersMissing extends Schema.TaggedError<PlaceholdersMissing>
 
 const thing = { kind: Schema.Literals(["template", "component"]), key: Schema.String }
 
-/** What was asked for can not be kept as it is. Nothing was changed. */
+/**
+ * What was asked for can not be kept as it is. Nothing was changed.
+ * @example if (error instanceof PromptInvalid) console.error(error.message)
+ */
 export class PromptInvalid extends Schema.TaggedError<PromptInvalid>()("PromptInvalid", {
   ...thing,
   reason: Schema.String
@@ -24,7 +30,10 @@ export class PromptInvalid extends Schema.TaggedError<PromptInvalid>()("PromptIn
   }
 }
 
-/** There is no template or component of this key, or no component of this id. */
+/**
+ * There is no template or component of this key, or no component of this id.
+ * @example if (error instanceof PromptUnknown) console.error(error.message)
+ */
 export class PromptUnknown extends Schema.TaggedError<PromptUnknown>()("PromptUnknown", thing) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
@@ -32,7 +41,10 @@ export class PromptUnknown extends Schema.TaggedError<PromptUnknown>()("PromptUn
   }
 }
 
-/** The key is in use. What has it was not changed. */
+/**
+ * The key is in use. What has it was not changed.
+ * @example if (error instanceof KeyTaken) console.error(error.message)
+ */
 export class KeyTaken extends Schema.TaggedError<KeyTaken>()("KeyTaken", thing) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
@@ -40,7 +52,10 @@ export class KeyTaken extends Schema.TaggedError<KeyTaken>()("KeyTaken", thing) 
   }
 }
 
-/** A built-in template is as it is. One of the same key takes its place until it is deleted. */
+/**
+ * A built-in template is as it is. One of the same key takes its place until it is deleted.
+ * @example if (error instanceof BuiltInLocked) console.error(error.message)
+ */
 export class BuiltInLocked extends Schema.TaggedError<BuiltInLocked>()("BuiltInLocked", { key: Schema.String }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
@@ -48,7 +63,10 @@ export class BuiltInLocked extends Schema.TaggedError<BuiltInLocked>()("BuiltInL
   }
 }
 
-/** The text to import is no export that this version reads. Nothing was changed. */
+/**
+ * The text to import is no export that this version reads. Nothing was changed.
+ * @example if (error instanceof ImportRefused) console.error(error.message)
+ */
 export class ImportRefused extends Schema.TaggedError<ImportRefused>()("ImportRefused", {
   kind: thing.kind,
   reason: Schema.String
@@ -59,7 +77,10 @@ export class ImportRefused extends Schema.TaggedError<ImportRefused>()("ImportRe
   }
 }
 
-/** Everything that was ever done to it is undone already. */
+/**
+ * Everything that was ever done to it is undone already.
+ * @example if (error instanceof NothingToUndo) console.error(error.message)
+ */
 export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingToUndo", thing) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
@@ -67,7 +88,10 @@ export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingT
   }
 }
 
-/** Somebody else has changed it since it was read. Nothing was written: read it again, and decide again. */
+/**
+ * Another writer has changed it since it was read. Nothing was written: read it again, and decide again.
+ * @example if (error instanceof PromptConflict) console.error(error.message)
+ */
 export class PromptConflict extends Schema.TaggedError<PromptConflict>()("PromptConflict", {
   kind: Schema.String,
   key: Schema.String,
@@ -82,7 +106,10 @@ export class PromptConflict extends Schema.TaggedError<PromptConflict>()("Prompt
   }
 }
 
-/** The store can not be reached or written. Nothing of the change was kept. */
+/**
+ * The store can not be reached or written. Nothing of the change was kept.
+ * @example if (error instanceof PromptStoreUnavailable) console.error(error.message)
+ */
 export class PromptStoreUnavailable extends Schema.TaggedError<PromptStoreUnavailable>()("PromptStoreUnavailable", {
   operation: Schema.String,
   message: Schema.String,
@@ -95,7 +122,10 @@ export class PromptStoreUnavailable extends Schema.TaggedError<PromptStoreUnavai
   }
 }
 
-/** What is kept was written by a newer Reverie, or is damaged. A person must upgrade or restore. */
+/**
+ * What is kept was written by a newer Reverie, or is damaged. A person must upgrade or restore.
+ * @example if (error instanceof PromptUnreadable) console.error(error.message)
+ */
 export class PromptUnreadable extends Schema.TaggedError<PromptUnreadable>()("PromptUnreadable", {
   kind: Schema.String,
   key: Schema.String,

@@ -1,7 +1,7 @@
 // Registry: the templates and components of one tenant.
 // Owns putting its parts together. Leaves keeping them to the store.
 // R1  A registry has no state of its own: however often it is opened, and wherever, it shows what the store has.
-// R2  Whatever is changed names the version it was read at, so that nobody writes over what he has not seen.
+// R2  A change names the version that its author read, so that no author writes over an unseen change.
 
 import { defined, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"

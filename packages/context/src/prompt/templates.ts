@@ -32,7 +32,7 @@ import { placeholdersIn, type PromptTemplate } from "./template.ts"
 
 // Shelf: one tenant's part of the store, read as values and changed in one step.
 // L1  A change is decided on what was read, and written only if that still stands; otherwise it is decided anew.
-// L2  A caller who names the version he knows is told of a conflict, his change is not tried on another version.
+// L2  A caller that names a version gets a conflict; its change is not tried on another version.
 
 /** A value and the version it was read at, which a change of it must name. */
 export type Versioned<A> = A & { readonly version: number }
@@ -75,7 +75,7 @@ const unreadable = ({ key, kind }: PromptLine, reason: string) => new PromptUnre
 const readBody = <A>(line: PromptLine, body: Json, read: Read<A>): Effect.Effect<A, PromptUnreadable> =>
   Effect.fromResult(Result.mapError(read(body), (reason) => unreadable(line, reason)))
 
-/** How often a change is decided anew before the conflict is told. */
+/** How often a change is decided anew before it fails with the conflict. */
 const MOST_RETRIES = 8
 
 const retrying = <A, E>(
@@ -131,7 +131,7 @@ export const expected = <A>(
 // Built-in: the templates that every tenant has from the first day.
 // B1  The gaps of `reflection` are the six counts since the last reflection that REFLECTION_METRICS names.
 
-/** What an assistant is told of itself before it reflects, each counted since the last reflection. */
+/** The figures for a reflection, each counted since the last one. */
 export const REFLECTION_METRICS = [
   /** Events handled. */
   "ticks",

@@ -1,5 +1,5 @@
 // Window: the newest part of an assistant's history, ready to be sent.
-// Owns what of the history is kept while it grows. Leaves cutting inside messages to `assemble.ts`, the prompt to `assemble.ts`.
+// Owns what of the history is kept while it grows. Leaves cutting inside messages and the prompt to `assemble.ts`.
 // A window that overflows is brought down to KEPT_SHARE of its limit, not just below it: so the beginning of the prompt
 // stays the same for many turns, and a provider's prompt cache keeps hitting. A window may therefore hold up to a
 // fifth less than its limit would allow.
@@ -19,7 +19,7 @@ import { type PromptMessage, TOKENS_PER_MESSAGE } from "@reverie/model"
 // U2  On the wire every call has a result: a call without one is answered as interrupted.
 // U3  The wire message of a history message is one object as long as the unit lives and is not cut.
 
-/** What a model is told of a call that has no recorded result. */
+/** The text in place of a result that was not recorded. */
 export const INTERRUPTED = "Interrupted: no result of this call was recorded; whether it took effect is unknown."
 
 /** At least what a made-up result costs: no vocabulary has more tokens than an ASCII text has letters. */

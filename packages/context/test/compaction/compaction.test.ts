@@ -181,7 +181,7 @@ describe("compaction again", () => {
   apply(kept, second.changes)
   const compactions = [...(kept.get("compaction")?.values() ?? [])] as unknown as ReadonlyArray<Compaction>
 
-  it("F105 S2 the summary of the earlier compaction is fed in, and both are told of", () => {
+  it("F105 S2 the summary of the earlier compaction is fed in, and both are mentioned", () => {
     assert.deepStrictEqual(seen, ["First."])
     assert.include(told(second.start), "[CONTEXT SUMMARY]\nFirst. Second.\n")
     assert.include(told(second.start), "50 messages, m/11/0 to")

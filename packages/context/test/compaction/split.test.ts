@@ -103,7 +103,7 @@ describe("splitting a history", () => {
     const turn = Array.from({ length: 30 }, (_, index) => [said("", [callOf(`t${index}`)]), result(`t${index}`, "ok")])
     assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn.flat()]), [10, 61])
     assert.strictEqual(cut([user("now"), ...turn.flat()]), "one-piece")
-    assert.deepStrictEqual(cut(turn.flat()), [40, 20], "where nobody speaks the newest piece is the turn")
+    assert.deepStrictEqual(cut(turn.flat()), [40, 20], "where no one speaks the newest piece is the turn")
   })
 
   it("F106 S4 a turn with tool calls is compacted whole or not at all", () => {

@@ -104,7 +104,7 @@ describe("recursive summarization", () => {
     assert.strictEqual(pieceOf(next, history, { maxTokens: 400 })[0], history[piece.length])
   })
 
-  it("F105 truncation asks nobody and names what it moved away", () => {
+  it("F105 truncation asks no one and names what it moved away", () => {
     const asked: Array<string> = []
     const compacted = replayAll(history, {
       config: { strategy: { type: "truncate" } },

@@ -6,12 +6,12 @@ const openingHours = defineTool({
   name: "opening_hours",
   description: "Tells when the shop is open on a day of the week.",
   input: { type: "object", properties: { day: { type: "string" } }, required: ["day"] },
-  run: (args) => (/^sun/i.test((args as { day: string }).day) ? "closed" : "open from 9:00 to 17:00")
+  run: ({ day }) => (/^sun/i.test(day) ? "closed" : "open from 9:00 to 17:00")
 })
 
 export const host = defineAssistant({
   id: "host",
-  prompt: "You answer visitors of a website. You answer briefly.",
+  instructions: "You answer visitors of a website. You answer briefly.",
   tools: [openingHours]
 })
 

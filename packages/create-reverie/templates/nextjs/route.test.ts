@@ -21,7 +21,7 @@ test("answers with what the tool found, as a stream of text", async () => {
 test("keeps the conversation: the next request finds it", async () => {
   await (await post(JSON.stringify({ text: "My name is Ann." }))).text()
   const fleet = await openFleet()
-  const { hits } = await fleet.recall("host", "Ann", { kinds: ["message"] })
+  const { hits } = await fleet.memory.recall("host", "Ann", { kinds: ["message"] })
   assert.ok(hits.some(({ entry }) => entry.text.includes("My name is Ann.")))
 })
 

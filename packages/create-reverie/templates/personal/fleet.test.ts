@@ -7,7 +7,7 @@ test("knows after a night what it heard by day, and from whom", async () => {
   const model = scriptedModel(["Welcome, Ann.", "In Bergen."])
   await using fleet = await testFleet(fleetDefinition, { model })
   await fleet.answer("assistant", "My name is Ann and I sail the Aurora out of Bergen.", { from: "ann" })
-  assert.deepEqual(await fleet.facts("assistant"), [])
+  assert.deepEqual(await fleet.memory.facts("assistant"), [])
   await fleet.clock.advanceTo("07:00")
   await expectFacts(fleet, "assistant", [{ text: /Bergen/, origin: { type: "person", name: "ann" } }])
   await expectRecall(fleet, "assistant", "Where does Ann sail from?", ["Bergen"])
@@ -19,7 +19,7 @@ test("sleeps every night of a week", async () => {
   await using fleet = await testFleet(fleetDefinition, { model: "offline" })
   await fleet.answer("assistant", "I live in Bergen.", { from: "ann" })
   await fleet.clock.advance("7 days")
-  assert.equal((await fleet.dreams("assistant")).length, 7)
+  assert.equal((await fleet.memory.dreams("assistant")).length, 7)
 })
 
 test("adds a task with the day on which it was added", async () => {

@@ -18,7 +18,7 @@ test("hands two parts on, joins the reports, and gets back what was not spent", 
   })
   await using fleet = await testFleet(fleetDefinition, { model })
   assert.equal(await fleet.answer("researcher", "What is in the harbour?"), "Nine ships and four tugs.")
-  const { subAgents } = (await fleet.subAgents("researcher")) ?? {}
+  const { subAgents } = (await fleet.subAgents.tree("researcher")) ?? {}
   assert.deepEqual(
     subAgents?.map(({ granted, phase, returned }) => [phase, granted?.tokens, returned?.tokens]),
     [

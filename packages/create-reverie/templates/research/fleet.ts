@@ -12,22 +12,22 @@ export const searchNotes = defineTool({
   name: "search_notes",
   description: "Searches the notes for words.",
   input: { type: "object", properties: { words: { type: "string" } }, required: ["words"] },
-  run: (args) => {
-    const words = (args as { words: string }).words.toLowerCase().match(/[a-z]{3,}/g) ?? []
-    const found = notes.filter((note) => words.some((word) => note.toLowerCase().includes(word)))
+  run: ({ words }) => {
+    const wanted = words.toLowerCase().match(/[a-z]{3,}/g) ?? []
+    const found = notes.filter((note) => wanted.some((word) => note.toLowerCase().includes(word)))
     return found.length === 0 ? "no note mentions that" : found.join("\n")
   }
 })
 
 export const researcher = defineAssistant({
   id: "researcher",
-  prompt:
+  instructions:
     "You answer questions from the notes. Hand each part of a long question to a sub-agent, and join the reports.",
   tools: [searchNotes],
   // In its whole life, sub-agents included; what a sub-agent does not spend comes back.
   budget: { tokens: 200_000 },
   // Two at once; each has its own limits, and is ended when it passes one of them.
-  subAgents: { budget: 2, limits: { tokens: 5_000, seconds: 60 } }
+  subAgents: { maxConcurrent: 2, budget: { tokens: 5_000, timeoutMs: 60_000 } }
 })
 
 export default defineFleet({ assistants: [researcher] })

@@ -14,17 +14,17 @@ const script = () =>
 test("hands a note over, and the worker works on it", async () => {
   await using fleet = await testFleet(fleetDefinition, { model: script() })
   assert.equal(await fleet.answer("intake", "A crate has arrived."), "Thank you.")
-  await fleet.rest()
+  await fleet.idle()
   await expectToolCalls(fleet, "worker", [{ tool: "weigh", result: "240 grams", ok: true }])
 })
 
 test("goes on where it was when the process is replaced, and does nothing twice", async () => {
   const before = await testFleet(fleetDefinition, { model: script(), data: "temporary" })
   await before.send("intake", "A crate has arrived.", { id: "crate-1" })
-  await before.rest()
+  await before.idle()
   await using fleet = await before.restart()
   await fleet.send("intake", "A crate has arrived.", { id: "crate-1" })
-  await fleet.rest()
+  await fleet.idle()
   await expectToolCalls(fleet, "intake", ["hand_over"])
   await expectToolCalls(fleet, "worker", ["weigh"])
 })

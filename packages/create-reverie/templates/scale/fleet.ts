@@ -10,7 +10,7 @@ const handOver = defineTool({
   input: { type: "object", properties: { note: { type: "string" } }, required: ["note"] },
   run: (args, run) => {
     // It leaves together with this result, in one commit: never without it, never twice, on whichever machine this runs.
-    run.send("worker", (args as { note: string }).note)
+    run.send("worker", args.note)
     return "The worker has it."
   }
 })
@@ -19,21 +19,21 @@ const weigh = defineTool({
   name: "weigh",
   description: "Weighs a crate and tells the weight in grams.",
   idempotent: true,
-  timeoutMillis: 10_000,
+  timeoutMs: 10_000,
   input: { type: "object", properties: { crate: { type: "string" } }, required: ["crate"] },
-  run: (args) => `${200 + (args as { crate: string }).crate.length * 10} grams`
+  run: ({ crate }) => `${200 + crate.length * 10} grams`
 })
 
 export const intake = defineAssistant({
   id: "intake",
-  prompt: "You take notes in. Hand each one over to the worker, in one sentence.",
+  instructions: "You take notes in. Hand each one over to the worker, in one sentence.",
   tools: [handOver]
 })
 
 export const worker = defineAssistant({
   id: "worker",
-  prompt: "You work on the notes that you are sent.",
+  instructions: "You work on the notes that you are sent.",
   tools: [weigh]
 })
 
-export default defineFleet({ assistants: [intake, worker], reception: "intake" })
+export default defineFleet({ assistants: [intake, worker], defaultAssistant: "intake" })

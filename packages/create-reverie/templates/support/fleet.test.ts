@@ -10,7 +10,7 @@ test("pays back what a person has approved", async () => {
   await using fleet = await testFleet(fleetDefinition, { model })
   let reply = ""
   for await (const part of fleet.ask("support", "I want my money for A7 back.")) {
-    if (part.type === "approval") await fleet.decide("support", part.approval, "approved")
+    if (part.type === "approval") await fleet.approve("support", part.approval)
     if (part.type === "done") reply = part.reply
   }
   assert.equal(reply, "It is paid back.")
@@ -21,7 +21,7 @@ test("pays nothing when no person has decided within eight hours", async () => {
   const model = scriptedModel([...asked, "It could not be decided today."])
   await using fleet = await testFleet(fleetDefinition, { model })
   const answer = fleet.answer("support", "I want my money for A7 back.")
-  await fleet.rest()
+  await fleet.idle()
   await expectApprovals(fleet, "support", ["refund"])
   await fleet.clock.advance("8h")
   assert.equal(await answer, "It could not be decided today.")

@@ -11,22 +11,21 @@ const findOrder = defineTool({
   name: "find_order",
   description: "Finds an order by its number, and tells where it is.",
   input: { type: "object", properties: { order: { type: "string" } }, required: ["order"] },
-  run: (args) => orders[(args as { order: string }).order] ?? "there is no such order"
+  run: ({ order }) => orders[order] ?? "there is no such order"
 })
 
-/** A dangerous tool waits for a person: on the page, by `reverie approvals`, or by `fleet.decide`. */
+/** It waits for a person: on the page, by `reverie approvals`, or by `fleet.approve`. */
 export const refund = defineTool({
   name: "refund",
   description: "Pays an order back.",
-  category: "dangerous",
+  needsApproval: true,
   idempotent: true,
   input: {
     type: "object",
     properties: { order: { type: "string" }, cents: { type: "integer", minimum: 1 } },
     required: ["order", "cents"]
   },
-  run: (args, { key }) => {
-    const { cents, order } = args as { order: string; cents: number }
+  run: ({ cents, order }, { key }) => {
     // The key stays the same when the call is run again: give it to the payment service as its idempotency key.
     return `paid ${cents} cents back for ${order}, payment ${key}`
   }
@@ -34,9 +33,10 @@ export const refund = defineTool({
 
 export const support = defineAssistant({
   id: "support",
-  prompt: "You answer customers. Look an order up before you say anything about it, and refund only what was paid.",
+  instructions:
+    "You answer customers. Look an order up before you say anything about it, and refund only what was paid.",
   tools: [findOrder, refund],
-  settings: { approvalMillis: 8 * 60 * 60 * 1_000 }
+  settings: { approvalMs: 8 * 60 * 60 * 1_000 }
 })
 
 export default defineFleet({ assistants: [support] })

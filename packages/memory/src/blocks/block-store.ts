@@ -34,11 +34,11 @@ export interface BlockRequest extends BlockViewer {
   readonly key: string
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Why, for whoever reads the versions. */
+  /** The reason, shown with the version. */
   readonly message?: string
   /** The version that the author looked at; the newest when not said. */
   readonly seen?: number
-  /** Whoever had to agree to this very change has done so. */
+  /** The required consent to this change has been given. */
   readonly hasConsent?: boolean
 }
 
@@ -55,6 +55,7 @@ export interface BlockChange {
   readonly restores?: number
 }
 
+/** A change of how a block is kept or shared, not of its text. */
 export type BlockSetting =
   | { readonly set: "pinned"; readonly pinned: boolean }
   | { readonly set: "type"; readonly type: BlockType }
@@ -68,6 +69,7 @@ export type BlockSetting =
   | { readonly set: "description"; readonly description: string }
   | { readonly set: "charLimit"; readonly charLimit: number }
 
+/** One version of a block. */
 export interface BlockVersion {
   readonly version: number
   readonly at: number
@@ -133,7 +135,7 @@ export class BlockStore extends Context.Service<
 >()("@reverie/memory/BlockStore") {}
 
 // Block: a memory block as it is kept, as it is shown, and who may do what to it.
-// B1  Whoever neither owns a block nor was given it does not see that there is one.
+// B1  An assistant without ownership or a share can not see that a block exists.
 // B2  Its text stands beside it, as it was rendered with its last change: to read a block is to read one row.
 // B3  Settings belong to the owner, and those that say who may do what, to the system alone.
 
@@ -186,17 +188,18 @@ export interface BlockViewer {
   readonly isSystem?: boolean
 }
 
-/** A block as somebody may see it. */
+/** A block as a viewer may see it. */
 export interface BlockView extends Omit<KeptBlock, "past" | "future" | "shows" | "snapshot" | "place" | "permission"> {
-  /** What is left of its permission for whoever looks. */
+  /** The permission that remains for a viewer. */
   readonly permission: BlockPermission
   readonly access: Readonly<Record<BlockAct, Access>>
-  /** Its owner, for whoever it was shared with. */
+  /** Its owner, shown to those it is shared with. */
   readonly sharedFrom?: string
-  /** Whom it is shared with: told to its owner and the system only. */
+  /** Those it is shared with: shown to its owner and the system only. */
   readonly shares: ReadonlyArray<BlockShare>
 }
 
+/** A memory block to be made. */
 export interface BlockDraft {
   /** The assistant it belongs to. Others than the system create only their own. */
   readonly owner: string
@@ -221,7 +224,7 @@ export const blockIdOf = (tenant: TenantId, { label, owner }: BlockDraft, key: s
   return `blk_${createHash("sha256").update(named).digest("hex").slice(0, 24)}`
 }
 
-/** What was given to somebody: what he was given himself goes before what everybody was given. */
+/** The permission that an assistant has: its own share goes before the share of all. */
 const shareOf = (block: KeptBlock, by: string): BlockPermission | undefined =>
   (block.shares.find((share) => share.with === by) ?? block.shares.find((share) => share.with === EVERYBODY))
     ?.permission
@@ -232,7 +235,7 @@ export const isOwner = (block: KeptBlock, viewer: BlockViewer): boolean =>
 export const isVisible = (block: KeptBlock, viewer: BlockViewer): boolean =>
   isOwner(block, viewer) || shareOf(block, viewer.by) !== undefined
 
-/** What somebody who sees a block may do to it. */
+/** What a viewer may do to a block. */
 export const accessTo = (block: KeptBlock, viewer: BlockViewer, act: BlockAct): Access => {
   if (viewer.isSystem === true) return "allowed"
   return accessUnder(block.permission, isOwner(block, viewer) ? undefined : shareOf(block, viewer.by), act)

@@ -26,27 +26,13 @@ import { type ChangeFailure, found, once, readBlock, readVersion, refused, versi
 import { loadLoro, peerOf, StructuredDocument } from "./document/document.ts"
 import type { BlockTransactions } from "./rows.ts"
 import type { BlockRefused, ConsentNeeded } from "../errors.ts"
-import { blockPermissions, blockTypes } from "./operation.ts"
 import { type BlockSchema, PLAIN_TEXT, readBlockSchema } from "./document/schema.ts"
-import { isCharLimit, MAX_CHAR_LIMIT } from "./settings.ts"
+import { flawOfDraft } from "./settings.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { stopTerms, tokensOf } from "../text/tokens.ts"
 
 // BlockCreation: the first version of a block.
-// N1  What a block begins with was put there by whoever made it, within its limit and its schema.
-
-const LABEL = /^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63}$/u
-
-/** Why it can not become a block, apart from its schema and content; undefined when it can. */
-export const flawOfDraft = ({ charLimit = DEFAULT_CHAR_LIMIT, label, permission, pinned, type }: BlockDraft) => {
-  if (!LABEL.test(label)) return "its label must have letters, digits and _ . -, at most 64, and no sign first but _"
-  if (!blockTypes.includes(type)) return `its type must be one of ${blockTypes.join(", ")}`
-  if (permission !== undefined && !blockPermissions.includes(permission)) {
-    return `its permission must be one of ${blockPermissions.join(", ")}`
-  }
-  if (!isCharLimit(charLimit)) return `its limit must be a whole number from 1 to ${MAX_CHAR_LIMIT}`
-  return pinned === true && type !== "working" ? "only a working block is pinned" : undefined
-}
+// N1  What a block begins with was put there by the one who made it, within its limit and its schema.
 
 const unwritten = (draft: BlockDraft, schema: BlockSchema, id: string, at: number): KeptBlock => ({
   id,

@@ -1,5 +1,5 @@
 // Kept: blocks and versions as they come out of their rows.
-// Owns reading them, who is told that there are any, and answering what was answered before. Leaves changing to
+// Owns reading them, who learns that there are any, and answering what was answered before. Leaves changing to
 // `changing.ts`.
 
 import { createHash } from "node:crypto"

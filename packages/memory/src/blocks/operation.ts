@@ -1,7 +1,7 @@
 // BlockOperation: one change of what a block holds.
 // Owns the closed list (F95-F99), what each may be done to and what permission it needs. Leaves carrying it out to
 // `document.ts`.
-// O1  Whoever may only append can neither change nor take away what was there before.
+// O1  A permission to append can neither change nor remove earlier text.
 // O2  Taking an item out of a list is deleting.
 
 import type { Json } from "@reverie/protocol"
@@ -54,7 +54,7 @@ export const fieldOf = (operation: BlockOperation): string | undefined =>
   "field" in operation ? operation.field : undefined
 
 // Permission: who may do what with a memory block.
-// P1  Reading is always allowed to whoever sees a block; deleting only under Admin.
+// P1  Every viewer of a block may read it; deleting needs Admin.
 // P2  What a share allows is never more than what the block itself allows, act by act.
 
 export const blockTypes = ["core", "working", "archival", "log"] as const
@@ -63,15 +63,16 @@ export type BlockType = (typeof blockTypes)[number]
 
 /** As a prompt prints them (A31), the weakest first. */
 export const blockPermissions = ["ReadOnly", "Partner", "Human", "Append", "ReadWrite", "Admin"] as const
+/** What a holder may do with a block. */
 export type BlockPermission = (typeof blockPermissions)[number]
 
 export const blockActs = ["append", "overwrite", "delete"] as const
 export type BlockAct = (typeof blockActs)[number]
 
-/** Whom a consent is asked of: the assistant's partner, or any person. */
+/** Who must consent: the assistant's partner, or any person. */
 type ConsentFrom = "partner" | "human"
 
-/** Allowed, refused, or allowed once somebody has consented to it. */
+/** Allowed, refused, or allowed after a consent. */
 export type Access = "allowed" | "refused" | ConsentFrom
 
 const row = (append: Access, overwrite: Access, remove: Access): Readonly<Record<BlockAct, Access>> => ({

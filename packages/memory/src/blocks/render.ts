@@ -1,7 +1,7 @@
 // Render: what a block holds, as a prompt shows it.
 // Owns the form of each kind (F100, F101). Leaves the frame around it to `context`.
 // R1  A value stays in its place: its further lines are set in, so that none can pose as another field, item or entry,
-//     and no line of a section as the heading of the next one; what nobody can see is taken out before that is judged.
+//     and no line of a section as the heading of the next one; what no one can see is taken out before that is judged.
 // R2  The same content under the same schema gives the same text, whatever way it came about.
 // R3  Only what the system alone may change is marked as such.
 

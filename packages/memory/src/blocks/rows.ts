@@ -1,7 +1,7 @@
 // BlockRows: what an adapter keeps for the keeper of blocks, as texts and bytes, within one transaction.
 // Owns the shapes of the rows. Leaves what they mean to `keeper.ts`, where they are to the adapter.
 // R1  All of one `write` is kept, or nothing: also when the process dies in between.
-// R2  Nobody else writes between a transaction's first look and its last word.
+// R2  No one else writes between a transaction's first look and its last word.
 // R3  Texts come back exactly; the keeper gives only what JSON can hold, escaped where it has to be.
 
 import type { TenantId } from "@reverie/protocol"
@@ -14,7 +14,7 @@ export interface BlockLooks {
   readonly answer: (tenant: TenantId, key: string) => string | undefined
   readonly block: (tenant: TenantId, id: string) => string | undefined
   readonly isTaken: (tenant: TenantId, owner: string, label: string) => boolean
-  /** Those that somebody owns or was given, in any order; all of the tenant for nobody in particular. */
+  /** The blocks that an assistant owns or shares, in any order; all of the tenant when no assistant is named. */
   readonly blocks: (tenant: TenantId, by: string | undefined) => ReadonlyArray<string>
   readonly snapshot: (tenant: TenantId, id: string) => Uint8Array | undefined
   /** After a version, oldest first. */

@@ -8,9 +8,11 @@ import { type AssistantId, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { BlockRefused } from "../errors.ts"
 import {
+  type BlockDraft,
   type BlockSetting,
   type BlockView,
   type BlockViewer,
+  DEFAULT_CHAR_LIMIT,
   EVERYBODY,
   isOwner,
   type KeptBlock
@@ -21,7 +23,7 @@ import { entryId, type Readers } from "../indexing/messages.ts"
 import type { IndexChange } from "../recall.ts"
 
 const MAX_SHARES = 64
-export const MAX_CHAR_LIMIT = 1_000_000
+const MAX_CHAR_LIMIT = 1_000_000
 
 type Changed = Partial<KeptBlock>
 
@@ -132,7 +134,7 @@ const made = (block: KeptBlock, viewer: BlockViewer, setting: BlockSetting): Res
   }
 }
 
-export const isCharLimit = (limit: number): boolean => Number.isInteger(limit) && limit >= 1 && limit <= MAX_CHAR_LIMIT
+const isCharLimit = (limit: number): boolean => Number.isInteger(limit) && limit >= 1 && limit <= MAX_CHAR_LIMIT
 
 /** The block with the setting made; the same block when that changes nothing. */
 export const configured = (
@@ -157,7 +159,7 @@ export const configured = (
 
 // Indexed: blocks as an index finds them again.
 // X1  A core block is in no index: it is in every prompt of its owner already.
-// X2  Whoever a block is shared with finds it, and nobody else.
+// X2  Only those that a block is shared with find it.
 
 /** What an assistant keeps on purpose is believed as far as the assistant itself. */
 const TRUST = 0.6
@@ -193,4 +195,17 @@ export const blockChanges = (block: BlockView, text: string | null): ReadonlyArr
       }
     }
   ]
+}
+
+const LABEL = /^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63}$/u
+
+/** Why it can not become a block, apart from its schema and content; undefined when it can. */
+export const flawOfDraft = ({ charLimit = DEFAULT_CHAR_LIMIT, label, permission, pinned, type }: BlockDraft) => {
+  if (!LABEL.test(label)) return "its label must have letters, digits and _ . -, at most 64, and no sign first but _"
+  if (!blockTypes.includes(type)) return `its type must be one of ${blockTypes.join(", ")}`
+  if (permission !== undefined && !blockPermissions.includes(permission)) {
+    return `its permission must be one of ${blockPermissions.join(", ")}`
+  }
+  if (!isCharLimit(charLimit)) return `its limit must be a whole number from 1 to ${MAX_CHAR_LIMIT}`
+  return pinned === true && type !== "working" ? "only a working block is pinned" : undefined
 }

@@ -1,5 +1,5 @@
 // ApplyRoutes: what becomes of the known facts when proposed ones join them.
-// Owns ids, supersession, contradiction and trust. Leaves the decision between ADD, UPDATE and IGNORE to apply-routes.ts.
+// Owns the decision between ADD, UPDATE and IGNORE, ids, supersession, contradiction and trust.
 // L1  No fact is lost: each proposal ends as a fact of its own or as a source of one, and no known fact goes away.
 // L2  The same words from the same source are one fact, whatever became of it: applied again, nothing changes, and a fact
 //     that was retired does not come back when its source is read again.
@@ -193,7 +193,7 @@ class Learning {
     return (this.#worded.get(wordingOf(text)) ?? []).flatMap((id) => this.draft.get(id) ?? [])
   }
 
-  /** The source joins; the trust and the origin of whoever is believed more, in the same words, count from now on. */
+  /** The source joins; the trust and the origin of the one who is believed more, in the same words, count from now on. */
   #confirm(known: Fact, { origin, sources, trust }: Fact): true {
     const believed = trust > known.trust ? { origin, trust } : {}
     this.draft.set(known.id, { ...known, ...believed, sources: [...known.sources, ...sources] })

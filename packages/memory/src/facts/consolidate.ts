@@ -2,7 +2,7 @@
 // Owns the ask of the task `consolidate` and reading its answer. Leaves comparing what is proposed with what is known to
 // apply-routes.ts, and taking batches to the runtime.
 // C1  What poses as an instruction is not shown to the model: it could make it put words into another one's mouth. It
-//     comes out as a proposal of its own that is held back, so that somebody can look at it.
+//     comes out as a proposal of its own that is held back, so that someone can look at it.
 // C2  A proposal names an item that was shown, and has its time, its origin and no more than its trust.
 // C3  What does not fit is dropped with a reason, never mended: too many, too long, unknown, about the assistant.
 // C4  Importance is a whole number from 1 to 10; an item that was not scored keeps its own.
@@ -127,7 +127,7 @@ const textIn = (fact: Json): string => {
   return typeof text === "string" ? cleanLine(text) : ""
 }
 
-/** As the one who does something, or has it. Elsewhere in a sentence it can be a part of somebody's life. */
+/** As the one who does something, or has it. Elsewhere in a sentence it can be a part of someone's life. */
 const aboutAssistant =
   /^(?:the|this) (?:ai )?assistant(?:'s)?(?= (?!manager|director|professor|coach|chef|cook|editor|teacher|engineer))/i
 

@@ -1,10 +1,10 @@
 // Link: which facts belong together.
-// Owns the ask of the task `link`, reading its answer, making the links, and mending them when facts have changed. Leaves
-// how two facts are tied to link.ts.
-// K1  Links are looked for once a fact: whoever was asked about is marked, whatever the answer says.
+// Owns the ask of the task `link`, reading its answer, how two facts are tied, making the links, and mending them when facts
+// have changed.
+// K1  Links are looked for once a fact: each that was asked about is marked, whatever the answer says.
 // K2  A link leads to a fact that was shown for this very fact, and says why in a few words.
 // K3  After mending, links of facts that hold lead to facts that hold, both ways, at most MAX_LINKS each; mending again
-//     changes nothing. What does not hold any more keeps its links as they were: nobody follows them.
+//     changes nothing. What does not hold any more keeps its links as they were: no one follows them.
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact } from "../fact.ts"
@@ -91,7 +91,7 @@ Say why in at most five words.
 Answer with one JSON array and nothing else, with one object for each fact that has links:
 [{"fact": "id of the fact", "links": [{"to": "id of a near fact", "why": "few words"}]}]`
 
-/** The facts that nobody has looked for neighbours of, the oldest knowledge first; also those that have none. */
+/** The facts that no one has looked for neighbours of, the oldest knowledge first; also those that have none. */
 export const linkQuestions = (
   index: FactIndex,
   facts: Iterable<Fact>,

@@ -249,7 +249,7 @@ class Draft {
   /** The change for something that was said, with what was said around it. */
   #heard(place: number): IndexChange {
     const said = this.#said[place]
-    if (said === undefined) throw new Error("a message was told of that nobody said")
+    if (said === undefined) throw new Error("a message was reported that no one said")
     const isAround = ({ no }: Said) => areAround(no, said.no)
     const earlier = this.#said
       .slice(Math.max(0, place - EARLIER), place)

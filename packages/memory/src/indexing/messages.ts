@@ -3,7 +3,7 @@
 // `indexing.ts`.
 // M1  Never indexed: what Reverie wrote for the model (markers, timers), what says nothing, and a tool's result that
 //     only repeats what the assistant keeps, or that it failed.
-// M2  Whatever was said, an index is told at most so many characters of it.
+// M2  Whatever was said, an index receives at most so many characters of it.
 
 import {
   type AssistantId,
@@ -31,17 +31,18 @@ export const memoryKinds = [
   "fact",
   /** Archival memory: a text that was put away to be searched for. */
   "passage",
-  /** What is known of somebody or something; recalled only when asked for by this kind. */
+  /** A profile of a person or a thing; recalled only when this kind is asked for. */
   "profile",
   /** A memory block that is searchable. */
   "block"
 ] as const
+/** The kinds of memories that are searched. */
 export type MemoryKind = (typeof memoryKinds)[number]
 
 /** What a question is answered from when it names no kinds: profiles are looked up apart from episodes. */
 export const episodicKinds: ReadonlyArray<MemoryKind> = ["message", "answer", "episode", "fact", "passage", "block"]
 
-/** Besides its owner: nobody, those who are named, or every assistant of the tenant. */
+/** Besides its owner: no one, those who are named, or every assistant of the tenant. */
 export type Readers = "owner" | "fleet" | ReadonlyArray<AssistantId>
 
 export interface MemoryEntry {
@@ -162,7 +163,7 @@ export const isWorthIndexing = (entry: Entry, message: Message): boolean => {
   }
 }
 
-/** True when a clock and nobody else speaks in this entry. */
+/** True when a clock and no one else speaks in this entry. */
 export const isTimer = ({ event }: Entry): boolean =>
   typeof event === "object" && event !== null && Reflect.get(event, "type") === "timer"
 

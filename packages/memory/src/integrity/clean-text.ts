@@ -1,8 +1,8 @@
-// CleanText: a text without what nobody can see.
+// CleanText: a text without what no one can see.
 // Owns which invisible characters carry meaning and which only hide something. Leaves words to instruction.ts.
 // What stays: a joiner inside an emoji, after the virama of an Indic script or between two letters of a script that
 // joins them, the selector that makes an emoji of a sign, the three flags that are spelt with tags, Mongolian selectors.
-// What goes by the same measure: ideographic variants and the styles of a sign, which look alike to whoever reads.
+// What goes by the same measure: ideographic variants and the styles of a sign, which look alike to anyone who reads.
 // C1  The result holds no control, bidirectional or default-ignorable character but those; line feed and tab stay.
 // C2  Idempotent, well-formed, in NFC.
 // C3  A visible character is never lost; every way to end a line becomes a line feed.
@@ -125,7 +125,7 @@ export const cleanText = (text: string): string => {
   return withoutInvisible(lined(normal)).normalize("NFC")
 }
 
-/** True when a text holds a character that cleaning would take out because nobody sees it. */
+/** True when a text holds a character that cleaning would take out because no one sees it. */
 export const holdsInvisible = (text: string): boolean => {
   const normal = normalised(text)
   if (!suspicious.test(normal)) return false

@@ -1,6 +1,5 @@
 // Digest: observations become attributes.
-// Owns carrying out what a model answered, and taking back what turned out not to hold. Leaves asking to
-// `digest.ts`.
+// Owns asking the model, carrying out what it answered, and undoing what turned out not to hold.
 // D1  An attribute that is renewed keeps its id and, behind it, what it said before; one that is renewed to what another
 //     one says becomes a part of that one's past.
 // D2  What is said again adds evidence, and nothing else.

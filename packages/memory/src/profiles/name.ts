@@ -107,7 +107,7 @@ export const idsIn = (text: string): ReadonlyArray<string> => {
   return [...ids].slice(0, MAX_IDS)
 }
 
-// Relationship: how near somebody or something is to an assistant, from how often and how lately it came up.
+// Relationship: how near someone or something is to an assistant, from how often and how lately it came up.
 // R1  Strength is 0 to 1. It never falls by a further contact, and never rises by waiting.
 // R2  Hearing of the same contact again changes nothing.
 // R3  A nearer tier needs more strength; of many, no tier holds more than its size together with the nearer ones.

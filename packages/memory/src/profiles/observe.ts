@@ -1,4 +1,4 @@
-// Observe: something is heard of somebody or something.
+// Observe: a new observation about a person or a thing.
 // Owns what becomes an observation of whom. Leaves making attributes of it to `digest.ts`.
 // O1  The same thing is observed once, whatever its id, its case, its spaces and its last stop.
 // O2  Over the bound the oldest that is digested gives way, then the oldest; whatever came last stays.
@@ -109,7 +109,7 @@ export interface Gathered {
   readonly changed: ReadonlyArray<string>
   /** Ids of the facts that were heard: those that hold. */
   readonly heard: ReadonlyArray<string>
-  /** Observations that became none: nobody is named, or they pose as instructions. */
+  /** Observations that became none: no one is named, or they pose as instructions. */
   readonly refused: ReadonlyArray<string>
 }
 
@@ -144,7 +144,7 @@ export const gather = (profiles: Profiles, { facts, pending, self }: News): Gath
   }
 }
 
-// PendingObservation: something noticed about somebody while awake, until a dream makes it part of a profile.
+// PendingObservation: something noticed about someone while awake, until a dream makes it part of a profile.
 // P1  Keys are unique without chance: `obs_{tick}_{index}`, the index counting within the tick.
 // P2  At most MAX_PENDING wait; the oldest gives way and is named.
 // P3  The same is noted of the same one once.
@@ -236,7 +236,7 @@ const nextKey = (records: Records, tick: number): string => {
   return `obs_${tick}_${next}`
 }
 
-/** Notes something about somebody; gives the changes of records and what the assistant is told. */
+/** Adds an observation to a profile; gives the changes of records and the text for the assistant. */
 export const noteObservation = (
   records: Records,
   { entity, observation, type = "unknown" }: NewNote,

@@ -1,5 +1,5 @@
 // ProfileText: how profiles stand in a prompt, in the place `entity_context`.
-// Owns the lines. Leaves whose profiles are shown, and the place, to whoever builds the prompt.
+// Owns the lines. The prompt decides whose profiles are shown, and where.
 // T1  A line begins with "Entity: ", "- ", "~ " or "… " and is one line: no text in it can write another.
 // T2  However much is known, the text has at most `maxChars` UTF-16 units; what is left out is counted.
 // T3  The best founded attributes come first; what is not digested yet follows, the latest first.

@@ -1,4 +1,4 @@
-// EntityProfile: what an assistant knows of somebody or something.
+// EntityProfile: what an assistant knows of someone or something.
 // Owns its shape as it is kept, its bounds, and who is meant by a name. Leaves hearing of it to `observe.ts`, making
 // attributes of what was heard to `digest.ts`, showing it to `profile-text.ts`.
 // E1  Observations are what was heard, as it was heard; attributes are what was made of them, and name their evidence.
@@ -193,7 +193,7 @@ const entriesOf = (profile: EntityProfile): ReadonlyMap<string, MemoryEntry> => 
   return new Map(entries.map((entry) => [entry.id, entry]))
 }
 
-/** What a changed profile means for an index. Without `before`, everything is told that could have to be. */
+/** What a changed profile means for an index. Without `before`, everything is reported that could have to be. */
 export const profileChanges = (before: EntityProfile | undefined, after: EntityProfile): ReadonlyArray<IndexChange> => {
   const entries = entriesOf(after)
   const known = before === undefined ? undefined : entriesOf(before)

@@ -39,7 +39,7 @@ export const candidateLimit = (limit: number): number => Math.max(60, 4 * limit)
 const RECENCY_SHARE = 0.05
 const HALF_LIFE_MILLIS = 30 * 86_400_000
 const IMPORTANCE_SHARE = 0.1
-/** A nudge is told as a reason when it comes to at least half of what it can be. */
+/** A nudge is reported as a reason when it comes to at least half of what it can be. */
 const TOLD_PART = 0.5
 
 /** How the search is done in fact: without a vector by words. */

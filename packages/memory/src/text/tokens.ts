@@ -1,5 +1,5 @@
 // Tokens: the words of a text, as an index compares them.
-// Owns where a word begins and ends, and folding; puts the two halves of stemming together. Leaves which words count to `tokens.ts`.
+// Owns where a word begins and ends, folding, and which words count; puts the two halves of stemming together.
 // T1  Total: any string has tokens, a lone surrogate is none, and no token is longer than MAX_TOKEN_CHARACTERS.
 // T2  Letter case, diacritics and width make no difference.
 // T3  Scripts that put no spaces between words are cut into pairs of characters that overlap; one alone stands for itself.
@@ -97,7 +97,7 @@ export const tokensOf = (text: string): ReadonlyArray<Token> => {
   return (bare.match(wordPattern) ?? []).flatMap(tokensOfWord)
 }
 
-/** Lines that were read last: what is said is told to an index again, as what was said around the next. */
+/** Lines that were read last: what is said is reported to an index again, as what was said around the next. */
 const KNOWN_LINES = 4_000
 const MAX_KNOWN_CHARACTERS = 400
 const knownLines = new Map<string, ReadonlyArray<string>>()
@@ -166,7 +166,7 @@ export const termWeights = ({ body, context, facts }: Fields): ReadonlyMap<strin
 export const rarity = (entries: number, having: number): number =>
   Math.log((entries - having + 0.5) / (having + 0.5) + 1)
 
-// Terms: what a question asks for, and what an entry says, as an index is told it.
+// Terms: what a question asks for, and what an entry says, as an index learns it.
 // T1  A question keeps its stop words only when nothing else is left of it.
 // T2  However long a question is, it has at most MAX_QUERY_TERMS terms, each once.
 

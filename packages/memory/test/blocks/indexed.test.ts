@@ -54,7 +54,7 @@ test("X1 a core block, an empty one and one that is gone are in no index", () =>
   assert.deepStrictEqual(blockChanges(block({}), null), gone)
 })
 
-test("X2 whoever a block is shared with finds it, and nobody else", () => {
+test("X2 anyone a block is shared with finds it, and no one else", () => {
   assert.strictEqual(readers({}), "owner")
   assert.deepStrictEqual(readers({ shares: [{ with: "bob", permission: "ReadOnly" }] }), [AssistantId.make("bob")])
   assert.strictEqual(

@@ -14,7 +14,7 @@ const linksOf = (changed: ReadonlyArray<Fact>, id: string) => changed.find((fact
 const link = (to: string, why: string = "x") => ({ to, why })
 
 describe("link", () => {
-  it("F49 asks about facts whose neighbours nobody has looked for, the oldest knowledge first", () => {
+  it("F49 asks about facts whose neighbours no one has looked for, the oldest knowledge first", () => {
     assert.deepStrictEqual(
       questions.map(({ id, near }) => [id, near.map((fact) => fact.id)]),
       [
@@ -32,7 +32,7 @@ describe("link", () => {
     )
   })
 
-  it("F49 K1 links both ways, and marks whoever was asked about", () => {
+  it("F49 K1 links both ways, and marks each that was asked about", () => {
     const { links } = readLinks('Ok: [{"fact":"a","links":[{"to":"b","why":"needs a boat"}]}]', questions)
     const { changed, made } = applyLinks(facts, questions, links)
     assert.strictEqual(made, 1)

@@ -112,7 +112,7 @@ describe("applyRoutes", () => {
     assert.deepStrictEqual(told.changed, same.changed)
   })
 
-  it("O3 only the same words from somebody who is believed more raise trust", () => {
+  it("O3 only the same words from someone who is believed more raise trust", () => {
     const rumour = aFact("fact_1_0", {
       text: "Bob lives in Berlin.",
       trust: 0.3,

@@ -1,4 +1,4 @@
-// AttackCorpus: texts that pose as instructions to whoever reads them from memory.
+// AttackCorpus: texts that pose as instructions to anyone who reads them from memory.
 // Owns at least sixty of them, by what they try. A text that slipped through somewhere joins this list with its fix.
 
 const tagged = (text: string): string =>
@@ -214,7 +214,7 @@ const unforeseen = [
 ]
 
 /**
- * What no rule of wording sees: these read like what a person says. They are kept as facts of whoever said them, with no
+ * What no rule of wording sees: these read like what a person says. They are kept as facts of the one who said them, with no
  * more trust than he has, and shown as data. One that is seen one day moves to the attacks.
  */
 export const indirect = [

@@ -97,7 +97,7 @@ describe("carrying out an answer", () => {
     assert.deepStrictEqual(texts(doubted.profile), ["a1 Nora is honest.", "a2 Nora is a thief."])
     assert.deepStrictEqual([doubted.updated, doubted.added], [[], ["a2"]])
     assert.strictEqual(doubted.profile.attributes[1]?.trust, 0.3)
-    // Said again by somebody who is believed, it may take its place.
+    // Said again by someone who is believed, it may take its place.
     const sure = after(doubted.profile, ignore("a2", "f1"))
     assert.strictEqual(sure.profile.attributes[1]?.trust, 0.9)
     assert.deepStrictEqual(texts(after(sure.profile, update("a2", "Nora was a thief.", "f2")).profile), [
@@ -174,7 +174,7 @@ describe("taking back", () => {
     assert.deepStrictEqual(without.gone, [])
   })
 
-  it("an attribute that never had other evidence goes, and an index is told", () => {
+  it("an attribute that never had other evidence goes, and an index learns of it", () => {
     const without = withdraw(profile, ["f0", "f1"])
     assert.deepStrictEqual(texts(without), ["a2 Nora sings."])
     assert.deepStrictEqual(without.gone, ["a1"])

@@ -35,7 +35,7 @@ it("P2 at most a hundred wait, and the oldest gives way", () => {
   assert.isFalse(records.has("obs_0_0"))
 })
 
-it("P3 the same is noted of the same one once, and a name must name somebody", () => {
+it("P3 the same is noted of the same one once, and a name must name someone", () => {
   const records = new Map<string, Json>()
   noted(records, "Nora sings.")
   assert.deepInclude(noted(records, " NORA sings", 8, "nora's"), { already_known: true, id: "obs_7_0", pending: 1 })

@@ -155,7 +155,7 @@ describe("the answer", () => {
     )
   })
 
-  it("an observation keeps its own id in the ask, whoever made it", () => {
+  it("an observation keeps its own id in the ask, no matter who made it", () => {
     const noted = anObservation({ id: "obs_7_0", source: "observation/obs_7_0" })
     const data = askOf({ ...aProfile(), observations: [{ ...noted, digested: false }] }).data
     assert.include(data, "[obs_7_0] Nora works at the harbour.")

@@ -85,7 +85,7 @@ describe("a profile in an index", () => {
     })
   })
 
-  it("X2 only what differs is told", () => {
+  it("X2 only what differs is reported", () => {
     const after = digest(nora, { asked: ["obs_9_0"] }, [], NOW).profile
     assert.deepStrictEqual(profileChanges(nora, after), [{ type: "remove", id: "e/nora/new" }])
     assert.lengthOf(profileChanges(nora, withAlias(nora, "Skipper")), 3)

@@ -102,7 +102,7 @@ describe("tiers", () => {
     assert.strictEqual(tierOf(0), "known")
   })
 
-  it("R3 a first contact makes an acquaintance, and nobody is intimate within a day", () => {
+  it("R3 a first contact makes an acquaintance, and no one is intimate within a day", () => {
     assert.strictEqual(after([NOW]).tier, "acquaintance")
     assert.strictEqual(after([NOW, NOW + DAY]).tier, "friend")
     const busiest = Array.from({ length: 24 * 60 }, (_, at) => NOW + at * 60_000)

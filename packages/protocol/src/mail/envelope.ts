@@ -89,7 +89,7 @@ export interface Message {
   readonly at: number
   /** Counted once, when the message was committed. */
   readonly tokens: number
-  /** What Reverie knows of it; no model is told. Its `type` says what the message is besides something said. */
+  /** What Reverie knows of it; no model learns it. Its `type` says what the message is besides something said. */
   readonly meta?: { readonly [key: string]: Json }
 }
 
@@ -99,6 +99,7 @@ export interface MessagePlace {
   readonly index: number
 }
 
+/** A message of the history, with its place. */
 export interface PlacedMessage {
   readonly place: MessagePlace
   readonly message: Message

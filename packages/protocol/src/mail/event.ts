@@ -17,7 +17,7 @@ export const Amount = Schema.Struct({ tokens: count, costMicros: count, calls: c
 export type Amount = typeof Amount.Type
 
 /**
- * What a sub-agent is told of the one that sends it. orchestrator: the task alone, under a specialist's prompt. none: also
+ * What a sub-agent learns of the one that sends it. orchestrator: the task alone, under a specialist's prompt. none: also
  * its goals, the recent conversation and its state. delegate: the task and its three foremost goals; the sub-agent keeps
  * its own personality.
  */
@@ -72,7 +72,7 @@ export const answerOutcomes = ["answered", "silent", "failed"] as const
 export type AnswerOutcome = (typeof answerOutcomes)[number]
 
 /**
- * Somebody says something. `channel` tells a direct message from one overheard in a room. `at` is when it was said, in
+ * Someone says something. `channel` tells a direct message from one overheard in a room. `at` is when it was said, in
  * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to. `wantsAnswer`: what
  * its tick comes to is sent to the assistant that sent it. `answers` names the envelope that this is the answer to.
  */
@@ -150,6 +150,7 @@ const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
 const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
 const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
 
+/** Whatever can arrive at an assistant. */
 export const Event = Schema.Union([
   MessageEvent,
   TimerEvent,

@@ -49,10 +49,11 @@ export interface TickEnd {
   readonly envelope: EnvelopeId
   readonly outcome: TickOutcome
   readonly iterations: number
-  /** What the assistant said to whoever sent the envelope; empty when it said nothing. */
+  /** What the assistant said to the one who sent the envelope; empty when it said nothing. */
   readonly reply: string
 }
 
+/** One line of the ledger: what a commit did. */
 export interface Entry {
   readonly v: typeof ENTRY_VERSION
   /** Equals the assistant's version after this commit. */

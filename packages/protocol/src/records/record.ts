@@ -21,7 +21,7 @@ export const ownKinds = [
   "reflection",
   /** What was overheard in a room, by its arrival. */
   "ambientMessages",
-  /** What was noticed about somebody or something, until a dream has made it part of a profile, by its id. */
+  /** What was noticed about someone or something, until a dream has made it part of a profile, by its id. */
   "observation",
   /** Which project is active, counters of tool calls, and other single facts. */
   "state",
@@ -38,7 +38,7 @@ export const ownKinds = [
 const memoryKinds = [
   /** A fact, by its id. */
   "fact",
-  /** What is known of somebody or something, by the id of that entity. */
+  /** What is known of someone or something, by the id of that entity. */
   "entity",
   /** A text put away to be searched for, by its id. */
   "passage"
@@ -52,6 +52,7 @@ const archiveKinds = [
 ] as const
 
 export const recordKinds = [...ownKinds, ...memoryKinds, ...archiveKinds] as const
+/** The kinds of what an assistant keeps. */
 export type RecordKind = (typeof recordKinds)[number]
 
 export interface RecordChange {
@@ -61,6 +62,7 @@ export interface RecordChange {
   readonly value: Json | null
 }
 
+/** One record of an assistant. */
 export interface RecordRow {
   readonly kind: RecordKind
   readonly key: string

@@ -10,6 +10,7 @@ import { SqliteStore } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
+/** One damaged row. */
 export interface Flaw {
   /** `tenant/assistant`; undefined where it belongs to none. */
   readonly assistant?: string
@@ -17,6 +18,7 @@ export interface Flaw {
   readonly what: string
 }
 
+/** What a reading of every row found. */
 export interface DeepCheck {
   readonly assistants: number
   readonly entries: number

@@ -6,7 +6,7 @@ import { Model } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../opening/model-choice.ts"
 import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
-import { Peek } from "../views/peek.ts"
+import { FleetReader } from "../views/peek.ts"
 
 const OFFLINE = "the offline model"
 
@@ -39,6 +39,7 @@ export const probeModel = (choice?: ModelChoice): Promise<string> =>
 // ProbeServers: whether the servers of a deployment answer.
 // P1  Nothing of a password is in what it says. The tables of the store are made where they are missing, nothing else.
 
+/** Whether a server that the environment names answers. */
 export interface ServerProbe {
   readonly name: "database" | "queue"
   /** Why it does not answer; undefined when it does. */
@@ -49,8 +50,8 @@ export interface ServerProbe {
 const database = async (deployment: Deployment): Promise<ServerProbe> => {
   const says = `PostgreSQL at ${hostIn(deployment.database)}`
   try {
-    await using peek = await Peek.open()
-    const { accepted } = await peek.totals()
+    await using peek = await FleetReader.open()
+    const { accepted } = await peek.monitor.totals()
     return { name: "database", says: `${says} answers, ${accepted} envelopes accepted so far` }
   } catch (failure) {
     return { name: "database", says, failure }

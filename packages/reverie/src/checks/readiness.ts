@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 
 const PAGE = 50
 
+/** Whether a fleet can accept and work, as `fleet.monitor.readiness` answers. */
 export interface Readiness {
   /** Of all tenants, where every assistant that has not retired is halted; 0 where one is not, or there is none. */
   readonly allHalted: number

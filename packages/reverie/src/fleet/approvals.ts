@@ -8,6 +8,7 @@ import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import { holdsInvisible } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
+  type EnvelopeId,
   isJsonObject,
   type Json,
   type ToolCall,
@@ -16,8 +17,12 @@ import {
 } from "@reverie/protocol"
 import { orderCall } from "@reverie/runtime"
 import { textOfEvent } from "../views/mail-view.ts"
+import { entriesOfTick } from "../views/history.ts"
 import { beginsTick } from "../timeline/spans.ts"
 import { clipped } from "../timeline/tick-view.ts"
+import { lettersBy } from "./dead-letters.ts"
+import type { Core } from "./records.ts"
+import { contextIn } from "./sub-agents.ts"
 
 /** Somebody who had a part in it. */
 export interface Requester {
@@ -27,6 +32,7 @@ export interface Requester {
   readonly text?: string
 }
 
+/** A tool call that waits for a person. */
 export interface ApprovalAsked {
   readonly assistant: string
   readonly approval: string
@@ -62,7 +68,7 @@ const isHiding = (call: ToolCall): boolean => [call.tool, ...stringsIn(call.argu
 const isApprovalTimer = (name: string): boolean => name.startsWith("xstate.after.approval.")
 
 /** The open approvals of one assistant, out of the entries of its tick. */
-export const asksIn = (
+const asksIn = (
   { address, state }: AssistantRecord,
   context: AssistantContext,
   rows: ReadonlyArray<OutboxRow>,
@@ -98,7 +104,7 @@ export const asksIn = (
 }
 
 /** What the chain is read with. */
-export interface ChainReadings {
+interface ChainReadings {
   readonly context: (id: string) => Promise<AssistantContext | undefined>
   readonly entriesOfTick: (id: string, tick: number) => Promise<ReadonlyArray<OutboxRow>>
   readonly newest: (id: string) => AsyncIterable<OutboxRow>
@@ -121,7 +127,7 @@ const envelopeBehind = async (read: ChainReadings, id: string, call: string): Pr
 }
 
 /** Who brought the tick in hand about, the nearest first. */
-export const chainOf = async (
+const chainOf = async (
   read: ChainReadings,
   id: string,
   context: AssistantContext
@@ -146,4 +152,51 @@ export const chainOf = async (
     assignment = (await read.context(to))?.assignment ?? null
   }
   return chain
+}
+
+const PAGE = 500
+
+/** Only a state in which a call was asked for holds one: all others are left unread. */
+const mayAsk = ({ state }: AssistantRecord): boolean => JSON.stringify(state.snapshot).includes('"asking"')
+
+/** `fleet.approvals`: tool calls that wait for a person; `fleet.approve` and `fleet.deny` decide them. */
+export interface ApprovalReadings {
+  /**
+   * The open approvals of one assistant, with exactly what would run and who wanted it; without an id those of the tenant, the
+   * oldest first. Rejects with IdInvalid.
+   * @example for (const { approval, assistant } of await fleet.approvals.list()) await fleet.approve(assistant, approval)
+   */
+  readonly list: (id?: string) => Promise<ReadonlyArray<ApprovalAsked>>
+}
+
+export const approvalsIn = (core: Core): ApprovalReadings => {
+  const historyOf = (id: string, record: AssistantRecord | undefined) => ({
+    version: record?.version ?? 0,
+    read: (from: number, limit: number) => core.entries(id, from, limit)
+  })
+  const readings: ChainReadings = {
+    context: async (id) => contextIn(await core.inspect(id)),
+    entriesOfTick: async (id, tick) => entriesOfTick(historyOf(id, await core.inspect(id)), tick),
+    newest: core.newest,
+    letter: async (id, envelope) =>
+      (await core.run(lettersBy(core.address(id), [envelope as EnvelopeId]))).get(envelope)
+  }
+  const of = async (id: string): Promise<ReadonlyArray<ApprovalAsked>> => {
+    const record = await core.inspect(id)
+    const context = contextIn(record)
+    if (record === undefined || context === undefined || !mayAsk(record)) return []
+    const rows = await entriesOfTick(historyOf(id, record), context.tick)
+    return asksIn(record, context, rows, await chainOf(readings, id, context))
+  }
+  const all = async (): Promise<ReadonlyArray<ApprovalAsked>> => {
+    const found: Array<ApprovalAsked> = []
+    let after: string | undefined
+    while (true) {
+      const page = await core.list(after, PAGE)
+      for (const record of page) if (mayAsk(record)) found.push(...(await of(record.address.assistant)))
+      after = page.at(-1)?.address.assistant
+      if (page.length < PAGE) return found.toSorted((a, b) => a.askedAt - b.askedAt)
+    }
+  }
+  return { list: (id) => (id === undefined ? all() : of(id)) }
 }

@@ -14,19 +14,14 @@ import {
   type BlockSetting,
   BlockStore,
   type BlockVersion,
-  type BlockView,
-  flawOfDraft,
-  PLAIN_TEXT,
-  readBlockSchema
+  type BlockView
 } from "@reverie/memory"
 import type { AssistantId, TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import type { CreatedBlock } from "../define-assistant.ts"
 
-/** A block that an assistant is created with. */
-export type CreatedBlock = Omit<BlockDraft, "owner">
-
+/** For every change of a block. */
 export interface EditOptions {
   /** Idempotency key: the same change under the same key is made once. A fresh one when not said. */
   readonly key?: string
@@ -99,20 +94,6 @@ export const blocksOf = (tenant: TenantId, run: Run, freshKey: Effect.Effect<str
     redo: (id, options = {}) => asked(options, (store, request) => store.redo(id, request)),
     delete: (id, options = {}) => asked(options, (store, request) => store.delete(id, request))
   }
-}
-
-/** What is wrong with the blocks of a definition, in one sentence; undefined when nothing is. */
-export const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<CreatedBlock>): string | undefined => {
-  const labels = blocks.map(({ label }) => label)
-  const twice = labels.find((label, index) => labels.indexOf(label) !== index)
-  if (twice !== undefined) return `two of its blocks are called ${JSON.stringify(twice)}`
-  return blocks
-    .map((block) => {
-      const schema = readBlockSchema(block.schema ?? PLAIN_TEXT)
-      const flaw = flawOfDraft({ ...block, owner }) ?? (Result.isFailure(schema) ? schema.failure : undefined)
-      return flaw === undefined ? undefined : `its block ${JSON.stringify(block.label)}: ${flaw}`
-    })
-    .find((flaw) => flaw !== undefined)
 }
 
 /** Makes those blocks of a definition that were never made. */

@@ -13,13 +13,17 @@ import {
   type AssistantId,
   type EnvelopeId,
   type EventType,
+  type Receipt,
   type TenantId
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { DeadLetterUnknown } from "../errors.ts"
 import { textOfEvent } from "../views/mail-view.ts"
 import { clipped } from "../timeline/tick-view.ts"
+import type { Core } from "./records.ts"
+import type { Post } from "./ordering.ts"
 
+/** A dead letter, with what stood in it. */
 export interface DeadLetterView extends DeadLetter {
   /** What was in it, where it can still be read. */
   readonly type?: EventType
@@ -54,7 +58,7 @@ const viewOf = (dead: DeadLetter, letter: AcceptedEnvelope | undefined): DeadLet
 }
 
 /** The newest dead letters of a tenant, with what stood in them. */
-export const deadLettersOf = Effect.fnUntraced(function* (tenant: TenantId, limit: number) {
+const deadLettersOf = Effect.fnUntraced(function* (tenant: TenantId, limit: number) {
   const dead = yield* (yield* Ledger).deadLetters(limit, { tenant, newestFirst: true })
   const byAssistant = Map.groupBy(dead, ({ address }) => address.assistant)
   const letters = new Map<AssistantId, ReadonlyMap<string, AcceptedEnvelope>>()
@@ -82,7 +86,7 @@ const unknown = ({ assistant }: Address, envelope: string, what: string): DeadLe
   })
 
 /** A letter that was dead-lettered, to be sent again; or what it was sent again as, where it was discarded after that. */
-export const deadLetterUnderId = Effect.fnUntraced(function* (address: Address, envelope: string) {
+const deadLetterUnderId = Effect.fnUntraced(function* (address: Address, envelope: string) {
   const dead = yield* (yield* Ledger).deadLetters(MAX_LOOK, { tenant: address.tenant, newestFirst: true })
   const isIt = (each: DeadLetter) => each.address.assistant === address.assistant && each.envelope === envelope
   const id = dead.some(isIt) ? envelope : againId(envelope)
@@ -91,7 +95,45 @@ export const deadLetterUnderId = Effect.fnUntraced(function* (address: Address, 
 })
 
 /** Takes a letter off the list. */
-export const discarded = Effect.fnUntraced(function* (address: Address, envelope: string) {
+const discarded = Effect.fnUntraced(function* (address: Address, envelope: string) {
   const answer = yield* (yield* Ledger).discard(address, envelope as EnvelopeId)
   return answer === "unknown" ? yield* unknown(address, envelope, "") : answer
+})
+
+/** The reading of `fleet.deadLetters`. */
+export interface DeadLetterReadings {
+  /** The newest dead letters of the tenant, at most `limit` (100 when left out), with the reason and what stood in them. */
+  readonly list: (limit?: number) => Promise<ReadonlyArray<DeadLetterView>>
+}
+
+export const deadLettersIn = ({ run, tenant }: Core): DeadLetterReadings => ({
+  list: (limit = 100) => run(deadLettersOf(tenant, limit))
+})
+
+/** `fleet.deadLetters`: messages that could not be handled, and what becomes of them. */
+export interface FleetDeadLetters extends DeadLetterReadings {
+  /**
+   * Sends a dead letter again as it was, under `again/<its id>/1`, so that doing it twice sends it once; a second try that was
+   * dead-lettered too goes on as `again/<its id>/2`. It is no dead letter any more after that. Rejects with DeadLetterUnknown.
+   * @example for (const { address, envelope } of await fleet.deadLetters.list()) await fleet.deadLetters.retry(address.assistant, envelope)
+   */
+  readonly retry: (id: string, envelope: string) => Promise<Receipt>
+  /**
+   * Takes a dead letter off the list without sending it. That it was dead-lettered, and why, stays in the history. Resolves
+   * with `already` when it was discarded before. Rejects with DeadLetterUnknown.
+   */
+  readonly discard: (id: string, envelope: string) => Promise<"discarded" | "already">
+}
+
+export const openDeadLetters = (core: Core, post: Post): FleetDeadLetters => ({
+  ...deadLettersIn(core),
+  retry: async (id, envelope) => {
+    const address = core.address(id)
+    const { event, from } = await core.run(deadLetterUnderId(address, envelope))
+    const receipt = await post(id, event, { id: againId(envelope), from })
+    // A second try finds it discarded, and that is no failure.
+    await core.run(Ledger.use((ledger) => ledger.discard(address, envelope as EnvelopeId)))
+    return receipt
+  },
+  discard: async (id, envelope) => core.run(discarded(core.address(id), envelope))
 })

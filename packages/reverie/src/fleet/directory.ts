@@ -1,5 +1,5 @@
 // Directory: who can be written to in a fleet, out of its definition.
-// Owns gathering ids, names and seats. Leaves finding somebody by them to `assistant`.
+// Owns gathering ids, names and seats. Leaves finding by names to `assistant`.
 
 import type { Directory, Seat } from "@reverie/assistant"
 import type { FleetDefinition } from "../fleet-options.ts"

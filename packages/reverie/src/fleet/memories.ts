@@ -1,5 +1,5 @@
 // Memories: what is kept of the kinds of memory, for whoever only reads.
-// Owns reading records back as what they are. Leaves keeping them to the rooms whose kinds they are.
+// Owns reading records back as what they are, `fleet.memory`, and the readings of `fleet.compactions`.
 // M1  A record that does not fit its kind is left out: one damaged memory hides no other.
 
 import {
@@ -12,21 +12,24 @@ import {
   Recall,
   RecallUnavailable
 } from "@reverie/memory"
-import type { RecordRow } from "@reverie/protocol"
-import { rebuildIndex } from "@reverie/runtime"
-import type { Address } from "@reverie/protocol"
+import { type Compaction, type HistoryStart, historyStartOf } from "@reverie/context"
+import type { Recalled, RecallOptions } from "@reverie/memory"
+import type { Address, PlacedMessage, RecordKind, RecordRow } from "@reverie/protocol"
+import { type DreamReport, isDreamReport, readCompactions, readPast, rebuildIndex, recallFor } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Core, RunReading } from "./records.ts"
 
 const fitting =
   <A>(isOne: (value: unknown) => value is A) =>
   (rows: ReadonlyArray<RecordRow>): ReadonlyArray<A> =>
     rows.flatMap(({ value }) => (isOne(value) ? [value] : []))
 
-export const factsIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Fact> = fitting(isFact)
-export const profilesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<EntityProfile> = fitting(isEntityProfile)
-export const passagesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Passage> = fitting(isPassage)
+const factsIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Fact> = fitting(isFact)
+const profilesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<EntityProfile> = fitting(isEntityProfile)
+const passagesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Passage> = fitting(isPassage)
 
+/** What a rebuilt index was made from, and holds. */
 export interface Rebuilt {
   readonly assistant: string
   /** Ledger entries gone through. */
@@ -36,7 +39,7 @@ export interface Rebuilt {
 }
 
 /** Makes the index of an assistant anew from its ledger. */
-export const rebuilt = Effect.fnUntraced(function* (address: Address) {
+const rebuilt = Effect.fnUntraced(function* (address: Address) {
   const found = yield* Effect.serviceOption(Recall)
   if (Option.isNone(found)) {
     return yield* new RecallUnavailable({ operation: "rebuild", message: "there is no index of memories here" })
@@ -45,4 +48,66 @@ export const rebuilt = Effect.fnUntraced(function* (address: Address) {
   const { entries } = yield* Effect.provideService(rebuildIndex(address), Recall, recall)
   const memories = yield* recall.count(address)
   return { assistant: address.assistant, entries, memories } satisfies Rebuilt
+})
+
+/** `fleet.memory`: what assistants remember. Each rejects with IdInvalid when the id can be none. */
+export interface FleetMemory {
+  /**
+   * What an assistant remembers of a question, the best first. Without an index, or while it does not answer, only the newest
+   * of it, and `degraded` says so. Rejects with IdInvalid and RecallRefused.
+   * @example const { hits } = await fleet.memory.recall("desk", "Which berth has the Birch?")
+   */
+  readonly recall: (id: string, question: string, options?: RecallOptions) => Promise<Recalled>
+  /** Every fact, those that hold no longer among them. */
+  readonly facts: (id: string) => Promise<ReadonlyArray<Fact>>
+  /** What is known of those an assistant deals with. */
+  readonly profiles: (id: string) => Promise<ReadonlyArray<EntityProfile>>
+  /** Texts that were put away to be searched for. */
+  readonly passages: (id: string) => Promise<ReadonlyArray<Passage>>
+  /** Reports of its dreams, the newest first; one that can not be read is left out. */
+  readonly dreams: (id: string) => Promise<ReadonlyArray<DreamReport>>
+  /** What an assistant keeps about itself and its work; everything when no kinds are named. */
+  readonly records: (id: string, kinds?: ReadonlyArray<RecordKind>) => Promise<ReadonlyArray<RecordRow>>
+  /** Makes the index of an assistant anew from its ledger; of every one when none is named. Rejects with RecallUnavailable. */
+  readonly rebuild: (id?: string) => Promise<ReadonlyArray<Rebuilt>>
+}
+
+export const memoryIn = ({ address, records, views }: Core, run: RunReading): FleetMemory => ({
+  recall: async (id, question, options = {}) => run(recallFor(address(id), question, options)),
+  facts: async (id) => factsIn(await records(id, ["fact"])),
+  profiles: async (id) => profilesIn(await records(id, ["entity"])),
+  passages: async (id) => passagesIn(await records(id, ["passage"])),
+  dreams: async (id) =>
+    (await records(id, ["dream"]))
+      .flatMap(({ value }) => (isDreamReport(value) ? [value] : []))
+      .toSorted((a, b) => b.ended_at - a.ended_at),
+  records,
+  rebuild: async (id) => {
+    const ids = id === undefined ? (await views()).map((view) => view.id) : [id]
+    const all: Array<Rebuilt> = []
+    for (const each of ids) all.push(await run(rebuilt(address(each))))
+    return all
+  }
+})
+
+/** The readings of `fleet.compactions`. Each rejects with IdInvalid when the id can be none. */
+export interface CompactionReadings {
+  /** Every compaction of an assistant's history, the oldest first, those that were taken back among them. */
+  readonly list: (id: string) => Promise<ReadonlyArray<Compaction>>
+  /** The messages that a compaction took out of sight, as they were committed. */
+  readonly messages: (id: string, compaction: Pick<Compaction, "range">) => Promise<ReadonlyArray<PlacedMessage>>
+  /** Where the history that an assistant's model is shown begins; undefined when nothing is compacted. */
+  readonly historyStart: (id: string) => Promise<HistoryStart | undefined>
+}
+
+export const compactionsIn = ({ address, records, run }: Core): CompactionReadings => ({
+  list: async (id) => {
+    const found = await run(readCompactions(address(id)))
+    return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  },
+  messages: async (id, { range }) => run(readPast(address(id), range.from, Infinity, range.to)),
+  historyStart: async (id) => {
+    const rows = await records(id, ["state"])
+    return historyStartOf(new Map(rows.map(({ key, value }) => [key, value])))
+  }
 })

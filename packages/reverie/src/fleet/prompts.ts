@@ -12,19 +12,49 @@ type Promised<Verb> = Verb extends (...args: infer Args) => Effect.Effect<infer 
     ? () => Promise<Value>
     : never
 
+/** `fleet.prompts`: every operation rejects with the typed errors of the registry (`PromptUnknown`, `PromptConflict`, ...). */
 export type Prompts = { readonly [Name in keyof PromptRegistry]: Promised<PromptRegistry[Name]> }
 
 type Run = <Value, Failure>(effect: Effect.Effect<Value, Failure, PromptStore>) => Promise<Value>
 
-/** The registry of the tenant, run by `run`. */
-export const promptsOf = async (tenant: TenantId, run: Run): Promise<Prompts> => {
-  const registry = await run(getPromptRegistry(tenant))
-  const promised = Object.entries(registry).map(([name, verb]: [string, unknown]) => [
+const verbs: { readonly [Name in keyof PromptRegistry]: true } = {
+  createTemplate: true,
+  getTemplate: true,
+  updateTemplate: true,
+  deleteTemplate: true,
+  listTemplates: true,
+  cloneTemplate: true,
+  exportTemplateJson: true,
+  importTemplateJson: true,
+  createComponent: true,
+  getComponent: true,
+  getComponentByKey: true,
+  updateComponent: true,
+  deleteComponent: true,
+  moveComponent: true,
+  listComponents: true,
+  listPluggableComponents: true,
+  listComponentsAfter: true,
+  applyTemplateToComponent: true,
+  saveComponentAsTemplate: true,
+  exportComponentJson: true,
+  importComponentJson: true,
+  history: true,
+  undo: true
+}
+
+type Verb = ((...args: ReadonlyArray<unknown>) => Effect.Effect<unknown>) | Effect.Effect<unknown>
+
+/** The registry of the tenant, run by `run`; opened with the first question. */
+export const promptsOf = (tenant: TenantId, run: Run): Prompts => {
+  let opened: Promise<PromptRegistry> | undefined
+  const promised = Object.keys(verbs).map((name) => [
     name,
-    typeof verb === "function"
-      ? (...args: ReadonlyArray<unknown>) =>
-          run((verb as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown>)(...args))
-      : () => run(verb as Effect.Effect<unknown>)
+    async (...args: ReadonlyArray<unknown>) => {
+      const registry = await (opened ??= run(getPromptRegistry(tenant)))
+      const verb = registry[name as keyof PromptRegistry] as Verb
+      return run(typeof verb === "function" ? verb(...args) : verb)
+    }
   ])
   return Object.fromEntries(promised) as Prompts
 }

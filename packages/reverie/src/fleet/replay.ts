@@ -17,11 +17,16 @@ import {
   verifyReplay
 } from "@reverie/runtime"
 import * as Result from "effect/Result"
+import type { Model } from "@reverie/model"
+import type { FleetDefinition } from "../fleet-options.ts"
+import type { PromptQuestion, TickPrompt } from "../forking/exact-prompt.ts"
+import type { Fork, ForkRequest } from "../forking/fork.ts"
+import type { TickSource } from "../forking/tick-source.ts"
+import type { Core } from "./records.ts"
+import { MAX_FRAMES } from "../forking/errors.ts"
 
 const PAGE = 500
 
-/** Most frames of a page. */
-export const MAX_FRAMES = 500
 const DEFAULT_FRAMES = 100
 
 /** Where entries are read. */
@@ -32,7 +37,11 @@ export interface EntrySource {
 }
 
 /** The entries of an assistant up to a version. */
-export async function* entriesUpTo(entrySource: EntrySource, id: string, version: number): AsyncGenerator<Entry> {
+export async function* entriesUpTo(
+  entrySource: Pick<EntrySource, "entries">,
+  id: string,
+  version: number
+): AsyncGenerator<Entry> {
   for (let from = 1; from <= version; from += PAGE) {
     for (const { entry } of await entrySource.entries(id, from, PAGE)) {
       if (entry.no > version) return
@@ -55,16 +64,13 @@ export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
 }
 
 /** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
-export async function* replayOf(
-  entrySource: EntrySource,
-  id: string,
-  range: ReplayRange = {}
-): AsyncGenerator<ReplayFrame> {
+async function* replayOf(entrySource: EntrySource, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
   const record = await recordOf(entrySource, id)
   const entries: Entries = () => entriesUpTo(entrySource, id, record.version)
   yield* replayFrames(entries, range, settingsKept(record))
 }
 
+/** One page of a replay. */
 export interface FramePage {
   readonly frames: ReadonlyArray<ReplayFrame>
   /** Where the next page begins; absent when this was the last one. */
@@ -72,7 +78,7 @@ export interface FramePage {
 }
 
 /** One page of frames: at most `limit`, itself at most MAX_FRAMES. */
-export const framePageOf = async (
+const framePageOf = async (
   entrySource: EntrySource,
   id: string,
   { limit = DEFAULT_FRAMES, ...range }: ReplayRange & { readonly limit?: number } = {}
@@ -87,9 +93,58 @@ export const framePageOf = async (
 }
 
 /** Replays a life to its end and holds it against what the store keeps. Rejects with UnknownAssistant. */
-export const verdictOf = async (entrySource: EntrySource, id: string): Promise<ReplayVerdict> => {
+const verdictOf = async (entrySource: EntrySource, id: string): Promise<ReplayVerdict> => {
   const record = await recordOf(entrySource, id)
   const verdict = await verifyReplay(() => entriesUpTo(entrySource, id, record.version), record.state)
   if (verdict === undefined) throw new UnknownAssistant({ address: entrySource.address(id) })
   return verdict
 }
+
+/** The readings of `fleet.replay`: nothing is called, sent or written. Each rejects with IdInvalid and UnknownAssistant. */
+export interface ReplayReadings {
+  /** An assistant gone through again from its entries, a frame a commit. */
+  readonly frames: (id: string, range?: ReplayRange) => AsyncIterable<ReplayFrame>
+  /** One page of frames, at most 500; 100 when no `limit` is given. */
+  readonly page: (id: string, range?: ReplayRange & { readonly limit?: number }) => Promise<FramePage>
+  /**
+   * Replays an assistant to its newest commit and compares it with what the store keeps.
+   * @example const { equal } = await fleet.replay.verify("desk")
+   */
+  readonly verify: (id: string) => Promise<ReplayVerdict>
+  /** Everything that a tick began from, for `forkTick`, `promptOfTick` and `fixtureOfTick`. Rejects with ForkRefused. */
+  readonly source: (id: string, tick: number) => Promise<TickSource>
+}
+
+export const replayIn = (core: Core, source: ReplayReadings["source"]): ReplayReadings => ({
+  frames: (id, range) => replayOf(core, id, range),
+  page: (id, range) => framePageOf(core, id, range),
+  verify: (id) => verdictOf(core, id),
+  source
+})
+
+/** `fleet.replay`: assistants gone through again, and single ticks with changes. */
+export interface FleetReplay extends ReplayReadings {
+  /**
+   * Goes through one tick again beside the fleet, with other instructions, another model or other tool results, and compares.
+   * Nothing outside sees it. Rejects with ForkRefused and UnknownAssistant.
+   */
+  readonly fork: (request: ForkRequest) => Promise<Fork>
+  /** The exact words that a model was shown with one call; undefined when there was none. Rejects with ForkRefused. */
+  readonly prompt: (question: PromptQuestion & { readonly iteration?: number }) => Promise<TickPrompt | undefined>
+}
+
+export const openReplay = (
+  replay: ReplayReadings,
+  definition: FleetDefinition,
+  model: () => Promise<Model["Service"]>
+): FleetReplay => ({
+  ...replay,
+  fork: async (request) => {
+    const { forkTick } = await import("../forking/fork.ts")
+    return forkTick({ replay }, definition, { ...request, model: request.model ?? (await model()) })
+  },
+  prompt: async (question) => {
+    const { promptOfTick } = await import("../forking/exact-prompt.ts")
+    return promptOfTick({ replay }, definition, question)
+  }
+})

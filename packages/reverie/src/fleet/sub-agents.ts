@@ -1,5 +1,7 @@
-// SubAgents: sub-agents as they are stored: who is below whom, and what became of their budgets.
-// Owns reading the tree and a report. Leaves handing tasks on to ordering.ts.
+// SubAgents: `fleet.subAgents`: who is below whom, what became of their budgets, and handing tasks on from outside.
+// D1  `delegate` resolves when the task was admitted and its grant is durable, and rejects with the refusal when it was not.
+// D2  A report is that of the last try.
+// D3  What is waited for comes with a commit of the parent, so it looks again after notices about the parent only.
 // K1  A reading changes nothing; what can not be read is left out of the tree.
 
 import {
@@ -13,9 +15,22 @@ import {
   used
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
-import { type Amount, type AssignmentReport, type Entry, defined } from "@reverie/protocol"
-import { subAgentId } from "@reverie/runtime"
+import {
+  addressKey,
+  type Amount,
+  type AssignmentReport,
+  type AssignmentRequest,
+  type Entry,
+  defined,
+  type Receipt
+} from "@reverie/protocol"
+import { lookedFor, orderCall, subAgentId } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { DelegationRefused } from "../errors.ts"
+import type { Services } from "../opening/deployment.ts"
+import type { Post } from "./ordering.ts"
+import type { Core } from "./records.ts"
 
 /** What an assistant may spend; null where nothing bounds it. */
 export interface BudgetView {
@@ -25,6 +40,7 @@ export interface BudgetView {
   readonly reserved: Amount
 }
 
+/** One sub-agent, as its parent and the store see it. */
 export interface SubAgentView extends BudgetView {
   readonly id: string
   readonly call: string
@@ -43,12 +59,13 @@ export interface SubAgentView extends BudgetView {
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
+/** An assistant with its budget and its sub-agents. */
 export interface SubAgentsView extends BudgetView {
   readonly id: string
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
-export type Inspect = (id: string) => Promise<AssistantRecord | undefined>
+type Inspect = (id: string) => Promise<AssistantRecord | undefined>
 
 export const contextIn = (record: AssistantRecord | undefined): AssistantContext | undefined => {
   const restored = record === undefined ? undefined : restore(record.state.snapshot)
@@ -112,13 +129,107 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
   )
 
 /** An assistant and everybody below it, as far as its snapshot still tells of them. */
-export const subAgentTreeOf = async (id: string, inspect: Inspect): Promise<SubAgentsView | undefined> => {
+const subAgentTreeOf = async (id: string, inspect: Inspect): Promise<SubAgentsView | undefined> => {
   const context = contextIn(await inspect(id))
   return context === undefined ? undefined : { id, ...budgetOf(context), subAgents: await below(id, context, inspect) }
 }
 
 /** The report that an entry sends home; undefined for any other. */
-export const reportIn = ({ sends = [] }: Entry): AssignmentReport | undefined => {
+const reportIn = ({ sends = [] }: Entry): AssignmentReport | undefined => {
   for (const { event } of sends) if (event.type === "report" && event.assignment !== undefined) return event.assignment
   return undefined
+}
+
+/** A task that was handed on. */
+export interface Delegated {
+  /** The sub-agent that was sent first. */
+  readonly child: string
+  /** What stands for its call. */
+  readonly call: string
+  /** Resolves when it has ended, whichever way; undefined when it ended without a word. */
+  readonly report: () => Promise<AssignmentReport | undefined>
+}
+
+/** The reading of `fleet.subAgents`. */
+export interface SubAgentReadings {
+  /** An assistant with its budget and every sub-agent below it; undefined when there is no such assistant. Rejects with IdInvalid. */
+  readonly tree: (id: string) => Promise<SubAgentsView | undefined>
+}
+
+export const subAgentsIn = ({ inspect }: Core): SubAgentReadings => ({ tree: (id) => subAgentTreeOf(id, inspect) })
+
+/** `fleet.subAgents`: the tree of sub-agents, and tasks that a program hands on or ends. */
+export interface FleetSubAgents extends SubAgentReadings {
+  /**
+   * Hands a task on to a new sub-agent of an assistant, as its own `delegate_task` would. Resolves when the task was admitted
+   * and its budget is durable. `id` is an idempotency key. Rejects with DelegationRefused and UnknownAssistant.
+   * @example
+   * const { report } = await fleet.subAgents.delegate("desk", "Find every ship that is due tomorrow.")
+   * console.log((await report())?.summary)
+   */
+  readonly delegate: (
+    parent: string,
+    request: string | AssignmentRequest,
+    options?: { readonly id?: string; readonly from?: string }
+  ) => Promise<Delegated>
+  /** Ends a sub-agent and everything below it; what it did not spend goes back. Rejects with UnknownAssistant. */
+  readonly cancel: (child: string, reason?: string) => Promise<Receipt>
+}
+
+type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
+
+export const openSubAgents = (core: Core, run: RunWork, post: Post): FleetSubAgents => {
+  /** What a look finds, now or after a commit of this assistant. Rejects when the fleet ends, and with what the look does. */
+  const found = <A>(id: string, look: () => Promise<A | undefined>): Promise<A> => {
+    const key = addressKey(core.address(id))
+    // A look fails as a run of the fleet does; its reason is passed on as it is.
+    const looking = Effect.promise(() => look())
+    return run(lookedFor(({ address }) => addressKey(address) === key, looking))
+  }
+
+  /** Why an order was refused; undefined when it was not. Waits until it was heard. */
+  const refusal = async (parent: string, envelope: string): Promise<string | undefined> => {
+    const { outcome, reason } = await found(parent, async () => {
+      for await (const { entry } of core.newest(parent)) {
+        const end = entry.settled?.find(({ id }) => id === envelope)
+        if (end !== undefined) return end
+      }
+      return undefined
+    })
+    return outcome === "handled" ? undefined : (reason ?? outcome)
+  }
+
+  const lastReport = async (parent: string, call: string): Promise<AssignmentReport | undefined> => {
+    let report: AssignmentReport | undefined
+    for (let tries = 1; ; tries++) {
+      const child = subAgentId(parent, call, tries)
+      if ((await core.inspect(child)) === undefined) return report
+      for await (const { entry } of core.newest(child)) {
+        report = reportIn(entry)
+        if (report !== undefined) break
+      }
+    }
+  }
+
+  const reported = async (parent: string, call: string): Promise<AssignmentReport | undefined> => {
+    await found(parent, async () => {
+      const line = contextIn(await core.inspect(parent))?.subAgents.find((each) => each.call === call)
+      return line === undefined || !isOpen(line) ? true : undefined
+    })
+    return lastReport(parent, call)
+  }
+
+  return {
+    ...subAgentsIn(core),
+    delegate: async (parent, request, options = {}) => {
+      const asked = typeof request === "string" ? { task: request } : request
+      const { envelope } = await post(parent, { type: "delegate", ...asked }, { from: "person", ...options })
+      const refused = await refusal(parent, envelope)
+      if (refused !== undefined) throw new DelegationRefused({ message: `${parent} refused the task: ${refused}` })
+      const call = orderCall(envelope)
+      return { call, child: subAgentId(parent, call, 1), report: () => reported(parent, call) }
+    },
+    cancel: (child, reason = "it was called back") =>
+      post(child, { type: "retire", reason }, { from: "person", id: `cancel/${child}` })
+  }
 }

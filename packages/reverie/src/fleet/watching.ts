@@ -1,20 +1,23 @@
-// Watching: what an assistant does and has done, as a page shows it.
-// Owns the readings of ticks, approvals, dreams, dead letters and use, as promises. Leaves plain records to records.ts.
+// Watching: what assistants do and have done, as a page shows it: `fleet.history`, `fleet.outbox`, `fleet.monitor`.
 // W1  A reading of one assistant reads as much of its life as it tells, however long that is.
 
-import type { AssistantContext } from "@reverie/assistant"
-import type { AssistantRecord, Ledger, OutboxRow } from "@reverie/ledger"
-import type { Mailbox } from "@reverie/mailbox"
-import type { AcceptedEnvelope, Address, EnvelopeId, RecordKind, RecordRow, TenantId } from "@reverie/protocol"
-import { type DreamReport, isDreamReport } from "@reverie/runtime"
-import type * as Effect from "effect/Effect"
-import { type ApprovalAsked, asksIn, chainOf, type Requester } from "./approvals.ts"
-import { deadLettersOf, type DeadLetterView, lettersBy } from "./dead-letters.ts"
+import { type AssistantRecord, Ledger, type OutboxRow, type Totals } from "@reverie/ledger"
+import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
+import { type EnvelopeId, type Notice, noticesOf } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { measured } from "../checks/metrics.ts"
+import { type Readiness, readiness } from "../checks/readiness.ts"
+import type { Profile, Services } from "../opening/deployment.ts"
+import { type ContextReport, contextReportOf } from "../views/context-report.ts"
+import { type LastError, lastErrorIn, usageIn, type UsageView } from "../views/usage.ts"
 import { entriesOfTick, type History, newestFirst } from "../views/history.ts"
-import { contextIn } from "./sub-agents.ts"
+import { type WaitingDeadLetter, waitingFor } from "../views/mail-view.ts"
 import { priceFor, type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
-import { type LastError, lastErrorIn, usageIn, type UsageView } from "../views/usage.ts"
+import { lettersBy } from "./dead-letters.ts"
+import type { Core } from "./records.ts"
+import { contextIn } from "./sub-agents.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
 // T1  Pages that follow one another tell every span once, whatever is committed in between.
@@ -58,8 +61,7 @@ const beganWith = ({ rows }: Span): EnvelopeId | undefined => {
   return cause?.kind === "envelope" ? cause.id : undefined
 }
 
-export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox>) => Promise<A>
-
+/** One page of what an assistant has done. */
 export interface TickPage {
   /** The newest first. */
   readonly ticks: ReadonlyArray<TickView>
@@ -67,142 +69,193 @@ export interface TickPage {
   readonly next: number | null
 }
 
-const PAGE = 500
+/** Which model call of an assistant is meant. */
+export interface ContextQuestion {
+  /** The newest one that has a report when left out. */
+  readonly tick?: number
+  /** The last one of the tick when left out. */
+  readonly iteration?: number
+}
+
+/** `fleet.history`: what assistants have done. Each rejects with IdInvalid when the id can be none. */
+export interface FleetHistory {
+  /**
+   * What an assistant has done, the newest first: ticks, and between them dreams, compactions and orders; 50 when no `limit`
+   * is given, at most 500. `before` is the number of an entry, as `next` of the page before gave it.
+   * @example const { ticks } = await fleet.history.ticks("desk", { limit: 10 })
+   */
+  readonly ticks: (id: string, page?: { readonly before?: number; readonly limit?: number }) => Promise<TickPage>
+  /** One tick with its texts, each up to 100,000 characters; undefined when it has not begun. */
+  readonly tick: (id: string, tick: number) => Promise<TickView | undefined>
+  /** The ledger entries of an assistant from a number on (1 when left out), at most `limit` (100 when left out). */
+  readonly entries: (id: string, from?: number, limit?: number) => Promise<ReadonlyArray<OutboxRow>>
+  /** The ledger entries of an assistant, the newest first, read as far as they are asked for. */
+  readonly newest: (id: string) => AsyncGenerator<OutboxRow>
+  /** What waits for an assistant: control, then replies, then mail, the oldest first; at most 64 of a lane. */
+  readonly mailbox: (id: string, limit?: number) => Promise<ReadonlyArray<WaitingDeadLetter>>
+  /** What its model calls have used since a moment, in milliseconds since the epoch; dreams are in it. */
+  readonly usage: (id: string, sinceMillis: number) => Promise<UsageView>
+  /** What went wrong last; undefined when nothing did lately. */
+  readonly lastError: (id: string) => Promise<LastError | undefined>
+  /** What the model was shown with one call, part by part, in tokens; undefined when there is no such call. */
+  readonly contextReport: (id: string, question?: ContextQuestion) => Promise<ContextReport | undefined>
+}
+
+/** Notices, and how far was read for them. */
+export interface NoticePage {
+  readonly notices: ReadonlyArray<Notice>
+  readonly next: number
+}
+
+/** The readings of `fleet.outbox`. */
+export interface OutboxReadings {
+  /** Entries of every tenant after a position, in the one order of the store. */
+  readonly read: (after: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
+  /** The position of the newest entry of the store. */
+  readonly end: () => Promise<number>
+  /**
+   * The notices of the tenant in at most so many entries of the store after a position; `next` is how far was read. There is
+   * no more for now when it is `after`.
+   */
+  readonly notices: (after: number, limit: number) => Promise<NoticePage>
+}
+
+/** `fleet.outbox`: the ledger of all assistants, and what is committed to it. */
+export interface FleetOutbox extends OutboxReadings {
+  /** Listens to the notices of every tenant of the store; the caller keeps tenants apart. Returns how to stop. */
+  readonly onEvery: (listener: (notice: Notice) => void) => () => void
+}
+
+/** The readings of `fleet.monitor`. */
+export interface MonitorReadings {
+  /** Totals of the whole store, every tenant together. */
+  readonly totals: () => Promise<Totals>
+}
+
+/** `fleet.monitor`: figures of this process and of the whole store. No assistant is named in them. */
+export interface FleetMonitor extends MonitorReadings {
+  /** Whether anything can be accepted and worked on, of any tenant. Rejects where the store does not answer or write. */
+  readonly readiness: () => Promise<Readiness>
+  /** What this process and its servers have measured, in the text format of Prometheus. */
+  readonly metrics: () => Promise<string>
+  /** The other processes that work on the same store, by name; undefined when the queue can not say. */
+  readonly otherWorkers: () => Promise<ReadonlyArray<string> | undefined>
+  /** What has been written to the embedded store since it was opened; undefined on servers. */
+  readonly writes: () => Promise<WriterStats | undefined>
+}
+
 const DEFAULT_TICKS = 50
 const MAX_TICKS = 500
-/** How much of a text is told in a list, and of a tick that is opened. */
+/** How much of a text is shown in a list, and of a tick that is opened. */
 const LISTED_CHARS = 500
 const OPENED_CHARS = 100_000
 
-/** Only a state in which a call was asked for holds one: everybody else is passed over unread. */
-const mayAsk = ({ state }: AssistantRecord): boolean => JSON.stringify(state.snapshot).includes('"asking"')
+const historyOf = ({ entries }: Core, id: string, record: AssistantRecord | undefined): History => ({
+  version: record?.version ?? 0,
+  read: (from, limit) => entries(id, from, limit)
+})
 
-export abstract class Watching {
-  readonly tenant: TenantId
-  readonly #run: RunReading
-
-  constructor(run: RunReading, tenant: TenantId) {
-    this.#run = run
-    this.tenant = tenant
-  }
-
-  abstract address(id: string): Address
-  abstract inspect(id: string): Promise<AssistantRecord | undefined>
-  abstract list(after?: string, limit?: number): Promise<ReadonlyArray<AssistantRecord>>
-  abstract entries(id: string, from?: number, limit?: number): Promise<ReadonlyArray<OutboxRow>>
-  abstract records(id: string, kinds?: ReadonlyArray<RecordKind>): Promise<ReadonlyArray<RecordRow>>
-
-  /**
-   * What an assistant has done, the newest first: ticks, and between them dreams, compactions and orders. `before` is the
-   * number of an entry, as `next` of the page before told it.
-   */
-  async ticks(
-    id: string,
-    { before, limit = DEFAULT_TICKS }: { readonly before?: number; readonly limit?: number } = {}
-  ): Promise<TickPage> {
-    const record = await this.inspect(id)
-    const history = this.#historyOf(id, record)
-    const most = Math.max(1, Math.min(limit, MAX_TICKS))
-    const { next, spans } = await spansBefore(history, before ?? history.version + 1, most)
-    return { ticks: await this.#views(id, record, spans, LISTED_CHARS), next }
-  }
-
-  /** One tick with its texts, each up to 100,000 characters; undefined when it has not begun. */
-  async tick(id: string, tick: number): Promise<TickView | undefined> {
-    const record = await this.inspect(id)
-    const history = this.#historyOf(id, record)
-    const rows = await entriesOfTick(history, tick)
-    const last = rows.at(-1)?.entry.no
-    const [later] = last === undefined ? [] : await history.read(last + 1, 1)
-    const span = spansOf(rows, later?.entry).find(({ rows: [first] }) => first !== undefined && beginsTick(first.entry))
-    if (span === undefined) return undefined
-    const [view] = await this.#views(id, record, [span], OPENED_CHARS)
-    return view
-  }
-
-  /** The approvals that an assistant asks for, with what exactly would run and who wanted it. */
-  async approvals(id: string): Promise<ReadonlyArray<ApprovalAsked>> {
-    const record = await this.inspect(id)
-    const context = contextIn(record)
-    if (record === undefined || context === undefined || !mayAsk(record)) return []
-    const rows = await entriesOfTick(this.#historyOf(id, record), context.tick)
-    return asksIn(record, context, rows, await this.#chain(id, context))
-  }
-
-  /** Every open approval of the tenant, the oldest first. */
-  async allApprovals(): Promise<ReadonlyArray<ApprovalAsked>> {
-    const all: Array<ApprovalAsked> = []
-    let after: string | undefined
-    while (true) {
-      const page = await this.list(after, PAGE)
-      for (const record of page) if (mayAsk(record)) all.push(...(await this.approvals(record.address.assistant)))
-      after = page.at(-1)?.address.assistant
-      if (page.length < PAGE) return all.toSorted((a, b) => a.askedAt - b.askedAt)
+const contextReportsIn = (core: Core): FleetHistory["contextReport"] => {
+  const newestReport = async (id: string): Promise<ContextReport | undefined> => {
+    for await (const { entry } of core.newest(id)) {
+      const report = contextReportOf(entry)
+      if (report !== undefined) return report
     }
+    return undefined
   }
 
-  /** Reports of an assistant's dreams, the newest first; one that can not be read is left out. */
-  async dreams(id: string): Promise<ReadonlyArray<DreamReport>> {
-    const rows = await this.records(id, ["dream"])
-    return rows
-      .flatMap(({ value }) => (isDreamReport(value) ? [value] : []))
-      .toSorted((a, b) => b.ended_at - a.ended_at)
+  const contextReport: FleetHistory["contextReport"] = async (id, { iteration, tick } = {}) => {
+    if (tick === undefined) {
+      const report = await newestReport(id)
+      if (report === undefined || iteration === undefined || report.iteration === iteration) return report
+      return contextReport(id, { tick: report.tick, iteration })
+    }
+    const rows = await entriesOfTick(historyOf(core, id, await core.inspect(id)), tick)
+    const reports = rows.flatMap(({ entry }) => contextReportOf(entry) ?? [])
+    return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
   }
 
-  /** What of the tenant's was dead-lettered, the newest first, with what stood in it. */
-  deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetterView>> {
-    return this.#run(deadLettersOf(this.tenant, limit))
-  }
+  return contextReport
+}
 
-  /** What the model calls of an assistant have used since a moment, in milliseconds since the epoch; dreams are in it. */
-  async usage(id: string, sinceMillis: number): Promise<UsageView> {
-    const record = await this.inspect(id)
-    const price = await this.#run(priceFor(contextIn(record)))
-    return usageIn(newestFirst(this.#historyOf(id, record)), sinceMillis, price)
-  }
+export const historyIn = (core: Core): FleetHistory => {
+  const { address, entries, inspect, newest, run } = core
 
-  /** What went wrong last, as far back as is looked. */
-  async lastError(id: string): Promise<LastError | undefined> {
-    return lastErrorIn(newestFirst(this.#historyOf(id, await this.inspect(id))))
-  }
-
-  #historyOf(id: string, record: AssistantRecord | undefined): History {
-    return { version: record?.version ?? 0, read: (from, limit) => this.entries(id, from, limit) }
-  }
-
-  #letters(id: string, ids: ReadonlyArray<EnvelopeId>): Promise<ReadonlyMap<string, AcceptedEnvelope>> {
-    return this.#run(lettersBy(this.address(id), ids))
-  }
-
-  async #views(
+  const views = async (
     id: string,
     record: AssistantRecord | undefined,
     spans: ReadonlyArray<Span>,
     maxChars: number
-  ): Promise<ReadonlyArray<TickView>> {
-    const letters = await this.#letters(
-      id,
-      spans.flatMap((span) => beganWith(span) ?? [])
-    )
-    const price = await this.#run(priceFor(contextIn(record)))
+  ): Promise<ReadonlyArray<TickView>> => {
+    const ids = spans.flatMap((span) => beganWith(span) ?? [])
+    const letters = await run(lettersBy(address(id), ids))
+    const price = await run(priceFor(contextIn(record)))
     return spans.map((span) => tickViewOf(span, letters.get(beganWith(span) ?? ""), { maxChars, price }))
   }
 
-  #chain(id: string, context: AssistantContext): Promise<ReadonlyArray<Requester>> {
-    const history = async (each: string) => this.#historyOf(each, await this.inspect(each))
-    return chainOf(
-      {
-        context: async (each) => contextIn(await this.inspect(each)),
-        entriesOfTick: async (each, tick) => entriesOfTick(await history(each), tick),
-        newest: (each) => this.#newestOf(each),
-        letter: async (each, envelope) => (await this.#letters(each, [envelope as EnvelopeId])).get(envelope)
-      },
-      id,
-      context
-    )
-  }
-
-  async *#newestOf(id: string): AsyncGenerator<OutboxRow> {
-    yield* newestFirst(this.#historyOf(id, await this.inspect(id)))
+  return {
+    ticks: async (id, { before, limit = DEFAULT_TICKS } = {}) => {
+      const record = await inspect(id)
+      const history = historyOf(core, id, record)
+      const most = Math.max(1, Math.min(limit, MAX_TICKS))
+      const { next, spans } = await spansBefore(history, before ?? history.version + 1, most)
+      return { ticks: await views(id, record, spans, LISTED_CHARS), next }
+    },
+    tick: async (id, tick) => {
+      const record = await inspect(id)
+      const history = historyOf(core, id, record)
+      const rows = await entriesOfTick(history, tick)
+      const last = rows.at(-1)?.entry.no
+      const [later] = last === undefined ? [] : await history.read(last + 1, 1)
+      const span = spansOf(rows, later?.entry).find(
+        ({ rows: [first] }) => first !== undefined && beginsTick(first.entry)
+      )
+      if (span === undefined) return undefined
+      const [view] = await views(id, record, [span], OPENED_CHARS)
+      return view
+    },
+    entries,
+    newest,
+    mailbox: async (id, limit = 100) => run(waitingFor(address(id), limit)),
+    usage: async (id, sinceMillis) => {
+      const record = await inspect(id)
+      const price = await run(priceFor(contextIn(record)))
+      return usageIn(newestFirst(historyOf(core, id, record)), sinceMillis, price)
+    },
+    lastError: async (id) => lastErrorIn(newestFirst(historyOf(core, id, await inspect(id)))),
+    contextReport: contextReportsIn(core)
   }
 }
+
+export const outboxIn = ({ run, tenant }: Core): OutboxReadings => {
+  const read: OutboxReadings["read"] = (after, limit) => run(Ledger.use((ledger) => ledger.outbox(after, limit)))
+  return {
+    read,
+    end: () => run(Ledger.use((ledger) => ledger.outboxEnd)),
+    notices: async (after, limit) => {
+      const rows = await read(after, limit)
+      const own = rows.filter(({ address }) => address.tenant === tenant)
+      const notices = own.flatMap(({ address, entry, seq }) => noticesOf(address, seq, entry))
+      return { notices, next: rows.at(-1)?.seq ?? after }
+    }
+  }
+}
+
+export const monitorIn = ({ run }: Core): MonitorReadings => ({
+  totals: () => run(Ledger.use((ledger) => ledger.totals))
+})
+
+type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
+
+export const openMonitor = (readings: MonitorReadings, profile: Profile, run: RunWork): FleetMonitor => ({
+  ...readings,
+  readiness: () => run(readiness),
+  metrics: () => run(Effect.zipWith(measured, profile.measured, (own, ofServers) => own + ofServers)),
+  otherWorkers: () => run(profile.otherWorkers),
+  writes: () =>
+    run(
+      Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
+        Option.isNone(store) ? Effect.undefined : store.value.stats
+      )
+    )
+})

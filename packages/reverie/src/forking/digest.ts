@@ -12,6 +12,7 @@ import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 const MAX_TEXT_CHARS = 4_000
 const MAX_CALLS = 200
 
+/** One tool call of a tick, to be compared. */
 export interface CallDigest {
   readonly id: string
   readonly tool: string
@@ -23,6 +24,7 @@ export interface CallDigest {
   readonly answeredBy?: AnsweredBy
 }
 
+/** What a tick came to, to be compared. */
 export interface TickDigest {
   readonly tick: number
   readonly envelope: string
@@ -137,6 +139,7 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
 // Compare: two ways through one tick, side by side.
 // C1  Equal digests differ in nothing; whatever differs is named once, in the order in which a person would ask.
 
+/** What differs: the reply, the calls, the prompts, and so on. */
 export interface ForkDifference {
   readonly what:
     | "reply"
@@ -156,11 +159,13 @@ export interface ForkDifference {
   readonly forked: string
 }
 
+/** How the prompts of two ticks differ. */
 export interface ContextDifference {
   readonly iteration: number
   readonly comparison: ReportComparison
 }
 
+/** How a forked tick differs from the recorded one. */
 export interface ForkComparison {
   readonly original: TickDigest
   readonly forked: TickDigest

@@ -12,9 +12,11 @@ import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { Records } from "../fleet/records.ts"
+import type { FleetReadings } from "../fleet/records.ts"
+import { MAX_SHOWN_CHARS } from "./errors.ts"
 import { liveAgain } from "./sandbox.ts"
 
+/** One part of a prompt, with its words. */
 export interface PromptPart {
   readonly id: number
   readonly key: string
@@ -25,6 +27,7 @@ export interface PromptPart {
   readonly exact: boolean
 }
 
+/** One message that a model was shown. */
 export interface ShownMessage {
   /** Of which part it is. */
   readonly part: { readonly id: number; readonly key: string }
@@ -38,6 +41,7 @@ export interface ShownMessage {
   readonly exact: boolean
 }
 
+/** The exact prompt of one model call. */
 export interface TickPrompt {
   readonly assistant: string
   readonly tick: number
@@ -60,9 +64,7 @@ export interface TickPrompt {
   readonly diverged?: string
 }
 
-/** Longest text of a message that is told. */
-export const MAX_SHOWN_CHARS = 100_000
-
+/** Which prompt is meant. */
 export interface PromptQuestion {
   readonly assistant: string
   readonly tick: number
@@ -160,11 +162,11 @@ const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): Readonl
 
 /** The prompts of a tick, one for each recorded model call that left a report. Rejects with UnknownAssistant or ForkRefused. */
 export const promptsOfTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   question: PromptQuestion
 ): Promise<ReadonlyArray<TickPrompt>> => {
-  const source = await records.tickSource(question.assistant, question.tick)
+  const source = await records.replay.source(question.assistant, question.tick)
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "recorded" })
   const { reason } = lived.end
   const seen = new Map<number, number>()
@@ -180,7 +182,7 @@ export const promptsOfTick = async (
 
 /** The prompt of one iteration, the last attempt at it; of the last iteration when none is named. */
 export const promptOfTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   question: PromptQuestion & { readonly iteration?: number }
 ): Promise<TickPrompt | undefined> => {

@@ -8,22 +8,13 @@ import type { Settings } from "@reverie/assistant"
 import type { PromptVersion } from "@reverie/context"
 import type { BlockView } from "@reverie/memory"
 import { Address, defined, type Entry, type Envelope, isJsonObject } from "@reverie/protocol"
-import { readTick } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { Records } from "../fleet/records.ts"
-import { entriesUpTo } from "../fleet/replay.ts"
+import type { FleetReadings } from "../fleet/records.ts"
 import { compareTicks, digestOf, type ForkComparison, type TickDigest } from "./digest.ts"
-import { ForkRefused } from "./errors.ts"
-import { digestOfLived } from "./fork.ts"
-import { liveAgain } from "./sandbox.ts"
+import { FIXTURE_VERSION, ForkRefused, MAX_FIXTURE_COMMITS } from "./errors.ts"
 import type { TickSource } from "./tick-source.ts"
-
-export const FIXTURE_VERSION = 1
-
-/** Most commits that a fixture carries with it. */
-export const MAX_FIXTURE_COMMITS = 5_000
 
 /** JSON through and through: it is kept in a file, and read again in another year. */
 export interface TickFixture {
@@ -60,6 +51,7 @@ const hashOf = (entries: ReadonlyArray<Entry>): string => {
   return hash.digest("hex")
 }
 
+/** Which tick is put away. */
 export interface FixtureRequest {
   readonly assistant: string
   readonly tick: number
@@ -69,11 +61,11 @@ export interface FixtureRequest {
 
 /** Puts a tick away. Rejects with UnknownAssistant or ForkRefused. */
 export const fixtureOfTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   { assistant, isWhole = false, tick }: FixtureRequest
 ): Promise<TickFixture> => {
-  const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.tickSource(
+  const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.replay.source(
     assistant,
     tick
   )
@@ -118,14 +110,15 @@ export const readFixture = (value: unknown): TickFixture => {
 /** The entries before the tick: its own, or those of the ledger that it was taken from. */
 const prefixOf = async (
   { address, prefix }: TickFixture,
-  records: Pick<Records, "inspect" | "entries" | "address"> | undefined
+  records: { readonly history: Pick<FleetReadings["history"], "entries"> } | undefined
 ): Promise<ReadonlyArray<Entry>> => {
   const { commits, entries, hash } = prefix
+  const { entriesUpTo } = await import("../fleet/replay.ts")
   const found =
     entries ??
     (records === undefined
       ? refuse("it does not carry what stands before the tick, and no ledger was named")
-      : await Array.fromAsync(entriesUpTo(records, address.assistant, commits)))
+      : await Array.fromAsync(entriesUpTo(records.history, address.assistant, commits)))
   if (hashOf(found) !== hash) refuse(`what stands before the tick is not what it was taken from`)
   return found
 }
@@ -137,9 +130,10 @@ async function* inOrder(...parts: ReadonlyArray<ReadonlyArray<Entry>>): AsyncGen
 /** The tick of a fixture, ready to be lived through. Rejects with ForkRefused. */
 export const sourceOfFixture = async (
   fixture: TickFixture,
-  records?: Pick<Records, "inspect" | "entries" | "address">
+  records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<TickSource> => {
   const { address, blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
+  const { readTick } = await import("@reverie/runtime")
   const recorded = await readTick(inOrder(await prefixOf(fixture, records), entries), tick, settings)
   if (recorded === undefined) return refuse(`tick ${tick} is not in it`)
   return {
@@ -161,8 +155,10 @@ export const sourceOfFixture = async (
 export const checkFixture = async (
   fleet: FleetDefinition,
   fixture: TickFixture,
-  records?: Pick<Records, "inspect" | "entries" | "address">
+  records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<ForkComparison> => {
+  // A fixture is also read where no tick is lived through.
+  const [{ liveAgain }, { digestOfLived }] = await Promise.all([import("./sandbox.ts"), import("./fork.ts")])
   const source = await sourceOfFixture(fixture, records)
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "free" })
   return compareTicks(fixture.expected, digestOfLived(source, fleet, lived))

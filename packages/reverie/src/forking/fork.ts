@@ -7,16 +7,17 @@ import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { ModelChoice } from "../opening/model-choice.ts"
-import type { Records } from "../fleet/records.ts"
+import type { FleetReadings } from "../fleet/records.ts"
 import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
 import { liveAgain, type Lived, type Request } from "./sandbox.ts"
 import type { TickSource } from "./tick-source.ts"
 
+/** Which tick is forked, and what is changed in it. */
 export interface ForkRequest {
   readonly assistant: string
   readonly tick: number
   /** In place of what the definition says today. */
-  readonly systemPrompt?: string
+  readonly instructions?: string
   readonly persona?: string
   /**
    * Who is asked; what the environment names, and the offline stand-in without that, when not said. "recorded" asks nobody:
@@ -27,6 +28,7 @@ export interface ForkRequest {
   readonly stubs?: ReadonlyArray<ToolStub>
 }
 
+/** A forked tick, compared with the recorded one. */
 export interface Fork extends ForkComparison {
   /** Whether the envelope that began the tick was still kept as it was accepted. */
   readonly isOriginalEnvelope: boolean
@@ -47,12 +49,12 @@ export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, {
  * Rejects with UnknownAssistant or ForkRefused.
  */
 export const forkTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   request: ForkRequest
 ): Promise<Fork> => {
-  const { assistant, model, persona, stubs = [], systemPrompt, tick } = request
-  const source = await records.tickSource(assistant, tick)
+  const { assistant, model, persona, stubs = [], instructions: systemPrompt, tick } = request
+  const source = await records.replay.source(assistant, tick)
   const living: Request = {
     fleet,
     model,

@@ -5,24 +5,8 @@ export {
   type CallDigest,
   type TickDigest
 } from "./digest.ts"
-export { ForkRefused } from "./errors.ts"
-export {
-  MAX_SHOWN_CHARS,
-  type PromptPart,
-  promptOfTick,
-  type PromptQuestion,
-  promptsOfTick,
-  type ShownMessage,
-  type TickPrompt
-} from "./exact-prompt.ts"
-export {
-  checkFixture,
-  FIXTURE_VERSION,
-  fixtureOfTick,
-  type FixtureRequest,
-  MAX_FIXTURE_COMMITS,
-  readFixture,
-  type TickFixture
-} from "./fixture.ts"
-export { type Fork, forkTick, type ForkRequest } from "./fork.ts"
-export { MAX_COMMITS_BEFORE, type TickSource } from "./tick-source.ts"
+export { FIXTURE_VERSION, ForkRefused, MAX_COMMITS_BEFORE, MAX_FIXTURE_COMMITS, MAX_SHOWN_CHARS } from "./errors.ts"
+export type { PromptPart, PromptQuestion, ShownMessage, TickPrompt } from "./exact-prompt.ts"
+export { type FixtureRequest, readFixture, type TickFixture } from "./fixture.ts"
+export type { Fork, ForkRequest } from "./fork.ts"
+export type { TickSource } from "./tick-source.ts"

@@ -73,7 +73,7 @@ export interface Lived extends Driven {
 
 const empty = (tool: Tool): Tool => ({
   ...tool,
-  run: () => Effect.die("a fork runs no tools")
+  effect: () => Effect.die("a fork runs no tools")
 })
 
 const emptied = (toolkit: Toolkit): Toolkit => ({

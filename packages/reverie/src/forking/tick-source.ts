@@ -26,11 +26,9 @@ import * as Stream from "effect/Stream"
 import { contextReportOf } from "../views/context-report.ts"
 import { entriesUpTo, recordOf, settingsKept, type EntrySource } from "../fleet/replay.ts"
 import { blocksOfThen, promptsOfThen } from "./blocks-of-then.ts"
-import { ForkRefused } from "./errors.ts"
+import { ForkRefused, MAX_COMMITS_BEFORE } from "./errors.ts"
 
-/** Most commits that may stand before a tick that is tried again: all of them are laid out in memory. */
-export const MAX_COMMITS_BEFORE = 50_000
-
+/** Everything that a tick began from. */
 export interface TickSource {
   readonly address: Address
   /** The name of the definition that the assistant was created from. */

@@ -67,13 +67,17 @@ const rulesOf = (given: ReadonlyArray<Json>, leave: Leave): ReadonlyArray<ToolRu
   return rules
 }
 
+/** The largest agent file that is read. */
 export const MAX_AGENT_FILE_BYTES = 64 * 1024 * 1024
 const MAX_AGENTS = 100
 const MAX_BLOCKS = 64
 const MAX_TOOLS = 256
 const MAX_BLOCK_CHARS = 100_000
 
-/** The file is no agent file, or too large for one. Nothing of it was taken in. */
+/**
+ * The file is no agent file, or too large for one. Nothing of it was taken in.
+ * @example if (error instanceof AgentFileUnreadable) console.error(error.message)
+ */
 export class AgentFileUnreadable extends Schema.TaggedError<AgentFileUnreadable>()("AgentFileUnreadable", {
   message: Schema.String
 }) {
@@ -119,6 +123,7 @@ export interface LeftBehind {
   readonly why: string
 }
 
+/** An agent file of Letta, as it was read. */
 export interface AgentFile {
   readonly form: "agents" | "agent"
   readonly agents: ReadonlyArray<AgentDraft>

@@ -53,9 +53,9 @@ const assistantText = ({ contextTokens, id, rules, system }: AgentDraft, tools: 
   const own = ["...blockTools", "...memoryTools", ...(tools === undefined ? [] : [`...${tools}`])]
   const lines = [
     `id: ${literal(id)}`,
-    `prompt: ${literal(system.trim() === "" ? `You are ${id}.` : system)}`,
+    `instructions: ${literal(system.trim() === "" ? `You are ${id}.` : system)}`,
     `tools: [${own.join(", ")}]`,
-    ...(rules.length === 0 ? [] : [`rules: JSON.parse(${literal(JSON.stringify(rules))})`]),
+    ...(rules.length === 0 ? [] : [`toolRules: JSON.parse(${literal(JSON.stringify(rules))})`]),
     ...(contextTokens === undefined ? [] : [`maxContextTokens: ${contextTokens}`])
   ]
   return `    defineAssistant({\n${lines.map((line) => `      ${line}`).join(",\n")}\n    })`
@@ -77,6 +77,7 @@ ${agents.map((agent, index) => assistantText(agent, names[index])).join(",\n")}
 `
 }
 
+/** How an agent file is imported. */
 export interface AgentImportOptions {
   readonly into: DataStorePlace
   /** The text of the file. */
@@ -88,6 +89,7 @@ export interface AgentImportOptions {
   readonly isForced?: boolean
 }
 
+/** One assistant that was imported. */
 export interface ImportedAgent {
   readonly id: string
   readonly name: string
@@ -100,6 +102,7 @@ export interface ImportedAgent {
   readonly secrets: ReadonlyArray<string>
 }
 
+/** What was imported, and the fleet file to go on with. */
 export interface AgentsImported {
   readonly moved: ReadonlyArray<string>
   readonly present: ReadonlyArray<string>
@@ -113,8 +116,8 @@ export interface AgentsImported {
 const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
   defineAssistant({
     id,
-    prompt: system.trim() === "" ? `You are ${id}.` : system,
-    rules,
+    instructions: system.trim() === "" ? `You are ${id}.` : system,
+    toolRules: rules,
     ...defined({ maxContextTokens: contextTokens })
   })
 

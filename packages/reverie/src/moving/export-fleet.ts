@@ -12,6 +12,7 @@ import { assistantNamed, partsIn, type Scope, tenantNamed } from "./bundle-strea
 import { type ExportHeader, ExportWriter } from "./export-lines.ts"
 import { type DataStorePlace, dataStoreLayer } from "./place.ts"
 
+/** What is exported, and where to. */
 export interface ExportOptions {
   readonly from: DataStorePlace
   /** Ids of assistants of one tenant. All assistants when neither this nor `tenant` is given. */

@@ -12,6 +12,7 @@ import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { ExportUnreadable } from "./errors.ts"
 
+/** The version of exports that this program writes. */
 export const EXPORT_VERSION = 1
 export const MAX_LINE_BYTES = 900_000
 /** Of three bytes each at most, escaped ones two, this stays below MAX_LINE_BYTES. */
@@ -21,6 +22,7 @@ const MAX_PART_CHARS = 268_435_456
 /** A part is a few levels deeper than what is in it. */
 const MAX_PART_DEPTH = 80
 
+/** The first line of an export. */
 export interface ExportHeader {
   readonly reverie: "export"
   readonly version: number
@@ -33,6 +35,7 @@ export interface ExportHeader {
     | { readonly assistants: ReadonlyArray<string> }
 }
 
+/** The last line of an export: counts and hashes. */
 export interface ExportManifest {
   readonly kind: "manifest"
   readonly lines: number

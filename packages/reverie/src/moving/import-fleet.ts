@@ -82,6 +82,7 @@ async function* partsOf(source: ExportSource, keep: Partial<Checked>): AsyncGene
 export const bundlesOfExport = (source: ExportSource, keep: Partial<Checked> = {}): AsyncGenerator<Bundle> =>
   bundlesOf(partsOf(source, keep), (message, line = 0) => refuse(line, message))
 
+/** How an export is imported. */
 export interface ImportOptions {
   readonly into: DataStorePlace
   readonly source: ExportSource
@@ -96,6 +97,7 @@ export interface ImportOptions {
   readonly onProgress?: OnProgress
 }
 
+/** What an import brought. */
 export interface Imported extends MovedIn {
   readonly header: ExportHeader
   readonly manifest: ExportManifest

@@ -19,8 +19,10 @@ import {
   writeAll
 } from "./bundle-stream.ts"
 import { MoveRefused } from "./errors.ts"
-import { type DataStorePlace, dataStoreLayer, type DataStoreServices, placeName, withDataStore } from "./place.ts"
+import { placeName } from "../opening/addresses.ts"
+import { type DataStorePlace, dataStoreLayer, type DataStoreServices, withDataStore } from "./place.ts"
 
+/** From where to where a data store is moved. */
 export interface MoveOptions {
   readonly from: DataStorePlace
   readonly to: DataStorePlace
@@ -29,6 +31,7 @@ export interface MoveOptions {
   readonly onProgress?: OnProgress
 }
 
+/** What was moved. */
 export interface DataStoreMoved extends MovedIn {
   /** What the data stores are called; without secrets. */
   readonly from: string

@@ -11,23 +11,13 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { MoveRefused } from "./errors.ts"
-import { databaseUrl, type Deployment } from "../opening/deployment.ts"
+import type { Deployment } from "../opening/deployment.ts"
+import { databaseUrl, DEFAULT_NAME } from "../opening/addresses.ts"
 
 /** Where assistants live: a data directory, or the database of a deployment. */
 export type DataStorePlace = { readonly data: string } | { readonly deployment: Deployment }
 
 export type DataStoreServices = Ledger | Bundles
-
-const DEFAULT_NAME = "reverie"
-
-/** What a place is called where anybody may read it. */
-export const placeName = (place: DataStorePlace): string => {
-  if ("data" in place) return place.data
-  const { database, name = DEFAULT_NAME } = place.deployment
-  if (!URL.canParse(database)) return "a database"
-  const { host, pathname, protocol } = new URL(database)
-  return `${protocol}//${host}${pathname} (${name})`
-}
 
 /** One connection, so that whoever else is connected can be counted. */
 const deployedDataStore = (deployment: Deployment, isAlone: boolean) =>

@@ -5,6 +5,7 @@
 import { type BackupContents, backupDirectory, type Restored, restoreDirectory } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 
+/** What is backed up, and where to. */
 export interface BackupRequest {
   /** The data directory; work on it may go on. */
   readonly data: string
@@ -21,10 +22,11 @@ export interface BackupRequest {
 export const backup = ({ data, force = false, to }: BackupRequest): Promise<BackupContents> =>
   Effect.runPromise(backupDirectory(data, to, { force }))
 
+/** What is put back, and where to. */
 export interface RestoreRequest {
   /** What `backup` made. */
   readonly from: string
-  /** The data directory to be; nobody may work on it. */
+  /** The data directory to be; no one may work on it. */
   readonly data: string
   /** Puts the backup in the place of what is there, which is kept beside it. */
   readonly force?: boolean

@@ -21,12 +21,13 @@ import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
+import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.
 // R1  The key of an index is only ever sent to the server it was configured with, and never printed.
 // R2  Opening never waits for an index: one that does not answer is asked again when it is needed.
 // R3  An index belongs to one store: data directories that share a server have a collection each (`QDRANT_COLLECTION`),
-//     and a store that keeps nothing has an index that keeps nothing, unless it is told otherwise.
+//     and a store that keeps nothing has an index that keeps nothing, unless the options say otherwise.
 
 const KEEPS_NOTHING = ":memory:"
 
@@ -58,7 +59,7 @@ const indexFromConfig = Effect.gen(function* () {
   }
 })
 
-// Loaded when chosen: whoever asks no server does not wait for its client.
+// Loaded when chosen: anyone who asks no server does not wait for its client.
 const server = (options: ServerIndex): Layer.Layer<Recall> =>
   Layer.unwrap(
     Effect.map(
@@ -92,6 +93,7 @@ export const remoteRecallLayer = (choice?: RecallChoice): Layer.Layer<never, Con
     ? Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? Layer.empty : server(found))))
     : recallLayer(KEEPS_NOTHING, choice)
 
+/** The servers of a fleet of several processes. */
 export interface Deployment {
   /** `postgres://...`: where everything is kept. */
   readonly database: string
@@ -109,8 +111,6 @@ export interface DeploymentOptions {
   readonly recall?: RecallChoice
   readonly worker?: Partial<WorkerSettings>
 }
-
-const DEFAULT_NAME = "reverie"
 
 /** The servers that the environment names; undefined when it names no database. */
 export const deploymentFromConfig = Effect.gen(function* () {
@@ -136,7 +136,7 @@ const sustained = <R>(work: Effect.Effect<never, StoreFailure, R>): Effect.Effec
   Effect.retry(work, Schedule.spaced(AGAIN_MILLIS))
 
 /** What differs from a worker beside its store: wake-ups are held back while a lease session lasts, so none may stay idle. */
-const worker: Profile["worker"] = { leaseMillis: 5_000, idleTimeoutMillis: 0, isOneOfMany: true }
+const worker: Profile["worker"] = { leaseMs: 5_000, idleMs: 0, isOneOfMany: true }
 
 const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string =>
   `${name} at ${hostIn(database)}, wake-ups through ${redis === undefined ? "the same" : hostIn(redis)}`
@@ -144,15 +144,7 @@ const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string 
 /** Host and port of a URL; nothing else of it. */
 export const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
 
-/** The URL of the database with its password in it. */
-export const databaseUrl = ({ database, password = "" }: Deployment): string => {
-  if (password === "" || !URL.canParse(database)) return database
-  const url = new URL(database)
-  if (url.password === "") url.password = encodeURIComponent(password)
-  return url.href
-}
-
-/** The store of a deployment. Loaded when chosen: whoever needs no server does not wait for its client. */
+/** The store of a deployment. Loaded when chosen: anyone who needs no server does not wait for its client. */
 export const deployedStore = (deployment: Deployment) =>
   Layer.unwrap(
     Effect.map(
@@ -195,7 +187,7 @@ const otherWorkers = Effect.gen(function* () {
   return workers?.filter(({ isThis }) => !isThis).map(({ name }) => name)
 })
 
-/** Nights begin at a full hour; whoever is asleep already takes the wake-up for nothing. */
+/** Nights begin at a full hour; anyone who is asleep already takes the wake-up for nothing. */
 const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { sleepStartHour, timeZone }) {
   const { SleepSchedules } = yield* Effect.promise(queueAdapter)
   const schedules = yield* Effect.serviceOption(SleepSchedules)

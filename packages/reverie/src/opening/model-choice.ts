@@ -1,7 +1,7 @@
 // ModelChoice: which model a fleet asks, and which embedder.
 // Owns the choice, by options first and by the environment (through Config) second; nothing set means offline.
 // I1  A model key is only ever sent to the base URL it was configured with, and never printed.
-// I2  Texts are embedded only where somebody has said with which model; a fleet that is told to stay offline asks nobody.
+// I2  Texts are embedded only where someone has said with which model; a fleet that is asked to stay offline asks no one.
 
 import { Embedder, Model } from "@reverie/model"
 import * as Config from "effect/Config"
@@ -47,7 +47,7 @@ export const serverFromConfig = Effect.gen(function* () {
 export const isService = (choice: ModelChoice): choice is Model["Service"] =>
   typeof choice === "object" && "infer" in choice
 
-// Loaded when chosen: whoever talks to no server does not wait for its client.
+// Loaded when chosen: anyone who talks to no server does not wait for its client.
 const offline = Layer.unwrap(
   Effect.map(
     Effect.promise(() => import("@reverie/model-offline")),

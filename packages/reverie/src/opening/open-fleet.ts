@@ -1,19 +1,42 @@
 // OpenFleet: where everything of an open fleet runs, until it ends.
-// Owns the way in, the end, and who is told of it. Leaves what runs to the fleet.
+// Owns opening it, the way in, the end, and who is told of it. Leaves what is asked of it to the fleet.
 // H1  What is asked of a closed fleet, or was under way when it closed and could not end, fails with FleetClosed.
-// H2  Whoever waits is told of the end once, and keeps nothing alive by having waited.
+// H2  Anyone who waits learns of the end once, and keeps nothing alive by having waited.
 
-import { outsideRuns } from "@reverie/run-place"
+import type { Directory, Team } from "@reverie/assistant"
+import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
+import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type * as ManagedRuntime from "effect/ManagedRuntime"
-import type { TenantLimits } from "@reverie/ledger"
-import type { Tariff } from "@reverie/model"
-import { Limits, type TenantWeight } from "@reverie/runtime"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
+import * as Schema from "effect/Schema"
+import {
+  DEFAULT_WORKER,
+  Definitions,
+  Faults,
+  FleetDirectory,
+  HostFailures,
+  Limits,
+  NoticeHub,
+  runWorker,
+  type TenantWeight
+} from "@reverie/runtime"
 import * as Layer from "effect/Layer"
-import { FleetClosed } from "../errors.ts"
+import { bringToLife } from "../creation.ts"
+import { ID_FORM } from "../define-assistant.ts"
+import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
+import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
+import { directoryOf } from "../fleet/directory.ts"
+import type { Profile, Services } from "./deployment.ts"
+import { groundOf } from "./ground.ts"
+import { profileOf } from "./profile.ts"
+import { tracingLayer } from "./tracing.ts"
+import { assertModules } from "./warming.ts"
 
 const reasonOf = (exit: Exit.Exit<never, unknown>): FleetClosed | undefined => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return undefined
@@ -21,7 +44,7 @@ const reasonOf = (exit: Exit.Exit<never, unknown>): FleetClosed | undefined => {
   return new FleetClosed({ message: cause instanceof Error ? cause.message : String(cause), cause })
 }
 
-export class OpenFleet<Services> {
+class OpenFleet<Services> {
   /** Nothing after `close`, the reason when the worker ended by itself. */
   readonly ended: Promise<FleetClosed | undefined>
   readonly #runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
@@ -73,59 +96,16 @@ export class OpenFleet<Services> {
   }
 }
 
-// Limits: what tenants may use of models, as a user writes it.
-
-export interface TenantTerms extends TenantLimits {
-  /** Turns that its assistants have before those of the next tenant; 1 when not said. */
-  readonly weight?: number
-}
-
-export interface Terms {
-  /** By the id of the tenant. One that is not named is not limited. */
-  readonly tenants?: Readonly<Record<string, TenantTerms>>
-  /** What models cost, by the beginning of their names; `*` for any other. What is not named costs nothing. */
-  readonly prices?: Tariff
-}
-
-const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
-  callsPerMinute: true,
-  callsPerDay: true,
-  tokensPerMinute: true,
-  tokensPerDay: true,
-  costMicrosPerMinute: true,
-  costMicrosPerDay: true,
-  concurrentCalls: true,
-  weight: true
-}
-
-const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
-
-/** What is wrong with terms, in words that follow on a colon; undefined when nothing is. */
-export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | undefined => {
-  for (const [tenant, terms] of Object.entries(tenants)) {
-    for (const [name, value] of Object.entries(terms)) {
-      if (!Object.hasOwn(knownTerms, name)) return `the tenant "${tenant}" has the unknown limit "${name}"`
-      if (!isAmount(value)) return `the ${name} of the tenant "${tenant}" must be a whole number of at least 0`
-    }
-    if (terms.weight === 0) return `the weight of the tenant "${tenant}" must be at least 1`
-  }
-  for (const [model, { inputMicros, outputMicros }] of Object.entries(prices)) {
-    if (!isAmount(inputMicros) || !isAmount(outputMicros)) {
-      return `the price of "${model}" needs whole numbers of at least 0, inputMicros and outputMicros`
-    }
-  }
-  return undefined
-}
-
 const termsOf = ({ tenants = {} }: Terms, tenant: string): TenantTerms | undefined =>
   Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined
 
-export const weightIn =
+const weightIn =
   (terms: Terms): TenantWeight =>
   (tenant) =>
     termsOf(terms, tenant)?.weight ?? 1
 
-export const limitsLayer = (terms: Terms): Layer.Layer<never> =>
+/** The limits and prices of these terms, as the runtime asks for them. */
+const limitsLayer = (terms: Terms): Layer.Layer<never> =>
   Layer.succeed(Limits, {
     of: (tenant) => {
       const { weight: _, ...limits } = termsOf(terms, tenant) ?? {}
@@ -133,3 +113,81 @@ export const limitsLayer = (terms: Terms): Layer.Layer<never> =>
     },
     tariff: terms.prices ?? {}
   })
+
+const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
+
+/** 128 random bits, from the Random service. */
+export const freshId = Effect.gen(function* () {
+  let id = ""
+  for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
+  return id
+})
+
+const decodeTenant = Schema.decodeUnknownOption(TenantId)
+
+export const tenantOf = (tenant: string = DEFAULT_TENANT): TenantId =>
+  Option.getOrElse(decodeTenant(tenant), () => {
+    const subject = `tenant ${JSON.stringify(tenant)}`
+    throw new FleetDefinitionInvalid({ subject, message: `${subject}: its id must have ${ID_FORM}` })
+  })
+
+/** What every tenant of an open fleet has in common. */
+export interface Opened {
+  readonly openFleet: OpenFleet<Services>
+  readonly hub: NoticeHub["Service"]
+  readonly profile: Profile
+  readonly definition: FleetDefinition
+  readonly directory: Directory
+  readonly teams: ReadonlyArray<Team>
+}
+
+const layerOf = (options: FleetOptions, profile: Profile, terms: Terms) => {
+  const { faults, fleet, onError, role = "all" } = options
+  const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
+  return Layer.mergeAll(
+    profile.ports,
+    Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
+    Layer.succeed(FleetDirectory, directoryOf(fleet)),
+    faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
+    // Standard output belongs to the program.
+    Layer.succeed(References.LogToStderr, true),
+    onError === undefined ? Layer.empty : Layer.succeed(HostFailures, onError),
+    // A process that only takes in runs no tools.
+    role === "api" ? Layer.empty : runPlaceLayer,
+    limitsLayer(terms),
+    tracingLayer(options)
+  )
+}
+
+/** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
+export const opened = async (options: FleetOptions): Promise<Opened> => {
+  const { fleet, role = "all" } = options
+  const tenant = tenantOf(options.tenant)
+  const profile = await Effect.runPromise(profileOf(options))
+  const terms: Terms = { ...fleet, ...options }
+  const flaw = flawOfTerms(terms)
+  if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
+  assertModules(fleet.assistants)
+  const runtime = ManagedRuntime.make(groundOf(options)(layerOf(options, profile, terms)))
+  try {
+    const hub = await runtime.runPromise(
+      Effect.gen(function* () {
+        for (const definition of fleet.assistants) {
+          yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours })
+        }
+        const hub = yield* NoticeHub
+        if (options.onNotice !== undefined) hub.listen(options.onNotice)
+        return hub
+      })
+    )
+    const worker = `worker-${await runtime.runPromise(freshId)}`
+    const settings = { worker, tenantWeight: weightIn(terms), ...DEFAULT_WORKER, ...profile.worker, ...options.worker }
+    const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings))
+    const openFleet = new OpenFleet(runtime, runtime.runFork(working))
+    const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
+    return { openFleet, hub, profile, definition: fleet, directory: directoryOf(fleet), teams }
+  } catch (failure) {
+    await runtime.dispose()
+    throw failure
+  }
+}

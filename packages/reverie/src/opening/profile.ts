@@ -1,6 +1,6 @@
 // Profile: which adapters a fleet runs on.
 // Owns the choice, by options first and by the environment (through Config) second; nothing set means embedded.
-// P1  A directory that is said is used, whatever the environment names: nobody's data goes elsewhere by surprise.
+// P1  A directory that is said is used, whatever the environment names: no one's data goes elsewhere by surprise.
 
 import { defined } from "@reverie/protocol"
 import type { PromptStore } from "@reverie/context"
@@ -32,7 +32,9 @@ export interface ProfileOptions {
   readonly data: string
   /** The servers of a deployment; what the environment names when neither this nor `data` is said. */
   readonly deployment?: Deployment
+  /** Which model is asked: what the environment names, and the offline stand-in without that, when left out. */
   readonly model?: ModelChoice
+  /** What texts are embedded with: what the environment names when left out; without one, memory is searched by words. */
   readonly embedder?: EmbedderChoice
   /** Where memories are found again: what the environment names, or a file beside the store, when not said. */
   readonly recall?: RecallChoice

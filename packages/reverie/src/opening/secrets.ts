@@ -1,5 +1,5 @@
 // Secrets: the passwords and keys that a fleet is given.
-// Owns finding them in options and in the environment (through Config). Leaves keeping them out of texts to whoever writes.
+// Owns finding them in options and in the environment (through Config). Leaves keeping them out of texts to the code that writes.
 
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
 // Owns counting their holders, and what replaces what. Leaves opening and closing to the fleet.
 // S1  A place (a directory or a deployment) has one shared fleet at a time: the next opens after the one before has closed.
 // S2  It closes with its last holder; a holder that closes twice counts once.
-// S3  Another definition object replaces it, whoever holds it: hot reload leaves the holders of the old one behind.
+// S3  Another definition object replaces it, no matter who holds it: hot reload leaves the holders of the old one behind.
 // S4  A second copy of this module in the same process shares with the first: the list is the process's, and what is in it is
 //     used by plain calls alone.
 

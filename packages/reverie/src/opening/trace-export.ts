@@ -1,6 +1,6 @@
 // TraceExport: spans on their way to a collector, as OTLP over HTTP.
 // Owns the exporter's limits and the names that people read. Leaves batching and the wire format to Effect.
-// X1  A collector that is away, slow or refuses costs spans, and nothing else: nobody waits for it while working, what
+// X1  A collector that is away, slow or refuses costs spans, and nothing else: no one waits for it while working, what
 //     waits for it is bounded, and after a failure it is left alone for a minute.
 // X2  Closing waits for it for a second at most.
 

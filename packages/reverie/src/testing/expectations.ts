@@ -108,13 +108,13 @@ const parsed = (text: string): unknown => Result.getOrElse(parseJson(text), () =
  * parsed, texts are whole up to 100,000 characters.
  */
 export const toolCallsOf = async (
-  fleet: Pick<Fleet, "ticks" | "tick">,
+  fleet: Pick<Fleet, "history">,
   id: string,
   { tick }: { readonly tick?: number } = {}
 ): Promise<ReadonlyArray<MadeCall>> => {
   const numbers: Array<number> = []
   for (let before: number | undefined; ;) {
-    const page = await fleet.ticks(id, before === undefined ? { limit: PAGE } : { limit: PAGE, before })
+    const page = await fleet.history.ticks(id, before === undefined ? { limit: PAGE } : { limit: PAGE, before })
     for (const { kind, tick: number, tools } of page.ticks)
       if (kind === "tick" && tools.length > 0) numbers.push(number)
     if (page.next === null) break
@@ -123,7 +123,7 @@ export const toolCallsOf = async (
   const made: Array<MadeCall> = []
   for (const number of numbers.toReversed()) {
     if (tick !== undefined && number !== tick) continue
-    for (const call of (await fleet.tick(id, number))?.tools ?? []) {
+    for (const call of (await fleet.history.tick(id, number))?.tools ?? []) {
       const { arguments: args, ok, result, tool } = call
       made.push({ tool, arguments: parsed(args), result, ok, tick: number })
     }
@@ -174,7 +174,7 @@ export interface CallsOptions {
  * await expectToolCalls(fleet, "desk", ["find_berth", { tool: "assign_berth", arguments: { berth: 7 } }])
  */
 export const expectToolCalls = async (
-  fleet: Pick<Fleet, "ticks" | "tick">,
+  fleet: Pick<Fleet, "history">,
   id: string,
   expected: ReadonlyArray<ExpectedCall>,
   { order = "exact", ...options }: CallsOptions = {}
@@ -237,7 +237,7 @@ export const expectApprovals = async (
   id: string,
   expected: ReadonlyArray<ExpectedCall>
 ): Promise<ReadonlyArray<ApprovalAsked>> => {
-  const open = await fleet.approvals(id)
+  const open = await fleet.approvals.list(id)
   const asked = open.map(({ arguments: args, tick, tool }): MadeCall => {
     return { tool, arguments: parsed(args), result: undefined, ok: false, tick }
   })
@@ -259,11 +259,11 @@ const isFactLike = (fact: Fact, expected: ExpectedFact): boolean =>
  * await expectFacts(fleet, "desk", [/Aurora/, { text: /Bergen/, trust: (trust: number) => trust > 0.8 }])
  */
 export const expectFacts = async (
-  fleet: Pick<Fleet, "facts">,
+  fleet: Pick<Fleet, "memory">,
   id: string,
   expected: ReadonlyArray<ExpectedFact>
 ): Promise<ReadonlyArray<Fact>> => {
-  const all = await fleet.facts(id)
+  const all = await fleet.memory.facts(id)
   const meant = expected.map((pattern) =>
     all.find(
       (fact) => isFactLike(fact, pattern) && (fact.state === "active" || (isPattern(pattern) && "state" in pattern))
@@ -288,13 +288,13 @@ const isPattern = (expected: ExpectedFact): expected is { readonly [Key in keyof
  * await expectRecall(fleet, "desk", "Where does Ann sail?", ["Bergen"])
  */
 export const expectRecall = async (
-  fleet: Pick<Fleet, "recall">,
+  fleet: Pick<Fleet, "memory">,
   id: string,
   question: string,
   expected: ReadonlyArray<Words>,
   options: RecallOptions = {}
 ): Promise<void> => {
-  const { hits } = await fleet.recall(id, question, options)
+  const { hits } = await fleet.memory.recall(id, question, options)
   const missing = expected.filter((words) => !hits.some(({ entry }) => holds(entry.text, words)))
   if (missing.length === 0) return
   const lines = [
@@ -319,12 +319,12 @@ export interface CostLimits {
  * await expectCostAtMost(fleet, "desk", { modelCalls: 2, costMicros: 5_000 })
  */
 export const expectCostAtMost = async (
-  fleet: Pick<Fleet, "usage">,
+  fleet: Pick<Fleet, "history">,
   id: string,
   limits: CostLimits,
   sinceMillis: number = 0
 ): Promise<void> => {
-  const { calls, costMicros, tokens } = await fleet.usage(id, sinceMillis)
+  const { calls, costMicros, tokens } = await fleet.history.usage(id, sinceMillis)
   const used = { modelCalls: calls, tokens, costMicros }
   const names = Object.keys(used) as ReadonlyArray<keyof typeof used>
   const over = new Set(names.filter((name) => used[name] > (limits[name] ?? Number.POSITIVE_INFINITY)))

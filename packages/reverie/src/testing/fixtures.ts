@@ -139,9 +139,9 @@ const iterationIn = ({ callPrefix }: Prompt): number => Number(callPrefix.split(
 const PAGE = 500
 
 /** The dream or the compaction of a tick number; undefined when there is none. */
-const spanOf = async (fleet: Pick<Fleet, "ticks">, id: string, kind: MemoryCase["kind"], tick: number) => {
+const spanOf = async (fleet: Pick<Fleet, "history">, id: string, kind: MemoryCase["kind"], tick: number) => {
   for (let before: number | undefined; ;) {
-    const page = await fleet.ticks(id, before === undefined ? { limit: PAGE } : { limit: PAGE, before })
+    const page = await fleet.history.ticks(id, before === undefined ? { limit: PAGE } : { limit: PAGE, before })
     const found = page.ticks.find((view) => view.kind === kind && view.tick === tick)
     if (found !== undefined || page.next === null) return found
     before = page.next
@@ -206,15 +206,15 @@ export const fixtureOf = async (
       ? refuse(`${id} had no compaction in tick ${lived.compaction}`)
       : memoryCase(id, span, recorded)
   }
-  const isTick = (await fleet.tick(id, lived))?.kind === "tick"
+  const isTick = (await fleet.history.tick(id, lived))?.kind === "tick"
   const dream = isTick ? undefined : await spanOf(fleet, id, "dream", lived)
   return dream === undefined ? tickCase(fleet, id, lived) : memoryCase(id, dream, recorded)
 }
 
 /** The tick goes its recorded way once more, for the requests of which the ledger keeps none. */
 const tickCase = async (fleet: Fleet, assistant: string, tick: number): Promise<TickCase> => {
-  const source = await fleet.tickSource(assistant, tick)
-  const records = { tickSource: async () => source }
+  const source = await fleet.replay.source(assistant, tick)
+  const records = { replay: { source: async () => source } }
   const requests: Array<TickRequest> = []
   const then = recordedModel(source.recorded.asks)
   const model: Model["Service"] = {
@@ -246,7 +246,7 @@ export interface ReplayRequest {
   /** The definitions of today: of the assistant, or of its whole fleet. Of a dream or a compaction nothing is asked of it. */
   readonly fleet?: FleetDefinition | AssistantDefinition
   /** In the place of what the definition says. */
-  readonly prompt?: string
+  readonly instructions?: string
   readonly persona?: string
   /** Who is asked what was not asked then. Without it such a request is refused. */
   readonly model?: ModelChoice
@@ -330,7 +330,7 @@ const judgedBy = (judge: Judge, { requests }: TickCase, { asks }: RecordedTick):
 }
 
 const tickAgain = async (fixture: TickCase, judge: Judge, request: ReplayRequest): Promise<Replayed> => {
-  const { persona, prompt, stubs } = request
+  const { persona, instructions: prompt, stubs } = request
   if (request.fleet === undefined) return refuse("a tick is lived again by a definition: say `fleet`")
   const fleet = "assistants" in request.fleet ? request.fleet : defineFleet({ assistants: [request.fleet] })
   const source = await sourceOfFixture(fixture.recorded)

@@ -69,8 +69,8 @@ interface Seen {
 
 const watched = (tool: Tool, seen: Seen): Tool => ({
   ...tool,
-  run: (args, run) =>
-    tool.run(args, run).pipe(
+  effect: (args, run) =>
+    tool.effect(args, run).pipe(
       Effect.tap((output) =>
         Effect.sync(() => {
           seen.output = output

@@ -18,7 +18,7 @@ import { testFleet, type TestFleetOptions } from "./test-fleet.ts"
 export interface AssistantTaskOptions extends Omit<TestFleetOptions, "model"> {
   /** Who answers; a function gives every case a model of its own. */
   readonly model: ModelChoice | ((input: string) => ModelChoice)
-  /** Who is asked; the reception of the fleet when not said. */
+  /** Who is asked; the default assistant of the fleet when not said. */
   readonly to?: string
 }
 
@@ -36,10 +36,10 @@ export const assistantTask =
       ...rest,
       model: typeof model === "function" ? model(input) : model
     })
-    const id = to ?? fleet.reception
+    const id = to ?? fleet.defaultAssistant
     const result = await fleet.answer(id, input)
     const made = await toolCallsOf(fleet, id)
-    const { calls, costMicros, tokens } = await fleet.usage(id, 0)
+    const { calls, costMicros, tokens } = await fleet.history.usage(id, 0)
     return {
       result,
       toolCalls: made.map(({ arguments: args, tool }) => ({ name: tool, arguments: args })),

@@ -1,7 +1,7 @@
 // TestFleet: a fleet that lives by a clock of the test, alone, and leaves nothing behind.
 // Owns opening and closing it, and what waiting for it means where time stands. Leaves the fleet to fleet.ts.
 // T1  It reads nothing of the environment and speaks to no server but those that its options name.
-// T2  `ask`, `answer` and `rest` end without a clock being moved by hand: see C3 of test-clock.ts.
+// T2  `ask`, `answer` and `idle` end without a clock being moved by hand: see C3 of test-clock.ts.
 // T3  What broke on the side of the test, a script that has no more answers, is thrown by the next thing waited for.
 // T4  Closing it removes what it kept; `restart` is the way to see what a new process finds.
 
@@ -12,7 +12,7 @@ import { type AssistantDefinition } from "../define-assistant.ts"
 import { defineFleet, type FleetDefinition } from "../fleet-options.ts"
 import type { Part } from "../ask.ts"
 import { Fleet } from "../fleet.ts"
-import type { FleetOptions, SendOptions } from "../fleet-options.ts"
+import type { FleetOptions, IdleOptions, SendOptions } from "../fleet-options.ts"
 import { onGround } from "../opening/ground.ts"
 import { ScriptBroken } from "./errors.ts"
 import { scriptedModel } from "./scripted-model.ts"
@@ -22,7 +22,7 @@ import type { Moment } from "./virtual-clock.ts"
 
 type Lent = Pick<
   FleetOptions,
-  "tenant" | "tenants" | "prices" | "onNotice" | "onTrouble" | "faults" | "embedder" | "recall"
+  "tenant" | "tenants" | "prices" | "onNotice" | "onError" | "faults" | "embedder" | "recall"
 >
 
 export interface TestFleetOptions extends Lent {
@@ -41,7 +41,7 @@ export interface TestFleetOptions extends Lent {
    * How long a moving clock waits in real time for a model or a tool that does not sleep by it, in milliseconds; 250 when
    * not said. Then time goes on without it, up to its deadline.
    */
-  readonly patienceMillis?: number
+  readonly patienceMs?: number
 }
 
 export interface TestFleet extends Fleet {
@@ -49,7 +49,7 @@ export interface TestFleet extends Fleet {
   readonly clock: TestClock
   /** Every call of the model by anybody of this fleet, the oldest first: what it was shown and what it answered. */
   readonly modelCalls: ReadonlyArray<ModelCall>
-  readonly of: (tenant: string, options?: { readonly exact?: boolean }) => TestFleet
+  readonly forTenant: (tenant: string, options?: { readonly exact?: boolean }) => TestFleet
   /**
    * Closes it, and opens the same definition on the same data by the same clock, as a new process would. Rejects with
    * FleetClosed where it is kept in memory alone.
@@ -60,7 +60,7 @@ export interface TestFleet extends Fleet {
 const PATIENCE_MILLIS = 250
 
 /** Looks for lost wake-ups are rare: each would be one more time for the clock to stop at. */
-const WORKER = { leaseMillis: 86_400_000, sweepMillis: 3_600_000 }
+const WORKER = { leaseMs: 86_400_000, sweepMs: 3_600_000 }
 
 interface Place {
   readonly data: string
@@ -80,12 +80,13 @@ const problemOf = (model: Model) => (): ScriptBroken | undefined =>
 
 /** The fleet with a clock: the same object, whose ways of waiting let time pass where they need it. */
 const dressed = (fleet: Fleet, stage: Stage, clock: TestClock, restart: TestFleet["restart"]): TestFleet => {
-  const [ask, of] = [fleet.ask.bind(fleet), fleet.of.bind(fleet)]
+  const [ask, forTenant] = [fleet.ask.bind(fleet), fleet.forTenant.bind(fleet)]
   const dress = {
     clock,
     modelCalls: stage.modelCalls,
     restart,
-    of: (tenant: string, options?: { readonly exact?: boolean }) => dressed(of(tenant, options), stage, clock, restart),
+    forTenant: (tenant: string, options?: { readonly exact?: boolean }) =>
+      dressed(forTenant(tenant, options), stage, clock, restart),
     ask: (to: string, text: string, options?: SendOptions): AsyncIterable<Part> => ({
       async *[Symbol.asyncIterator]() {
         const stop = clock.keepMoving()
@@ -99,8 +100,8 @@ const dressed = (fleet: Fleet, stage: Stage, clock: TestClock, restart: TestFlee
         }
       }
     }),
-    rest: async (patienceMillis: number = 0): Promise<void> => {
-      await clock.toRest(stage, patienceMillis)
+    idle: async ({ patienceMs = 0 }: IdleOptions = {}): Promise<void> => {
+      await clock.toRest(stage, patienceMs)
       stage.assertSound()
     }
   }
@@ -108,7 +109,13 @@ const dressed = (fleet: Fleet, stage: Stage, clock: TestClock, restart: TestFlee
 }
 
 const opened = async (fleet: FleetDefinition, options: TestFleetOptions, place: Place): Promise<TestFleet> => {
-  const { data: _, patienceMillis = PATIENCE_MILLIS, startAt, clock = testClock(startAt), ...lent } = options
+  const {
+    data: _,
+    patienceMs: patienceMillis = PATIENCE_MILLIS,
+    startAt,
+    clock = testClock(startAt),
+    ...lent
+  } = options
   const { model = scriptedModel([]) } = options
   const stage = new Stage({ clock: clock.virtual, patienceMillis, problem: problemOf(model) })
   const asked: FleetOptions = {

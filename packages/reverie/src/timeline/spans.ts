@@ -8,6 +8,7 @@ import { isTagged } from "@reverie/assistant"
 import type { OutboxRow } from "@reverie/ledger"
 import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
 
+/** What a stretch of the history is: a tick, a dream, a compaction or an order. */
 export type SpanKind = "tick" | "dream" | "compaction" | "order"
 
 export interface Span {

@@ -25,6 +25,7 @@ import { iterationOf } from "../views/context-report.ts"
 import { textOfEvent } from "../views/mail-view.ts"
 import type { Span, SpanKind } from "./spans.ts"
 
+/** One model call of a tick. */
 export interface ModelCallView {
   readonly iteration: number
   /** When it ended, in milliseconds since the epoch. */
@@ -40,6 +41,7 @@ export interface ModelCallView {
   readonly text?: string
 }
 
+/** One tool call of a tick. */
 export interface ToolCallView {
   readonly call: string
   readonly tool: string
@@ -53,6 +55,7 @@ export interface ToolCallView {
   readonly pending?: true
 }
 
+/** One recorded step of a tick. */
 export interface StepView {
   readonly kind: StepRecord["kind"]
   readonly name: string
@@ -64,6 +67,7 @@ export interface StepView {
   readonly note?: string
 }
 
+/** A tick, or what stands between two, as a page shows it. */
 export interface TickView {
   readonly kind: SpanKind
   readonly tick: number

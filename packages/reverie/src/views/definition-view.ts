@@ -9,6 +9,7 @@ import { type Json, type ToolCategory, type ToolRule, defined } from "@reverie/p
 import type { MemoryRequest } from "@reverie/runtime"
 import type { AssistantDefinition } from "../define-assistant.ts"
 
+/** A tool of a definition. */
 export interface ToolView {
   readonly name: string
   readonly category: ToolCategory
@@ -20,11 +21,13 @@ export interface ToolView {
   readonly timeoutMillis: number
 }
 
+/** The team of a definition. */
 export interface TeamView {
   readonly pattern: string
   readonly members: ReadonlyArray<{ readonly id: string; readonly role: string; readonly domain?: string }>
 }
 
+/** A definition as a person or a page wants to see it. */
 export interface DefinitionView {
   readonly name: string
   readonly isTeam: boolean
@@ -54,7 +57,7 @@ const toolsOf = ({ toolkit }: AssistantDefinition): ReadonlyArray<ToolView> =>
   toolkit.names.flatMap((name) => {
     const tool = toolkit.get(name)
     if (tool === undefined) return []
-    const { category, description, idempotent, parameters, timeoutMillis } = tool
+    const { category, description, idempotent, parameters, timeoutMs: timeoutMillis } = tool
     return [{ name, category, description, parameters, idempotent, timeoutMillis }]
   })
 

@@ -5,5 +5,5 @@
 export { activityOf, tagsOf } from "@reverie/assistant"
 export { Compaction } from "@reverie/context"
 export { EntityProfile, Fact } from "@reverie/memory"
-export { Peek } from "./peek.ts"
+export { FleetReader } from "./peek.ts"
 export { viewOf } from "./view.ts"

@@ -14,6 +14,7 @@ import {
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
+/** An envelope that waits in a mailbox. */
 export interface WaitingDeadLetter {
   readonly id: string
   readonly lane: Lane

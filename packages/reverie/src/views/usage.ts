@@ -6,12 +6,14 @@ import type { OutboxRow } from "@reverie/ledger"
 import { type Amount, defined, type Entry, type StepRecord } from "@reverie/protocol"
 import { clipped, type Price } from "../timeline/tick-view.ts"
 
+/** What went wrong last. */
 export interface LastError {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly message: string
 }
 
+/** What model calls have used. */
 export interface UsageView extends Amount {
   /** False when there were more entries than are looked at, so that it may have been more. */
   readonly isWhole: boolean

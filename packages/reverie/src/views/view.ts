@@ -37,6 +37,7 @@ export interface OutageView {
   readonly nextTry?: number
 }
 
+/** An assistant as a person wants to see it. */
 export interface AssistantView {
   readonly id: string
   readonly definition: string
@@ -90,6 +91,7 @@ const outageOf = (decoded: Decoded, timers: AssistantView["timers"]): { readonly
   return { outage: { server, since, reason, tries, ...defined({ nextTry }) } }
 }
 
+/** The view of a stored assistant. */
 export const viewOf = (record: AssistantRecord): AssistantView => {
   const { address, epoch, state, version, waiting } = record
   const restored = restore(state.snapshot)

@@ -6,7 +6,7 @@ const [baseURL] = process.argv.slice(2)
 
 await using fleet = await Fleet.open({
   data: ":memory:",
-  fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You are under test." })] }),
+  fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] }),
   ...(baseURL === undefined ? {} : { model: { baseURL, model: "harbour-2" } })
 })
 const answer = await fleet.answer("desk", "What are you?")

@@ -16,12 +16,14 @@ const { model } = scriptedModel(inTurn({ calls: [{ tool: "look" }] }, { text: "N
 const fleet = await Fleet.open({
   data: ":memory:",
   model: { ...model, serves: { provider: "openai", model: "lamp-1" } },
-  fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You keep the lamp.", tools: [look] })] })
+  fleet: defineFleet({
+    assistants: [defineAssistant({ id: "desk", instructions: "You keep the lamp.", tools: [look] })]
+  })
 })
 const answer = await fleet.answer("desk", "What is there?")
 // Longer than an export waits, so that one is under way or has failed before the closing.
 await Effect.runPromise(Effect.sleep(Number(process.argv[2] ?? 0)))
 const again = await fleet.answer("desk", "And now?")
-await fleet.rest()
+await fleet.idle()
 await fleet.close()
 process.stdout.write(JSON.stringify({ answer, again }))

@@ -8,13 +8,13 @@ const loaded = (): boolean =>
   Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("loro-crdt"))
 
 const note = { label: "note", type: "core", content: "Name: Ann" } as const
-const desk = defineAssistant({ id: "desk", prompt: "You are under test.", blocks: [note] })
+const desk = defineAssistant({ id: "desk", instructions: "You are under test.", blocks: [note] })
 await using fleet = await Fleet.open({
   data: String(process.argv[2]),
   model: "offline",
   fleet: defineFleet({ assistants: [desk] })
 })
-const blocks = fleet.blocks()
+const blocks = fleet.blocks
 await fleet.answer("desk", "What are you?")
 const [block] = await blocks.list()
 const before = loaded()

@@ -1,4 +1,4 @@
-// A program of somebody's own around a fleet: its tool does what the first argument names, the program what the second does.
+// A program of someone's own around a fleet: its tool does what the first argument names, the program what the second does.
 
 import { scriptedModel } from "@reverie/testkit"
 import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
@@ -45,13 +45,15 @@ const stray = defineTool({
     data: ":memory:",
     model,
     fleet: defineFleet({
-      assistants: ["desk", "clerk"].map((id) => defineAssistant({ id, prompt: "You are under test.", tools: [stray] }))
+      assistants: ["desk", "clerk"].map((id) =>
+        defineAssistant({ id, instructions: "You are under test.", tools: [stray] })
+      )
     })
   })
   opened.fleet = fleet
   if (own === "leaves") fleet.on("tick-ended", ({ address }) => address.assistant === "clerk" && process.exit(5))
   say(await fleet.answer("desk", "Go."))
-  await fleet.rest()
+  await fleet.idle()
   if (own === "rejects") void Promise.reject(new Error("the program's own"))
   await later(200)
 }

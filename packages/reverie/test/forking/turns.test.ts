@@ -20,7 +20,7 @@ import { gate } from "../rig.ts"
 const LIMIT = 120_000
 
 const clerkWith = (options: Partial<AssistantOptions> = {}) =>
-  defineFleet({ assistants: [defineAssistant({ id: "clerk", prompt: "You are under test.", ...options })] })
+  defineFleet({ assistants: [defineAssistant({ id: "clerk", instructions: "You are under test.", ...options })] })
 
 const open = (fleet: ReturnType<typeof clerkWith>, script: Script) => {
   const { model, prompts } = scriptedModel(script)
@@ -42,7 +42,7 @@ const assertSame = async (opened: Fleet, fleet: ReturnType<typeof clerkWith>, ti
 
 describe("a tick on a crooked way", () => {
   test("a model that failed and was asked again", { timeout: LIMIT }, async () => {
-    const fleet = clerkWith({ settings: { parkMinMillis: 5, parkMaxMillis: 10 } })
+    const fleet = clerkWith({ settings: { retryMinMs: 5, retryMaxMs: 10 } })
     const failing = new ModelUnavailable({ provider: "test", kind: "network", message: "no line" })
     const { opened } = await open(fleet, (_, call) =>
       call === 1 ? Effect.fail(failing) : Effect.succeed({ text: "Yes." })
@@ -56,19 +56,19 @@ describe("a tick on a crooked way", () => {
         [1, 1]
       ]
     )
-    assert.isTrue((await opened.verify("clerk")).equal)
+    assert.isTrue((await opened.replay.verify("clerk")).equal)
     await opened.close()
   })
 
   test("a call that was never sent, because its server was known to be away", { timeout: LIMIT }, async () => {
-    const fleet = clerkWith({ settings: { parkMinMillis: 5, parkMaxMillis: 10 } })
+    const fleet = clerkWith({ settings: { retryMinMs: 5, retryMaxMs: 10 } })
     const withheld = new CallWithheld({ provider: "test", message: "away", retryAfterMillis: 5 })
     const { opened } = await open(fleet, (_, call) =>
       call <= 2 ? Effect.fail(withheld) : Effect.succeed({ text: "Yes." })
     )
     assert.strictEqual(await opened.answer("clerk", "Are you there?"), "Yes.")
     await assertSame(opened, fleet, 1, 1)
-    assert.isTrue((await opened.verify("clerk")).equal)
+    assert.isTrue((await opened.replay.verify("clerk")).equal)
     await opened.close()
   })
 
@@ -85,21 +85,21 @@ describe("a tick on a crooked way", () => {
     await opened.halt("clerk", "a drill")
     while ((await opened.inspect("clerk"))?.state.status !== "halted") await new Promise((next) => setTimeout(next, 5))
     await opened.resume("clerk")
-    await opened.rest()
+    await opened.idle()
     const prompts = await promptsOfTick(opened, fleet, { assistant: "clerk", tick: 1 })
     assert.deepStrictEqual(
       prompts.map(({ diverged, exact }) => ({ diverged, exact })),
       [{ diverged: undefined, exact: true }]
     )
-    // The halt is nobody's to give again: the fork goes straight on.
+    // The halt is no one's to give again: the fork goes straight on.
     const fork = await forkTick(opened, fleet, { assistant: "clerk", tick: 1, model: "recorded" })
     assert.strictEqual(fork.forked.reply, "Now I can.")
-    assert.isTrue((await opened.verify("clerk")).equal)
+    assert.isTrue((await opened.replay.verify("clerk")).equal)
     await opened.close()
   })
 
   test("a task that was handed on, and its report", { timeout: LIMIT }, async () => {
-    const fleet = clerkWith({ subAgents: { limits: { tokens: 9_000 } } })
+    const fleet = clerkWith({ subAgents: { budget: { tokens: 9_000 } } })
     const isChild = ({ messages }: Prompt): boolean =>
       messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))
     const { opened } = await open(fleet, (prompt) => {
@@ -111,9 +111,9 @@ describe("a tick on a crooked way", () => {
       )
     })
     assert.include(await opened.answer("clerk", "How many ships?"), "Nine ships.")
-    await opened.rest()
+    await opened.idle()
     await assertSame(opened, fleet, 1, 2)
-    for (const { id } of await opened.views()) assert.isTrue((await opened.verify(id)).equal)
+    for (const { id } of await opened.views()) assert.isTrue((await opened.replay.verify(id)).equal)
     await opened.close()
   })
 
@@ -122,13 +122,13 @@ describe("a tick on a crooked way", () => {
     const survey = defineTool({
       name: "survey",
       description: "Asks a diver.",
-      category: "async_required",
+      background: true,
       run: () => "asked"
     })
     const blast = defineTool({
       name: "blast",
       description: "Blows something up.",
-      category: "dangerous",
+      needsApproval: true,
       run: () => `boom ${++runs}`
     })
     const fleet = clerkWith({ tools: [survey, blast] })
@@ -138,12 +138,12 @@ describe("a tick on a crooked way", () => {
       )
     )
     await opened.send("clerk", "Clear the wreck.")
-    await opened.rest()
+    await opened.idle()
     const [approval] = (await opened.views())[0]?.approvals ?? []
-    await opened.decide("clerk", approval?.approval ?? "", "approved")
-    await opened.rest()
+    await opened.approve("clerk", approval?.approval ?? "")
+    await opened.idle()
     await opened.post("clerk", { type: "report", tool: "survey", outcome: "reported", content: "All clear." })
-    await opened.rest()
+    await opened.idle()
     await assertSame(opened, fleet, 1, 3)
     const fork = await forkTick(opened, fleet, { assistant: "clerk", tick: 1, model: "recorded" })
     assert.deepStrictEqual(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { afterAll, assert, describe, test } from "vitest"
-import { Fleet, type FleetDefinition, importAgentFile, Peek, readAgentFile } from "../../src/index.ts"
+import { Fleet, type FleetDefinition, importAgentFile, FleetReader, readAgentFile } from "../../src/index.ts"
 
 const root = mkdtempSync(join(tmpdir(), "reverie-letta-"))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -139,8 +139,8 @@ describe("importing", () => {
       assert.deepStrictEqual((await importAgentFile({ into: { data }, text })).present, moved)
       const [first] = agents
       assert.ok(first)
-      await using peek = await Peek.open(data)
-      const entries = await peek.newest(first.id)[Symbol.asyncIterator]().next()
+      await using peek = await FleetReader.open(data)
+      const entries = await peek.history.newest(first.id)[Symbol.asyncIterator]().next()
       assert.ok(entries)
 
       const file = join(root, `${name}-fleet.ts`)
@@ -148,13 +148,13 @@ describe("importing", () => {
       writeFileSync(file, fleetFile.replace('from "reverie"', `from ${JSON.stringify(sdk)}`))
       const { default: fleet } = (await import(file)) as { readonly default: FleetDefinition }
       await using opened = await Fleet.open({ fleet, data, model: "offline" })
-      const blocks = await opened.blocks().list(first.id)
+      const blocks = await opened.blocks.list(first.id)
       assert.include(
         blocks.map(({ text: shown }) => shown).join("\n"),
         first.id === "Orla" ? "I run the inn" : "keeper of the harbor"
       )
       assert.isNotEmpty(await opened.answer(first.id, "Are you there?"))
-      const found = await opened.recall(first.id, first.id === "Orla" ? "room tonight" : "Petrel sail")
+      const found = await opened.memory.recall(first.id, first.id === "Orla" ? "room tonight" : "Petrel sail")
       assert.isNotEmpty(found.hits)
     })
   }

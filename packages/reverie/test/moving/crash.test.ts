@@ -89,7 +89,7 @@ const lookAt = (data: string) => inDirectory(data, (dataStore) => exported(dataS
 
 const everybody = ["tenant harbor", ...NAMES.map((name) => `harbor/${name}`)]
 
-describe("I2 a process that is killed while it moves somebody", () => {
+describe("I2 a process that is killed while it moves someone", () => {
   test("import: the same command again brings all of them, each once", async () => {
     const { text } = await inhabited("import-old")
     const file = join(root, "export.jsonl")
@@ -131,7 +131,7 @@ postgres.describe("moving between data stores", () => {
       assert.deepStrictEqual([...moved, ...present].toSorted(), everybody.toSorted())
       const found = await inSchema(schema, (dataStore) =>
         Effect.gen(function* () {
-          assert.isNotEmpty(yield* dataStore.mailbox.due(100), "nobody begins")
+          assert.isNotEmpty(yield* dataStore.mailbox.due(100), "no one begins")
           return yield* exported(dataStore)
         })
       )
@@ -141,7 +141,7 @@ postgres.describe("moving between data stores", () => {
     }
   })
 
-  test("H1 H2 there and back: nothing is lost, ids are kept, and nobody works in a data store that was left", async () => {
+  test("H1 H2 there and back: nothing is lost, ids are kept, and no one works in a data store that was left", async () => {
     const { data, text } = await inhabited("there")
     const back = join(root, "back")
     const fleet = schemaOf("there_and_back")

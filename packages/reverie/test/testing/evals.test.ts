@@ -27,7 +27,7 @@ const find = defineTool({
   input: { type: "object", properties: { ship: { type: "string" } } },
   run: () => "berth 7"
 })
-const desk = defineAssistant({ id: "desk", prompt: "You keep the desk.", tools: [find] })
+const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [find] })
 
 const answering = () =>
   scriptedModel(({ last }) => (last.includes("Aurora") ? calls("find_berth", { ship: "Aurora" }) : `I found ${last}.`))
@@ -129,7 +129,7 @@ describe("an eval", () => {
     const scorers = [unchanged(), usesAtMost({ tokens: 0, modelCalls: 0 })]
     const same = await runEval(defineEval("same", { data, task: fixtureTask({ fleet: desk }), scorers }))
     assert.deepInclude(same, { passed: true, score: 1 })
-    const brief = fixtureTask({ fleet: desk, prompt: "Be brief.", model: scriptedModel(["7."]) })
+    const brief = fixtureTask({ fleet: desk, instructions: "Be brief.", model: scriptedModel(["7."]) })
     const other = await runEval(defineEval("brief", { data, task: brief, scorers }))
     assert.deepInclude(other, { passed: false, score: 0 })
     assert.strictEqual(other.cases[0]?.output, "7.")

@@ -30,12 +30,12 @@ const find = defineTool({
 const wire = defineTool({
   name: "wire",
   description: "Wires money.",
-  category: "dangerous",
+  needsApproval: true,
   input: { type: "object", properties: { amount: { type: "number" } } },
   run: () => "wired"
 })
 
-const desk = defineAssistant({ id: "desk", prompt: "You keep the desk.", tools: [find, wire] })
+const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [find, wire] })
 const priced = defineFleet({ assistants: [desk], prices: { "*": { inputMicros: 1_000_000, outputMicros: 2_000_000 } } })
 
 const lived = async () => {
@@ -47,7 +47,7 @@ const lived = async () => {
   const fleet = await testFleet(priced, { model })
   await fleet.answer("desk", "Where does the Aurora lie?", { from: "ann" })
   await fleet.send("desk", "Pay for it.", { from: "ann" })
-  await fleet.rest()
+  await fleet.idle()
   return { fleet, model }
 }
 
@@ -137,7 +137,7 @@ describe("expectations", () => {
     await using fleet = await testFleet(desk, { model: "offline" })
     await fleet.answer("desk", "My name is Ann and I sail the Aurora out of Bergen.", { from: "ann" })
     await fleet.sleep("desk")
-    await fleet.rest()
+    await fleet.idle()
     const [fact] = await expectFacts(fleet, "desk", [{ text: /Bergen/, origin: { name: "ann" } }])
     assert.include(fact?.text, "Aurora")
     await expectRecall(fleet, "desk", "Where does Ann sail?", ["Bergen", /Aurora/])

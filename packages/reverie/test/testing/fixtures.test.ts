@@ -22,7 +22,7 @@ const find = defineTool({
     return "berth 7"
   }
 })
-const desk = defineAssistant({ id: "desk", prompt: "You keep the desk.", tools: [find] })
+const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [find] })
 
 const inFile = (fixture: Fixture): Fixture => fixtureFrom(JSON.stringify(fixture))
 
@@ -54,14 +54,14 @@ describe("a fixture of a tick", () => {
     assert.deepStrictEqual([model.requests, ran], [[], 0])
   })
 
-  it("R2 another prompt is asked about, and what it comes to is told beside what was", async () => {
+  it("R2 another prompt is asked about, and what it comes to is reported beside what was", async () => {
     const fixture = await aTick()
     const usage = { inputTokens: 50, outputTokens: 5 }
     const model = scriptedModel([
       { ...calls("find_berth"), usage },
       { text: "Aye: berth 7.", usage }
     ])
-    const again = await replayFixture(fixture, { fleet: desk, prompt: "You are a pirate.", model })
+    const again = await replayFixture(fixture, { fleet: desk, instructions: "You are a pirate.", model })
     assert.deepInclude(again, { isSame: false, reused: 0, asked: 2, after: "Aye: berth 7." })
     assert.deepStrictEqual(again.tokens, { input: 100, output: 10 })
     assert.includeMembers(again.comparison?.differs.map(({ what }) => what) ?? [], ["reply"])
@@ -78,8 +78,8 @@ describe("a fixture of a tick", () => {
     assert.deepInclude(all, { asked: 1, reused: 0, after: "Ask again.", isSame: false })
   })
 
-  it("R2 with nobody to ask, a changed request is refused and shows as a difference", async () => {
-    const again = await replayFixture(await aTick(), { fleet: desk, prompt: "You are a pirate." })
+  it("R2 without a model to ask, a changed request is refused and shows as a difference", async () => {
+    const again = await replayFixture(await aTick(), { fleet: desk, instructions: "You are a pirate." })
     assert.deepInclude(again, { isSame: false, reused: 0, asked: 0 })
     assert.match(JSON.stringify(again.comparison?.differs), /no model was named to ask/)
   })
@@ -97,11 +97,11 @@ describe("a fixture of a tick", () => {
 
 describe("a fixture of a night", () => {
   it("R4 is made of recorded calls: the same model costs nothing, another one is asked", async () => {
-    const small = defineAssistant({ id: "desk", prompt: "You keep the desk." })
+    const small = defineAssistant({ id: "desk", instructions: "You keep the desk." })
     await using fleet = await testFleet(small, { model: "offline" })
     await fleet.answer("desk", "My name is Ann and I sail the Aurora out of Bergen.")
     await fleet.sleep("desk")
-    await fleet.rest()
+    await fleet.idle()
     const fixture = inFile(await fixtureOf(fleet, "desk", 2))
     assert.strictEqual(fixture.kind, "dream")
     const same = await replayFixture(fixture, { model: "offline" })
@@ -117,13 +117,13 @@ describe("a fixture of a night", () => {
     const model = await recordingModel("offline")
     const small = defineAssistant({
       id: "desk",
-      prompt: "You keep the desk.",
+      instructions: "You keep the desk.",
       compaction: { compactPreserveWindow: 2 }
     })
     await using fleet = await Fleet.open({ data: ":memory:", model, fleet: defineFleet({ assistants: [small] }) })
     for (let each = 0; each < 6; each++) await fleet.answer("desk", `Ship ${each} lies at berth ${each}.`)
-    await fleet.compact("desk")
-    await fleet.rest()
+    await fleet.compactions.run("desk")
+    await fleet.idle()
     const fixture = inFile(await fixtureOf(fleet, "desk", { compaction: 6 }, model))
     assert.strictEqual(fixture.kind, "compaction")
     const again = await replayFixture(fixture, { model: "offline" })

@@ -64,7 +64,7 @@ describe("runTool", () => {
     assert.deepStrictEqual(aborted, [true, true])
   })
 
-  it("sees the records it is lent, and its changes and messages are told", async () => {
+  it("sees the records it is lent, and its changes and messages are reported", async () => {
     const note = defineTool({
       name: "note",
       description: "Notes.",

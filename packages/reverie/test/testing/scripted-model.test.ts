@@ -14,7 +14,7 @@ import {
 
 const look = defineTool({ name: "look", description: "Looks.", run: () => "a gull" })
 
-const desk = defineAssistant({ id: "desk", prompt: "You keep the desk.", tools: [look] })
+const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [look] })
 
 const open = (model: ReturnType<typeof scriptedModel>) =>
   Fleet.open({ data: ":memory:", model, fleet: defineFleet({ assistants: [desk] }) })
@@ -36,7 +36,7 @@ describe("a scripted model", () => {
     assert.strictEqual(model.requests[1]?.last, "a gull")
     assert.includeMembers(model.requests[0]?.tools.map(({ name }) => name) ?? [], ["look"])
     assert.deepStrictEqual([model.left, model.problem], [0, undefined])
-    const [tick] = (await fleet.ticks("desk")).ticks
+    const [tick] = (await fleet.history.ticks("desk")).ticks
     assert.deepInclude(tick?.calls.at(-1)?.usage, { inputTokens: 90, outputTokens: 7 })
   })
 
@@ -92,9 +92,9 @@ describe("a scripted model", () => {
     await using fleet = await open(model)
     await fleet.answer("desk", "My name is Ann and I sail the Aurora out of Bergen.")
     await fleet.sleep("desk")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual(model.problem, undefined)
     assert.isAbove(model.requests.filter(({ purpose }) => purpose === "dream").length, 0)
-    assert.isAbove((await fleet.dreams("desk")).length, 0)
+    assert.isAbove((await fleet.memory.dreams("desk")).length, 0)
   })
 })

@@ -17,10 +17,10 @@ import { failureOf } from "../rig.ts"
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 5, 9)
 
-const plain = (options = {}) => defineAssistant({ id: "desk", prompt: "You keep the desk.", ...options })
+const plain = (options = {}) => defineAssistant({ id: "desk", instructions: "You keep the desk.", ...options })
 
 describe("the clock of a test fleet", () => {
-  it("V1 stands still until it is moved, and tools are told its time", async () => {
+  it("V1 stands still until it is moved, and tools learn its time", async () => {
     const when = defineTool({
       name: "when",
       description: "Tells the time.",
@@ -40,11 +40,11 @@ describe("the clock of a test fleet", () => {
   })
 
   it("C1 goes through every night on the way, whatever the pace of the dreams", async () => {
-    const sleep = { sleepStartHour: 2, sleepDurationHours: 4, tickRateSleepSeconds: 60 }
+    const sleep = { startHour: 2, durationHours: 4, dreamPauseMs: 60_000 }
     await using fleet = await testFleet(plain({ sleep }), { model: "offline" })
     await fleet.answer("desk", "My name is Ann and I sail the Aurora out of Bergen.")
     await fleet.clock.advance("3d")
-    const nights = (await fleet.dreams("desk")).toReversed()
+    const nights = (await fleet.memory.dreams("desk")).toReversed()
     assert.deepStrictEqual(
       nights.map(({ began_at }) => new Date(began_at).toISOString().slice(0, 13)),
       ["2026-01-06T02", "2026-01-07T02", "2026-01-08T02"]
@@ -55,16 +55,16 @@ describe("the clock of a test fleet", () => {
   })
 
   it("C1 an approval expires at its deadline, and not a second before", async () => {
-    const wire = defineTool({ name: "wire", description: "Wires.", category: "dangerous", run: () => "wired" })
+    const wire = defineTool({ name: "wire", description: "Wires.", needsApproval: true, run: () => "wired" })
     const model = scriptedModel([calls("wire"), "It was not wired."])
-    await using fleet = await testFleet(plain({ tools: [wire], settings: { approvalMillis: 20 * 60_000 } }), { model })
+    await using fleet = await testFleet(plain({ tools: [wire], settings: { approvalMs: 20 * 60_000 } }), { model })
     const answer = fleet.answer("desk", "Wire it.")
-    await fleet.rest()
-    assert.strictEqual((await fleet.approvals("desk")).length, 1)
+    await fleet.idle()
+    assert.strictEqual((await fleet.approvals.list("desk")).length, 1)
     await fleet.clock.advance("1199s")
-    assert.strictEqual((await fleet.approvals("desk")).length, 1)
+    assert.strictEqual((await fleet.approvals.list("desk")).length, 1)
     await fleet.clock.advance("1s")
-    assert.deepStrictEqual(await fleet.approvals("desk"), [])
+    assert.deepStrictEqual(await fleet.approvals.list("desk"), [])
     assert.strictEqual(await answer, "It was not wired.")
   })
 
@@ -73,26 +73,26 @@ describe("the clock of a test fleet", () => {
     const hang = defineTool({
       name: "hang",
       description: "Never ends.",
-      timeoutMillis: 40_000,
+      timeoutMs: 40_000,
       run: () => new Promise(() => {})
     })
     const load = defineTool({
       name: "load",
       description: "Loads.",
-      timeoutMillis: 20 * 60_000,
+      timeoutMs: 20 * 60_000,
       run: async (_, { signal }) => {
         await clock.sleep("10 min", { signal })
         return "loaded"
       }
     })
     const model = scriptedModel([calls("load"), "Loaded.", calls("hang"), "It hung."])
-    await using fleet = await testFleet(plain({ tools: [hang, load] }), { model, clock, patienceMillis: 30 })
+    await using fleet = await testFleet(plain({ tools: [hang, load] }), { model, clock, patienceMs: 30 })
     assert.strictEqual(await fleet.answer("desk", "Load."), "Loaded.")
     assert.strictEqual(clock.date.toISOString(), "2026-03-01T22:10:00.000Z")
     const answer = fleet.answer("desk", "Hang.")
     await clock.advance("40s")
     assert.strictEqual(await answer, "It hung.")
-    const [tick] = (await fleet.ticks("desk")).ticks
+    const [tick] = (await fleet.history.ticks("desk")).ticks
     assert.match(tick?.tools[0]?.result ?? "", /gave no answer within 40 s/)
   })
 
@@ -100,14 +100,14 @@ describe("the clock of a test fleet", () => {
     const slowly = defineTool({
       name: "slowly",
       description: "Takes real time.",
-      timeoutMillis: 1_000,
+      timeoutMs: 1_000,
       run: () => new Promise((resolve) => setTimeout(() => resolve("done"), 60))
     })
     const model = scriptedModel([calls("slowly"), "Done."])
-    await using fleet = await testFleet(plain({ tools: [slowly] }), { model, patienceMillis: 10_000 })
+    await using fleet = await testFleet(plain({ tools: [slowly] }), { model, patienceMs: 10_000 })
     await fleet.send("desk", "Go.")
     await fleet.clock.advance("8h")
-    assert.strictEqual((await fleet.ticks("desk")).ticks[0]?.tools[0]?.result, "done")
+    assert.strictEqual((await fleet.history.ticks("desk")).ticks[0]?.tools[0]?.result, "done")
   })
 
   it("C3 a slow model and one that is away take the time they take, and no more", async () => {
@@ -123,14 +123,14 @@ describe("the clock of a test fleet", () => {
   it("C3 a timer that a person set off in the future fires at its time", async () => {
     const model = scriptedModel(["Up."])
     await using fleet = await testFleet(plain(), { model })
-    await fleet.sleep("desk", { forMillis: 2 * HOUR })
-    await fleet.rest()
+    await fleet.sleep("desk", { forMs: 2 * HOUR })
+    await fleet.idle()
     assert.strictEqual((await fleet.views())[0]?.mode, "dreaming")
     await fleet.clock.advance("119 min")
     assert.strictEqual((await fleet.views())[0]?.mode, "dreaming")
     await fleet.clock.advance("1 min")
     assert.strictEqual((await fleet.views())[0]?.mode, "awake")
-    await fleet.rest(HOUR)
+    await fleet.idle({ patienceMs: HOUR })
   })
 
   it("V1 wakes in the order of times and of the sleeps, and never goes back", async () => {
@@ -165,21 +165,21 @@ describe("the clock of a test fleet", () => {
   })
 
   it("T2 rest waits for what happens by itself within its patience, and for nothing beyond", async () => {
-    const wire = defineTool({ name: "wire", description: "Wires.", category: "dangerous", run: () => "wired" })
+    const wire = defineTool({ name: "wire", description: "Wires.", needsApproval: true, run: () => "wired" })
     const model = scriptedModel([calls("wire"), "It was not wired."])
-    await using fleet = await testFleet(plain({ tools: [wire], settings: { approvalMillis: HOUR } }), { model })
+    await using fleet = await testFleet(plain({ tools: [wire], settings: { approvalMs: HOUR } }), { model })
     await fleet.send("desk", "Wire it.")
-    await fleet.rest(HOUR - 1)
-    assert.strictEqual((await fleet.approvals("desk")).length, 1)
-    await fleet.rest(HOUR)
-    assert.deepStrictEqual(await fleet.approvals("desk"), [])
+    await fleet.idle({ patienceMs: HOUR - 1 })
+    assert.strictEqual((await fleet.approvals.list("desk")).length, 1)
+    await fleet.idle({ patienceMs: HOUR })
+    assert.deepStrictEqual(await fleet.approvals.list("desk"), [])
     assert.strictEqual(model.left, 0)
   })
 
   it("T2 what looks again and again, like the report of a task, needs no moving of the clock", async () => {
     const model = scriptedModel(["Nine ships."])
     await using fleet = await testFleet(plain({ subAgents: {} }), { model })
-    const task = await fleet.delegate("desk", "Count the ships.")
+    const task = await fleet.subAgents.delegate("desk", "Count the ships.")
     assert.deepInclude(await task.report(), { end: "completed", summary: "Nine ships." })
     assert.strictEqual(fleet.clock.now(), START)
   })
@@ -208,7 +208,7 @@ describe("a test fleet", () => {
     await used((fleet) => fleet.answer("desk", "Hi."))
     await used(async (fleet) => {
       await fleet.send("desk", "Hi.")
-      await fleet.rest()
+      await fleet.idle()
     })
     await used(async (fleet) => {
       await fleet.send("desk", "Hi.")
@@ -224,18 +224,18 @@ describe("a test fleet", () => {
 
   it("T4 a restart finds what was there, and closing leaves nothing behind", async () => {
     const before = new Set(readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-")))
-    const wire = defineTool({ name: "wire", description: "Wires.", category: "dangerous", run: () => "wired" })
+    const wire = defineTool({ name: "wire", description: "Wires.", needsApproval: true, run: () => "wired" })
     const model = scriptedModel([calls("wire"), "Wired."])
     const first = await testFleet(plain({ tools: [wire] }), { model, data: "temporary" })
     await first.send("desk", "Wire it.")
-    await first.rest()
+    await first.idle()
     await first.clock.advance("1h")
     const second = await first.restart()
     assert.strictEqual(second.clock.now(), START + HOUR)
-    const [asked] = await second.approvals("desk")
-    await second.decide("desk", asked?.approval ?? "", "approved")
-    await second.rest()
-    assert.strictEqual((await second.ticks("desk")).ticks[0]?.reply, "Wired.")
+    const [asked] = await second.approvals.list("desk")
+    await second.approve("desk", asked?.approval ?? "")
+    await second.idle()
+    assert.strictEqual((await second.history.ticks("desk")).ticks[0]?.reply, "Wired.")
     await second.close()
     const after = readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-"))
     assert.deepStrictEqual(
@@ -245,8 +245,8 @@ describe("a test fleet", () => {
     assert.strictEqual(existsSync(".reverie/reverie.db"), false)
   })
 
-  it("tells every call of the model, whoever made it", async () => {
-    const assistants = ["desk", "clerk"].map((id) => defineAssistant({ id, prompt: `You are the ${id}.` }))
+  it("shows every call of the model, of any assistant", async () => {
+    const assistants = ["desk", "clerk"].map((id) => defineAssistant({ id, instructions: `You are the ${id}.` }))
     await using fleet = await testFleet(defineFleet({ assistants }), {
       model: scriptedModel(({ text }) => (text.includes("the clerk") ? "C." : "D."))
     })

@@ -1,5 +1,5 @@
 // Trial: what is suspect is begun after a durable note, or is not begun any more.
-// Owns the notes of one stay, and how a convicted job ends. Leaves the rule to suspicion.ts, the turn of each to trial.ts.
+// Owns the notes of one stay, the turn of each trial, and how a convicted job ends. Leaves the rule to suspicion.ts.
 // T1  What is tried is noted before it begins, under the claim it runs under. Without suspicion nothing is written.
 // T2  A tool that must not run twice is suspect by its tick: when two of its calls there were cut off by a crash, the next
 //     one is tried alone, and after a conviction none runs.
@@ -33,9 +33,9 @@ import {
 
 // Court: which tools run beside others in this process, and which runs alone.
 // C1  One run at a time is tried alone. While it is, no other tool begins, and none of those that ran before it runs on.
-// C2  Nobody waits for ever: a trial waits PATIENCE_MILLIS for those that run, and others wait as long for the trial. Then
+// C2  No one waits for ever: a trial waits PATIENCE_MILLIS for those that run, and others wait as long for the trial. Then
 //     it goes on in company, and no longer counts as alone.
-// C3  Between two trials whoever waits at the door comes in.
+// C3  Between two trials anyone who waits at the door comes in.
 
 /** As long as a tool may run that names no limit of its own. */
 export const PATIENCE_MILLIS = 30_000
@@ -155,7 +155,7 @@ const judged = (session: Session, job: OpenJob, recovered: boolean) => {
   const by: Conviction = { times: endsWith(job) + crashes.cutOff, isAlone: (job.tried ?? 0) > 0 }
   const as = (changed: Verdict, runsBeside = false) => ({ verdict: changed, by, runsBeside })
   if (kind !== "tool" || tool === undefined || verdict === "convict") return as(verdict)
-  // It is not begun: the model is told that it was cut off.
+  // It is not begun: the model learns that it was cut off.
   if (recovered && !tool.idempotent) return as("go")
   if (crashes.isCause)
     return { verdict: "convict" as const, by: { times: undefined, isAlone: false }, runsBeside: false }

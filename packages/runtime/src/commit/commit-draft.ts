@@ -1,5 +1,5 @@
 // CommitDraft: what one commit is going to write, as a value, and what comes with a machine event.
-// Owns the shapes. Leaves making the first draft to turn.ts, what is added to turn.ts.
+// Owns the shapes. Leaves making the first draft, and what is added to it, to turn.ts.
 
 import type {
   Cause,

@@ -1,8 +1,8 @@
-// Feed: a NoticeHub that tells of every commit of the store, whoever made it.
+// Feed: a NoticeHub that publishes every commit of the store, from every process.
 // Owns reading the outbox on. Leaves listeners to the NoticeHub that it stands in for; parts of a reply that is still being
-// written are told only in the process that writes it.
-// D1  Every entry after the opening is told once, in the order of the outbox.
-// D2  While nobody listens no entry is read.
+// written are published only in the process that writes it.
+// D1  Every entry after the opening is published once, in the order of the outbox.
+// D2  Without a listener no entry is read.
 // D3  A store that does not answer delays the feed and ends nothing.
 
 import { Ledger, type OutboxRow } from "@reverie/ledger"
@@ -26,7 +26,7 @@ const tellRow = (hub: NoticeHub["Service"], { address, entry, seq }: OutboxRow):
   for (const notice of noticesOf(address, seq, entry)) hub.tell(notice)
 }
 
-/** How far the outbox has been told, or passed over while nobody listened. */
+/** How far the outbox has been published, or skipped while there was no listener. */
 interface Cursor {
   after: number
 }
@@ -54,7 +54,7 @@ const following = Effect.fnUntraced(function* (
   while (true) {
     yield* Effect.timeoutOption(Latch.await(nudge), pollMillis)
     yield* Latch.close(nudge)
-    // Whoever begins to listen receives from the last look on, so nothing that follows the listening is missed.
+    // Anyone who begins to listen receives from the last look on, so nothing that follows the listening is missed.
     yield* Effect.ignore(hub.isHeard() ? tellNew(hub, cursor) : passOver(cursor))
   }
 })

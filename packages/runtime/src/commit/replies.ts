@@ -1,10 +1,10 @@
 // Correspondence: what an assistant owes to those who wrote to it, and how often it wrote to whom.
 // Owns the answer that leaves with the end of a tick, and the verdict of the pair rate on what a run sends. Leaves the
 // rate to `assistant`, delivery to the relay.
-// M1  Whoever asked for an answer and is an assistant gets exactly one, with the commit that settles its message: what the
+// M1  An assistant that asked for an answer gets exactly one, with the commit that settles its message: what the
 //     tick said, that it said nothing, or why it failed.
 // M2  An answer asks for none, and what is returned or told by Reverie asks for none: no notice makes another one.
-// M3  A message over the pair rate does not leave; the run that wanted it is told when it may.
+// M3  A message over the pair rate does not leave; the run that wanted it learns when it may.
 
 import { createHash } from "node:crypto"
 import {
@@ -100,7 +100,7 @@ export const recordInFlight = ({ records = [] }: CommitDraft, _decision: Decisio
 export const inHandOf = ({ own }: { readonly own: ShownRecords }): InHand | undefined =>
   recordsOf(own, "replies").get(IN_HAND) as unknown as InHand | undefined
 
-/** The answer to a message; undefined when nobody waits for one. */
+/** The answer to a message; undefined when no one waits for one. */
 export const answerTo = (
   { address }: Session,
   asked: Pick<InHand, "envelope" | "from" | "hops" | "wantsAnswer">,
@@ -160,7 +160,7 @@ const refusalOf = (session: Session, to: string, times: ReadonlyArray<number>, n
   return retryAt <= now ? undefined : { reason: rateRefusal(rate, to, retryAt), retryAt }
 }
 
-/** What a run may know of the others: whom a target means, and whether a message to somebody may go. */
+/** What a run may know of the others: which assistants a target means, and whether a message to one may go. */
 export const postOf = (session: Session, directory: Directory, now: number): Post => ({
   reach: (target) => reach(directory, target, session.address.assistant),
   refusal: (to, more) => {
@@ -204,8 +204,8 @@ export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: n
   return { sends, records, refusals: [...refusals] }
 }
 
-// NoticeHub: passes notices on to whoever listens in this process.
-// I1  A listener that throws hurts nobody else, and never the commit it is told of.
+// NoticeHub: passes notices on to the listeners in this process.
+// I1  A listener that throws harms no other listener, and never the commit.
 // I2  Without listeners nothing is computed.
 
 type Listener = (notice: Notice) => void
@@ -256,7 +256,7 @@ export const REFLECTION_TIMER = "reflection"
 /** Who sends it when the journal has gathered enough. */
 const JOURNAL_SENDER = "journal"
 
-/** True of the timer by which a journal asks to be looked back upon; whoever else sends one has reasons of their own. */
+/** True of the timer by which a journal asks to be looked back upon; anyone else who sends one has reasons of their own. */
 export const isJournalsReflection = ({ event, from }: Pick<Envelope, "event" | "from">): boolean =>
   event.type === "timer" && event.name === REFLECTION_TIMER && from === JOURNAL_SENDER
 

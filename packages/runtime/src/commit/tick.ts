@@ -173,7 +173,7 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
 
 /**
  * The statechart could not take a result or a timer: it halts, and says why, rather than hang. The result is not used:
- * its text would be a reply nobody acts on, or a second answer to a call that the halt itself answers.
+ * its text would be a reply no one acts on, or a second answer to a call that the halt itself answers.
  */
 const haltInstead = Effect.fnUntraced(function* (
   session: Session,

@@ -37,7 +37,7 @@ import { Faults, numberOf } from "../jobs/job-end.ts"
 // Summarizing: the older part of a history is read piece by piece, and its summary written, a piece a step (F52, F105).
 // Z1  The model sees the piece and the summary so far, and nothing else of the history.
 // Z2  A piece that could not be summarized leaves the history as it was, and no draft behind (A18). One that the model was
-//     missing for is tried again, for what follows needs the same model; where summaries have a model of their own, nobody
+//     missing for is tried again, for what follows needs the same model; where summaries have a model of their own, no one
 //     waits for that one.
 
 const failed = (reason: string, recovery: string): PhaseStep => ({

@@ -1,7 +1,7 @@
 // DreamJob: one step of a dream as a job.
 // Owns which operation runs, its end, and its mark in the report. Leaves the operations to the modules beside it.
-// D1  An operation that fails is told as failed and changes nothing; the dream goes on with the next one (A18).
-// D2  Nobody waits for a dream: whatever it needs and can not have is tried again another night.
+// D1  An operation that fails is reported as failed and changes nothing; the dream goes on with the next one (A18).
+// D2  No one waits for a dream: whatever it needs and can not have is tried again another night.
 // D3  A model that is away is no failure of the operation: nothing is written down, and the same step is tried again in the
 //     same night.
 

@@ -1,4 +1,4 @@
-// Profiling: what was learnt of somebody becomes part of that one's profile, a batch a step (F49, O-Mem).
+// Profiling: what was learnt of someone becomes part of that one's profile, a batch a step (F49, O-Mem).
 // Owns the batches: first everybody hears the news, then one profile a step is asked about. Leaves profiles to `memory`.
 // P1  News are heard once: facts are marked, pending observations taken away, in the commit that keeps what was heard.
 // P2  A profile is asked about until nothing of it is undigested; an answer that is none leaves it for another night.
@@ -116,6 +116,7 @@ const DreamLine = Schema.Struct({
   skipped: Schema.optionalKey(Schema.String),
   error: Schema.optionalKey(Schema.String)
 })
+/** One step of a dream, as its report tells it. */
 export type DreamLine = typeof DreamLine.Type
 
 /** As it is kept, under its id, as a record of the kind `dream`. */
@@ -125,13 +126,14 @@ const DreamReport = Schema.Struct({
   ended_at: count,
   lines: Schema.Array(DreamLine)
 })
+/** What a dream read, proposed and accepted. */
 export type DreamReport = typeof DreamReport.Type
 
 export const isDreamReport = Schema.is(DreamReport)
 
 export const dreamId = (tick: number): string => `dream_${tick}`
 
-/** What is told of one step. */
+/** The report of one step. */
 export interface StepMark {
   readonly operation: DreamOperation
   readonly startedAt: number

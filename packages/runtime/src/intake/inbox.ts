@@ -177,7 +177,7 @@ export const ignored = (turnInput: TurnInput, envelope: AcceptedEnvelope, status
 
 // Conversation: what was said in the sitting at hand, for as long as the process runs (F83).
 // C1  A conversation is a channel, or one who speaks directly. Nothing of it is written down: a restart forgets it.
-// C2  A prompt is told its topics where the words themselves have been compacted away.
+// C2  A prompt learns its topics where the words themselves have been compacted away.
 
 const conversationWith = (session: Session): string | undefined => {
   const asked = session.window.messages.findLast(({ role }) => role === "user")
@@ -218,7 +218,7 @@ export const noteTopics = Effect.fnUntraced(function* (session: Session) {
   noteShown(session, { topics: `With ${cleanLine(conversation)}, lately. ${lately}` })
 })
 
-/** Whom one deals with: what is known of them, and what it was about lately. */
+/** The people of the conversation: their profiles, and its recent topics. */
 export const acquaintances = ({ recollection, topics }: Session): Content => {
   const known = recollection.profiles
   return topics === "" ? known : dataOf([textOf(known), topics].filter((text) => text !== "").join("\n\n"))
@@ -226,15 +226,15 @@ export const acquaintances = ({ recollection, topics }: Session): Content => {
 
 // FrontDoor: where envelopes come in.
 // I1  An envelope is acknowledged only after it is durable; the wake-up that follows may be lost.
-// I2  Who is halted is fenced as soon as the order is durable: whoever holds it writes nothing more, and its next claim
+// I2  Who is halted is fenced as soon as the order is durable: the one who holds it writes nothing more, and its next claim
 //     hears the order first.
 // I3  A long text waits until the event loop has room for it.
 
-/** Nobody lives there any more: then nobody writes either. */
+/** An assistant that does not exist any more has no writer to fence. */
 const fenced = (mailbox: Mailbox["Service"], address: Address) =>
   Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
 
-/** Accepts an envelope in its own trace, or in the one that is running; whoever takes it up continues that one. */
+/** Accepts an envelope in its own trace, or in the one that is running; the one who takes it up continues that one. */
 const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
   const acceptedIn = (traceparent: string | undefined) =>
     Effect.map(mailbox.accept(traceparent === undefined ? envelope : { ...envelope, traceparent }), (receipt) => ({
@@ -266,7 +266,7 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
     .wake(envelope.to, urgencyOf(envelope), traceparent)
     .pipe(inSpan("queue.wake"), below(traceparent))
   const fencing = envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined
-  // The order is durable: the wake-up is given also when nobody could be fenced.
+  // The order is durable: the wake-up is given also when no one could be fenced.
   yield* wakeUp
   if (fencing !== undefined) yield* Effect.fromResult(fencing)
   return receipt

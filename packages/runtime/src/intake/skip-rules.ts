@@ -1,6 +1,6 @@
 // SkipRules: the envelopes that start no tick.
-// Owns the rules by which an envelope is skipped before the statechart decides, their order, and what is written of a
-// skipped envelope. Leaves judging a message to skip-rules.ts, the plan of a compaction to `compact/`.
+// Owns the rules by which an envelope is skipped before the statechart decides, their order, judging a message,
+// and what is written of a skipped envelope. Leaves the plan of a compaction to `compact/`.
 // S1  A skipped envelope is settled, with the reason, by the commit that passes its place.
 // S2  The first rule that applies decides. A rule changes nothing: what it has to keep is among the records of its skip.
 // S3  A reflection that is due while the assistant is asleep is left to its dreams. It does not wake the assistant, and one
@@ -27,7 +27,7 @@ import { planCompaction, skipReasons, undoCompaction } from "@reverie/context"
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
-import { recordsOf } from "../session/own-records.ts"
+import { notOvertaken, recordsOf } from "../session/own-records.ts"
 import { readCompactions } from "../prompt/past.ts"
 import type { Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
@@ -148,14 +148,28 @@ export const skipRules = [
   skipFiltered
 ] as const
 
-// Contributors: what a commit contains besides the input and the decision itself, with skip-rules.ts.
+// Contributors: what a commit contains besides the input and the decision itself.
 // D1  A contributor changes nothing: it returns the fields it has a part in, made of those of the draft before it.
 // D2  It reads the session as it was before the commit. Records of the commit itself are in the draft.
+
+/** A run that is committed after a later one leaves what that one has written over it. */
+const dropOvertaken: Contributor = ({ cause, records }, _decision, { session }) => {
+  if (cause.kind !== "job" || records === undefined) return {}
+  const left = notOvertaken(session.own, cause.id, records)
+  return left.length === records.length ? {} : { records: left }
+}
 
 type Contributor = (draft: CommitDraft, decision: Decision, view: CommitView) => Partial<CommitDraft>
 
 /** In this order: each one sees what those before it have added. */
-const contributors: ReadonlyArray<Contributor> = [recordInFlight, addReplies, addTeamDue, addSubAgentSends, addTraces]
+const contributors: ReadonlyArray<Contributor> = [
+  dropOvertaken,
+  recordInFlight,
+  addReplies,
+  addTeamDue,
+  addSubAgentSends,
+  addTraces
+]
 
 /** The draft with what the contributors add. */
 export const contributed = (first: CommitDraft, decision: Decision, view: CommitView): CommitDraft => {

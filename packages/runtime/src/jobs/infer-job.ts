@@ -83,7 +83,7 @@ const failureOf = (error: ModelError): InferFailure => ({
   })
 })
 
-/** What the statechart is told of a failed call, and what it has cost. */
+/** What the statechart learns of a failed call, and what it has cost. */
 const failedWith = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
@@ -102,7 +102,7 @@ const notAllowed = ({ tool }: ToolCall, allowed: ReadonlyArray<string> | undefin
     ? undefined
     : `The tool ${tool} can not be called now. Call one of these, or answer: ${allowed.join(", ")}.`
 
-/** What the statechart is told of the calls: categories, what tool rules say, and what an approval would be bound to. */
+/** What the statechart learns of the calls: categories, what tool rules say, and what an approval would be bound to. */
 const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyArray<CallRequest> => {
   const { address, claim, definition } = session
   const { tick } = contextOf(session.decoded)
@@ -197,7 +197,7 @@ const unsentBefore = (session: Session, recovered: boolean, now: number): InferF
   return { recovery: "again", reason: "a crash cut this call off; what was moved away for it counts as spent" }
 }
 
-/** Where the text of a reply is shown while it grows; nowhere when nobody listens. */
+/** Where the text of a reply is shown while it grows; nowhere when no one listens. */
 const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): InferOptions | undefined => {
   const { envelope, tick } = contextOf(session.decoded)
   if (envelope === null || !hub.isHeard()) return undefined

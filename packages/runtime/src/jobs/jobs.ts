@@ -1,8 +1,8 @@
 // Jobs: the durable pieces of work that a decision started.
-// Owns which runner a job goes to. Leaves running to infer-job.ts, team-job.ts, tool-job.ts, `dream/` and `fold/`, when to
+// Owns which runner a job goes to. Leaves running to infer-job.ts, team-job.ts, tool-job.ts, `dream/` and `compact/`, when to
 // run to host.ts.
 // I1  What a job found out is used only after the commit that its end brings about.
-// I2  Whatever a job asks of the model goes through the limits of its tenant (jobs.ts). Embeddings do not.
+// I2  Whatever a job asks of the model goes through the limits of its tenant. Embeddings do not.
 
 import {
   type Assessment,
@@ -64,10 +64,10 @@ export const StandIns = Context.Reference<StandIn>("@reverie/runtime/StandIns", 
 })
 
 // Limits: what the model calls of a tenant are held to, before they are sent.
-// L1  Of a tenant with limits no call is sent that was not granted; of one without, nobody is asked and nothing is written.
+// L1  Of a tenant with limits no call is sent that was not granted; of one without, no one is asked and nothing is written.
 // L2  A call is granted for the most it may use, so its reply is cut to what is kept free for one; then what it used counts.
-// L3  Where nobody knows what a call has used, it counts in full: it was interrupted, or its answer was cut off. One that
-//     nobody began to answer counts as a call, and one that was never sent as nothing.
+// L3  Where no one knows what a call has used, it counts in full: it was interrupted, or its answer was cut off. One that
+//     no one began to answer counts as a call, and one that was never sent as nothing.
 // L4  Calls of one run of a job are apart, and so are runs of a job: the call of a run that crashed counts beside the next.
 
 /** What tenants may use, and what it costs. By default nothing is limited. */
@@ -178,7 +178,7 @@ const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob
           const reserved = definition.reservedResponseTokens
           const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, tariff, count))
           const leaseMillis = CALL_LEASE_MILLIS
-          // Whoever is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
+          // Anyone who is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
           const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))
           const answer = yield* Effect.mapError(reserving, unavailable)
           if (answer.outcome === "refused") return yield* refusedFor(tenant, answer)

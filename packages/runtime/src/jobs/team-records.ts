@@ -1,7 +1,7 @@
 // TeamRecords: the state of a team as records of its assistant.
 // Owns the way from records to state and back, and the timer of what is due next. Leaves the state's meaning to `assistant`.
 // T1  Only what a step has changed is written; the records alone give the state again, byte for byte.
-// T2  The timer is set anew by every step. When it fires, the team is told by an envelope of its own, which takes its place
+// T2  The timer is set anew by every step. When it fires, the team learns it by an envelope of its own, which takes its place
 //     behind the answers that were accepted before it.
 
 import {
@@ -123,7 +123,7 @@ export const addTeamDue = (draft: CommitDraft, _decision: Decision, { session }:
   return { timers }
 }
 
-/** What is written when the timer fires: the team is told, behind what waits for it already. */
+/** What is written when the timer fires: a message to the team, behind the mail that already waits. */
 export const teamDueOf = (to: Address, no: number): TurnInput => {
   const order: Envelope = {
     v: ENVELOPE_VERSION,

@@ -24,7 +24,7 @@ import { runningTraceparent } from "../telemetry/spans.ts"
 import { inToolSpan } from "../telemetry/chat-span.ts"
 
 // Secrets: the keys and passwords that a fleet was given, kept out of what it writes down.
-// S1  What a run, a model or a failure says goes to the ledger, to models and to screens without them, whoever put them in.
+// S1  What a run, a model or a failure says goes to the ledger, to models and to screens without them, no matter who put them in.
 // S2  Data that holds none is left as it is, the very same value.
 
 /** Shorter ones are placeholders such as `none`, and ordinary words. */

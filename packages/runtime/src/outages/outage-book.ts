@@ -4,7 +4,7 @@
 // B1  The server is away from a failure on until the next answer, whomever it answers.
 // B2  Who waits is known from the commit, or the look into the store, that says so, until a commit says that it does not.
 // B3  A pause ends before its time for one that was chosen to try, and for everybody after an answer, as far as the outage
-//     that it has met allows (`Haste`). Whoever fails in spite of it waits anew.
+//     that it has met allows (`Haste`). An assistant that fails in spite of it waits anew.
 // B4  Nothing here is durable: a process that starts finds those that wait in the store.
 
 import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant"
@@ -37,7 +37,7 @@ interface Waiting {
 const mayBeTold = ({ isTold, outage }: Waiting): boolean => !isTold && outage.sooner !== "never"
 
 export class OutageBook {
-  /** Open while somebody should try whether the server is back. */
+  /** Open while someone should try whether the server is back. */
   readonly trouble = Latch.makeUnsafe(false)
   /** Opened when some of those that wait may go on. */
   readonly relief = Latch.makeUnsafe(false)
@@ -50,7 +50,7 @@ export class OutageBook {
   #away: Away | undefined
   #hasEnded = false
   #answeredAt = 0
-  /** When this process last tried in vain, or chose somebody to. */
+  /** When this process last tried in vain, or chose someone to. */
   #triedAt: number | undefined
 
   get away(): Away | undefined {
@@ -85,7 +85,7 @@ export class OutageBook {
     this.#meets({ server, since: this.#away?.since ?? at, at, reason })
   }
 
-  /** The server has answered somebody since then. */
+  /** The server has answered someone since then. */
   hasAnsweredSince(at: number): boolean {
     return this.#answeredAt > at
   }
@@ -112,7 +112,7 @@ export class OutageBook {
     return at < this.#answeredAt || (sooner === "try" && this.#chosen.has(addressKey(address)))
   }
 
-  /** In how many milliseconds somebody should try, when those are to lie between two tries of this process. */
+  /** In how many milliseconds someone should try, when those are to lie between two tries of this process. */
   tryInMillis(now: number, betweenMillis: number): number {
     return this.#triedAt === undefined ? 0 : Math.max(0, this.#triedAt + betweenMillis - now)
   }
@@ -160,14 +160,14 @@ export class OutageBook {
   }
 }
 
-/** The book of the worker; work that no worker does has one of its own, which nobody reads. */
+/** The book of the worker; work that no worker does has one of its own, which no one reads. */
 export class Outages extends Context.Reference<OutageBook>("@reverie/runtime/Outages", {
   defaultValue: () => new OutageBook()
 }) {}
 
 // WatchedModel: the model, and what its calls say of its server.
 // W1  A call that was never sent says nothing of the server.
-// W2  Any call counts, whoever makes it: a tick, a dream, a compaction, an assessment.
+// W2  Any call counts, no matter who makes it: a tick, a dream, a compaction, an assessment.
 
 /** 1 while the server of the model answers, 0 while it is away. */
 export const modelUp = Metric.gauge("reverie_model_up", { description: "Whether the server of the model answers." })
@@ -226,7 +226,7 @@ export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]
 })
 
 // OutageSeen: a failed call of a job, in the words in which the statechart hears of an outage.
-// S1  What is said follows from the job and the failure: no two assistants are told to come back at the same moment.
+// S1  What is said follows from the job and the failure: no two assistants are asked to come back at the same moment.
 // S2  Of a call that was not sent the reason is the one for which it was not.
 
 /** From 0 to 1, another one for each text (FNV-1a). */
@@ -236,7 +236,7 @@ const shareOf = (text: string): number => {
   return ((hash ^ (hash >>> 15)) >>> 0) / 4_294_967_296
 }
 
-/** A server that is busy speaks to whoever asks; one that counts what it is asked, to this one. */
+/** A server that is busy speaks to everyone who asks; one that counts what it is asked, to this one. */
 const namedBy = (error: ModelError): Pick<OutageSeen, "named"> =>
   error._tag === "ModelParked" ? { named: error.status === 429 ? "one" : "all" } : {}
 

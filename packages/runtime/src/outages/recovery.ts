@@ -1,6 +1,6 @@
 // Recovery: how those that wait for a model come back to life.
 // Owns the rhythm: who tries while the server is away, and how all are woken once it answers. Leaves the knowledge to
-// outage-book.ts, and a wait that nobody ends to its own timer.
+// outage-book.ts, and a wait that no one ends to its own timer.
 // R1  While the server is away one of those that wait tries every TRY_MILLIS, however many they are; at once in a process
 //     that knows of them from the store alone, and when another process was answered.
 // R2  After the first answer of anybody all are woken, a few first and more and more then: no faster than they can be worked
@@ -61,7 +61,7 @@ const FIRST_BATCH = 8
 const LAST_BATCH = 512
 const BATCH_MILLIS = 250
 
-/** A little more than the longest pause of whoever has not chosen another one. */
+/** A little more than the longest pause of anyone who has not chosen another one. */
 const HORIZON_MILLIS = DEFAULT_SETTINGS.parkMaxMillis + 60_000
 
 /** Opens a lease session to one in this very process. */
@@ -75,7 +75,7 @@ const signedWithin = Effect.fnUntraced(function* (sign: Latch.Latch, millis: num
   return came
 })
 
-/** Lets one after the other try, until the server answers or nobody may try. */
+/** Lets one after the other try, until the server answers or no one may try. */
 const trying = Effect.fnUntraced(function* <R>(wake: Wake<R>) {
   const book = yield* Outages
   const { circuit } = yield* Model

@@ -141,7 +141,7 @@ export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: 
 })
 
 // Beside: what was shown beside the events of the window, and stays there.
-// E1  It is written with the reply that it was first used for, as a record of its own kind: it is no message, so nobody has
+// E1  It is written with the reply that it was first used for, as a record of its own kind: it is no message, so no one has
 //     said it, and it is neither found, extracted, compacted nor counted among them.
 // E2  It stands before its event in the same bytes as long as the window has that, and is gone with it.
 // E3  A record that does not fit shows nothing.
@@ -257,7 +257,7 @@ const beginChange = (viewer: Pick<Viewer, "own" | "places" | "window">): Readonl
   return isAt(known, begin) ? [] : [{ kind: "shown", key: BEGIN, value: { ...begin } }]
 }
 
-/** What the commit of a reply writes of what it was shown, and takes away of what nobody is shown any more. */
+/** What the commit of a reply writes of what it was shown, and takes away of what no one is shown any more. */
 export const besideChanges = (
   viewer: Pick<Viewer, "own" | "places" | "window">,
   { place, recorded, stale }: Beside,

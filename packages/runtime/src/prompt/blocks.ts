@@ -66,7 +66,7 @@ export const lentBlocks = Effect.fnUntraced(function* (
   const store = found.value
   const viewer = viewerOf(session)
   const run = Effect.runPromiseWith(yield* Effect.context())
-  // What the run is told of a block is what its next change is made to.
+  // What the run learns of a block is what its next change is made to.
   const changing = <E>(key: string, change: (asked: Asked) => Effect.Effect<BlockChange, E>) =>
     run(
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 // Layers: in which context a tick is handled, and what that leaves of the static pattern.
 // Owns choosing the kind of context and measuring the signals. Leaves composing the layers to `assistant`.
-// L1  What the layers leave is told to the statechart only where it narrows something.
+// L1  What the layers leave is reported to the statechart only where it narrows something.
 // L2  The window presses only where compaction can relieve it: without compaction the oldest messages make room by
 //     themselves, and a full window is the ordinary state of a long life.
 

@@ -68,7 +68,7 @@ import type { Definition } from "../session/definition.ts"
 // M3  A call that was under way when its worker died counts whole, and is then made anew.
 // M4  What failed before any model has worked costs nothing but the call; any other failure costs what it was sent with.
 //     An outage costs nothing at all: a server that is away for a day must not use up a budget. Only a call that it was
-//     silent on to the end counts as one, for nobody can tell what was done meanwhile.
+//     silent on to the end counts as one, for no one can tell what was done meanwhile.
 // M5  Whatever else asks the model there, asks in vain: only the calls of ticks are in the budget.
 
 /** Providers count a little differently. */
@@ -151,7 +151,7 @@ export const warningOf = (session: Session, now: number): UncountedMessage | und
   return { role: "user", name: "clock", content, at: now }
 }
 
-/** A model that nobody reaches. */
+/** A model that no one reaches. */
 export const unreachable: Model["Service"] = {
   infer: () =>
     Effect.fail(
@@ -281,7 +281,7 @@ const profilesStanding = ({ recollection, topics }: Session): PlacedStanding => 
   const profiles = [...profileLines].map(([id, { at, text }]) => ({ id, says: `${at} ${text}` }))
   return {
     ...PLACES.entityContext,
-    // What it was about lately is told once with each: it changes with every word.
+    // What it was about lately is shown once with each: it changes with every word.
     things: topics === "" ? profiles : [...profiles, { id: conversation, says: "told" }],
     render: (ids) => {
       const told = ids.has(conversation) ? [topics] : []

@@ -1,8 +1,8 @@
 // IndexState: what this process remembers of an index while it works with it.
 // Owns one turn at a time for each assistant, what was said last before its position, and whether the index answers.
 // Leaves every durable word to the index itself: losing all of this costs time, nothing else.
-// S1  Of one assistant's entries one catching up runs at a time; whoever comes meanwhile waits and finds them done.
-// S2  That the index does not answer is told once, and once more when it answers again.
+// S1  Of one assistant's entries one catching up runs at a time; anyone who comes meanwhile waits and finds them done.
+// S2  That the index does not answer is reported once, and once more when it answers again.
 
 import {
   blockChanges,
@@ -34,7 +34,7 @@ const recallFailures = Metric.counter("reverie_recall_failures_total", { increme
 /** How long background work leaves an index alone that did not answer. */
 const LEFT_ALONE_MILLIS = 5_000
 
-/** How long the index of somebody else is believed: a store can be restored while this process runs. */
+/** How long the index of someone else is believed: a store can be restored while this process runs. */
 const BELIEVED_MILLIS = 60_000
 
 /** Assistants of whom something is kept in memory. */
@@ -179,7 +179,7 @@ const textOf = (content: Json): string => {
   return Object.values(content).map(textOf).join("\n")
 }
 
-/** Whatever of a block the index is told, in short. */
+/** Whatever of a block the index learns, in short. */
 const meaningOf = ({ description, label, shares, type, updatedAt, version }: BlockView): string =>
   JSON.stringify([version, updatedAt, type, label, description, shares])
 
@@ -205,7 +205,7 @@ const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: I
   )
   const bundles = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const)
   const span = { from: position, to: position }
-  // Somebody else may have moved the index on meanwhile: then blocks are told the next time.
+  // Another worker may have moved the index on meanwhile: then blocks are indexed the next time.
   if (samePosition(yield* recall.apply(address, [...puts.flat(), ...bundles], span), position)) {
     state.keepBlocks(address, now)
   }
@@ -229,7 +229,7 @@ export const withoutGoneBlocks = Effect.fnUntraced(function* (viewer: Address, h
       ? Effect.succeed(true)
       : found.value.load({ tenant: viewer.tenant, by: viewer.assistant }, keyOfId(entry.id) ?? "").pipe(
           Effect.map((block) => block !== undefined),
-          // What can not be looked up is shown to nobody.
+          // What can not be looked up is shown to no one.
           Effect.catch(() => Effect.succeed(false))
         )
   return yield* Effect.filter(hits, isThere)

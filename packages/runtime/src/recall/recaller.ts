@@ -39,7 +39,7 @@ import { attributes, SEARCH_MEMORY } from "../telemetry/names.ts"
 import { spanning } from "../telemetry/spans.ts"
 
 // StoreSearch: recall out of the store itself, where there is no index, and while it does not answer.
-// S1  It reads the assistant's own newest entries, and some of its records, and nobody else's.
+// S1  It reads the assistant's own newest entries, and some of its records, and no one else's.
 // S2  It finds by the words that an index would find by.
 // S3  What it reads has a bound, however long the assistant has lived. Asked again, it reads what was committed since.
 // S4  What stays in memory is held against the ledger with every question, and has a bound too.
@@ -137,9 +137,9 @@ const searchStore = Effect.fnUntraced(function* (address: Address, query: Recall
 })
 
 // Owners: whose memories are among the hits, besides those of the viewer.
-// O1  What an owner never said in this life is shown to nobody else either, not even where the owner is gone.
+// O1  What an owner never said in this life is shown to no one else either, not even where the owner is gone.
 
-/** Entries of somebody else that a viewer waits for. */
+/** Entries of someone else that a viewer waits for. */
 const WAITED_ENTRIES = 256
 
 const ownersIn = (viewer: Address, hits: ReadonlyArray<Hit>): ReadonlyArray<Address> =>

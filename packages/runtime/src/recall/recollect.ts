@@ -2,7 +2,7 @@
 // Owns when it is worth asking, and what of the answer is shown: memories, and profiles of whom it deals with. Leaves asking to recaller.ts, its place to the prompt.
 // C1  Once a tick: every model call of it is shown the same, whatever is remembered in the meantime.
 // C2  What stands in the window is never shown a second time.
-// C3  Nobody asks where nothing can be found: no journal, no fact and no passage, and the whole history in the window.
+// C3  No one asks where nothing can be found: no journal, no fact and no passage, and the whole history in the window.
 // C4  It is bounded in hits and in tokens, and what was shown stands in the ledger by its ids.
 // C5  It never fails: an assistant without memories works.
 
@@ -153,7 +153,7 @@ const namedAmongMany = Effect.fnUntraced(function* ({ address }: Session, speake
   return ids.map((id) => found.get(id))
 })
 
-/** What is known of who speaks, and of whom he speaks. */
+/** The profiles of the speaker, and of those that the message names. */
 const profilesOf = Effect.fnUntraced(function* (session: Session, question: string) {
   const speaker = session.window.messages.findLast(({ role }) => role === "user")?.name
   if (speaker === undefined) return undefined
@@ -170,7 +170,7 @@ const profilesOf = Effect.fnUntraced(function* (session: Session, question: stri
 
 const DEFAULT_MAX_HITS = 8
 const DEFAULT_MAX_TOKENS = 1_500
-/** Entries that the index may be behind by and still be brought up to date while somebody waits for an answer. */
+/** Entries that the index may be behind by and still be brought up to date while someone waits for an answer. */
 const WAITED_ENTRIES = 256
 
 const PAGE = 16
@@ -220,7 +220,7 @@ const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessageP
   // What stands in the window need not be found.
   if (!isBehind && indexed !== undefined && indexed.no >= (begin?.no ?? session.version + 1) - 1) return
   const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES, ...knownOf(recollection) })
-  // The blocks of this process are told once more where nobody has told them: those of an index may be of another life.
+  // The blocks of this process are reported once more where no one has told them: those of an index may be of another life.
   if (caught !== undefined && indexed === undefined) yield* blocksToldQuietly(address, caught.position)
   recollection.indexed = caught?.position
   recollection.isBehind = caught?.isWhole !== true

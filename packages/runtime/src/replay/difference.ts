@@ -1,5 +1,5 @@
 // Difference: where two snapshots are not the same.
-// Owns finding the places, and which commit wrote there last. Leaves the state to compact.ts.
+// Owns finding the places, and which commit wrote there last. Leaves the state to state.ts.
 // D1  Every place that is named differs, and nothing outside the named places does, as far as there is room to name them.
 
 import { isJsonObject, type Json, defined } from "@reverie/protocol"
@@ -11,6 +11,7 @@ const MAX_VALUE_CHARS = 200
 
 export type Path = ReadonlyArray<string | number>
 
+/** One place at which two values differ. */
 export interface Difference {
   readonly path: Path
   /** As JSON, cut where it is long; undefined where nothing stands. */

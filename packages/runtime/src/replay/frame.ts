@@ -1,6 +1,6 @@
 // ReplayFrame: one commit as a person follows it.
 // Owns its shape, and where a replay stops. Leaves the replay itself to compact.ts.
-// M1  It holds no text that anybody said: that stands in the entry of the same number.
+// M1  It holds no text of messages: that is in the entry of the same number.
 
 import { createHash } from "node:crypto"
 import { Buffer } from "node:buffer"
@@ -16,6 +16,7 @@ import {
 } from "@reverie/protocol"
 import type { ReplayState, ReplayStep } from "./state.ts"
 
+/** The state of an assistant after one commit. */
 export interface ReplayFrame {
   readonly no: number
   readonly tick: number
@@ -48,6 +49,7 @@ export interface Breakpoint {
   readonly tick?: number
 }
 
+/** Which snapshot a frame carries. */
 export interface SnapshotMark {
   readonly bytes: number
   readonly hash: string

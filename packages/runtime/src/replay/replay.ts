@@ -1,5 +1,5 @@
 // Replay: the entries of an assistant told again, frame by frame, and the comparison with what its store keeps.
-// Owns the course of it. Leaves one step to compact.ts, what speaks against an entry to replay.ts.
+// Owns the course of it, and what speaks against an entry. Leaves one step to state.ts.
 // P1  A frame is yielded for every commit of the range, whatever is wrong with it.
 // P2  The verdict is equal when the last snapshot and the open jobs are those that are stored, byte for byte, and no entry
 //     contradicts its own event. Otherwise it names a commit wherever one can be named.
@@ -113,6 +113,7 @@ export const contradiction = (before: ReplayState, step: ReplayStep, entry: Entr
 /** The entries of one assistant from its creation on, again from the beginning each time. */
 export type Entries = () => AsyncIterable<Entry>
 
+/** Which commits are replayed. */
 export interface ReplayRange {
   /** Numbers of commits, both included; the whole life when not said. */
   readonly from?: number
@@ -129,6 +130,7 @@ export interface Mismatch {
   readonly what: string
 }
 
+/** Whether a replay gives what is stored. */
 export interface ReplayVerdict {
   readonly commits: number
   readonly equal: boolean
@@ -141,7 +143,7 @@ export interface ReplayVerdict {
   /** The first ones. */
   readonly mismatches: ReadonlyArray<Mismatch>
   readonly differences: ReadonlyArray<Difference>
-  /** Nothing here can call anybody: what is told stands in the ledger. */
+  /** Calls nothing outside: every value comes from the ledger. */
   readonly modelCalls: 0
   readonly toolCalls: 0
   readonly sends: 0

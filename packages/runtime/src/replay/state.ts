@@ -29,7 +29,7 @@ import { jobsAfter, timersAfter } from "../commit/turn.ts"
 
 // Beginning: the state in which an assistant was created, as its ledger tells it.
 // B1  What the entry says of settings and commission is what the creation was decided with.
-// B2  An entry that says nothing of settings was written before they were recorded: then whoever replays names them.
+// B2  An entry that says nothing of settings was written before they were recorded: then anyone who replays names them.
 
 interface Beginning {
   readonly decoded: Decoded

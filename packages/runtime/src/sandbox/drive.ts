@@ -1,7 +1,7 @@
 // Drive: one tick lived through again in a store of its own, until nothing moves any more.
 // Owns handing over what was recorded, the time, and the end. Leaves the walk of an event to the host, which is the one that
 // every worker uses.
-// D1  Nobody else is there: what is sent is written down and delivered to nobody.
+// D1  The assistant is alone: sends are recorded and never delivered.
 // D2  In the recorded order each commit comes where it came, and the first that is another one ends it.
 // D3  In free order it goes on as long as something moves; an assistant that waits is handed what was recorded for the like.
 
@@ -71,7 +71,7 @@ const onOldest = (envelope: Envelope): Envelope => {
   return { ...envelope, event: decision }
 }
 
-/** How it ended: with the tick, waiting for what nobody recorded, on another way than the recorded one, or broken. */
+/** How it ended: with the tick, waiting for what no one recorded, on another way than the recorded one, or broken. */
 export interface DriveEnd {
   readonly kind: "ended" | "waits" | "diverged" | "stalled"
   /** One sentence; empty when the tick ended. */

@@ -1,6 +1,6 @@
 // HeldClock: a clock that stands where it was put.
 // Owns the time of a sandbox. Leaves real waiting to the clock that it was made from.
-// H1  Nothing passes by itself: whoever sleeps by it sleeps until he is interrupted.
+// H1  Nothing passes by itself: anyone who sleeps by it sleeps until he is interrupted.
 
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-// RecordedModel: the replies of a tick, given again by a model that asks nobody.
+// RecordedModel: the replies of a tick, given again by a model that asks no one.
 // Owns finding the reply of a call, and noting what every call was shown. Leaves when a reply may come to drive.ts.
 // M1  The calls of one iteration get their replies in the order in which they were recorded, failures among them; in the
 //     recorded order each job gets its own.
@@ -116,7 +116,7 @@ export const recordedModel = (asks: ReadonlyArray<RecordedAsk>): Model["Service"
   }
 }
 
-/** The replies to the very jobs that asked, when their turn has come. A job that nobody answered then waits. */
+/** The replies to the very jobs that asked, when their turn has come. A job that no one answered then waits. */
 export const steppedModel = (
   asks: ReadonlyArray<RecordedAsk>,
   asking: Asking,

@@ -1,6 +1,6 @@
 // Then: what a worker had in memory when a tick began, as far as the ledger and the report of then tell it.
 // Owns standing in for what no store keeps: which memories came to mind, how much of the history was in the window, what
-// the conversations of the process were about. Leaves judging how near that comes to whoever compares the reports.
+// the conversations of the process were about. Leaves judging how near that comes to the code that compares the reports.
 // T1  What came to mind is what the ledger says by its ids, in that order, and nothing else.
 // T2  A window that had shrunk is as small again, and one that had not is not made larger than it was.
 
@@ -50,7 +50,7 @@ export const recallOfThen = (inner: Recall["Service"], recorded: RecordedTick, {
   return recall
 }
 
-/** How many messages of history were in the window when the tick began; undefined where nobody says. */
+/** How many messages of history were in the window when the tick began; undefined where no one says. */
 const shownIn = (recorded: RecordedTick): number | undefined => {
   const part = reportIn(recorded)?.parts.find(({ id }) => id === PLACES.conversationHistory.id)
   if (part === undefined) return undefined

@@ -32,7 +32,7 @@ export interface ToolStub {
   readonly tool?: string
   readonly call?: string
   readonly content: string
-  /** Whether the run is told to have worked; true when not said. */
+  /** Whether the run is reported to have worked; true when not said. */
   readonly ok?: boolean
 }
 

@@ -5,6 +5,8 @@
 // I2  What is read is what was committed, and over it what finished runs of open jobs have changed and the next commits
 //     will carry, in the order in which the runs finished.
 // I3  Only a commit changes what is committed. The changes of a run whose job is over are gone unless a commit carried them.
+// I4  Runs may be committed in another order than they finished in. What a later run has written over an earlier one stays:
+//     the earlier one writes it no more, in memory or in the store.
 
 import { type Journal, journalOf } from "@reverie/assistant"
 import { ownKinds, type Json, type RecordChange, type RecordKind, type RecordRow } from "@reverie/protocol"
@@ -15,6 +17,8 @@ type Layer = ReadonlyMap<RecordKind, ReadonlyMap<string, Json>>
 interface FinishedRun {
   readonly job: string
   readonly changes: ReadonlyArray<RecordChange>
+  /** Changes that a later run has written over, and was committed first. */
+  readonly overtaken?: ReadonlyArray<RecordChange>
 }
 
 /** Own records to be read. */
@@ -77,9 +81,42 @@ export const recordsAfterRun = (own: OwnRecords, run: FinishedRun): OwnRecords =
 const isSame = (one: ReadonlyArray<RecordChange>, other: ReadonlyArray<RecordChange>): boolean =>
   one.length === other.length && one.every((change, index) => change === other[index])
 
+const nameOf = ({ key, kind }: RecordChange): string => `${kind}\u0000${key}`
+
+/** The runs that are still open, without what later runs of the committed job have written over them. */
+const stillFinished = (own: OwnRecords, { changes, ended, open }: CommittedRecords): ReadonlyArray<FinishedRun> => {
+  const over = new Set<string>()
+  const left: Array<FinishedRun> = []
+  for (const run of own.finished.toReversed()) {
+    if (run.job === ended) for (const change of run.changes) if (changes.includes(change)) over.add(nameOf(change))
+    if (run.job === ended || !open.has(run.job)) continue
+    const overtaken = run.changes.filter((change) => over.has(nameOf(change)))
+    left.unshift(
+      overtaken.length === 0
+        ? run
+        : {
+            job: run.job,
+            changes: run.changes.filter((change) => !overtaken.includes(change)),
+            overtaken: [...(run.overtaken ?? []), ...overtaken]
+          }
+    )
+  }
+  return left
+}
+
+/** Of the changes of a job's end those that no later run has written over. */
+export const notOvertaken = (
+  { finished }: OwnRecords,
+  job: string,
+  changes: ReadonlyArray<RecordChange>
+): ReadonlyArray<RecordChange> => {
+  const overtaken = finished.flatMap((run) => (run.job === job ? (run.overtaken ?? []) : []))
+  return overtaken.length === 0 ? changes : changes.filter((change) => !overtaken.includes(change))
+}
+
 /** The records after a commit. */
 export const recordsAfterCommit = (own: OwnRecords, commit: CommittedRecords): OwnRecords => {
-  const finished = own.finished.filter(({ job }) => job !== commit.ended && commit.open.has(job))
+  const finished = stillFinished(own, commit)
   const isAsBefore = finished.length === own.finished.length
   const changes = ownOf(commit.changes)
   if (isAsBefore && changes.length === 0) return own
@@ -101,7 +138,10 @@ export const recordsAfterCommit = (own: OwnRecords, commit: CommittedRecords): O
 /** True when a commit has ended a run and carried nothing of what the run had changed. */
 export const isTakenBack = (own: OwnRecords, { changes, ended, open }: CommittedRecords): boolean =>
   own.finished.some(
-    (run) => (run.job === ended || !open.has(run.job)) && !run.changes.some((change) => changes.includes(change))
+    (run) =>
+      (run.job === ended || !open.has(run.job)) &&
+      run.changes.length > 0 &&
+      !run.changes.some((change) => changes.includes(change))
   )
 
 export const recordsOf = ({ shown }: ShownRecords, kind: RecordKind): ReadonlyMap<string, Json> =>

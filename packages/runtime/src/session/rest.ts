@@ -1,5 +1,5 @@
 // Rest: whether an assistant has anything to do.
-// Owns the question. Leaves the answer's use to whoever waits for a fleet to come to rest.
+// Owns the question. The fleet, tests and worlds wait by it.
 
 import { isTagged } from "@reverie/assistant"
 import type { AssistantRecord, LedgerUnavailable } from "@reverie/ledger"
@@ -7,7 +7,7 @@ import { Mailbox, type MailboxUnavailable } from "@reverie/mailbox"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** True when nothing will happen to the assistant unless somebody sends something or time passes. */
+/** True when nothing will happen to the assistant unless someone sends something or time passes. */
 export const isAtRest = Effect.fnUntraced(function* (
   record: AssistantRecord
 ): Effect.fn.Return<boolean, MailboxUnavailable | LedgerUnavailable, Mailbox> {

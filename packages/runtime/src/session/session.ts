@@ -243,7 +243,7 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
   })
 }
 
-/** What the statechart is told of the surroundings with an event. */
+/** What the statechart learns of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
   tokenRatio: Math.round(historyShare(session) * 1_000) / 1_000,
   mailWaiting
@@ -311,7 +311,7 @@ export const approvalSubject = (address: Address, tick: number, call: ToolCall) 
 
 // CreationEntry: the first entry of an assistant.
 
-/** Share of its time after which a sub-agent is told that it is late. */
+/** Share of its time after which a sub-agent learns that it is late. */
 const SOFT_SHARE = 0.8
 
 /** The soft deadline of a sub-agent. */

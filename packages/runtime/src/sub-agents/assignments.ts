@@ -1,7 +1,7 @@
 // Assignments: the records of tasks that were handed on.
 // Owns reading them, and what of a finished run the statechart is asked. Leaves deciding to the statechart.
 // K1  A task stays among the records exactly as long as its sub-agent is open, so that a crash finds it again.
-// K2  What is no request for a task is not handed on, whoever wrote it.
+// K2  Only a valid request for a task is handed on.
 
 import {
   accountOf,
@@ -166,7 +166,7 @@ interface Telling {
   readonly reason: string
 }
 
-/** Orders reach whoever they are for, however many assistants stand between. */
+/** Orders reach the one they are for, however many assistants stand between. */
 const ordered = (address: Address, no: number, { reason, to, verb }: Telling): ReadonlyArray<Envelope> =>
   to.map(({ call, tries }) => {
     const child = { tenant: address.tenant, assistant: subAgentId(address.assistant, call, tries) }

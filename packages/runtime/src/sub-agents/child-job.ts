@@ -1,8 +1,8 @@
-// ChildJob: brings a sub-agent into the world.
+// ChildJob: creates a sub-agent.
 // Owns its creation, once, and its task, which leaves with the commit that this job's end brings about. Leaves granting to the
 // statechart.
-// J1  Created again after a crash, it is the same one; an assistant of that name that is somebody else is left alone.
-// J2  Its task is sent by a commit of its parent: a worker that has lost the parent can bear it, and nobody sets it to work.
+// J1  Created again after a crash, it is the same one; another assistant of that name is left alone.
+// J2  Its task is sent by a commit of its parent: a worker that has lost the parent can create it and not set it to work.
 // J3  A sub-agent that is ordered to end while its creation is under way is created before that commit, so that the order
 //     finds it.
 
@@ -41,7 +41,7 @@ import { assignmentOn, senderOf, subAgentId, taskEnvelope } from "./assignments.
 import { sentDefinition } from "./sent-definition.ts"
 import { recordsOf } from "../session/own-records.ts"
 
-// TaskText: what a sub-agent is told first.
+// TaskText: what a sub-agent learns first.
 // T1  orchestrator: the task alone. delegate: and the descriptions of three goals. none: all goals, the recent
 //     conversation and the state as well.
 // T2  What goes along is quoted data, bounded in length; the task stands last.

@@ -2,7 +2,7 @@
 // Owns what is narrowed: tools, settings, prompt, memory. Leaves the definition itself to the SDK.
 // D1  A sub-agent has no tool that anybody above it lacks, and none that its tick's pattern forbade.
 // D2  It has neither sleep schedule nor compactions, and hands on tasks only while depth is left.
-// D3  Whoever hosts it, it is the same: everything follows from its assignment and the definitions by their names.
+// D3  It is the same on every host: everything follows from its assignment and the definitions by their names.
 
 import { defined } from "@reverie/protocol"
 import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
@@ -10,7 +10,7 @@ import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/too
 import type { Definition, Definitions } from "../session/definition.ts"
 import { scopesOf } from "../recall/indexer.ts"
 
-/** Of no use, or no right, for somebody with one task. */
+/** Of no use, or no right, for someone with one task. */
 const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
 
 const SPECIALIST =

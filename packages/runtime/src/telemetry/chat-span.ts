@@ -1,6 +1,6 @@
 // ChatSpan: model calls as spans and measures.
 // Owns what is said of a call. Leaves the call itself to the model, and limits to jobs.ts.
-// One place for every call of a job, whoever asks: a tick, a dream, a compaction, an assessment.
+// One place for every call of a job, no matter who asks: a tick, a dream, a compaction, an assessment.
 
 import type { Model, ModelError, Prompt, PromptMessage, Reply } from "@reverie/model"
 import { contextOf } from "@reverie/assistant"

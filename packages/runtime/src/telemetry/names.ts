@@ -25,7 +25,7 @@ export const attributes = {
   toolType: "gen_ai.tool.type",
   errorType: "error.type",
   status: "http.response.status_code",
-  /** Content: written only where somebody has asked for it. */
+  /** Content: written only where someone has asked for it. */
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
   toolArguments: "gen_ai.tool.call.arguments",

@@ -83,7 +83,7 @@ const measureWait = (lane: string, millis: number): Effect.Effect<void> =>
   queueAge({ "reverie.lane": lane }, Math.max(0, millis) / 1_000)
 
 // Traceparent: the trace context of the W3C as the text that envelopes and wake-ups carry.
-// P1  A text that is no trace context is no error: it is as if nobody had said anything.
+// P1  A text that is no trace context is no error: it is as if no one had said anything.
 // P2  What is written has the form of version 00; a newer version is read as far as version 00 knows it.
 
 /** No newer version is read that says more than this. */
@@ -107,7 +107,7 @@ export const traceparentOf = ({ sampled, spanId, traceId }: Tracer.AnySpan): str
   return form.test(text) ? text : undefined
 }
 
-/** What somebody said, in the form that is kept; undefined when it is no trace context. */
+/** What someone said, in the form that is kept; undefined when it is no trace context. */
 export const storedTraceparent = (text: string | undefined): string | undefined =>
   Option.fromNullishOr(spanIn(text)).pipe(Option.map(traceparentOf), Option.getOrUndefined)
 
@@ -177,7 +177,7 @@ const makeSpan = (request: SpanRequest, parent?: Tracer.AnySpan): Effect.Effect<
     ...defined({ parent })
   })
 
-/** Runs in a span, when somebody looks. The request is made only then. */
+/** Runs in a span, when someone looks. The request is made only then. */
 export const spanning =
   (request: () => SpanRequest) =>
   <A, E, R>(work: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -189,7 +189,7 @@ export const spanning =
       )
     })
 
-/** What is running, as others are told of it; undefined when nobody looks. */
+/** The traceparent of the running span; undefined without a tracer. */
 export const runningTraceparent: Effect.Effect<string | undefined> = Effect.withFiberSucceed((fiber) => {
   if (!isTracedBy(fiber)) return undefined
   const span = Context.getOption(fiber.context, Tracer.ParentSpan)
@@ -225,7 +225,7 @@ type VerbRequest = Omit<SpanRequest, "name">
 
 const NOTHING: Attributes = {}
 
-/** Runs in a span. Work that is a function is given the span, when somebody looks at it. */
+/** Runs in a span. Work that is a function is given the span, when someone looks at it. */
 export const inSpan =
   (verb: Verb, request?: () => VerbRequest) =>
   <A, E, R>(

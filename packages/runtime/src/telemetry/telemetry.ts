@@ -1,5 +1,5 @@
 // Telemetry: what spans may say of content.
-// Owns the request and the way a text is made fit for a span. Leaves which texts there are to whoever has them.
+// Owns the request and the way a text is made fit for a span. Leaves which texts there are to the code that has them.
 // C1  Without the request no prompt, no argument, no result and no reply stands in a span.
 // C2  With it a text is cut to length, and known secrets and what looks like one are taken out before the cut.
 

@@ -1,5 +1,5 @@
 // HostFailure: what the work on one assistant can end with.
-// Owns the closed list, who is told, and which of it concerns more than one assistant. Leaves acting on it to host.ts.
+// Owns the closed list, who learns of it, and which of it concerns more than one assistant. Leaves acting on it to host.ts.
 
 import type { SnapshotUnfit } from "@reverie/assistant"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"
@@ -12,6 +12,7 @@ import { type DefinitionMissing, HostBroken } from "../errors.ts"
 
 export type StoreFailure = MailboxUnavailable | LedgerUnavailable
 
+/** Why an assistant can not be worked on, as `onError` gets it. */
 export type HostFailure =
   | StoreFailure
   | ClaimHeld
@@ -24,17 +25,17 @@ export type HostFailure =
   | DefinitionMissing
   | HostBroken
 
-/** Told of every host that ended with an error; by default nobody listens. */
+/** Called for every host that ended with an error; by default it does nothing. */
 export const HostFailures = Context.Reference<(address: Address, failure: HostFailure) => void>(
   "@reverie/runtime/HostFailures",
   { defaultValue: () => () => {} }
 )
 
-/** The store itself failed: nobody in this process can go on. What passes by itself ends one lease session, and the sweep begins anew. */
+/** The store itself failed: no one in this process can go on. What passes by itself ends one lease session, and the sweep begins anew. */
 export const isFatal = (failure: HostFailure): failure is StoreFailure =>
   (failure._tag === "MailboxUnavailable" || failure._tag === "LedgerUnavailable") && failure.recovery === "stop"
 
-/** Trying again can not help before somebody has acted. */
+/** Trying again can not help before someone has acted. */
 export const isLasting = ({ recovery }: HostFailure): boolean => recovery === "tell-owner" || recovery === "stop"
 
 /** What a host ended with, a bug included. */

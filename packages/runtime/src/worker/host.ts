@@ -5,8 +5,8 @@
 // I2  Jobs found open on a claim are taken up again before anything new is heard, but for orders: what a halt stops does
 //     not run once more before it.
 // I3  What may have ended the process is noted before it is tried again, and ended with a reason when that was enough (blame/).
-// I4  A turn takes up at most one envelope of mail, so that nobody with a backlog keeps others from theirs.
-// I5  What waits for a retired assistant is dead-lettered: nobody will ever hear it.
+// I4  A turn takes up at most one envelope of mail, so that an assistant with a backlog does not delay others.
+// I5  What waits for a retired assistant is dead-lettered: no state will ever accept it.
 
 import { receives, statusOf, waitOf } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"

@@ -1,10 +1,10 @@
 // LeaseSession: one stay with an assistant, from the request to claim it until it is let go.
 // Owns the claim, the lease and the end of both. Leaves the work in between to host.ts.
-// I1  Nothing is claimed before there is a turn for it: whoever waits holds nothing that another worker could do.
+// I1  Nothing is claimed before there is a turn for it: an assistant that waits holds nothing that another worker could do.
 // I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
 //     Where it was lost to an order, the order is heard in another lease session at once.
 // I3  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
-// I4  Whoever is let go with a timer set leaves a wake-up for it.
+// I4  An assistant that is let go with a timer set leaves a wake-up for it.
 // I5  Whatever runs for an assistant has been stopped when its claim is released.
 // I6  A lease session that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
 
@@ -176,11 +176,11 @@ export const runLeaseSession = Effect.fnUntraced(function* (
 // I1  An assistant has at most one host here, and a wake-up that comes while its host ends starts another.
 // I2  What one assistant's host fails with, or breaks on, ends that host; only a failure of the store is passed on.
 // I3  A wake-up is done when its host has ended, and not before: a queue that holds back further wake-ups until then loses none.
-// I4  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every wake-up.
+// I4  A host that fails lastingly, in the same way again and again, is reported once. It is tried again at every wake-up.
 
 interface Hosted {
   readonly signals: Queue.Queue<Signal>
-  /** What is told when the host has ended. */
+  /** What is reported when the host has ended. */
   readonly done: Array<Effect.Effect<void>>
 }
 
@@ -199,7 +199,7 @@ export const openHosts = Effect.fnUntraced(function* (
     try {
       listener(address, failure)
     } catch {
-      // Whoever is told may break; that is no trouble of the assistant.
+      // A listener may throw; the assistant is not affected.
     }
   }
 
@@ -231,9 +231,9 @@ export const openHosts = Effect.fnUntraced(function* (
 
   return {
     /**
-     * Tells the host of an assistant that there is something to do, and starts one where there is none. `done` is told
+     * Tells the host of an assistant that there is something to do, and starts one where there is none. `done` is called
      * when that host has ended: what comes meanwhile for the assistant, it need not have heard. `woken`: the trace of
-     * whoever gave the wake-up.
+     * the one who gave the wake-up.
      */
     wake: Effect.fnUntraced(function* (address: Address, done: Effect.Effect<void> = Effect.void, woken?: string) {
       const key = addressKey(address)

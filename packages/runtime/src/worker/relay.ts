@@ -2,9 +2,9 @@
 // Owns delivery. Leaves acceptance to the mailbox, which recognises what was delivered before.
 // I1  A send is settled only after its envelope was accepted, or after its sender was told that it can not be.
 // I2  An envelope that has passed through more than MAX_HOPS assistants is not delivered: two of them can not talk for ever.
-//     Its sender is told; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
-// I3  What is told of a message that wanted an answer stands for the answer: it failed. An answer that arrives nowhere is
-//     told of to nobody: its sender waits for nothing.
+//     Its sender learns of it; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
+// I3  What is reported of a message that wanted an answer stands for the answer: it failed. An answer that arrives nowhere is
+//     told of to no one: its sender waits for nothing.
 
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"

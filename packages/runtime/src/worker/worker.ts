@@ -1,10 +1,10 @@
 // Worker: keeps any number of assistants going in one process.
 // Owns how many work at once, the sweep for lost wake-ups, and the relay's rhythm. Leaves who is hosted to host.ts.
-// I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn (worker.ts).
-// I2  A lost wake-up is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
+// I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn.
+// I2  A lost wake-up is found by the sweep: whatever is due and held by no one is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
-// I4  Whoever waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
+// I4  An assistant that waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, type TenantId } from "@reverie/protocol"
@@ -23,8 +23,8 @@ import { openHosts } from "./lease-session.ts"
 // FairTurns: who of those that want to work may do so next.
 // R1  No more turns than `concurrency` are held at once, and none is free while anybody waits.
 // R2  Tenants take turns: while one waits, no other is given more turns than its weight, which is 1 when not said.
-// R3  Assistants of a tenant take turns in the order of their arrival: whoever had one stands behind those that wait.
-// R4  Whoever is interrupted loses no turn for the others, whether it waited, was just given one, or held it.
+// R3  Assistants of a tenant take turns in the order of their arrival: the one who had one stands behind those that wait.
+// R4  Anyone who is interrupted loses no turn for the others, whether it waited, was just given one, or held it.
 
 /** The request for a turn, and what became of it. */
 export interface FairTurn {
@@ -84,7 +84,7 @@ class Waiting {
     line.assistants.set(key, [...(line.assistants.get(key) ?? []), turn])
   }
 
-  /** Takes out whoever is next. */
+  /** Takes out the one who is next. */
   next(): FairTurn | undefined {
     for (const [tenant, line] of this.#tenants) {
       const turn = takeFirst(line)
@@ -155,10 +155,10 @@ const leaving = (line: TurnLine, turn: FairTurn): Effect.Effect<void> =>
 export interface WorkerSettings {
   /** Names this worker on its claims. */
   readonly worker: string
-  readonly leaseMillis: number
-  readonly idleTimeoutMillis: number
-  /** How often the store is asked for what is due and held by nobody. */
-  readonly sweepMillis: number
+  readonly leaseMs: number
+  readonly idleMs: number
+  /** How often the store is asked for assistants that are due and not held. */
+  readonly sweepMs: number
   /**
    * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
    * wake-up as well, and all of them would wake the same at once.
@@ -173,9 +173,9 @@ export interface WorkerSettings {
 }
 
 export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
-  leaseMillis: 30_000,
-  idleTimeoutMillis: 10_000,
-  sweepMillis: 1_000,
+  leaseMs: 30_000,
+  idleMs: 10_000,
+  sweepMs: 1_000,
   concurrency: 64
 }
 
@@ -202,7 +202,7 @@ const pastDamage =
       (failure) => Effect.as(Effect.logWarning(`${failure.operation}: ${failure.message}`), otherwise)
     )
 
-/** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
+/** Relays after each signal that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
   while (true) {
     yield* Latch.await(sent)
@@ -230,8 +230,8 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const hosts = yield* openHosts(
     {
       worker: settings.worker,
-      leaseMillis: settings.leaseMillis,
-      idleTimeoutMillis: settings.idleTimeoutMillis,
+      leaseMillis: settings.leaseMs,
+      idleTimeoutMillis: settings.idleMs,
       onSent: Effect.asVoid(Latch.open(sent)),
       working: counted
     },
@@ -246,7 +246,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
         most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + hosts.refusedCount()))
       for (const address of due) if (!hosts.isKnown(address)) yield* hosts.wake(address)
       yield* Latch.open(sent)
-      yield* Effect.sleep(settings.sweepMillis)
+      yield* Effect.sleep(settings.sweepMs)
     }
   })
 
@@ -257,7 +257,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     }
   })
 
-  const { isOneOfMany = false, leaseMillis } = settings
+  const { isOneOfMany = false, leaseMs: leaseMillis } = settings
   const recovery = recovering(hosts.wake, { isOneOfMany, leaseMillis })
   return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
 })

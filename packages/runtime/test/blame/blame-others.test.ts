@@ -130,7 +130,7 @@ describe("what ends its process besides tools", () => {
 })
 
 describe("a burst of kills from outside", () => {
-  it.each([400, 3_000, 9_000])("B1 B3 B6 of thirty, one each %s ms, costs nobody's message", (everyMillis) => {
+  it.each([400, 3_000, 9_000])("B1 B3 B6 of thirty, one each %s ms, costs no one's message", (everyMillis) => {
     const { deaths, last } = lives(
       () => ({ assistants: NEIGHBOURS, model: () => Effect.delay(Effect.succeed({ text: "Aye." }), 20_000) }),
       (first) => {

@@ -17,10 +17,10 @@ const slowModel =
       : Effect.delay(Effect.succeed({ text: "Aye." }), millis)
 
 const deadly = (kill: Kill, over: Parameters<typeof aTool>[1] = {}) =>
-  aTool("dig", { idempotent: true, run: () => Effect.andThen(Effect.sleep(500), kill), ...over })
+  aTool("dig", { idempotent: true, effect: () => Effect.andThen(Effect.sleep(500), kill), ...over })
 
 describe("a tool that ends its process", () => {
-  it("B2 is tried alone after two losses and convicted by the third; its model is told, and its message goes on", () => {
+  it("B2 is tried alone after two losses and convicted by the third; its model learns of it, and its message goes on", () => {
     const { deaths, last } = lives(
       (kill) => ({ tools: [deadly(kill)], model: slowModel(0) }),
       (first) => first.slip("Dig.", { id: "m-1" })
@@ -55,7 +55,7 @@ describe("a tool that ends its process", () => {
     const slow = (name: string) =>
       aTool(name, {
         idempotent: true,
-        run: () =>
+        effect: () =>
           Effect.andThen(
             Effect.sync(() => runs.push(name)),
             Effect.delay(Effect.succeed(`${name} done`), 9_000)
@@ -93,7 +93,7 @@ describe("a tool that ends its process", () => {
         assistants: [...guilty, ...NEIGHBOURS],
         tools: [deadly(kill)],
         model: slowModel(20_000),
-        worker: { concurrency: 64, leaseMillis: 1_000 }
+        worker: { concurrency: 64, leaseMs: 1_000 }
       }),
       (first) => {
         for (const to of NEIGHBOURS) first.slip("Hello?", { to, id: `m-${to}` })
@@ -114,7 +114,7 @@ describe("a tool that ends its process", () => {
         assistants: [...guilty, "ann"],
         tools: [
           deadly(kill),
-          aTool("look", { idempotent: true, run: () => Effect.delay(Effect.succeed("seen"), 2_000) })
+          aTool("look", { idempotent: true, effect: () => Effect.delay(Effect.succeed("seen"), 2_000) })
         ],
         model: (prompt) =>
           Effect.succeed(
@@ -122,7 +122,7 @@ describe("a tool that ends its process", () => {
               ? { text: "Enough." }
               : calling(prompt.messages.some(({ content }) => content === "Dig.") ? "dig" : "look")
           ),
-        worker: { concurrency: 64, leaseMillis: 1_000 }
+        worker: { concurrency: 64, leaseMs: 1_000 }
       }),
       (first) => {
         for (const to of guilty) first.slip("Dig.", { to, id: `m-${to}` })
@@ -165,14 +165,14 @@ describe("a tool that ends its process", () => {
     assert.match(last.answerTo("1.1.0"), /^The process ended 3 times/)
   })
 
-  it("B2 is suspect to nobody when its process is stopped in good order, however often", () => {
+  it("B2 is suspect to no one when its process is stopped in good order, however often", () => {
     let runs = 0
     const { last } = lives(
       (_, index) => ({
         tools: [
           aTool("dig", {
             idempotent: true,
-            run: () =>
+            effect: () =>
               Effect.delay(
                 Effect.sync(() => `run ${++runs}`),
                 5_000

@@ -51,7 +51,7 @@ describe("court", () => {
     })
   )
 
-  it.effect("C1 C3 suspects are tried one after the other, and whoever waits comes in between", () =>
+  it.effect("C1 C3 suspects are tried one after the other, and anyone who waits comes in between", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const court = openCourt()
@@ -98,7 +98,7 @@ describe("court", () => {
     })
   )
 
-  it.effect("C1 whoever is stopped, waiting or running, leaves the way free", () =>
+  it.effect("C1 anyone who is stopped, waiting or running, leaves the way free", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const court = openCourt()

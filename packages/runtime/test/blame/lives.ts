@@ -73,7 +73,7 @@ export const lives = (
   throw new Error(`it never came to rest in ${MOST_LIVES} lives`)
 }
 
-/** Dies at a fault point, of one assistant or of any, as often as it is told to. */
+/** Dies at a fault point, of one assistant or of any, as often as it should. */
 export const dyingAt = (point: FaultPoint, times: number, assistant?: string) => {
   let left = times
   return (kill: Kill): Pick<LifeOptions, "faults"> => ({

@@ -54,7 +54,7 @@ describe("differingPaths", () => {
     assert.strictEqual(differingPaths(many(1), many(2)).length, MAX_DIFFERENCES)
   })
 
-  test("long values are cut, and who wrote last is told", () => {
+  test("long values are cut, and who wrote last is reported", () => {
     const watch = new Watch([["a"], ["b"]])
     watch.see(1, { a: 1 })
     watch.see(2, { a: 2 })
@@ -69,7 +69,7 @@ describe("differingPaths", () => {
 })
 
 describe("a creation", () => {
-  test("B1 B2 is told by its entry, and by whoever replays where the entry says nothing", () => {
+  test("B1 B2 is reported by its entry, and by anyone who replays where the entry says nothing", () => {
     const { decoded, isRecorded } = beginningOf(creation, { maxIterations: 2 })
     assert.isTrue(isRecorded)
     assert.deepStrictEqual(contextOf(decoded).settings, { maxIterations: 7 })
@@ -111,7 +111,7 @@ describe("an entry against its own event", () => {
     assert.isUndefined(contradictionOf({ ...heard, emitted }))
   })
 
-  test("P1 a frame is told of every commit, and a missing one is named", async () => {
+  test("P1 every commit has a frame, and a missing one is named", async () => {
     const frames = await Array.fromAsync(replayFrames(told(creation, { ...heard, no: 5 }), {}))
     assert.deepStrictEqual(
       frames.map(({ no, problem }) => [no, problem]),

@@ -1,4 +1,4 @@
-// Allowance laws: no tenant asks more of models than its limits leave, whoever asks at the same time (ledger G1-G7).
+// Allowance laws: no tenant asks more of models than its limits leave, no matter who asks at the same time (ledger G1-G7).
 
 import * as assert from "node:assert/strict"
 import { Allowance, type AllowanceAnswer, type LimitName, NOTHING_SPENT, type TenantLimits } from "@reverie/ledger"

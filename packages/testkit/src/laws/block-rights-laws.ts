@@ -76,7 +76,7 @@ const hidden: ReadonlyArray<Law<BlockStore>> = [
   },
   {
     id: "K1.given",
-    says: "whoever was given a block sees it with its owner's name until it is taken back",
+    says: "anyone who was given a block sees it with its owner's name until it is taken back",
     check: Effect.gen(function* () {
       const id = yield* make({ content: "ours" })
       yield* make({ owner: "bob", label: "zebra", content: "bob's" })
@@ -115,7 +115,7 @@ const hidden: ReadonlyArray<Law<BlockStore>> = [
   },
   {
     id: "K1.fuzz",
-    says: "whatever is done by whom in whatever order, nobody is shown a word of a block that is not his to see",
+    says: "whatever is done by whom in whatever order, no one is shown a word of a block that is not his to see",
     check: whoSeesWhat
   }
 ]
@@ -254,7 +254,7 @@ const allowed: ReadonlyArray<Law<BlockStore>> = [
   },
   {
     id: "K1.marks",
-    says: "F101: what is marked read-only the system changes and nobody else, whatever his permission",
+    says: "F101: what is marked read-only the system changes and no one else, whatever his permission",
     check: Effect.gen(function* () {
       const id = yield* make({
         permission: "Admin",

@@ -252,7 +252,7 @@ const lasting: ReadonlyArray<Law<BlockStore>> = [
   },
   {
     id: "K5.seen",
-    says: "a change of what somebody saw is merged with what came since, in places and in texts",
+    says: "a change of what someone saw is merged with what came since, in places and in texts",
     check: Effect.gen(function* () {
       const id = yield* make({ permission: "Admin", schema: { kind: "list" }, content: ["a", "b", "c"] })
       yield* share(id, "bob", "Admin")

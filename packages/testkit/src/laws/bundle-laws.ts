@@ -214,7 +214,7 @@ const apart: Law<DataStores> = {
     const others = [namesake, neighbour] as const
     const mine = JSON.stringify(yield* old(packed(mover)))
     for (const text of ["of pier", '"pier"', "bob-persona", '"pier s-1"']) {
-      assert.ok(!mine.includes(text), `the bundle holds ${text} of somebody else`)
+      assert.ok(!mine.includes(text), `the bundle holds ${text} of someone else`)
     }
     assert.ok(!JSON.stringify(yield* old(packedTenant(pier))).includes("harbor"))
     for (const other of others) yield* fresh(unpack(yield* old(packed(other))))

@@ -1,4 +1,4 @@
-// Bundle place laws: whole or not at all, and not where somebody else is (ledger, bundles R3 and R4).
+// Bundle place laws: whole or not at all, and not where someone else is (ledger, bundles R3 and R4).
 
 import * as assert from "node:assert/strict"
 import { type Bundle, type BundlePart } from "@reverie/ledger"
@@ -27,7 +27,7 @@ const without = (bundle: Bundle, isLeftOut: (part: BundlePart) => boolean): Bund
   return { ...bundle, parts: bundle.parts.filter((_, index) => index !== at) }
 }
 
-/** A block that one of the bundle would have to replace. Nobody lives there. */
+/** A block that one of the bundle would have to replace. No one lives there. */
 const inTheWay = Effect.gen(function* () {
   const store = yield* BlockStore
   const request = { tenant: harbor, by: "tester", isSystem: true, key: "way", at: 1 }
@@ -87,7 +87,7 @@ const whole: ReadonlyArray<Law<DataStores>> = [
 const taken: ReadonlyArray<Law<DataStores>> = [
   {
     id: "R4.occupied",
-    says: "where another life is led, or only an earlier time of this one, nobody moves in and nothing changes",
+    says: "where another life is led, or only an earlier time of this one, no one moves in and nothing changes",
     check: Effect.gen(function* () {
       const { claim, fresh, old } = yield* twoDataStores
       const earlier = yield* old(packed(mover))
@@ -137,7 +137,7 @@ const taken: ReadonlyArray<Law<DataStores>> = [
   },
   {
     id: "R4.nobody",
-    says: "nobody is packed where nobody lives",
+    says: "no one is packed where no one lives",
     check: Effect.gen(function* () {
       const { old } = yield* twoDataStores
       refusedAs(yield* Effect.result(old(packed(anAddress("nobody", "harbor")))), "nobody")

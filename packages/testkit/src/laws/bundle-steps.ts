@@ -223,7 +223,7 @@ export const twoDataStores = Effect.gen(function* () {
 })
 
 export const refusedAs = <A, E>(outcome: Result.Result<A, E>, reason: BundleRefused["reason"]): BundleRefused => {
-  assert.ok(Result.isFailure(outcome), "somebody moved in who had to be refused")
+  assert.ok(Result.isFailure(outcome), "someone moved in who had to be refused")
   const error: unknown = outcome.failure
   assert.ok(error instanceof BundleRefused, `it failed otherwise: ${String(error)}`)
   assert.equal(error.reason, reason)

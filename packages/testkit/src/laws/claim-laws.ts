@@ -90,7 +90,7 @@ const leases: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I1.late",
-    says: "a worker whose lease ran out while nobody took over may renew it",
+    says: "a worker whose lease ran out while no one took over may renew it",
     check: Effect.gen(function* () {
       yield* give(ada)
       const { claim } = yield* claimBy("worker-1")
@@ -100,7 +100,7 @@ const leases: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I1.stale-renew",
-    says: "a stale epoch renews nothing and is told of the newer one",
+    says: "a stale epoch renews nothing and learns of the newer one",
     check: Effect.gen(function* () {
       const { stale, live } = yield* takenOver
       const outcome = yield* Effect.result(renew(stale, LEASE_MILLIS * 10))
@@ -150,7 +150,7 @@ const leases: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I8.apart",
-    says: "fencing one assistant leaves others with their holders, and nobody can be fenced who never lived",
+    says: "fencing one assistant leaves others with their holders, and no one can be fenced who never lived",
     check: Effect.gen(function* () {
       yield* give(ada)
       yield* give(bob)
@@ -158,7 +158,7 @@ const leases: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* Mailbox.use((mailbox) => mailbox.fence(ada))
       yield* refused(claim)
       const nobody = Effect.result(Mailbox.use((mailbox) => mailbox.fence(anAddress("nobody"))))
-      assert.ok(Result.isFailure(yield* nobody), "somebody was fenced who never lived")
+      assert.ok(Result.isFailure(yield* nobody), "someone was fenced who never lived")
     })
   },
   {

@@ -181,7 +181,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I1.dead-apart",
-    says: "the dead letters of one tenant are told without those of another",
+    says: "the dead letters of one tenant are reported without those of another",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       const everybody = [anAddress("ada", "aft"), ada, anAddress("ada", "quay")]
@@ -258,7 +258,7 @@ const fences: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I2.lapsed",
-    says: "a lease that ran out fences nobody out until another worker takes over",
+    says: "a lease that ran out fences no one out until another worker takes over",
     check: Effect.gen(function* () {
       yield* give(ada)
       const { claim } = yield* claimBy("worker-1")
@@ -269,13 +269,13 @@ const fences: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I2.planned",
-    says: "a commit for somebody who was never created writes nothing",
+    says: "a commit for someone who was never created writes nothing",
     check: Effect.gen(function* () {
       yield* give(ada)
       const { claim } = yield* claimBy("worker-1")
       const before = yield* witness(ada, bob)
       const outcome = yield* Effect.result(commitOn({ ...claim, address: bob }, 1))
-      assert.ok(Result.isFailure(outcome), "a commit was written for nobody")
+      assert.ok(Result.isFailure(outcome), "a commit was written for no one")
       assert.equal(outcome.failure._tag, "CommitFenced")
       assert.deepEqual(yield* witness(ada, bob), before)
     })
@@ -287,7 +287,7 @@ const entryNo = (entry: Entry): number => entry.no
 const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I3.gapless",
-    says: "entries are numbered from 1 without gap, whoever commits and whatever is refused between",
+    says: "entries are numbered from 1 without gap, no matter who commits and whatever is refused between",
     check: Effect.gen(function* () {
       yield* give(ada)
       yield* give(bob)

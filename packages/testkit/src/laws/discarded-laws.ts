@@ -1,4 +1,4 @@
-// Aside laws: dead letters that somebody has seen to (ledger I9).
+// Aside laws: dead letters that someone has seen to (ledger I9).
 
 import * as assert from "node:assert/strict"
 import { Ledger } from "@reverie/ledger"
@@ -49,7 +49,7 @@ const here = (...ids: ReadonlyArray<string>) => ids.map((id) => `${ada.tenant} a
 export const discardedLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I9.gone",
-    says: "a letter that was discarded is told no more, and takes nobody's place in the list",
+    says: "a letter that was discarded is reported no more, and takes no one's place in the list",
     check: Effect.gen(function* () {
       yield* deadLettered(ada, ["m-1", "m-2", "m-3", "m-4"])
       assert.equal(yield* discard(ada, "m-2"), "discarded")
@@ -123,7 +123,7 @@ export const discardedLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I9.apart",
-    says: "only the letter of that assistant of that tenant is discarded, whoever else has one of the same name",
+    says: "only the letter of that assistant of that tenant is discarded, no matter who else has one of the same name",
     check: Effect.gen(function* () {
       const namesake = anAddress("ada", "quay")
       for (const address of [namesake, ada, bob]) yield* deadLettered(address, ["m-1", "m-10", "again/m-1/1"])

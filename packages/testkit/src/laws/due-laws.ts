@@ -36,7 +36,7 @@ const timerIn = (delayMillis: number, name = "tea"): OpenTimer => ({
 
 const dueNames = (limit?: number) => Effect.map(dueNow(limit), (due) => due.map(({ assistant }) => String(assistant)))
 
-/** Commits a state for an assistant that nobody holds, and lets it go again. */
+/** Commits a state for an assistant that no one holds, and lets it go again. */
 const becomes = (state: Partial<AssistantState>) =>
   Effect.gen(function* () {
     const { claim, version } = yield* claimBy("worker-1")
@@ -62,7 +62,7 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I5.receives",
-    says: "mail in a lane that the state does not hear makes nobody due, until the state receives it",
+    says: "mail in a lane that the state does not hear makes no one due, until the state receives it",
     check: Effect.gen(function* () {
       yield* give(ada, { receives: ["control"] })
       yield* sendAll(ada, ["a"])
@@ -149,7 +149,7 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
 const ahead: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I5.until",
-    says: "asked for a time to come it tells whom a timer will wake by then, and nobody who is held or rests",
+    says: "asked for a time to come it tells whom a timer will wake by then, and no one who is held or rests",
     check: Effect.gen(function* () {
       yield* give(ada, { timers: [timerIn(90_000)], receives: [] })
       yield* give(bob, { timers: [timerIn(50_000), timerIn(95_000, "late")] })
@@ -175,7 +175,7 @@ const ahead: ReadonlyArray<Law<Mailbox | Ledger>> = [
 const shares: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I5.tenants",
-    says: "a tenant of whom many are due hides nobody of another one, whoever has waited longer",
+    says: "a tenant of whom many are due hides no one of another one, no matter who has waited longer",
     check: Effect.gen(function* () {
       const crowd = Array.from({ length: 12 }, (_, index) => anAddress(`c-${index + 10}`, "tower"))
       for (const address of [...crowd, ada, bob]) yield* give(address)
@@ -214,7 +214,7 @@ const next: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I5.next-ready",
-    says: "while somebody is due, the next time is not in the future",
+    says: "while someone is due, the next time is not in the future",
     check: Effect.gen(function* () {
       const isNow = Effect.gen(function* () {
         const time = yield* nextDue
@@ -260,7 +260,7 @@ const next: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I5.next-true",
-    says: "at the time that was named, and not before it, somebody is due",
+    says: "at the time that was named, and not before it, someone is due",
     check: Effect.gen(function* () {
       yield* give(ada, { timers: [timerIn(45_000)] })
       yield* give(bob, { timers: [timerIn(10_000)] })

@@ -162,7 +162,7 @@ const kinds = [ModelUnavailable, ModelParked, CallWithheld, ModelDenied, ModelRe
 const fails = (...texts: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const exit = yield* Effect.exit(embed(...texts))
-    assert.ok(Exit.isFailure(exit), "texts were embedded by nobody")
+    assert.ok(Exit.isFailure(exit), "texts were embedded by no one")
     const [reason, ...others] = exit.cause.reasons
     assert.ok(reason !== undefined && others.length === 0)
     assert.ok(Cause.isFailReason(reason), `it did not fail, it broke: ${Cause.pretty(exit.cause)}`)
@@ -175,7 +175,7 @@ const fails = (...texts: ReadonlyArray<string>) =>
 const failing: ReadonlyArray<Law<Embedder | Outage>> = [
   {
     id: "E4.outage",
-    says: "no texts need nobody: they have no vectors in an outage either",
+    says: "no texts need no one: they have no vectors in an outage either",
     check: Effect.gen(function* () {
       yield* (yield* Outage).strike
       assert.deepEqual(yield* embed(), [])

@@ -35,7 +35,7 @@ const totals = Ledger.use((ledger) => ledger.totals)
 const refusedAt = (to: Address) =>
   Effect.gen(function* () {
     const outcome = yield* Effect.result(send(anEnvelope({ id: "knock", to })))
-    assert.ok(Result.isFailure(outcome), "an envelope was accepted where nobody lives")
+    assert.ok(Result.isFailure(outcome), "an envelope was accepted where no one lives")
     assert.equal(outcome.failure._tag, "UnknownAssistant")
     assert.deepEqual(yield* pendingIds(to), [])
   })
@@ -61,7 +61,7 @@ const acceptedOnce: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I2.race",
-    says: "of many senders of one envelope at once exactly one is told that it was accepted",
+    says: "of many senders of one envelope at once exactly one learns that it was accepted",
     check: Effect.gen(function* () {
       yield* give(ada)
       const outcomes = yield* Effect.forEach(
@@ -155,7 +155,7 @@ const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I3.lanes",
-    says: "only the lanes asked for are told, and at most `limit` of each",
+    says: "only the lanes asked for are reported, and at most `limit` of each",
     check: Effect.gen(function* () {
       yield* give(ada)
       yield* sendAll(ada, ["m-1", "m-2", "m-3"])
@@ -286,7 +286,7 @@ const addressed: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I7.planned",
-    says: "where nobody was created nothing is accepted and nothing can be claimed",
+    says: "where no one was created nothing is accepted and nothing can be claimed",
     check: Effect.gen(function* () {
       yield* give(ada)
       yield* refusedAt(bob)

@@ -68,7 +68,7 @@ export const noteLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I10.stale",
-    says: "a stale claim notes nothing, and is told of the newer epoch",
+    says: "a stale claim notes nothing, and learns of the newer epoch",
     check: Effect.gen(function* () {
       yield* give(ada)
       const { claim: stale } = yield* claimBy("worker-1")

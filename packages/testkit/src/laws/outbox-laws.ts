@@ -224,7 +224,7 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I10.addresses",
-    says: "addresses are told in order, page by page, from a place on, without looking into anybody's state",
+    says: "addresses are reported in order, page by page, from a place on, without looking into anybody's state",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       const everyone = [anAddress("x", "a"), anAddress("x", "a-b"), anAddress("A", "b"), anAddress("a-1", "b")]

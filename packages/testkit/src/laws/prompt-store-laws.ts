@@ -112,7 +112,7 @@ const growth: ReadonlyArray<Law<PromptStore>> = [
 const guarded: ReadonlyArray<Law<PromptStore>> = [
   {
     id: "P2.stale",
-    says: "a change on an earlier version than the newest writes nothing, and is told what the newest is",
+    says: "a change on an earlier version than the newest writes nothing, and learns what the newest is",
     check: Effect.gen(function* () {
       yield* append(harbor, change(greeting, 0))
       yield* append(harbor, change(greeting, 1))
@@ -152,7 +152,7 @@ const guarded: ReadonlyArray<Law<PromptStore>> = [
   },
   {
     id: "P2.race",
-    says: "of many who change the same version at once, one is written and the others are told",
+    says: "of many who change the same version at once, one is written and the others learn of it",
     check: Effect.gen(function* () {
       yield* append(harbor, change(greeting, 0))
       const outcomes = yield* Effect.forEach(

@@ -37,7 +37,7 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I7.recent",
-    says: "the newest messages are told, oldest first, as many as fit, and always back to the newest user message",
+    says: "the newest messages are reported, oldest first, as many as fit, and always back to the newest user message",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* give(ada)

@@ -37,7 +37,7 @@ const tide = (key: string, readers: MemoryEntry["readers"] = "owner") => aMemory
 const readers: ReadonlyArray<Law<Recall>> = [
   {
     id: "I1.own",
-    says: "what nobody else may read is found by its owner only, in every scope",
+    says: "what no one else may read is found by its owner only, in every scope",
     check: Effect.gen(function* () {
       yield* remember(ada, tide("a"))
       yield* remember(bob, tide("b"))
@@ -62,7 +62,7 @@ const readers: ReadonlyArray<Law<Recall>> = [
   },
   {
     id: "I1.named",
-    says: "what names readers is found by them from the scope `shared` on, and by nobody who is not named",
+    says: "what names readers is found by them from the scope `shared` on, and by no one who is not named",
     check: Effect.gen(function* () {
       yield* remember(ada, tide("named", [bob.assistant]), tide("own"))
       assert.deepEqual(yield* inScope(bob, "tide", "own"), [])
@@ -201,7 +201,7 @@ const crowds: ReadonlyArray<Law<Recall>> = [
 const erasure: ReadonlyArray<Law<Recall>> = [
   {
     id: "I5.gone",
-    says: "of an erased assistant nothing is found, by nobody, and nothing is counted; its position is 0",
+    says: "of an erased assistant nothing is found, by no one, and nothing is counted; its position is 0",
     check: Effect.gen(function* () {
       yield* prepare(north)
       yield* apply(

@@ -80,7 +80,7 @@ export const aConversation = (fate: Fate, vocabulary: Vocabulary, length: number
   return said.map((_, place) => amidst(said, place))
 }
 
-/** A question for what somebody said, by a few words, most of them telling. */
+/** A question for what someone said, by a few words, most of them telling. */
 export const aQuestion = (fate: Fate, vocabulary: Vocabulary): string =>
   [
     `What did ${fate.pick(speakers)} say about`,

@@ -53,7 +53,7 @@ const changes: ReadonlyArray<Law<Recall>> = [
   },
   {
     id: "I2.lost",
-    says: "changes whose answer was lost change nothing when they are told again, and are answered as before",
+    says: "changes whose answer was lost change nothing when they are reported again, and are answered as before",
     check: Effect.gen(function* () {
       const span = { from: INDEX_START, to: at(3) }
       const day = [putting(tide), putting(berth), attaching(tide, "f1", lantern), removing(berth)]

@@ -75,7 +75,7 @@ export const at = (no: number, life = ""): IndexPosition => ({ no, digest: `entr
 export const applyAt = (address: Address, changes: ReadonlyArray<IndexChange>, span: IndexSpan) =>
   Recall.use((recall) => recall.apply(address, changes, span))
 
-/** Applies changes from where the index stands, as whoever reads on in the ledger does. */
+/** Applies changes from where the index stands, as anyone who reads on in the ledger does. */
 export const apply = (address: Address, changes: ReadonlyArray<IndexChange>, no = 1) =>
   Effect.flatMap(standing(address), (from) => applyAt(address, changes, { from, to: at(no) }))
 

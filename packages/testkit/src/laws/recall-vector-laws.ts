@@ -133,7 +133,7 @@ const generations: ReadonlyArray<Law<Recall>> = [
   },
   {
     id: "I6.missing",
-    says: "entries without a vector are told with what they mean, at most as many as asked for, of every assistant",
+    says: "entries without a vector are reported with what they mean, at most as many as asked for, of every assistant",
     check: Effect.gen(function* () {
       yield* prepare(north)
       const said: MemoryEntry = aMessageAt(2, "Kim", "The tide was high.")

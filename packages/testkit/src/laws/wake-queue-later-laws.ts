@@ -17,7 +17,7 @@ const AMPLE = 15
 export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q5.comes",
-    says: "a wake-up for later comes to who waits when its time has come, not before, and nobody has to look for it",
+    says: "a wake-up for later comes to who waits when its time has come, not before, and no one has to look for it",
     check: Effect.gen(function* () {
       const dueAt = yield* inMoments(5)
       yield* wakeAt(ada, dueAt)

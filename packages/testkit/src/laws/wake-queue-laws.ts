@@ -74,7 +74,7 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
 const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q2.once",
-    says: "wake-ups for one assistant that nobody has taken are handed out as one",
+    says: "wake-ups for one assistant that no one has taken are handed out as one",
     check: Effect.gen(function* () {
       yield* wake(ada, ada, bob, ada, bob)
       yield* takes(ada, bob)

@@ -45,7 +45,7 @@ export const takes = (...expected: ReadonlyArray<Address>) =>
     assert.deepEqual(taken, expected.map(addressKey))
   })
 
-/** Somebody who waits for a wake-up, in the background. */
+/** Someone who waits for a wake-up, in the background. */
 export const taker = Effect.gen(function* () {
   const { take } = yield* WakeQueue
   const { settle } = yield* Patience
@@ -54,7 +54,7 @@ export const taker = Effect.gen(function* () {
   return fiber
 })
 
-/** Handles what somebody was handed, and answers for whom it was. */
+/** Handles what someone was handed, and answers for whom it was. */
 export const handledBy = (fiber: Fiber.Fiber<WakeUp>) =>
   Effect.gen(function* () {
     const { address, done } = yield* inTime(Fiber.join(fiber))
@@ -71,7 +71,7 @@ export const inMoments = (count: number) =>
     return (yield* now) + (yield* moments(count))
   })
 
-/** Somebody waits; nobody else touches the queue. Asserts that the wake-up comes when its time has come, and not before. */
+/** Someone waits; no one else touches the queue. Asserts that the wake-up comes when its time has come, and not before. */
 export const comesAt = (address: Address, dueAt: number) =>
   Effect.gen(function* () {
     const { now, pass, momentMillis } = yield* Patience

@@ -1,5 +1,5 @@
 // The scripted server as a process of its own: prints its URL as one JSON line and serves the script of the benchmarks.
-// Started with a pipe as standard input it ends when the pipe does, so that it can not outlive whoever started it.
+// Started with a pipe as standard input it ends when the pipe does, so that it can not outlive the one who started it.
 
 import { fstatSync } from "node:fs"
 import { benchScript } from "./script.ts"

@@ -119,7 +119,7 @@ export const contentModes = {
     leadsTo: { reply: { text: "I was called with Bearer [redacted]" } }
   },
   "finish-unknown": {
-    says: "a finish reason that nobody has heard of",
+    says: "a finish reason that no one has heard of",
     ...saying({ content: TEXT }, { finish: "eos_token", usage: USAGE }),
     leadsTo: { reply: { text: TEXT, finish: "stop" } }
   },

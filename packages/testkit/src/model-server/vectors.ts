@@ -80,7 +80,7 @@ const modes = {
   },
   "vector-empty": { says: "vectors without a number", serve: ofNumbers(() => []), leadsTo: unfit(0) },
   "one-fewer": { says: "the last vector is missing", serve: changed((rows) => rows.slice(0, -1)), leadsTo: malformed },
-  "one-more": { says: "a vector nobody asked for", serve: changed((rows) => [...rows, rows[0]]), leadsTo: malformed },
+  "one-more": { says: "a vector no one asked for", serve: changed((rows) => [...rows, rows[0]]), leadsTo: malformed },
   "same-place": {
     says: "all vectors stand at the same place",
     serve: changed((rows) => rows.map((row) => ({ ...row, index: 0 }))),

@@ -48,7 +48,7 @@ const seenAs = (edit: (block: KeptBlock) => Partial<KeptBlock>): Mistake =>
     blocks: (tenant, by) => blocks(tenant, by).map((body) => edited(body, edit))
   }))
 
-/** Every block as it is told, through a lens. */
+/** Every block as it is reported, through a lens. */
 const toldAs =
   (lens: (block: BlockView) => Partial<BlockView>): Mistake =>
   ({ list, load }) => ({

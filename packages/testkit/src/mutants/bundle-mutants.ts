@@ -1,4 +1,4 @@
-// Bundle mutants: dataStores that lose, double or mix up something when somebody moves, each in one way.
+// Bundle mutants: dataStores that lose, double or mix up something when someone moves, each in one way.
 
 import { flawOfBundle, type Bundle, type BundlePart, type Bundles } from "@reverie/ledger"
 import { type Address, addressKey } from "@reverie/protocol"
@@ -38,7 +38,7 @@ const withParts =
 const losing = (isLost: (part: BundlePart) => boolean): Mistake =>
   putting(withParts((parts) => parts.filter((part) => !isLost(part))))
 
-/** Does something to whoever has just moved in. */
+/** Does something to anyone who has just moved in. */
 const afterwards =
   (change: (resident: Resident, place: MemoryDataStore) => void): Mistake =>
   ({ bundles }, place) => ({
@@ -74,7 +74,7 @@ const inTwoSteps: Mistake = ({ bundles }, place) => ({
   })
 })
 
-/** Reads how somebody stands first and what he did later, while he goes on. */
+/** Reads how someone stands first and what he did later, while he goes on. */
 const inTwoLooks = packing(({ bundles }, _place, address) =>
   Stream.unwrap(
     Effect.gen(function* () {

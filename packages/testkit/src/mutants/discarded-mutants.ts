@@ -9,7 +9,7 @@ import { afterwards, type Mistake } from "./mutant.ts"
 type Discarding = Ledger["Service"]["discard"]
 type Asked = Parameters<Discarding>
 
-/** Discards every letter that is meant by somebody who looks less closely. */
+/** Discards every letter that is meant by someone who looks less closely. */
 const meaning =
   (isMeant: (letter: DeadLetteredRow, ...asked: Asked) => boolean): Mistake =>
   (_, disk) => ({

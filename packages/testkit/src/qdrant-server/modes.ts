@@ -1,5 +1,5 @@
 // Modes: ways in which a Qdrant server can fail a request.
-// Owns the list. Leaves when one is shown to whoever runs the server.
+// Owns the list. Leaves when one is shown to the code that runs the server.
 
 import type { ServerResponse } from "node:http"
 

@@ -1,6 +1,6 @@
 // Place: where a test of recall on Qdrant takes place: on a server of its own, or on a real one when there is one.
 // Owns the choice and cleaning up. Leaves what is tested to the test.
-// P1  With `QDRANT_URL` set (and `QDRANT_API_KEY`, if it wants one) it is that server, and a collection that nobody else
+// P1  With `QDRANT_URL` set (and `QDRANT_API_KEY`, if it wants one) it is that server, and a collection that no one else
 //     uses and that is gone afterwards. Otherwise it is a double.
 // P2  A double that has the contract breaks the test that broke the contract.
 // P3  The environment is read when a place is asked for, not when this is loaded: a run may start its server later.

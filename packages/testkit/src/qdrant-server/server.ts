@@ -94,7 +94,7 @@ export const startQdrantServer = async ({ apiKey, contract }: QdrantServerOption
     const chunks: Array<Buffer> = []
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
     incoming.on("end", () => {
-      // What breaks before a request is served is told by a server that answers nothing.
+      // What breaks before a request is served is reported by a server that answers nothing.
       serve(read(Buffer.concat(chunks).toString("utf8"), incoming), response).catch(() => response.destroy())
     })
   })

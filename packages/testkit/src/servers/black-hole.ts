@@ -1,8 +1,8 @@
 // BlackHole: a TCP proxy in front of a server, which can fail as networks do.
 // Owns the connections on both sides. Leaves what they say to their ends.
-// H1  `hang` loses no byte and tells nobody: connections stay open and new ones are taken, but nothing passes, not
+// H1  `hang` loses no byte and tells no one: connections stay open and new ones are taken, but nothing passes, not
 //     even an end. After `heal` everything passes in its order.
-// H2  `cut` ends every connection and refuses new ones, on a port that nobody else gets, until `heal`.
+// H2  `cut` ends every connection and refuses new ones, on a port that no one else gets, until `heal`.
 // H3  `reset` ends every connection as a crashed machine does (RST), and takes new ones.
 
 import { connect, createServer, type Server, type Socket } from "node:net"

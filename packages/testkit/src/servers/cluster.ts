@@ -22,7 +22,7 @@ export interface Cluster {
   /** The data is in `data` in it; the rest is for the log. */
   readonly directory: string
   readonly keeper: Keeper
-  /** Undefined: whoever we are. */
+  /** Undefined: the present user. */
   readonly user: User | undefined
   readonly superuser: string
 }

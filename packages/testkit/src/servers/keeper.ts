@@ -23,7 +23,7 @@ family() {
 
 /** Reads pids, of which the last one counts and an empty line is none; at the end of the pipe it ends that process. */
 const watch = `${subAgentTree}
-# A dead one that nobody has taken note of yet still has its pid.
+# A dead one that no one has taken note of yet still has its pid.
 lives() { kill -0 "$1" 2>/dev/null && ! grep -qs "^State:[[:space:]]*Z" "/proc/$1/status"; }
 pid=
 while read -r line; do pid=$line; done
@@ -62,7 +62,7 @@ export const startKeeper = (directory: string, farewell: "TERM" | "QUIT"): Keepe
   shell.unref()
   // A pipe to a child is a socket, which its type does not say.
   ;(shell.stdin as unknown as Socket).unref()
-  // Whoever ended the keeper: what it watches for is told by `end`.
+  // The one who ended the keeper: what it watches for is reported by `end`.
   shell.stdin.on("error", () => undefined)
   return {
     holds: (pid) => void shell.stdin.write(`${pid ?? ""}\n`),

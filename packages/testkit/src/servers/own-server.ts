@@ -1,7 +1,7 @@
 // OwnServer: a server process of our own, with its directory, its log and its keeper.
 // Owns starting, killing, pausing and restarting it. Leaves the command, and what it means to be ready, to the caller.
 // O1  It has started when `ready` answers; one that ends before that fails with the last lines of its log.
-// O2  A port that somebody took in between is left to him, and another one is tried.
+// O2  A port that someone took in between is left to him, and another one is tried.
 
 import { spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync } from "node:fs"

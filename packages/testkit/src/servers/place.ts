@@ -1,6 +1,6 @@
 // Place: where a test finds Redis, PostgreSQL and Qdrant.
 // Owns the order: what the environment names, else a program of this machine. Leaves starting to redis and postgres.
-// P1  A server that is not there is told with a reason that says what to set or install.
+// P1  A server that is not there is reported with a reason that says what to set or install.
 // P2  One that may be killed is never the environment's.
 // P3  Of several PostgreSQL on the machine it is the newest; one on the PATH comes before them.
 

@@ -1,5 +1,5 @@
 // Port: a free TCP port of the loopback that stays free while its server is restarted.
-// Owns the choice. Leaves trying again to whoever finds it taken after all.
+// Owns the choice. Leaves trying again to the code that finds it taken after all.
 
 import { createServer } from "node:net"
 

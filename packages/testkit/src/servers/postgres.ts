@@ -90,7 +90,7 @@ const withDatabase = async ({ isOwn, origin, reins, release, url, version }: Run
   return { url: first.url, origin, version, isOwn, freshDatabase: make, stop, ...reins }
 }
 
-/** A PostgreSQL that runs already, and that somebody else ends: `release` is called after our databases are dropped. */
+/** A PostgreSQL that runs already, and that someone else ends: `release` is called after our databases are dropped. */
 export const postgresAt = async (
   url: string,
   origin: Origin,

@@ -52,7 +52,7 @@ const clear = async (url: string, prefix: string): Promise<void> => {
   }
 }
 
-/** A Redis that runs already, and that somebody else ends: `release` is called after its keys are removed. */
+/** A Redis that runs already, and that someone else ends: `release` is called after its keys are removed. */
 export const redisAt = async (url: string, origin: Origin, release = (): Promise<void> => Promise.resolve()) => {
   const prefix = newPrefix()
   const send = (...words: ReadonlyArray<string>): Promise<Reply> => redisSays(url, ...words)

@@ -1,6 +1,6 @@
-// Server: a real server that a test talks to, whoever started it.
+// Server: a real server that a test talks to, no matter who started it.
 // Owns the words for it and what holds of every one. Leaves finding to places, starting to redis and postgres.
-// S1  What the environment names is somebody's: it is never killed, paused or restarted, and only what a test made
+// S1  What the environment names is someone's: it is never killed, paused or restarted, and only what a test made
 //     in it (a database, the keys under a prefix) is removed.
 // S2  A server of our own listens on 127.0.0.1 only, keeps its data in a directory of its own, and is gone with that
 //     directory when it is stopped or when the process that started it ends, in whatever way.
@@ -9,7 +9,7 @@
 
 import { ServerFailed } from "./errors.ts"
 
-/** Who started it: whoever set the variable, this process from a program of the machine, or a Docker engine. */
+/** Who started it: the one who set the variable, this process from a program of the machine, or a Docker engine. */
 export type Origin = "environment" | "machine" | "docker"
 
 /** What can be done to a server of our own. */

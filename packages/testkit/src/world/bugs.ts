@@ -25,7 +25,7 @@ export const plantedBugs = [
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 
-/** Writes whoever asks, under whatever epoch is the present one. */
+/** Writes no matter who asks, under whatever epoch is the present one. */
 const unfenced = (store: Store): Store => {
   const commit = (claim: Claim, { entry, state }: Commit): ReturnType<Store["ledger"]["commit"]> =>
     store.ledger

@@ -1,6 +1,6 @@
 // CheckOutages: what must be true of a world whose model was away for a while.
 // Owns the judgement over every entry that tells of an outage. Leaves what it may cost to check-sub-agents.ts.
-// C17 An outage of the model ends no tick, settles nothing and halts nobody, whatever its length; and nothing is given up for
+// C17 An outage of the model ends no tick, settles nothing and halts no one, whatever its length; and nothing is given up for
 //     want of an answer, since nothing but an outage fails so often here.
 
 import { type Settings, statusOf } from "@reverie/assistant"

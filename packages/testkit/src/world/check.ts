@@ -56,7 +56,7 @@ const checkSettled = (record: Record): ReadonlyArray<string> => {
   for (const { entry } of record.disk.outbox)
     for (const sent of entry.sends ?? []) known.add(`${addressKey(sent.to)} ${sent.id}`)
   const strangers = [...counts.keys()].filter((key) => !known.has(key) && !key.includes(" returned:"))
-  return [...lost, ...strangers.map((key) => `C1 ${key} was settled, but nobody sent it`)]
+  return [...lost, ...strangers.map((key) => `C1 ${key} was settled, but no one sent it`)]
 }
 
 const checkOrder = (record: Record): ReadonlyArray<string> => {
@@ -81,7 +81,7 @@ const checkOrder = (record: Record): ReadonlyArray<string> => {
   )
   return [...expected].flatMap(([key, texts]) => {
     const heard = taken.get(key) ?? []
-    // What was still waiting for somebody who retired is dead-lettered.
+    // What was still waiting for someone who retired is dead-lettered.
     const wanted = retired.has(key.split(" ")[0] ?? "") ? texts.slice(0, heard.length) : texts
     return JSON.stringify(wanted) === JSON.stringify(heard)
       ? []

@@ -1,5 +1,5 @@
 // Lives: what everybody has been through, told by the entries of the ledger.
-// Owns compaction entries to states, and what was promised to sub-agents on the way. Leaves judging it to whoever asks.
+// Owns compaction entries to states, and what was promised to sub-agents on the way. Leaves judging it to the caller.
 
 import {
   type AssistantContext,

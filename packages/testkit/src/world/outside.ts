@@ -47,16 +47,16 @@ const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked
     name: string,
     category: ToolCategory,
     idempotent: boolean,
-    then?: (run: Parameters<Tool["run"]>[1]) => void
+    then?: (run: Parameters<Tool["effect"]>[1]) => void
   ): Tool => ({
     name,
     description: name,
     parameters: PARAMETERS,
     category,
-    timeoutMillis: 60_000,
+    timeoutMs: 60_000,
     idempotent,
     validate: (args) => Effect.succeed(args),
-    run: (_, run) =>
+    effect: (_, run) =>
       Effect.gen(function* () {
         if (fate.chance(0.5)) yield* Effect.sleep(fate.between(1, 3_000))
         effects.push({ tool: name, key: ignoresKeys ? `${run.key}?${fate.between(0, 1e9)}` : run.key, idempotent })

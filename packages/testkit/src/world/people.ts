@@ -24,7 +24,7 @@ export interface People {
   readonly assistants: ReadonlyArray<string>
   /** In the order in which the acknowledgements came. */
   readonly acknowledged: Array<Sent>
-  /** Whoever they were for had retired before the acknowledgement; an earlier attempt may have arrived. */
+  /** The one they were for had retired before the acknowledgement; an earlier attempt may have arrived. */
   readonly tooLate: Array<Sent>
   readonly isHealed: () => boolean
 }
@@ -91,7 +91,7 @@ export const lullaby = Effect.fnUntraced(function* (people: People) {
   yield* Effect.sleep(fate.between(10_000, 90_000))
 })
 
-/** Somebody retires at the end of the day, with everybody below. */
+/** Someone retires at the end of the day, with everybody below. */
 export const sunset = Effect.fnUntraced(function* (people: People) {
   const { assistants, fate } = people
   if (fate.chance(0.3)) return

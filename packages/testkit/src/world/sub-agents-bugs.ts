@@ -20,7 +20,7 @@ const withContext = (
   return { ...state, snapshot: { ...snapshot, context } as unknown as Json }
 }
 
-/** What whoever takes an assistant up reads of it. */
+/** What the one who takes an assistant up reads of it. */
 const readingWrongly = (store: Store, change: (context: AssistantContext) => Partial<AssistantContext>): Store => ({
   ...store,
   mailbox: {
@@ -45,7 +45,7 @@ export const releasingTwice = (store: Store): Store =>
     return { account: { ...account, spent: { ...account.spent, tokens: Math.max(0, account.spent.tokens - back) } } }
   })
 
-/** Grants what was wished for when somebody looked, not what was promised when somebody acted. */
+/** Grants what was wished for when someone looked, not what was promised when someone acted. */
 export const grantingTooMuch = (store: Store): Store => ({
   ...store,
   ledger: {
@@ -66,7 +66,7 @@ export const grantingTooMuch = (store: Store): Store => ({
   }
 })
 
-/** Whoever retires leaves those below alone. */
+/** An assistant that retires leaves those below alone. */
 export const leavingOrphans = (store: Store): Store => ({
   ...store,
   mailbox: {

@@ -1,5 +1,5 @@
 // VirtualTime: a scheduler and a clock that move only when the world moves them.
-// Owns the order in which fibers run and time passes. Leaves what runs to whoever forks on it.
+// Owns the order in which fibers run and time passes. Leaves what runs to the code that forks on it.
 // V1  Nothing runs by itself: every task waits until `step` picks it, in an order drawn from fate.
 // V2  Time stands still while anything can run, then jumps to the next sleeper.
 // V3  Fibers are interrupted between any two operations now and then, so that interleavings are not only those of sleeps.

@@ -220,9 +220,9 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
       const bound = boundOf(world)
       return yield* runWorker({
         worker: `${name}/${incarnation}`,
-        leaseMillis: LEASE_MILLIS,
-        idleTimeoutMillis: 4_000,
-        sweepMillis: 1_500,
+        leaseMs: LEASE_MILLIS,
+        idleMs: 4_000,
+        sweepMs: 1_500,
         concurrency: CONCURRENCY,
         bound
       }).pipe(
@@ -260,7 +260,7 @@ const isWorldAtRest = Effect.fnUntraced(function* (world: World) {
   if ((yield* world.store.ledger.openSends(1)).length > 0) return false
   for (const record of records) {
     const { context } = record.state.snapshot as unknown as { readonly context: { readonly envelope: string | null } }
-    // Somebody will resume it.
+    // Someone will resume it.
     if (context.envelope !== null || record.state.status === "halted") return false
     if (!(yield* Effect.provideService(isAtRest(record), Mailbox, mailbox))) return false
   }

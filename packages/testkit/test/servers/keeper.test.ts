@@ -49,7 +49,7 @@ const untilAbsent = async (path: string): Promise<void> => {
 
 /** Both needed: one group inside of the other. */
 const both = (tests: () => void) =>
-  shareRedis({ own: true }).describe("whoever starts servers", () => {
+  shareRedis({ own: true }).describe("anyone who starts servers", () => {
     sharePostgres({ own: true, fsync: false }).describe("and ends", tests)
   })
 

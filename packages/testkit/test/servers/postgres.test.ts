@@ -31,7 +31,7 @@ postgres.describe("a PostgreSQL", () => {
     assert.include(await saidOf(postgresSays(other.url, "select 1")), "does not exist (3D000)")
   })
 
-  test("S1 G1 on one of the environment our databases are dropped, with whoever is still connected", () => {
+  test("S1 G1 on one of the environment our databases are dropped, with anyone who is still connected", () => {
     const { url } = postgres.server()
     return withVariables({ DATABASE_URL: url }, async () => {
       const named = await startPostgres()
@@ -49,7 +49,7 @@ postgres.describe("a PostgreSQL", () => {
     })
   })
 
-  test("one of the environment that does not answer, or refuses, is told so", async () => {
+  test("one of the environment that does not answer, or refuses, is reported as such", async () => {
     const { url } = postgres.server()
     const named = (DATABASE_URL: string, says: RegExp) =>
       withVariables({ DATABASE_URL }, async () => {
@@ -95,7 +95,7 @@ own.describe("a PostgreSQL of our own", () => {
     await restart()
   })
 
-  test("paused it answers nobody, also not who was connected; resumed it does", async () => {
+  test("paused it answers no one, also not who was connected; resumed it does", async () => {
     const { pause, resume, url } = own.server()
     await pause()
     let answered = false
@@ -155,7 +155,7 @@ own.describe("a PostgreSQL of our own", () => {
 })
 
 describe("no PostgreSQL", () => {
-  test("P1 is told with a reason that says what to do", () =>
+  test("P1 is reported with a reason that says what to do", () =>
     withVariables({ DATABASE_URL: "postgres://127.0.0.1:1/x" }, async () => {
       const failure = await Effect.runPromise(Effect.flip(Effect.scoped(postgresServer())))
       assert.strictEqual(failure._tag, "ServerFailed")

@@ -63,7 +63,7 @@ redis.describe("a Redis", () => {
     assert.strictEqual(await send("GET", `${stdout}:mine`), null)
   })
 
-  test("one of the environment that does not answer is told so", () =>
+  test("one of the environment that does not answer is reported as such", () =>
     withVariables({ REDIS_URL: "redis://127.0.0.1:1" }, async () => {
       const said = await startRedis().catch((cause: unknown) => String(cause))
       assert.match(String(said), /the Redis of environment failed at connect: .*ECONNREFUSED/)
@@ -136,7 +136,7 @@ own.describe("a Redis of our own", () => {
 })
 
 describe("no Redis", () => {
-  test("P1 is told with a reason that says what to do", () =>
+  test("P1 is reported with a reason that says what to do", () =>
     withVariables({ REDIS_URL: "", PATH: "" }, async () => {
       const said = await startRedis().catch((cause: unknown) => String(cause))
       assert.include(String(said), "no Redis for tests: REDIS_URL is not set, and no redis-server is on the PATH")

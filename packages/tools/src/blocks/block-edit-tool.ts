@@ -1,7 +1,7 @@
 // BlockEditTool: `block_edit`, by which an assistant changes what a memory block holds.
 // Owns the way from what a model says to an operation. Leaves carrying it out to the store of blocks.
 // I1  Positions count from 1, as a list is shown.
-// I2  A change that needs somebody's consent is asked before it runs, as this very call with these very arguments.
+// I2  A change that needs someone's consent is asked before it runs, as this very call with these very arguments.
 
 import type { BlockAct, BlockOperation, BlockSchema, BlockView, PartSchema } from "@reverie/memory"
 import { defined, isJsonObject, type Json } from "@reverie/protocol"
@@ -156,7 +156,7 @@ const acts: Readonly<Record<Action, BlockAct>> = {
 const isAction = (action: unknown): action is Action => actions.some((each) => each === action)
 
 /** Read off the arguments as the model gave them, which need not fit. */
-const needsConsent = (args: Json, blocks: ReadonlyArray<BlockView>): boolean => {
+const needsApproval = (args: Json, blocks: ReadonlyArray<BlockView>): boolean => {
   if (!isJsonObject(args)) return false
   const { action, block: name } = args
   const block = typeof name === "string" ? namedBlock(blocks, name) : ""
@@ -171,7 +171,7 @@ export const blockEditTool = selfTool({
     "Changes what one of your memory blocks holds, as far as its permission allows. Changes to a block that asks for a " +
     "person's consent wait for it.",
   input: Input,
-  needsConsent,
+  needsApproval,
   run: (input, { records: { blocks }, key }) =>
     withBlock(blocks, input.block, (block) => edited(blocks, key, block, input))
 })

@@ -90,4 +90,5 @@ const blockTool = selfTool({
       : withBlock(blocks, input.block, (block) => onBlock(blocks, key, block, input))
 })
 
+/** The tools by which an assistant reads and edits its memory blocks. */
 export const blockTools: ReadonlyArray<Tool> = [blockTool, blockEditTool]

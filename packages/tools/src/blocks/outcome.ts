@@ -67,7 +67,7 @@ export const withBlock = async <A extends object>(
 }
 
 // BlockAccess: what a run is lent of the memory blocks.
-// I1  Everything is done as the assistant whose run it is: nobody else's rights, and no more consent than was given.
+// I1  Everything is done as the assistant whose run it is: no one else's rights, and no more consent than was given.
 
 /** `key` is the run's: a change is made once under it. */
 export interface BlockAccess {

@@ -1,8 +1,8 @@
 // HistoryTool: read_history.
-// Owns what the model is offered, and how old messages are told to it. Leaves reading them to the records it runs on.
+// Owns what the model is offered, and how old messages are reported to it. Leaves reading them to the records it runs on.
 // H1  SAFE_CHAIN; it changes nothing, and reads what is compacted as well as what is still shown.
-// H2  Messages are told as data, each with its place, its time and its speaker, without anything invisible.
-// H3  An answer is bounded; what has no room is told where to be read on, down to the rest of one long message.
+// H2  Messages are reported as data, each with its place, its time and its speaker, without anything invisible.
+// H3  An answer is bounded; what has no room says where to read on, down to the rest of one long message.
 
 import { cleanText, messageId, placeOfId } from "@reverie/memory"
 import { type Json, type MessagePlace, type PlacedMessage, defined } from "@reverie/protocol"
@@ -33,7 +33,7 @@ const isAfter = (place: MessagePlace, end: MessagePlace): boolean =>
 
 interface Told {
   readonly value: { readonly [key: string]: Json }
-  /** Where the rest of its text begins; undefined when all of it is told. */
+  /** Where the rest of its text begins; undefined when all of it is reported. */
   readonly rest?: number
 }
 
@@ -75,7 +75,7 @@ const toldOf = ({ message, place }: PlacedMessage, self: string, offset: number)
 
 interface Page {
   readonly messages: ReadonlyArray<{ readonly [key: string]: Json }>
-  /** Where to read on; null when everything that was asked for is told. */
+  /** Where to read on; null when everything that was asked for is reported. */
   readonly next: { readonly from: string; readonly offset?: number } | null
 }
 

@@ -23,7 +23,7 @@ import { selfTool, text } from "../self/self-tool.ts"
 
 // RecallTool: recall_memories.
 // I1  SAFE_CHAIN; it changes nothing.
-// I2  What is recalled is told as data, each memory as one value with where it is from and why it was found.
+// I2  What is recalled is reported as data, each memory as one value with where it is from and why it was found.
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
@@ -47,7 +47,7 @@ const boundOf = (written: string, end: "begin" | "end"): number => {
 }
 
 /** Why a memory was found, in few words. */
-export const whyInWords = ({ boosts, facts, lexical, terms, vector }: Why): string =>
+export const explainRecall = ({ boosts, facts, lexical, terms, vector }: Why): string =>
   [
     ...(lexical === undefined || terms.length === 0 ? [] : [`words ${terms.join(", ")}`]),
     ...(vector === undefined ? [] : [`meaning ${vector.score.toFixed(2)}`]),
@@ -104,7 +104,7 @@ const recallMemoriesTool = selfTool({
       success: true,
       found: recalled.hits.length,
       ...defined({ degraded: recalled.degraded }),
-      memories: recalled.hits.map((hit) => told(hit, whyInWords(hit.why), assistant))
+      memories: recalled.hits.map((hit) => told(hit, explainRecall(hit.why), assistant))
     }
   }
 })
@@ -126,7 +126,7 @@ const storeMemoryTool = selfTool({
   description:
     "Puts a text away in your long-term memory, where recall_memories finds it: something worth knowing in a year. " +
     "It is reported when it has been kept.",
-  category: "async_required",
+  background: true,
   input: Schema.Struct({
     text: text(MAX_PASSAGE_CHARS, "One thing, told so that it can be understood without this conversation"),
     tags: Schema.optionalKey(Schema.Array(tag).check(Schema.isMaxLength(10))),
@@ -162,4 +162,5 @@ const storeMemoryTool = selfTool({
   }
 })
 
+/** The tools by which an assistant searches, notes and reads what it remembers. */
 export const memoryTools: ReadonlyArray<Tool> = [recallMemoriesTool, storeMemoryTool, readHistoryTool]

@@ -1,4 +1,4 @@
-// Sentences: what a model is told about arguments that do not fit.
+// Sentences: what a model learns about arguments that do not fit.
 // Owns their wording and their length. Leaves finding the issues to the schema.
 // I1  Each sentence names the place and what to correct there, and is bounded whatever the arguments hold.
 

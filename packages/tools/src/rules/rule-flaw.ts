@@ -1,5 +1,5 @@
 // RuleFlaw: rules that can not be followed, found when an assistant is defined.
-// Owns the search for contradictions. Leaves refusing the definition to whoever reads it.
+// Owns the search for contradictions. Leaves refusing the definition to the code that reads it.
 // I1  Without a flaw, every tool that the rules name can be called in some order; only a limit of 0 shuts one out.
 
 import type { ToolRule } from "@reverie/protocol"

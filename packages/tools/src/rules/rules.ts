@@ -1,5 +1,5 @@
 // Rules: which of the calls a model asked for may run under the tool rules of its assistant.
-// Owns the verdicts and what a model is told of a refusal. Leaves telling the rules beforehand to `context`, and what
+// Owns the verdicts and what a model learns of a refusal. Leaves telling the rules beforehand to `context`, and what
 // else a call must pass (category, approval, arguments) to the statechart and to `execute.ts`.
 // I1  A call is judged by the calls before it: those of the tick, and those of the same reply that may run.
 // I2  A refused call was not called: it opens no way for another one and uses up nothing.
@@ -15,7 +15,7 @@ export interface CallsToJudge {
   readonly calledThisTick: ReadonlyArray<string>
   /** What one reply of the model asks for. */
   readonly calls: ReadonlyArray<{ readonly tool: string }>
-  /** The tools that can be called now. A start tool that is not among them is waited for by nobody. */
+  /** The tools that can be called now. A start tool that is not among them is waited for by no one. */
   readonly available?: ReadonlyArray<string>
 }
 

@@ -111,6 +111,55 @@ const sentenceOf = (error: ErrorObject): string => {
 /** An Effect Schema, any Standard Schema that can show itself as JSON Schema, or a plain JSON Schema. */
 export type ToolInput = Schema.ConstraintDecoder<unknown> | StandardSchemaV1 | { readonly [keyword: string]: unknown }
 
+/** The values that a JSON Schema written as a literal admits. What it does not say, or says by `$ref`, is any JSON. */
+export type FromJsonSchema<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: ReadonlyArray<infer Value> }
+    ? Value
+    : S extends { readonly anyOf: ReadonlyArray<infer Part> } | { readonly oneOf: ReadonlyArray<infer Part> }
+      ? EachOf<Part>
+      : S extends { readonly type: infer Name }
+        ? OfType<Name extends ReadonlyArray<infer Each> ? Each : Name, S>
+        : S extends { readonly properties: object }
+          ? ObjectOf<S>
+          : Json
+
+type EachOf<Part> = Part extends unknown ? FromJsonSchema<Part> : never
+
+type OfType<Name, S> = string extends Name
+  ? Json
+  : Name extends "string"
+    ? string
+    : Name extends "number" | "integer"
+      ? number
+      : Name extends "boolean"
+        ? boolean
+        : Name extends "null"
+          ? null
+          : Name extends "array"
+            ? ReadonlyArray<S extends { readonly items: infer Item } ? FromJsonSchema<Item> : Json>
+            : ObjectOf<S>
+
+type RequiredIn<S> = S extends { readonly required: ReadonlyArray<infer Name> } ? Name : never
+
+type ObjectOf<S> = S extends { readonly properties: infer Properties }
+  ? Flat<
+      {
+        readonly [Name in keyof Properties as Name extends RequiredIn<S> ? Name : never]: FromJsonSchema<
+          Properties[Name]
+        >
+      } & {
+        readonly [Name in keyof Properties as Name extends RequiredIn<S> ? never : Name]?: FromJsonSchema<
+          Properties[Name]
+        >
+      }
+    >
+  : S extends { readonly additionalProperties: infer Value extends object }
+    ? { readonly [name: string]: FromJsonSchema<Value> }
+    : JsonObject
+
+type Flat<A> = { readonly [Name in keyof A]: A[Name] }
+
 /** What a tool with this input gets. */
 export type ArgumentsOf<Input> =
   Input extends Schema.ConstraintDecoder<infer Decoded>
@@ -119,7 +168,19 @@ export type ArgumentsOf<Input> =
       ? StandardSchemaV1.InferOutput<Input>
       : Input extends undefined
         ? { readonly [key: string]: never }
-        : JsonObject
+        : AnyObject<FromJsonSchema<Input>>
+
+/** A schema that is not written as a literal says nothing to the compiler: then the arguments are any object. */
+type AnyObject<A> = Json extends A ? JsonObject : A
+
+/** What a model writes for a tool with this input, before the schema has changed it. */
+export type GivenTo<Input> = Input extends { readonly Encoded: infer Encoded }
+  ? Encoded
+  : Input extends StandardSchemaV1
+    ? StandardSchemaV1.InferInput<Input>
+    : Input extends undefined
+      ? { readonly [key: string]: never }
+      : AnyObject<FromJsonSchema<Input>>
 
 type Validate = Tool["validate"]
 
@@ -176,15 +237,28 @@ const acceptEffectSchema = (schema: Schema.Top): AcceptedInput | string => {
 const isEmptyStruct = (document: JsonObject): boolean => JSON.stringify(document["not"]) === `{"type":"null"}`
 
 const acceptStandardSchema = (schema: StandardSchemaV1): AcceptedInput | string => {
-  const standard: Partial<StandardJSONSchemaV1.Props> = schema["~standard"]
-  const converter = standard.jsonSchema
-  const vendor = schema["~standard"].vendor
-  if (typeof converter?.input !== "function") return `its input (${vendor}) can not show itself as JSON Schema`
-  const shown = attempt(() => shownBy(converter))
+  const { vendor } = schema["~standard"]
+  const show = converterOf(schema)
+  if (show === undefined) return `its input (${vendor}) can not show itself as JSON Schema: ${remedyFor(vendor)}`
+  const shown = attempt(show)
   if ("problem" in shown) return `its input (${vendor}) can not be shown as JSON Schema: ${shown.problem}`
   const document = jsonCopy(shown.value)
   if (!isJsonObject(document)) return `its input (${vendor}) can not be shown as JSON Schema`
   return offered(document, checkedBy(schema))
+}
+
+/** By the standard, or by a method of the schema: `toJSONSchema` (zod 4), `toJsonSchema` (arktype). */
+const converterOf = (schema: StandardSchemaV1): (() => unknown) | undefined => {
+  const { jsonSchema }: Partial<StandardJSONSchemaV1.Props> = schema["~standard"]
+  if (typeof jsonSchema?.input === "function") return () => shownBy(jsonSchema)
+  const method = ["toJSONSchema", "toJsonSchema"].find((name) => typeof Reflect.get(schema, name) === "function")
+  return method === undefined ? undefined : () => (Reflect.get(schema, method) as () => unknown).call(schema)
+}
+
+const remedyFor = (vendor: string): string => {
+  if (vendor === "zod") return "use zod 4.2 or newer, or give a JSON Schema"
+  if (vendor === "valibot") return "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or give a JSON Schema"
+  return "use a version of it that implements Standard JSON Schema, or give a JSON Schema"
 }
 
 const shownBy = (converter: StandardJSONSchemaV1.Converter): unknown => {

@@ -1,4 +1,4 @@
-// Offer: the object schema a model is told of.
+// Offer: the object schema a model learns of.
 // Owns the way from any object-like schema to the plain subset that every provider takes.
 // Leaves the checking of arguments to `input.ts`: what the author wrote decides there, not what is offered here.
 // I1  The root has `type: "object"` and `properties`, and no union, intersection or condition at its top.

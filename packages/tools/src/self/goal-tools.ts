@@ -82,8 +82,8 @@ export const updateGoalTool = selfTool({
 export const decomposeGoalTool = selfTool({
   name: "decompose_goal",
   description: "Divides an active goal into 3 to 7 subtasks. They are reported when they have been found.",
-  category: "async_required",
-  timeoutMillis: DECOMPOSE_TIMEOUT_MILLIS,
+  background: true,
+  timeoutMs: DECOMPOSE_TIMEOUT_MILLIS,
   input: Schema.Struct({ goal_id: goalId }),
   run: async ({ goal_id }, { records, now }): Promise<AsyncReport> => {
     const before = goalsOn(records)

@@ -38,7 +38,7 @@ const updateSystemPromptTool = selfTool({
   name: "update_system_prompt",
   description:
     "Replaces the guidelines you have written for yourself. The prompt of your user stays as it is and goes before yours.",
-  category: "dangerous",
+  needsApproval: true,
   input: Schema.Struct({
     new_prompt: text(8_000, "All guidelines, not only the new one: the old text is replaced"),
     reasoning: text(2_000, "Why they should change")
@@ -78,6 +78,7 @@ const goToSleepTool = selfTool({
   }
 })
 
+/** The tools by which an assistant manages its goals, projects, journal and sleep. */
 export const selfTools: ReadonlyArray<Tool> = [
   createProjectTool,
   listProjectsTool,

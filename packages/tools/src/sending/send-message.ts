@@ -1,5 +1,5 @@
 // SendMessage: the tool by which an assistant writes to others.
-// Owns what the model is told of who was reached. Leaves finding them to the fleet's directory, delivery to the relay.
+// Owns what the model learns of who was reached. Leaves finding them to the fleet's directory, delivery to the relay.
 // M1  An unknown or shared name sends nothing: the result says why, and who can be reached.
 // M2  Of several recipients each is sent to or refused by itself, and the result names both.
 
@@ -34,6 +34,7 @@ const sendAll = ({ expect_answer = false, text, to }: Message, run: ToolRun) => 
   return { sent, ...defined({ refused: refused.length === 0 ? undefined : refused }) }
 }
 
+/** The tool by which an assistant writes to another one. */
 export const sendMessage: Tool = defineTool({
   name: "send_message",
   description:

@@ -2,7 +2,7 @@
 // Owns their envelopes and the refusal of what can not be sent. Leaves making them durable to the commit.
 // I1  The id of a send is a pure function of the key and its place, so a repeated attempt sends nothing twice.
 // I2  After the run has ended nothing is taken any more.
-// I3  Whom the post refuses gets nothing: the run is told why, and when it may go on.
+// I3  Whom the post refuses gets nothing: the run learns why, and when it may go on.
 
 import { createHash } from "node:crypto"
 import type { Reached } from "@reverie/assistant"
@@ -36,7 +36,7 @@ export interface Post {
 
 export interface Sender {
   readonly address: Address
-  /** Without it nobody is refused, and nobody is found but by id. */
+  /** Without it no one is refused, and no one is found but by id. */
   readonly post?: Post
   readonly key: string
   /** Of the envelope in hand. */
@@ -115,7 +115,7 @@ const delegateTaskTool = selfTool({
   description:
     "Hands a self-contained task to a sub-agent, which has your tools at most and a budget out of yours. Its report " +
     "answers this call. Hand on several tasks at once by calling this several times in one reply.",
-  category: "async_required",
+  background: true,
   input: Schema.Struct({
     task: task.annotate({
       description: "Everything the sub-agent has to know: it sees nothing else unless insulation says so"
@@ -156,11 +156,11 @@ const taskStatusTool = selfTool({
   run: (_, { records }) => records.loop.subAgents ?? { sub_agents: [], left: null }
 })
 
-/** Whoever may have sub-agents has these. */
+/** Anyone who may have sub-agents has these. */
 export const delegateTools = [delegateTaskTool, cancelTaskTool, taskStatusTool]
 
 // RecordDraft: the changes one run makes to the records of its assistant.
-// I1  A run reads its own changes; nobody else does before they are committed.
+// I1  A run reads its own changes; no one else does before they are committed.
 // I2  Of several changes of one record the last one counts.
 
 /** What the runtime lends a run. */
@@ -178,7 +178,7 @@ const nothing: ToolRecords["recall"] = () =>
 
 const noPast: ToolRecords["history"] = { read: () => Promise.resolve([]), compacted: () => Promise.resolve(undefined) }
 
-/** The state of no tick: what a run outside of one is told. */
+/** The state of no tick: what a run outside of one learns. */
 export const openLoop: LoopState = {
   tick: 0,
   iteration: 0,
@@ -199,7 +199,7 @@ const nowhere: RecordAccess = {
 
 type Verb = (...args: ReadonlyArray<never>) => Promise<unknown>
 
-/** The same verbs: what they do is done outside of the run, and what they come to is told inside of it. */
+/** The same verbs: what they do is done outside of the run, and what they come to is reported inside of it. */
 const through = <Verbs extends object>(verbs: Verbs, outside: Watch["outside"]): Verbs =>
   Object.fromEntries(
     Object.entries(verbs as Readonly<Record<string, Verb>>).map(([name, verb]): [string, Verb] => [
@@ -208,7 +208,7 @@ const through = <Verbs extends object>(verbs: Verbs, outside: Watch["outside"]):
     ])
   ) as unknown as Verbs
 
-/** What goes on by itself behind the records is ours and belongs to no run; a promise of it that nobody handles does. */
+/** What goes on by itself behind the records is ours and belongs to no run; a promise of it that no one handles does. */
 export const recordsOutside = (records: ToolRecords, outside: Watch["outside"]): ToolRecords => {
   const { blocks, consult, history, recall } = records
   return {

@@ -22,7 +22,7 @@ export const FINISH_TASK = "finish_task"
 export const finishTaskTool = defineTool({
   name: FINISH_TASK,
   description: "Ends your task with a report to the one who sent you. Call it once, when you are done.",
-  category: "terminal",
+  final: true,
   idempotent: true,
   input: Finished,
   run: (finished) => JSON.stringify(finished)

@@ -1,6 +1,6 @@
 // Agents: who lives in a fleet, and what is known of one.
 // Owns the readings. Leaves orders to orders.ts, where they are asked to backend/.
-// A1  Reading writes nothing and disturbs nobody.
+// A1  Reading writes nothing and disturbs nothing.
 // A2  An id may be given by a prefix that only one assistant has.
 
 import { defined } from "@reverie/protocol"

@@ -18,7 +18,7 @@ const when = (at: number | undefined): string =>
 
 const listText = (asked: ReadonlyArray<AskedApproval>): string =>
   asked.length === 0
-    ? "nobody waits for an approval"
+    ? "no one waits for an approval"
     : table([
         ["approval", "assistant", "tool", "arguments", "expires"],
         ...asked.map((each) => [
@@ -45,7 +45,7 @@ const found = async (backend: Backend, wanted: string): Promise<AskedApproval> =
     asked.map(({ approval }) => approval),
     wanted,
     () =>
-      new CommandFailed("not-found", `nobody asks for an approval "${wanted}"`, {
+      new CommandFailed("not-found", `no one asks for an approval "${wanted}"`, {
         hint: "it may have been decided, or have expired; reverie approvals ls names the open ones"
       })
   )

@@ -1,6 +1,6 @@
 // Compactions: what was compacted of an assistant's history, and the orders about it: to compact, to take one back, to sleep.
 // Owns choosing one, the orders and their words. Leaves reading and following to the backend.
-// C1  Listing and showing write nothing and disturb nobody.
+// C1  Listing and showing write nothing and disturb no one.
 // C2  The order to take back is durable when the command ends with 0; `undone` names what has been taken back by then.
 // C3  An id may be given by a beginning that only one compaction has.
 
@@ -129,7 +129,7 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
   const { id } = await named(backend, name)
   const compaction = chosen(await backend.compactions(id), wanted, id)
   if (compaction.undone_at !== undefined) {
-    throw new CommandFailed("wrong-state", `${compaction.id} has been taken back before`)
+    throw new CommandFailed("wrong-state", `${compaction.id} has been reverted before`)
   }
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { undoCompaction: compaction.id }, assistant: id })
@@ -151,8 +151,8 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
   say(
     plain(
       isDone
-        ? `${compaction.id} is taken back: what ${id} is shown begins ${where} again`
-        : `${id} is told to take ${compaction.id} back; it does when it is at rest`
+        ? `${compaction.id} is reverted: what ${id} is shown begins ${where} again`
+        : `${id} is asked to revert ${compaction.id}; it does when it is at rest`
     )
   )
   return 0
@@ -163,8 +163,8 @@ export const compactions = (name: string, options: CompactionsOptions, stop: Sto
 
 // Nights: an assistant is sent to sleep or told to compact its history, or asked about its window and its last dream.
 // Owns `dream` and `compact`. Leaves sleeping and compaction to the statechart.
-// N1  The order to compact is durable when the command ends with 0; what has come of it by then is told, and why nothing has.
-// N2  With --dry-run nothing is told: how full the window is, is read.
+// N1  The order to compact is durable when the command ends with 0; what has come of it by then is reported, and why nothing has.
+// N2  With --dry-run nothing is ordered: how full the window is, is read.
 
 export interface DreamOptions extends OrderOptions {
   readonly report?: boolean
@@ -227,7 +227,7 @@ export const compact = async (name: string, options: OrderOptions, stop: Stop): 
     const { after, before, compacted_count: count } = made
     say(plain(`${id}: ${made.id} compacted ${counted(count, "message")}, ${before.tokens} → ${after.tokens} tokens`))
   } else {
-    const told = outcome === "duplicate" ? "was told so before" : "is told to compact its history; it does at rest"
+    const told = outcome === "duplicate" ? "was asked before" : "is asked to compact its history; it does at rest"
     say(onOneLine(`${id} ${skipped === undefined ? told : `compacted nothing: ${skipped}`}`))
   }
   return 0

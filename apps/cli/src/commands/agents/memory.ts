@@ -107,7 +107,7 @@ export const memory = async (
 }
 
 // Blocks: the documents in an assistant's memory, shown and changed by a person.
-// Owns `memory show`, `edit`, `history` and `forget`. Leaves the rules of blocks to the SDK, the rest of memory to memory.ts.
+// Owns `memory show`, `edit`, `history` and `forget`. Leaves the rules of blocks to the SDK.
 // B1  What is no block can not be changed here: facts and the journal follow from the ledger, and nothing takes a line out
 //     of a ledger.
 

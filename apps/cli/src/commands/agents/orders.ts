@@ -1,9 +1,9 @@
-// Orders: what one assistant is told from outside.
+// Orders: what one assistant is ordered from outside.
 // Owns giving one and waiting until it was followed. Leaves what it does to the fleet.
 // O1  An order is durable when the command ends with 0, and has been followed as far as the fleet comes by itself, where
-//     somebody works.
-// O2  Told twice under one key it is told once.
-// O3  With --dry-run nothing is told; whom it would have been, in what state, is.
+//     someone works.
+// O2  Ordered twice under one key it is ordered once.
+// O3  With --dry-run nothing is ordered; whom it would have been, in what state, is.
 
 import { defined } from "@reverie/protocol"
 import { assertConsent, type ChangeOptions } from "../../consent.ts"
@@ -28,10 +28,10 @@ export type Order =
       readonly note?: string
     }
   | { readonly type: "undoCompaction"; readonly compaction: string }
-  | { readonly type: "redeliver"; readonly envelope: string }
+  | { readonly type: "retry"; readonly envelope: string }
 
 export interface OrderOptions extends Where, ChangeOptions {
-  /** As long as somebody works there when not said. */
+  /** As long as someone works there when not said. */
   readonly wait?: boolean
   readonly timeout?: number
 }
@@ -63,8 +63,8 @@ const give = (backend: Backend, view: View, order: Order, id: string | undefined
     }
     case "undoCompaction":
       return backend.undoCompaction(view.id, order.compaction)
-    case "redeliver":
-      return backend.redeliver(view.id, order.envelope)
+    case "retry":
+      return backend.retry(view.id, order.envelope)
   }
 }
 
@@ -81,12 +81,12 @@ const tellTrial = (view: View, order: Order, json: boolean): number => {
 /** Waits where that means something. */
 export const followed = async (backend: Backend, id: string, { timeout, wait }: OrderOptions): Promise<void> => {
   if (wait === true && !backend.isWorking) {
-    throw new CommandFailed("not-possible", `it is kept, and nobody works on ${backend.place} from here`, {
+    throw new CommandFailed("not-possible", `it is kept, and no one works on ${backend.place} from here`, {
       hint: "--fleet FILE lets it be followed here"
     })
   }
   if (wait === false) return
-  if (!backend.isWorking) return note(painted("dim", "it is kept, and heard by whoever works there next"))
+  if (!backend.isWorking) return note(painted("dim", "it is kept, and heard by anyone who works there next"))
   await backend.within(backend.rest(id), timeout === undefined ? undefined : timeout * 1_000)
 }
 
@@ -132,12 +132,12 @@ export const create = async (
     const isThere = (await backend.view(id)) !== undefined
     if (options.json)
       sayJson({ ok: true, dryRun: true, would: { create: id, definition: options.from ?? id }, isThere })
-    else say(onOneLine(isThere ? `${id} lives there already` : `would bring ${id} to life`))
+    else say(onOneLine(isThere ? `${id} exists already` : `would create ${id}`))
     return 0
   }
   const outcome = await backend.create(id, options.from)
   const assistant = await backend.view(id)
   if (options.json) sayJson({ ok: true, outcome, assistant: assistant ?? null })
-  else say(onOneLine(outcome === "created" ? `${id} has come to life` : `${id} lived there already`))
+  else say(onOneLine(outcome === "created" ? `${id} is created` : `${id} existed already`))
   return 0
 }

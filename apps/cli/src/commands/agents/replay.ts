@@ -1,5 +1,5 @@
 // Replay: a replay from the ledger, one tick run again with something changed, and what the model was shown at a tick.
-// Owns what is told of frames, forks and prompts. Leaves replaying to the other side of the contract.
+// Owns what is reported of frames, forks and prompts. Leaves replaying to the other side of the contract.
 // P1  Nothing is called, sent or written by a replay.
 
 import { defined } from "@reverie/protocol"
@@ -116,7 +116,7 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
 
 // Context: what an assistant's model was shown at a tick, and what has changed since another.
 // Owns finding the two, and the sentence when there is none. Leaves the reports to the SDK, their form to context-text.ts.
-// C1  It reads beside a running fleet and disturbs nobody.
+// C1  It reads beside a running fleet and disturbs nothing.
 
 export interface ContextOptions extends LookOptions {
   readonly tick?: number

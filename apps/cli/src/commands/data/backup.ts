@@ -2,7 +2,7 @@
 // Owns what is said of it. Leaves copying, verifying and the steps of a migration to the SDK.
 
 import { defined } from "@reverie/protocol"
-import { backup, restore, Fleet, Peek } from "reverie"
+import { backup, restore, Fleet, FleetReader } from "reverie"
 import { CommandFailed, failureOf } from "../../failure.ts"
 import { say, sayJson } from "../../output.ts"
 import { plain, onOneLine } from "../../texts/plain.ts"
@@ -53,8 +53,8 @@ export interface MigrateOptions extends ChangeOptions {
 /** Whether it could be read as it was before. */
 const wasReadable = async (data: string | undefined): Promise<boolean> => {
   try {
-    await using peek = await Peek.open(data)
-    await peek.totals()
+    await using peek = await FleetReader.open(data)
+    await peek.monitor.totals()
     return true
   } catch (error) {
     if (failureOf(error).code === "data-format-older") return false
@@ -70,11 +70,11 @@ export const migrate = async ({ data, dryRun, json }: MigrateOptions): Promise<n
     else say(words)
     return 0
   }
-  const nobody = { assistants: [], reception: "nobody" as never }
+  const nobody = { assistants: [], defaultAssistant: "nobody" as never }
   await using fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
-  const { accepted } = await fleet.totals()
+  const { accepted } = await fleet.monitor.totals()
   const words = isCurrent ? "it had the form of this version" : "it was brought to the form of this version"
   if (json) sayJson({ ok: true, migrated: !isCurrent, place: fleet.profile, accepted })
-  else say(onOneLine(`${fleet.profile}: ${words}; ${accepted} envelopes accepted so far`, 300))
+  else say(onOneLine(`${fleet.profile}: ${words}; ${accepted} messages received so far`, 300))
   return 0
 }

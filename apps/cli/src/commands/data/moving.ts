@@ -1,5 +1,5 @@
 // Moving: assistants into a file, out of one, and from data store to data store.
-// Owns files, places and what is told of a move. Leaves the moving to the SDK.
+// Owns files, places and what is reported of a move. Leaves the moving to the SDK.
 // M1  An export appears under its name only when it is whole, and only for its owner to read.
 // M2  Progress goes to stderr; the result, one JSON object with --json, to stdout.
 // M3  A password in a URL is never printed.
@@ -73,7 +73,7 @@ const writeAll = async (lines: AsyncIterable<string>, stream: NodeJS.WritableStr
   return bytes
 }
 
-/** Through a file beside it, so that whoever finds the name finds all of it. */
+/** Through a file beside it, so that anyone who finds the name finds all of it. */
 const writeFile = async (path: string, lines: AsyncIterable<string>): Promise<number> => {
   const partial = `${path}.partial`
   const stream = createWriteStream(partial, { mode: 0o600, flush: true })
@@ -189,7 +189,7 @@ const importAgents = async (path: string, options: ImportCommand): Promise<numbe
   return 0
 }
 
-/** A fleet file that somebody has worked on is not replaced. */
+/** A fleet file that someone has worked on is not replaced. */
 const writeNew = async (path: string, text: string, isForced: boolean): Promise<void> => {
   try {
     await writeText(path, text, { flag: isForced ? "w" : "wx" })

@@ -98,7 +98,7 @@ const answerOf = async (
   for await (const part of backend.ask(to, prompt, id === undefined ? {} : { id })) {
     if (jsonl) sayJson(part)
     if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
-    if (part.type === "failed") throw noAnswer(to, part.reason)
+    if (part.type === "failed") throw noAnswer(to, part.error.message)
     if (part.type === "approval") {
       throw new CommandFailed("approval-needed", `${to} waits for approval of ${part.tool} (${part.approval})`)
     }
@@ -111,25 +111,25 @@ const answerOf = async (
 const addresseeOf = async (options: RunOptions): Promise<string> => {
   const { agent, fleet } = options
   if ((await serverFor(options)) !== undefined) {
-    if (agent === undefined) throw new CommandFailed("usage", "a server has no reception: say --agent ID")
+    if (agent === undefined) throw new CommandFailed("usage", "a server has no default assistant: say --agent ID")
     return agent
   }
   const file = needsFleet(fleet, "run")
-  const { assistants, reception } = await loadFleet(file)
-  const to = agent ?? reception
+  const { assistants, defaultAssistant } = await loadFleet(file)
+  const to = agent ?? defaultAssistant
   await assertLives(to, { ...options, fleet: file }, assistants)
   return to
 }
 
-/** Fails when nobody of that id is in the fleet file, nor in the store. */
+/** Fails when no one of that id is in the fleet file, nor in the store. */
 export const assertLives = async (
   to: string,
   { data, fleet }: Where,
   assistants: ReadonlyArray<{ readonly id: string }>
 ): Promise<void> => {
   if (assistants.some(({ id }) => id.startsWith(to) && to !== "")) return
-  const { Peek } = await import("reverie")
-  const opened = await Peek.open(data).catch(() => undefined)
+  const { FleetReader } = await import("reverie")
+  const opened = await FleetReader.open(data).catch(() => undefined)
   const ids = opened === undefined ? [] : (await opened.views()).map(({ id }) => id)
   await opened?.[Symbol.asyncDispose]()
   if (ids.some((id) => id.startsWith(to) && to !== "")) return
@@ -138,7 +138,7 @@ export const assertLives = async (
 
 const POLL_MILLIS = 50
 
-/** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
+/** Lets it go on, and waits until it does: what is asked of someone halted is answered with that. */
 const resumed = async (backend: Backend, to: string): Promise<void> => {
   await backend.order(to, "resume", {})
   while ((await backend.view(to))?.activity === "halted")

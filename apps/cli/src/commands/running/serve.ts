@@ -1,7 +1,7 @@
 // Serve: one process of a deployment, until it is asked to stop.
 // Owns the role of the process, where it listens, and giving memory back at rest. Leaves requests to the server, assistants to the fleet.
 // S1  Asked to stop, it takes in nothing more, lets the work in hand end or leaves it for others, and then ends.
-// S2  It listens on this machine only, unless a token guards it or somebody says that something else does.
+// S2  It listens on this machine only, unless a token guards it or someone says that something else does.
 
 import { defined } from "@reverie/protocol"
 import { Fleet, type FleetRole } from "reverie"
@@ -57,7 +57,7 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
       model: model === "offline" ? ("offline" as const) : undefined,
       worker: concurrency === undefined ? undefined : { concurrency }
     }),
-    onTrouble: ({ assistant }, failure) => note(`${painted("yellow", assistant)} can not work here: ${failure.message}`)
+    onError: ({ assistant }, failure) => note(`${painted("yellow", assistant)} can not work here: ${failure.message}`)
   })
   const withPage = options.page && role !== "worker"
   const page = withPage ? "built" : "none"

@@ -53,7 +53,7 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     quiet: options.quiet,
     resume: false,
     patienceMillis: 5_000,
-    // Who ends after the report is looked at by nobody.
+    // Who ends after the report is looked at by no one.
     ...defined({ server: options.exit || !options.server ? undefined : serverOf(options) }),
     stop
   })

@@ -46,8 +46,8 @@ const Expiry = ({ at, now }: { readonly at: number | undefined; readonly now: nu
 
 const Chain = ({ chain }: { readonly chain: ApprovalAsked["chain"] }) =>
   chain.length === 0 ? null : (
-    <section aria-label="Who brought it about">
-      <h3 className="label mb-1">Who brought it about, the nearest first</h3>
+    <section aria-label="Triggered by">
+      <h3 className="label mb-1">Triggered by, the nearest first</h3>
       <ol className="space-y-1" data-chain={chain.length}>
         {chain.map(({ text, who }, at) => (
           <li key={at} className="flex min-w-0 gap-2" style={{ paddingLeft: `${at * 1.1}rem` }}>
@@ -104,7 +104,7 @@ const Head = ({ asked, now }: { readonly asked: ApprovalAsked; readonly now: num
         <Link to="/a/$id" params={{ id: assistant }}>
           <Visible text={assistant} />
         </Link>{" "}
-        <Ago at={askedAt} /> in tick <span className="tabular">{count(tick)}</span>, epoch {count(epoch)}
+        <Ago at={askedAt} /> in tick <span className="tabular">{count(tick)}</span>, lease generation {count(epoch)}
       </p>
     </header>
   )
@@ -213,7 +213,7 @@ export const Card = ({ asked, onDecided }: { readonly asked: ApprovalAsked; read
         <p className="font-medium" role="status" data-done={done}>
           <Chip
             tone={done === "approved" ? "good" : "bad"}
-            text={done === "approved" ? "Approved; the call runs." : "Denied; the assistant is told."}
+            text={done === "approved" ? "Approved; the call runs." : "Denied; the assistant learns of it."}
           />
         </p>
       )}

@@ -64,7 +64,7 @@ const Taking = ({ compaction, onUndo }: { compaction: Whole["compaction"]; onUnd
       disabled={compaction.undone}
       onClick={onUndo}
       data-undo={compaction.id}
-      title={compaction.undone ? "It was taken back" : undefined}
+      title={compaction.undone ? "It was reverted" : undefined}
     >
       Take it back
     </button>

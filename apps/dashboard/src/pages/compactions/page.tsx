@@ -22,7 +22,7 @@ const Order = ({ id }: { readonly id: string }) => {
       {error === null ? null : <Failed trouble={error} />}
       {isSuccess ? (
         <span role="status" className="text-ink-2" data-told="compact">
-          It was told to compact. Where nothing can be compacted, the Live page says why.
+          It was asked to compact. Where nothing can be compacted, the Live page says why.
         </span>
       ) : null}
       {detail?.accepts.includes("compact") === true ? (
@@ -78,7 +78,7 @@ const Row = ({ item, isOpen, onOpen }: { item: PendingCompaction; isOpen: boolea
       <td data-align="end">{tokens(beforeTokens)}</td>
       <td data-align="end">{tokens(afterTokens)}</td>
       <td data-align="end">{saved(item)}</td>
-      <td>{undone ? <Chip tone="retired" text="taken back" /> : <Chip tone="compacting" text="in force" />}</td>
+      <td>{undone ? <Chip tone="retired" text="reverted" /> : <Chip tone="compacting" text="active" />}</td>
     </tr>
   )
 }
@@ -122,7 +122,7 @@ const None = () => (
   <section className="card">
     <Empty title="Nothing was compacted yet">
       When the window fills, the older part of the history is compacted behind a summary: at 70 % asleep, at 80 % awake.
-      It can be told to compact at any time. The messages stay in the ledger, and each item can be taken back here.
+      It can be asked to compact at any time. The messages stay in the ledger, and each item can be reverted here.
     </Empty>
   </section>
 )

@@ -11,7 +11,7 @@ import { nameOf, type Report } from "./pieces.tsx"
 const reasons: Readonly<Record<string, string>> = {
   disabled: "switched off",
   "not-in-context": "not part of this kind of context",
-  empty: "there was nothing to say",
+  empty: "empty",
   "over-memory": "no room in the share of memory",
   "shown-before": "said with an earlier event that is still there",
   "over-limit": "older than what had room",
@@ -96,7 +96,7 @@ const Memory = ({ entry, id }: { readonly entry: string; readonly id: string }) 
 export const CameToMind = ({ id, report }: { readonly id: string; readonly report: Report }) => {
   const { pattern, recalled } = report
   return (
-    <Section title="What came to mind" side={<span className="label tabular">{count(recalled.length)}</span>}>
+    <Section title="Retrieved memories" side={<span className="label tabular">{count(recalled.length)}</span>}>
       {recalled.length === 0 ? (
         <p className="p-3 text-ink-2">No memory was brought up for this call.</p>
       ) : (

@@ -90,7 +90,7 @@ export const piecesOf = (report: Report): ReadonlyArray<Piece> => {
     { key: "free", name: "free", tokens: Math.max(0, limit - tokens), colour: "transparent", kind: "free" },
     {
       key: "reserve",
-      name: "kept for the answer",
+      name: "reserved for output",
       tokens: Math.max(0, window - Math.max(limit, tokens)),
       colour: "var(--context-reserve)",
       kind: "reserve"
@@ -111,8 +111,8 @@ const Figure = ({ children, name, of, what }: { name: string; of: string; what?:
 )
 
 const Counted = ({ report: { tokens, usage } }: { readonly report: Report }) => {
-  if (usage === undefined) return <span className="font-normal text-ink-3">not told</span>
-  if (usage.source !== "provider") return <span className="font-normal text-ink-2">counted by us</span>
+  if (usage === undefined) return <span className="font-normal text-ink-3">not reported</span>
+  if (usage.source !== "provider") return <span className="font-normal text-ink-2">local count</span>
   const off = tokens === 0 ? 0 : (usage.inputTokens - tokens) / tokens
   return (
     <>
@@ -127,7 +127,7 @@ const Counted = ({ report: { tokens, usage } }: { readonly report: Report }) => 
 
 const Cached = ({ usage }: Pick<Report, "usage">) =>
   usage?.cachedInputTokens === undefined || usage.inputTokens === 0 ? (
-    <span className="font-normal text-ink-3">not told</span>
+    <span className="font-normal text-ink-3">not reported</span>
   ) : (
     <>
       {percent(usage.cachedInputTokens / usage.inputTokens)}{" "}
@@ -137,7 +137,7 @@ const Cached = ({ usage }: Pick<Report, "usage">) =>
 
 const AnswerTokens = ({ usage }: Pick<Report, "usage">) =>
   usage === undefined ? (
-    <span className="font-normal text-ink-3">not told</span>
+    <span className="font-normal text-ink-3">not reported</span>
   ) : (
     <>
       {count(usage.outputTokens)} <span className="font-normal text-ink-2">tokens</span>
@@ -154,7 +154,7 @@ export const Figures = ({ report }: { readonly report: Report }) => {
       <Figure name="Estimated" of="estimated" what="As we count before it is sent">
         {count(tokens)} <span className="font-normal text-ink-2">of {count(limit)}</span>
       </Figure>
-      <Figure name="Provider" of="provider" what="As whoever ran the model reports">
+      <Figure name="Provider" of="provider" what="As the one who ran the model reports">
         <Counted report={report} />
       </Figure>
       <Figure name="Cached" of="cached" what="Read from the provider's cache">

@@ -64,7 +64,7 @@ const Messages = ({ part }: { readonly part: Part }) => (
 )
 
 const Exactness = ({ exact }: { readonly exact: boolean }) =>
-  exact ? <Chip tone="good" text="the very words" /> : <Chip tone="waiting" text="made again, may differ" />
+  exact ? <Chip tone="good" text="the exact words" /> : <Chip tone="waiting" text="made again, may differ" />
 
 const Shell = ({
   side,
@@ -78,7 +78,7 @@ const Shell = ({
   open: string
 }) => (
   <Section
-    title="The very text"
+    title="The raw text"
     side={
       <span className="flex items-center gap-2" data-words={open}>
         <span className="font-medium">

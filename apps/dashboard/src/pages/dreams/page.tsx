@@ -43,9 +43,9 @@ const isReport = (value: unknown): value is Report =>
 const operations = ["consolidating", "linking", "profiling", "reflecting", "pruning"]
 
 const what: Readonly<Record<string, string>> = {
-  consolidating: "journal and talk become facts",
+  consolidating: "journal and conversation become facts",
   linking: "facts are tied to each other",
-  profiling: "what was heard of somebody becomes a profile",
+  profiling: "observations of someone become a profile",
   reflecting: "insights, when enough has gathered",
   pruning: "what matters no more is removed"
 }
@@ -74,7 +74,7 @@ const Night = ({ report }: { report: Report }) => {
       title={absolute(beganAt)}
       side={
         <span className="flex flex-wrap items-center gap-3 text-ink-2">
-          {missing.length === 0 ? null : <Chip tone="waiting" text={`broken off before ${missing[0]}`} />}
+          {missing.length === 0 ? null : <Chip tone="waiting" text={`interrupted before ${missing[0]}`} />}
           <span className="tabular">{duration(endedAt - beganAt)}</span>
           <span className="tabular">{tokens(spent)} tokens</span>
           <code>{id}</code>
@@ -140,11 +140,11 @@ const Hours = ({ nextAt, schedule }: Pick<Dreams, "schedule" | "nextAt">) => {
   return (
     <span className="text-ink-2" data-schedule={said ?? "none"}>
       {said === undefined
-        ? "It has no sleep schedule: it dreams when it is told to sleep."
+        ? "It has no sleep schedule: it dreams when it is asked to sleep."
         : `Hours of sleep: ${said}.`}{" "}
       {nextAt === null ? null : (
         <>
-          The next night begins <Ago at={nextAt} />.
+          The next dream run begins <Ago at={nextAt} />.
         </>
       )}
     </span>
@@ -168,7 +168,7 @@ const DreamsPage = () => {
               <section className="card">
                 <Empty title="It has not dreamt yet">
                   Asleep it turns its journal and what was said into facts with their sources, links them, keeps
-                  profiles, and removes what matters no more. Each night leaves a report here.
+                  profiles, and removes what matters no more. Each dream run leaves a report here.
                 </Empty>
               </section>
             ) : (

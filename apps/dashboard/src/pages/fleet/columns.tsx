@@ -139,7 +139,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
   },
   {
     id: "errors",
-    title: "Last trouble",
+    title: "Last error",
     sort: "errors",
     width: "minmax(16rem, 2.2fr)",
     cell: (row) => <Trouble row={row} />

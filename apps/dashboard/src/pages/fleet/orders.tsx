@@ -17,11 +17,11 @@ type Payload = Asked<typeof ORDER_ALL>["payload"]
 type Order = Payload["order"]
 
 const verbs: ReadonlyArray<readonly [Order, string, string]> = [
-  ["wake", "Wake", "Whoever dreams comes back as soon as the step at hand is done; others are not touched."],
-  ["sleep", "Send to sleep", "They dream when they next rest."],
-  ["halt", "Halt", "They stop at once, keep their mail, and go on when they are told to resume."],
-  ["resume", "Resume", "Whoever is halted goes on with what was in hand."],
-  ["retire", "Retire", "This can not be taken back: they end, and what waits for them is deadLettered."]
+  ["wake", "Wake", "An assistant that dreams comes back as soon as the step at hand is done; others are not touched."],
+  ["sleep", "Start dreaming", "They dream when they next rest."],
+  ["halt", "Halt", "They stop at once, keep their mail, and go on when they are asked to resume."],
+  ["resume", "Resume", "An assistant that is halted goes on with what was in progress."],
+  ["retire", "Retire", "This can not be undone: they end, and what waits for them is dead-lettered."]
 ]
 
 const isDangerous = (order: Order): boolean => order === "halt" || order === "retire"
@@ -103,7 +103,9 @@ export const Orders = ({ chosen, matched, onClear, onDone, search }: OrdersProps
   return (
     <div className="flex flex-wrap items-center gap-1.5" role="toolbar" aria-label="Orders" data-orders={chosen.size}>
       <span className="mr-1 text-ink-2">
-        {chosen.size > 0 ? `${count(chosen.size)} chosen` : `Order all ${matched === undefined ? "" : count(matched)}`}
+        {chosen.size > 0
+          ? `${count(chosen.size)} chosen`
+          : `Actions for all ${matched === undefined ? "" : count(matched)}`}
       </span>
       {verbs.map((order) => (
         <button

@@ -21,7 +21,7 @@ import { Ago, Since } from "../../parts/time.tsx"
 
 const EVERY_MILLIS = 15_000
 
-/** A model that is away: nobody need act for those that wait, but somebody may for the server. */
+/** A model that is away: no one need act for those that wait, but someone may for the server. */
 const Away = ({ away: { assistants, nextTry, reason, server, since } }: { readonly away: Outage }) => (
   <Link to="/" search={{ state: "awake.thinking.parked", sort: "since" }} data-banner-item="away" data-server={server}>
     the model at <Visible text={server} /> has not answered for <Since at={since} /> (<Visible text={reason} />
@@ -163,11 +163,11 @@ const useChosen = () => {
 
 const Nobody = ({ search }: { readonly search: FleetSearch }) =>
   search.q === undefined && search.state === undefined ? (
-    <Empty title="Nobody lives here yet">
+    <Empty title="No assistants yet">
       Assistants come with a definition: <code>reverie agents create ada --definition pilot</code>
     </Empty>
   ) : (
-    <Empty title="Nobody is like that">Search for something else, or choose All above.</Empty>
+    <Empty title="No matches">Search for something else, or choose All above.</Empty>
   )
 
 const FleetPage = () => {

@@ -1,7 +1,7 @@
 // Rows: the fleet, page by page, as far as one has looked.
 // Owns which pages are asked for, and asked again. Leaves drawing to the table.
 // R1  A page is a question of its own: only those in view are asked again when something happens.
-// R2  Nobody stands in the list twice, though somebody may move from one page to another between two answers.
+// R2  No one stands in the list twice, though someone may move from one page to another between two answers.
 
 import { defined } from "../../api/defined.ts"
 import { useQueries, useQueryClient } from "@tanstack/react-query"

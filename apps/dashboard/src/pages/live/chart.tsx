@@ -25,7 +25,7 @@ import { toneOf, wordsOf } from "../../parts/chip.tsx"
 type ChartNode = Machine["nodes"][number]
 type ChartEdge = Machine["edges"][number]
 
-/** By how states are told, e.g. `awake.thinking.inferring`. */
+/** By how states are reported, e.g. `awake.thinking.inferring`. */
 export const nodeAt = ({ nodes }: Machine, path: string): ChartNode | undefined =>
   nodes.find((node) => node.path === path)
 

@@ -145,7 +145,7 @@ const Say = ({ accepts, id, mode }: SayProps) => {
       <div className="flex items-center justify-between gap-3">
         <span className="label">
           {isOver
-            ? "Nobody hears any more."
+            ? "No one hears any more."
             : waits
               ? "It is busy: this waits in its mailbox."
               : "Enter sends, Shift Enter is a new line."}

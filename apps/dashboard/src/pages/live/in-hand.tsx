@@ -104,7 +104,7 @@ export const Log = ({ lines }: { readonly lines: ReadonlyArray<LogLine> }) => (
     {lines.length === 0 ? (
       <Empty title="Quiet" />
     ) : (
-      <ol data-log={lines.length} tabIndex={0} aria-label="What it did just now" className="strip-scroll">
+      <ol data-log={lines.length} tabIndex={0} aria-label="Recent activity" className="strip-scroll">
         {lines.map(({ at, isBad, key, text, type }) => (
           <li key={key} className="strip-line" data-notice={type}>
             <time className="label tabular" dateTime={new Date(at).toISOString()}>

@@ -34,18 +34,18 @@ interface Verb {
 
 const verbs: ReadonlyArray<Verb> = [
   { order: "wake", title: "Wake" },
-  { order: "sleep", title: "Send to sleep" },
+  { order: "sleep", title: "Start dreaming" },
   { order: "compact", title: "Compact history" },
   { order: "resume", title: "Resume" },
   {
     order: "halt",
     title: "Halt",
-    question: "It stops at once, keeps its mail, and goes on with what is in hand when it is told to resume."
+    question: "It stops at once, keeps its mail, and goes on with what is in progress when it is asked to resume."
   },
   {
     order: "retire",
     title: "Retire",
-    question: "This can not be taken back: it ends, takes its sub-agents along, and what waits for it is dead-lettered."
+    question: "This can not be undone: it ends, takes its sub-agents along, and what waits for it is dead-lettered."
   }
 ]
 

@@ -68,9 +68,7 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "state-changed":
       return [`is ${notice.status}`, notice.status === "halted"]
     case "envelope-settled":
-      return notice.outcome === "dead"
-        ? [`dead-lettered an envelope: ${notice.reason ?? "no reason"}`, true]
-        : undefined
+      return notice.outcome === "dead" ? [`dead-lettered a message: ${notice.reason ?? "no reason"}`, true] : undefined
     case "emitted": {
       const { reason, server, type } = notice.event
       if (type !== "model-away") return [`tells: ${type}`, false]

@@ -84,7 +84,7 @@ const Versions = ({
             <Visible text={by} />
           </td>
           <td className="text-ink-2">
-            {restores === undefined ? null : `takes back to version ${restores} `}
+            {restores === undefined ? null : `reverts to version ${restores} `}
             {message === undefined ? null : <Visible text={message} />}
           </td>
           <td className="text-ink-2">
@@ -160,8 +160,8 @@ const Undo = ({ block, onClose }: { readonly block: Block; readonly onClose: () 
       onClose={onClose}
       onConfirm={() => mutateAsync({ params: { block: block.id } })}
     >
-      Version {block.version} of <Visible text={block.label} /> is taken back by a new version. Whoever shares the block
-      reads it with the next prompt.
+      Version {block.version} of <Visible text={block.label} /> is reverted by a new version. Anyone who shares the
+      block reads it with the next prompt.
     </ConfirmLater>
   )
 }

@@ -33,7 +33,7 @@ const words: Readonly<Record<string, string>> = {
   assistant: "told by assistant",
   tool: "from tool",
   ambientMessages: "overheard from",
-  self: "concluded by itself"
+  self: "inferred"
 }
 
 export const From = ({ origin }: { readonly origin: { readonly type: string; readonly name: string } }) => (
@@ -159,7 +159,7 @@ const None = ({ q, state }: MemorySearch) => {
     )
   if (state !== undefined || q !== undefined)
     return <Empty title="No fact is like that">Look for other words, or another state.</Empty>
-  return <Empty title="It knows no facts yet">Facts come out of journal and talk, in dreams.</Empty>
+  return <Empty title="It knows no facts yet">Facts come out of journal and conversation, in dreams.</Empty>
 }
 
 const State = ({

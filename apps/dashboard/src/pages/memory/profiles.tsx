@@ -1,4 +1,4 @@
-// Profiles: what it knows of somebody, each line with what it was made of.
+// Profiles: what it knows of someone, each line with what it was made of.
 // P1  An attribute stands beside its evidence, and beside the words that stood there before.
 
 import { defined } from "../../api/defined.ts"
@@ -117,7 +117,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
           )}
         </dl>
       </Section>
-      <Section title="What was made of it" side={<span className="label tabular">{count(attributes.length)}</span>}>
+      <Section title="Summary" side={<span className="label tabular">{count(attributes.length)}</span>}>
         {attributes.length === 0 ? (
           <p className="p-3 text-ink-2">Nothing yet: it is thought over in a dream.</p>
         ) : (
@@ -164,7 +164,9 @@ export const Profiles = ({ id, onChange, search: { open } }: ListProps) => {
         <Paged
           of={profiles}
           empty={
-            <Empty title="It knows nobody yet">Whoever is named in facts and talk gets a profile in a dream.</Empty>
+            <Empty title="No profiles yet">
+              A dream makes a profile of each who is named in facts and conversations.
+            </Empty>
           }
         >
           {(items) => (

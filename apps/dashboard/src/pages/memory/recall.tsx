@@ -129,12 +129,12 @@ const Select = ({
 )
 
 const modeNames: Readonly<Record<string, string>> = {
-  auto: "as it does",
+  auto: "auto",
   fts: "words",
   vector: "meaning",
   hybrid: "both"
 }
-const scopeNames: Readonly<Record<string, string>> = { own: "its own", shared: "and shared", fleet: "and the fleet's" }
+const scopeNames: Readonly<Record<string, string>> = { own: "own", shared: "and shared", fleet: "and the fleet's" }
 
 const Question = ({ onChange, search }: Omit<ListProps, "id">) => {
   const { mode = "auto", q = "", scope = "own" } = search

@@ -51,7 +51,7 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
           <button
             type="button"
             className="button button-small"
-            data-redeliver={envelope}
+            data-retry={envelope}
             onClick={() => onOrder({ letter, order: "again" })}
           >
             Send again
@@ -78,7 +78,7 @@ interface QuestionProps {
 const askedOf = ({ assistant, envelope }: Letter) => ({ params: { id: assistant }, payload: { envelope } })
 
 const AskAgain = ({ letter, onClose }: QuestionProps) => {
-  const { mutateAsync } = useChange("POST /v1/dead-letters/:id/redeliver")
+  const { mutateAsync } = useChange("POST /v1/dead-letters/:id/retry")
   return (
     <ConfirmLater
       title="Send it again?"
@@ -118,7 +118,7 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
       className="overflow-x-auto"
     >
       {items.length === 0 ? (
-        <Empty title="No dead letters">What breaks its reader ends here, with the reason, and holds up nobody.</Empty>
+        <Empty title="No dead letters">What breaks its reader ends here, with the reason, and holds up no one.</Empty>
       ) : (
         <table className="plain-table" data-dead-letters={items.length}>
           <thead>

@@ -20,7 +20,7 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
     {workers === undefined ? (
       <Empty title="Not known">The queue does not say which processes work.</Empty>
     ) : workers.length === 0 ? (
-      <Empty title="Nobody works">
+      <Empty title="No one works">
         Events are taken in and kept; they are handled as soon as a worker comes:{" "}
         <code>reverie start --role worker</code>
       </Empty>
@@ -33,7 +33,7 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
             </span>
             <span className="w-16 flex-none text-ink-2">{role}</span>
             <span className="min-w-0 flex-1">
-              {holds?.length === 0 ? <span className="text-ink-3">holds nobody</span> : null}
+              {holds?.length === 0 ? <span className="text-ink-3">idle, no leases</span> : null}
               {holds?.slice(0, SHOWN).map((id) => (
                 <Link key={id} to="/a/$id" params={{ id }} className="mr-2 inline-block">
                   <Visible text={id} />
@@ -60,7 +60,7 @@ const Totals = ({ accepted, discarded, dead, settled }: NonNullable<Queues["tota
   const parts = [
     ["accepted", accepted, "everything that was ever taken in"],
     ["settled", settled, "ended in a tick"],
-    ["open", open, "taken in, and neither settled nor deadLettered"],
+    ["open", open, "received, and neither processed nor dead-lettered"],
     ["dead", dead - discarded, `dead-lettered, with a reason; ${count(discarded)} more were sent again or discarded`]
   ] as const
   return (
@@ -148,7 +148,7 @@ const QueuesPage = () => {
             <div className="grid gap-4 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
               <Section title="Queues" className="overflow-x-auto">
                 {rows.length === 0 ? (
-                  <Empty title="No queue">Hints go from hand to hand in this process.</Empty>
+                  <Empty title="No queue">An in-process queue: hints stay in this process.</Empty>
                 ) : (
                   <Rows queues={rows} />
                 )}

@@ -1,4 +1,4 @@
-// Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
+// Fork: lives a tick again with something changed. No tool runs, and no one learns of it.
 
 import { defined } from "../../api/defined.ts"
 import { useQueryClient } from "@tanstack/react-query"
@@ -65,7 +65,7 @@ const PromptField = ({ id, onRequest, tick, request }: PartProps) => {
           System prompt
         </label>
         <button type="button" className="button button-small button-quiet" onClick={take} data-take-prompt="">
-          Take that of then
+          Load the recorded prompt
         </button>
       </span>
       <textarea
@@ -166,7 +166,7 @@ const Head = ({
         className="field w-56"
         name="model"
         list="fork-models"
-        placeholder="as the server has it"
+        placeholder="default model"
         maxLength={200}
         value={request.model}
         onChange={({ target }) => onRequest({ model: target.value })}
@@ -175,7 +175,7 @@ const Head = ({
         <option value="offline" />
       </datalist>
     </label>
-    <p className="text-ink-2">No tool runs, and nobody receives of it.</p>
+    <p className="text-ink-2">No tool runs, and no one learns of it.</p>
   </div>
 )
 

@@ -284,7 +284,7 @@ export const Forked = ({ fork, onExport }: { readonly fork: Fork; readonly onExp
       </table>
       <PromptParts one={one} other={other} />
       <details className="border-t border-line px-3 py-2">
-        <summary>Everything that is told of the two</summary>
+        <summary>Everything that is reported of the two</summary>
         <div className="grid gap-2 pt-2 lg:grid-cols-2">
           <JsonView value={fork.original} label="As it was" />
           <JsonView value={fork.forked} label="Forked" />

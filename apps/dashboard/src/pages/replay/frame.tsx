@@ -27,7 +27,7 @@ const Kept = ({ id, no }: { readonly id: string; readonly no: number }) => {
     <Answered of={two} lines={6}>
       {({ items }) => {
         const [before, after] = [no - 1, no].map((each) => items.find((frame) => frame.no === each))
-        if (after?.snapshot === undefined) return <p className="text-ink-2">What it kept is not told.</p>
+        if (after?.snapshot === undefined) return <p className="text-ink-2">What it kept is not reported.</p>
         return (
           <div className="space-y-2" data-kept={no}>
             <DiffView before={text(before)} after={text(after)} label={`What commit ${no} changed in the snapshot`} />

@@ -138,7 +138,7 @@ const Verify = ({ id, onOpen }: VerifyProps) => {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <button type="button" className="button" disabled={verdict.isFetching} onClick={verify} data-verify="">
-        {verdict.isFetching ? "Replaying…" : "Verify the whole life"}
+        {verdict.isFetching ? "Replaying…" : "Verify determinism"}
       </button>
       {asked ? (
         <Answered of={verdict} lines={1}>

@@ -1,4 +1,4 @@
-// Range: which frames are told, and where it stops.
+// Range: which frames are reported, and where it stops.
 
 import { whole } from "../../shell/search.ts"
 import { activeStates } from "../../parts/activity.ts"

@@ -75,7 +75,7 @@ const rowsOf = (node: Node, depth = 0, above?: Node): ReadonlyArray<Seen> => [
   ...node.subAgents.flatMap((each) => rowsOf(each, depth + 1, node))
 ]
 
-/** Given to whoever has a task, and to nobody else: nothing taken away and nothing added. */
+/** Given to anyone who has a task, and to no one else: nothing taken away and nothing added. */
 const ofAssignments = new Set(["finish_task", "noop"])
 
 const Tools = ({ above, node }: Pick<Seen, "node" | "above">) => {
@@ -211,7 +211,7 @@ const CallBack = ({ id, onClose }: { id: string; onClose: () => void }) => {
       onClose={onClose}
       onConfirm={(reason) => mutateAsync({ params: { id }, payload: reason === undefined ? {} : { reason } })}
     >
-      It ends at once, and everybody below it. What it has not spent goes back to whoever sent it.
+      It ends at once, with all its sub-agents. What it has not spent goes back to the one who sent it.
     </ConfirmLater>
   )
 }
@@ -235,8 +235,8 @@ const SubAgentsPage = () => {
             <Section title="Tree" className="overflow-x-auto" side={<Legend />}>
               <Tree root={root} measure={measure} onCancel={cancel} />
               {root.subAgents.length > 0 ? null : (
-                <Empty title="Nobody works for it">
-                  It hands tasks on with delegate_task where its definition allows it, within its budget.
+                <Empty title="No sub-agents">
+                  It delegates tasks with delegate_task where its definition allows it, within its budget.
                 </Empty>
               )}
             </Section>

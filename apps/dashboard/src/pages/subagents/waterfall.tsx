@@ -9,7 +9,7 @@ export type Node = Answer<"GET /v1/assistants/:id/subagents">
 
 export const amountText = (value: number | null | undefined, measure: Measure): string => {
   if (value === undefined) return "–"
-  if (value === null) return "no bound"
+  if (value === null) return "unlimited"
   return measure === "costMicros" ? money(value) : measure === "tokens" ? tokens(value) : count(value)
 }
 
@@ -39,7 +39,7 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
     }
   ]
   let from = 0
-  const said = `granted ${amountText(granted, measure)}, spent ${amountText(spent, measure)}, reserved ${amountText(reserved, measure)}, given back ${amountText(node.returned === undefined ? 0 : node.returned[measure], measure)}`
+  const said = `limit ${amountText(granted, measure)}, spent ${amountText(spent, measure)}, reserved ${amountText(reserved, measure)}, released ${amountText(node.returned === undefined ? 0 : node.returned[measure], measure)}`
   return (
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -65,7 +65,7 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
 const pieceNames = [
   ["spent", "var(--color-acting)"],
   ["reserved", "var(--color-waiting)"],
-  ["given back", "var(--color-dreaming)"]
+  ["released", "var(--color-dreaming)"]
 ] as const
 
 /** What the colours of a bar say. */

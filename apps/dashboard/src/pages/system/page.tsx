@@ -110,7 +110,7 @@ const nameOf = (definition: unknown, at: number): string => {
 const Definitions = ({ definitions }: Pick<System, "definitions">) => (
   <Section title="Definitions" side={<span className="label tabular">{count(definitions.length)}</span>}>
     {definitions.length === 0 ? (
-      <Empty title="Nobody can be created here">This process knows no definition.</Empty>
+      <Empty title="No definitions">This process can create no assistant: it knows no definition.</Empty>
     ) : (
       <ul>
         {definitions.map((definition, at) => (
@@ -142,7 +142,7 @@ const Audit = () => {
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="Nothing was changed">
-              Orders, decisions and edits by this page or the command line stand here.
+              Actions, decisions and edits by this page or the command line stand here.
             </Empty>
           ) : (
             <table className="plain-table" data-audit={items.length}>

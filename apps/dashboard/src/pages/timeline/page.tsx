@@ -13,7 +13,7 @@ import { useLife, type View } from "./story.ts"
 import { kinds, levels, openedIn, outcomes, type TimelineSearch, toggled } from "./search.ts"
 import { SearchField } from "../../parts/search-field.tsx"
 
-// Filters: which rows are shown, and how they are told.
+// Filters: which rows are shown, and how they are shown.
 
 const kindNames: Readonly<Record<(typeof kinds)[number], string>> = {
   tick: "ticks",
@@ -99,7 +99,7 @@ const Filters = ({ onChange, search }: FiltersProps) => {
   const { all, kind, level = "story", outcome, q } = search
   return (
     <div className="flex flex-1 flex-wrap items-center gap-2">
-      <div className="segmented" role="group" aria-label="How it is told" title="v changes between the two">
+      <div className="segmented" role="group" aria-label="How it is shown" title="v changes between the two">
         {levels.map((each) => (
           <button
             key={each}
@@ -191,7 +191,7 @@ const Foot = ({ life, loaded, onward, search, shown }: FootProps): ReactNode => 
       <Loading lines={2} />
     )
   }
-  if (shown > 0) return <p className="p-3 text-center text-ink-3">This is where its life began.</p>
+  if (shown > 0) return <p className="p-3 text-center text-ink-3">Start of history.</p>
   return isFiltered(search) ? (
     <Empty title="Nothing is like that">Choose another kind or outcome, or search for other words.</Empty>
   ) : (

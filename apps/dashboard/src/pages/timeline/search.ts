@@ -9,7 +9,7 @@ export const kinds = ["tick", "dream", "compaction", "order"] as const
 export const outcomes = ["answered", "terminal", "max-iterations", "cut", "failed", "slept", "noted", "open"] as const
 
 export interface TimelineSearch {
-  /** How it is told; as a story when not said. */
+  /** How it is shown; as a story when not said. */
   readonly level?: Level | undefined
   readonly kind?: (typeof kinds)[number] | undefined
   readonly outcome?: (typeof outcomes)[number] | undefined

@@ -15,13 +15,13 @@ export interface Sentence {
   readonly kind: "heard" | "waited" | "thought" | "used" | "pending" | "did" | "ended" | "failed"
   readonly at: number
   readonly says: string
-  /** Words of somebody, below the sentence. */
+  /** Words of someone, below the sentence. */
   readonly quote?: string
 }
 
 const begun: Readonly<Record<View["kind"], string>> = {
   tick: "Something came",
-  dream: "The night began",
+  dream: "The dream run began",
   compaction: "The window was compacted",
   order: "An order came"
 }

@@ -52,7 +52,7 @@ const pointsBefore = async (fleet: ReadFleet, id: string, before: number, limit:
   const least = Math.max(1, before - MAX_READ)
   for (let end = before; end > least && reports.length < limit + READ_BEYOND; end -= READ_AT_ONCE) {
     const from = Math.max(least, end - READ_AT_ONCE)
-    const rows = await fleet.entries(id, from, end - from)
+    const rows = await fleet.history.entries(id, from, end - from)
     for (const { entry } of rows.toReversed()) {
       const report = contextReportOf(entry)
       if (report === undefined) continue
@@ -68,7 +68,7 @@ const reportOf = async (
   fleet: ReadFleet,
   id: string,
   question: { readonly tick?: number; readonly iteration?: number }
-) => found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
+) => found(await fleet.history.contextReport(id, question), `model call of ${id} that left a report there`)
 
 /** What stands for a message that only calls tools. */
 const toldCalls = (calls: TickPrompt["messages"][number]["calls"] = []): string =>
@@ -116,7 +116,7 @@ export const contextLive = HttpApiBuilder.group(
         asking(async (fleet) => {
           await living(fleet, id)
           const { iteration, tick } = await reportOf(fleet, id, query)
-          const prompt = await fleet.promptOf({ assistant: id, tick, iteration, maxChars: WHOLE_CHARS })
+          const prompt = await fleet.replay.prompt({ assistant: id, tick, iteration, maxChars: WHOLE_CHARS })
           return wordsOf(found(prompt, `prompt of tick ${tick} of ${id} that can be made again`))
         })
     })

@@ -1,5 +1,5 @@
 // Memory: the group about what an assistant remembers, and its memory blocks.
-// Owns edits of blocks in the name of whoever asks. Leaves pages to ../memory-pages.ts, every rule to `memory`.
+// Owns edits of blocks in the name of the caller. Leaves pages to ../memory-pages.ts, every rule to `memory`.
 
 import { defined } from "@reverie/protocol"
 import type { Json } from "reverie"
@@ -28,33 +28,33 @@ export const memoryLive = HttpApiBuilder.group(
       rebuild: ({ params: { id } }) =>
         costing("memory.rebuild", id, async (fleet) => {
           await living(fleet, id)
-          const [{ entries, memories } = { entries: 0, memories: 0 }] = await fleet.rebuildMemory(id)
+          const [{ entries, memories } = { entries: 0, memories: 0 }] = await fleet.memory.rebuild(id)
           return { entries, memories }
         }),
       blockVersions: ({ params: { block }, query }) =>
         asking(async (fleet) => {
-          const versions = await fleet.blocks().versions(block, query)
+          const versions = await fleet.blocks.versions(block, query)
           return { items: versions.map(({ isSystem: _, ...version }) => version) }
         }),
       block: ({ params: { block }, query: { version } }) =>
         asking(async (fleet) => {
-          const { content, text, version: shown } = await fleet.blocks().read(block, version)
+          const { content, text, version: shown } = await fleet.blocks.read(block, version)
           return { version: shown, text: clip(text, maxChars), content: clipAll(content, maxChars) as Json }
         }),
       editBlock: ({ params: { block }, payload: { key, operation } }) =>
         changing("memory.editBlock", block, async (fleet, { name }) => {
           const options = { by: name, ...defined({ key }) }
-          const { version } = await fleet.blocks().edit(block, operation, options)
+          const { version } = await fleet.blocks.edit(block, operation, options)
           return { version }
         }),
       undoBlock: ({ headers: { "idempotency-key": key }, params: { block } }) =>
         changing("memory.undoBlock", block, async (fleet, { name }) => {
-          const { version } = await fleet.blocks().undo(block, { by: name, ...defined({ key }) })
+          const { version } = await fleet.blocks.undo(block, { by: name, ...defined({ key }) })
           return { version }
         }),
       deleteBlock: ({ headers: { "idempotency-key": key }, params: { block } }) =>
         changing("memory.deleteBlock", block, async (fleet, { name }) => {
-          const { version } = await fleet.blocks().delete(block, { by: name, ...defined({ key }) })
+          const { version } = await fleet.blocks.delete(block, { by: name, ...defined({ key }) })
           return { version }
         })
     })

@@ -29,7 +29,7 @@ const historyBefore = async (fleet: ReadFleet, id: string, before: number, limit
   const least = Math.max(1, before - MAX_READ)
   for (let end = before; end > least; end -= READ_AT_ONCE) {
     const from = Math.max(least, end - READ_AT_ONCE)
-    for (const { entry } of (await fleet.entries(id, from, end - from)).toReversed()) {
+    for (const { entry } of (await fleet.history.entries(id, from, end - from)).toReversed()) {
       const views = entry.messages.map((message, index) =>
         messageViewOf({ message, place: { no: entry.no, index } }, MAX_MESSAGE_CHARS)
       )

@@ -1,4 +1,4 @@
-// Night: the group about what happens to memory while nobody talks: compactions of the history, and dreams.
+// Night: the group about what happens to memory while no one talks: compactions of the history, and dreams.
 // Owns their views. Leaves compaction and dreaming to the runtime.
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 
@@ -40,12 +40,12 @@ const arePairsWhole = (messages: ReadonlyArray<PlacedMessage>): boolean => {
 
 const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boolean) => {
   await living(fleet, id)
-  const all = await fleet.compactions(id)
+  const all = await fleet.compactions.list(id)
   const compaction = found(
     all.find((each) => each.id === wanted),
     `compaction ${wanted} of ${id}`
   )
-  const compacted = await fleet.compacted(id, compaction)
+  const compacted = await fleet.compactions.messages(id, compaction)
   const shown = compacted.slice(0, boundOf(isWhole, MAX_COMPACTED))
   const maxChars = boundOf(isWhole, TEXT_CHARS)
   return {
@@ -57,7 +57,7 @@ const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boo
 
 const dreamsOf = async (fleet: ReadFleet, id: string) => {
   const { state } = await living(fleet, id)
-  const reports = await fleet.dreams(id)
+  const reports = await fleet.memory.dreams(id)
   const { sleep } = fleet.definitions().find(({ name }) => name === state.definition) ?? {}
   return {
     items: reports,
@@ -76,22 +76,22 @@ export const nightLive = HttpApiBuilder.group(
         asking(async (fleet) => {
           await living(fleet, id)
           const { items, next } = pageOf(
-            newestFirst(await fleet.compactions(id), (each) => each),
+            newestFirst(await fleet.compactions.list(id), (each) => each),
             (each) => each,
             query
           )
-          const current = (await fleet.historyStart(id))?.compaction ?? null
+          const current = (await fleet.compactions.historyStart(id))?.compaction ?? null
           return { items: items.map((each) => viewOf(each, boundOf(isWhole, LIST_CHARS))), next, current }
         }),
       compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction, isWhole)),
       undoCompaction: ({ params: { compaction, id } }) =>
         changing("night.undo-compaction", `${id}/${compaction}`, async (fleet) => {
-          const all = await fleet.compactions((await living(fleet, id)).address.assistant)
+          const all = await fleet.compactions.list((await living(fleet, id)).address.assistant)
           found(
             all.find((each) => each.id === compaction),
             `compaction ${compaction} of ${id}`
           )
-          return fleet.undoCompaction(id, compaction)
+          return fleet.compactions.undo(id, compaction)
         }),
       dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id))
     })

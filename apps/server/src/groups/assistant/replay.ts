@@ -13,10 +13,10 @@ import { asking, costing, type ReadFleet } from "../../gateway.ts"
 import { living } from "../../views/facts.ts"
 import { Live } from "../../live.ts"
 
-// ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
+// ReplayWalks: replays that were left in the middle, for anyone who comes for the next page.
 // W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.
 // W2  At most MOST_KEPT are kept, those that were left last.
-// W3  One that is gone on with belongs to nobody else meanwhile.
+// W3  One that is gone on with belongs to no one else meanwhile.
 
 const MOST_KEPT = 8
 
@@ -28,7 +28,10 @@ interface WalkRequest {
   readonly snapshots: boolean
 }
 
-const keyOf = ({ tenant }: ReadFleet, { from, id, snapshots }: WalkRequest): string =>
+/** What a walk asks. */
+type Walked = Pick<ReadFleet, "tenant"> & { readonly replay: Pick<ReadFleet["replay"], "frames"> }
+
+const keyOf = ({ tenant }: Walked, { from, id, snapshots }: WalkRequest): string =>
   `${tenant}/${id}/${from}/${snapshots ? "with" : "without"}`
 
 const letGo = (walk: Walk): void => void walk.return?.().catch(() => {})
@@ -37,16 +40,16 @@ export class ReplayWalks {
   readonly #left = new Map<string, Walk>()
 
   /** The frames from a number on. */
-  take(fleet: ReadFleet, request: WalkRequest): Walk {
+  take(fleet: Walked, request: WalkRequest): Walk {
     const key = keyOf(fleet, request)
     const walk = this.#left.get(key)
     this.#left.delete(key)
     const { from, id, snapshots } = request
-    return walk ?? fleet.replay(id, { from, snapshots })[Symbol.asyncIterator]()
+    return walk ?? fleet.replay.frames(id, { from, snapshots })[Symbol.asyncIterator]()
   }
 
   /** Keeps a walk whose next frame is that of `request.from`. */
-  leave(fleet: ReadFleet, request: WalkRequest, walk: Walk): void {
+  leave(fleet: Walked, request: WalkRequest, walk: Walk): void {
     const key = keyOf(fleet, request)
     const before = this.#left.get(key)
     if (before !== undefined) letGo(before)
@@ -60,7 +63,7 @@ export class ReplayWalks {
 }
 
 // ForkModel: the model that a fork asks, by its name.
-// M1  Nobody who asks names a server or a key: both are those of the environment that the process was started in.
+// M1  No one who asks names a server or a key: both are those of the environment that the process was started in.
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
@@ -176,7 +179,7 @@ interface ForkAsked {
 const forkOf = async (fleet: ReadFleet, id: string, { model, prompt, stubs = {}, tick }: ForkAsked): Promise<Fork> => {
   const record = await living(fleet, id)
   if (tick > viewOf(record).ticks) throw new NotFound({ message: `${id} has no tick ${tick}` })
-  return fleet.fork({
+  return fleet.replay.fork({
     assistant: id,
     tick,
     ...defined({ systemPrompt: prompt, model: model === undefined ? undefined : modelNamed(model) }),
@@ -201,7 +204,7 @@ export const replayLive = HttpApiBuilder.group(
       verify: ({ params: { id } }) =>
         asking(async (fleet) => {
           replayable(id, (await living(fleet, id)).version, isWhole)
-          return verdictOf(await fleet.verify(id))
+          return verdictOf(await fleet.replay.verify(id))
         }),
       fork: ({ params: { id }, payload }) =>
         costing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload)))

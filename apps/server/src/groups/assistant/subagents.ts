@@ -13,7 +13,7 @@ import { found, living } from "../../views/facts.ts"
 
 type Definitions = ReadonlyMap<string, DefinitionView>
 
-/** What whoever was sent with one task has no use for. */
+/** What anyone who was sent with one task has no use for. */
 const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
 const handingOn: ReadonlySet<string> = new Set(["delegate_task", "cancel_task", "task_status"])
 const forAssignments: ReadonlyArray<string> = ["finish_task", "noop"]
@@ -40,7 +40,7 @@ const taskIn = (value: unknown): string | undefined => {
 
 /** Its first letter is its task, and stays in its ledger when its sender keeps no record of it any more. */
 const toldTask = async (fleet: ReadFleet, id: string): Promise<string | undefined> => {
-  for (const { entry } of await fleet.entries(id, 1, 8)) {
+  for (const { entry } of await fleet.history.entries(id, 1, 8)) {
     const said = entry.messages.find(({ role }) => role === "user")
     if (said !== undefined) return clip(said.content, TEXT_CHARS)
   }
@@ -54,7 +54,9 @@ const nodesBelow = async (
   definitions: Definitions
 ): Promise<ReadonlyArray<SubAgentNode>> => {
   if (subAgents.length === 0) return []
-  const handedOn = new Map((await fleet.records(parent, ["assignment"])).map(({ key, value }) => [key, taskIn(value)]))
+  const handedOn = new Map(
+    (await fleet.memory.records(parent, ["assignment"])).map(({ key, value }) => [key, taskIn(value)])
+  )
   const nodes: Array<SubAgentNode> = []
   for (const each of subAgents) {
     const { call, granted, id, phase, reserved, returned, spent, state, until } = each
@@ -78,7 +80,10 @@ const nodesBelow = async (
 
 const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
   const { state } = await living(fleet, id)
-  const { granted, reserved, spent, subAgents } = found(await fleet.subAgents(id), `snapshot of ${id} that can be read`)
+  const { granted, reserved, spent, subAgents } = found(
+    await fleet.subAgents.tree(id),
+    `snapshot of ${id} that can be read`
+  )
   const definitions = new Map(fleet.definitions().map((each) => [each.name, each]))
   return {
     id,
@@ -91,12 +96,12 @@ const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
   }
 }
 
-/** A process that only takes in has nobody to admit a task: whoever asked is told, and the order stays where it is. */
+/** A process that only takes in has no one to admit a task: the one who asked learns of it, and the order stays where it is. */
 const PATIENCE_MILLIS = 20_000
 
-const admitted = async (order: ReturnType<Fleet["delegate"]>) => {
+const admitted = async (order: ReturnType<Fleet["subAgents"]["delegate"]>) => {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const message = "nobody has taken the order up yet; it is durable: ask for the family to see what becomes of it"
+  const message = "no one has taken the order up yet; it is durable: ask for the family to see what becomes of it"
   const timer = setTimeout(() => reject(new Unavailable({ message })), PATIENCE_MILLIS)
   try {
     const { call, child } = await Promise.race([order, late])
@@ -116,12 +121,14 @@ export const subAgentsLive = HttpApiBuilder.group(
       delegate: ({ params: { id }, payload }) =>
         changing("sub-agent-tree.delegate", id, async (fleet) => {
           await living(fleet, id)
-          return admitted(fleet.delegate(id, payload.task, payload.id === undefined ? {} : { id: payload.id }))
+          return admitted(
+            fleet.subAgents.delegate(id, payload.task, payload.id === undefined ? {} : { id: payload.id })
+          )
         }),
       cancel: ({ params: { id }, payload: { reason } }) =>
         changing("sub-agent-tree.cancel", id, async (fleet) => {
           await living(fleet, id)
-          return fleet.cancel(id, reason)
+          return fleet.subAgents.cancel(id, reason)
         })
     })
   })

@@ -1,6 +1,6 @@
 // Timeline: the group about what an assistant has done.
 // Owns its rows as the contract has them. Leaves finding and cutting them to the SDK.
-// T1  An entry is told as it stands in the ledger, but for texts that no page could show.
+// T1  An entry is reported as it stands in the ledger, but for texts that no page could show.
 
 import { defined } from "@reverie/protocol"
 import type { Entry, ModelCallView, StepView, TickView as LivedTick } from "reverie"
@@ -52,18 +52,18 @@ export const timelineLive = HttpApiBuilder.group(
       ticks: ({ params: { id }, query }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          const { next, ticks } = await fleet.ticks(id, query)
+          const { next, ticks } = await fleet.history.ticks(id, query)
           return { items: ticks.map(viewOf), next }
         }),
       tick: ({ params: { id, tick } }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          return viewOf(found(await fleet.tick(id, tick), `tick ${tick} of ${id}`))
+          return viewOf(found(await fleet.history.tick(id, tick), `tick ${tick} of ${id}`))
         }),
       entries: ({ params: { id }, query: { from = 1, limit } }) =>
         asking(async (fleet) => {
           const { version } = await living(fleet, id)
-          const rows = await fleet.entries(id, Math.max(1, from), limit)
+          const rows = await fleet.history.entries(id, Math.max(1, from), limit)
           const last = rows.at(-1)?.entry.no ?? version
           return {
             items: rows.map(({ entry }) => clipAll(entry, maxChars) as Entry),

@@ -7,7 +7,7 @@ const [allow = "", url, token] = process.argv.slice(2)
 const options = { allowSend: allow === "send", onTrouble: (line: string) => process.stderr.write(`${line}\n`) }
 
 if (url === undefined) {
-  const assistants = ["desk", "clerk"].map((id) => defineAssistant({ id, prompt: "You are under test." }))
+  const assistants = ["desk", "clerk"].map((id) => defineAssistant({ id, instructions: "You are under test." }))
   await using fleet = await Fleet.open({ data: ":memory:", model: "offline", fleet: defineFleet({ assistants }) })
   await (
     await serveMcpStdio({ fleet, ...options })

@@ -1,4 +1,4 @@
-// Egress: requests that leave this machine for a URL somebody wrote.
+// Egress: requests that leave this machine for a URL someone wrote.
 // Owns which URLs may be asked, and the way to their servers. Leaves what is said there to the caller.
 // G1  Only http and https, without a name and password, and only to allowed hosts.
 // G2  Every address a name has is judged, and the connection goes to one of the judged addresses: the name is not
@@ -18,7 +18,7 @@ import { oneLine } from "../listing.ts"
 // A2  An address that carries an IPv4 address inside is judged by that one, or not let through at all.
 // A3  What the user named may be private or this machine; never a link, a group, nothing, or everybody.
 
-/** How far an address is from being open. closed: nobody may go there. inside: who was named may. */
+/** How far an address is from being open. closed: no one may go there. inside: who was named may. */
 interface AddressVerdict {
   readonly standing: "open" | "inside" | "closed"
   /** In words, e.g. `loopback`. */

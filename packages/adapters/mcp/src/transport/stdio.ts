@@ -74,7 +74,7 @@ export class StdioWire implements Transport {
     return this.#child?.pid ?? null
   }
 
-  /** Why the connection ended when nobody here ended it. */
+  /** Why the connection ended when no one here ended it. */
   get why(): string | undefined {
     const words = oneLine(this.#lastWords, 500)
     return this.#why === undefined ? undefined : `${this.#why}${words === "" ? "" : `; it last said: ${words}`}`
@@ -176,7 +176,7 @@ export class StdioWire implements Transport {
     try {
       process.kill(process.platform === "win32" ? pid : -pid, signal)
     } catch {
-      // Nobody is left.
+      // No one is left.
     }
   }
 

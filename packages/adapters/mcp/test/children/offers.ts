@@ -41,7 +41,7 @@ const ordinary: ReadonlyArray<Offer> = names.map((name) => ({
   annotations: hints
 }))
 
-/** A schema so deep that whoever walks it by recursion falls. It is JSON text: nothing can build it as a value. */
+/** A schema so deep that anyone who walks it by recursion falls. It is JSON text: nothing can build it as a value. */
 const deep = (levels: number): string =>
   `${'{"type":"object","properties":{"a":'.repeat(levels)}{"type":"string"}${"}}".repeat(levels)}`
 

@@ -16,7 +16,7 @@ const MIN_IMPORTANCE = 5
 const JOURNAL = "add_journal_entry"
 const OBSERVATION = "update_entity_observation"
 
-/** What somebody said has a name; what else stands in the user role is brought to mind, and is read only alone. */
+/** What someone said has a name; what else stands in the user role is brought to mind, and is read only alone. */
 const conversationIn = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<PromptMessage> => {
   const said = messages.filter(({ role }) => role === "user")
   const named = said.filter(({ name }) => name !== undefined && name !== "clock")

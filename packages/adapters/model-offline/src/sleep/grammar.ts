@@ -73,7 +73,7 @@ export const thirdPerson = (verb: string): string => {
   return /[^aeiou]y$/.test(verb) ? `${verb.slice(0, -1)}ies` : `${verb}s`
 }
 
-/** Words that make a sentence speak of whoever says it. */
+/** Words that make a sentence speak of anyone who says it. */
 export const firstPerson = /\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b/
 export const secondPerson = /\b(?:you|your|yours|yourself|y'all|ya)\b/i
 export const negation = /\b(?:not|no|never|nobody|nothing|none|neither|nor|without|cannot)\b|n't\b/i
@@ -82,7 +82,7 @@ export const negation = /\b(?:not|no|never|nobody|nothing|none|neither|nor|witho
 export const interjection =
   /^(?:(?:wow|woah|whoa|yeah|yep|yes|yup|nope|oh|ah|aww?|oof|ooh|hey|hi|hello|btw|by the way|haha|anyway|please|and|but|plus|also)\b[\s,!:;-]*|(?:no|so|sure|sure thing|okay|ok|well|cool|great|nice|awesome|totally|absolutely|definitely|sorry|thanks|thank you|congrats|congratulations)\s*[,!:;-]\s*)+/i
 
-/** Greetings, thanks, requests, and what somebody is called upon to do. */
+/** Greetings, thanks, requests, and what someone is called upon to do. */
 export const pleasantry =
   /^(?:for|to|thanks?|sorry|congrats|congratulations|glad|good|great to|nice to|happy to|welcome|bye|see you|talk to you|long time|let's|let us|don't|keep|go|take|have|check|look|stay|believe|tell|hang)\b/i
 
@@ -140,7 +140,7 @@ export const groupsOf = (data: string): ReadonlyArray<Group> => {
 export interface SaidLine {
   /** In milliseconds since the epoch; undefined when the line has no date. */
   readonly at?: number
-  /** Empty when the line names nobody. */
+  /** Empty when the line names no one. */
   readonly speaker: string
   readonly text: string
 }

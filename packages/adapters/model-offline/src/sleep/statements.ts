@@ -24,7 +24,7 @@ import {
   withDates
 } from "./grammar.ts"
 
-// ThirdPerson: what somebody said about himself, said about him.
+// ThirdPerson: what someone said about himself, said about him.
 // P1  What stands in quotation marks is kept as it is.
 // P2  Only pronouns of the first and second person are replaced: whom "she" or "it" means is not guessed at.
 
@@ -101,7 +101,7 @@ export interface Utterance extends Told {
   /** In milliseconds since the epoch, when it is known. */
   readonly at?: number
   readonly text: string
-  /** What was said right before by somebody else, which may end with a question. */
+  /** What was said right before by someone else, which may end with a question. */
   readonly question?: string
   readonly asker?: string
 }
@@ -121,7 +121,7 @@ const withoutCaptions = (text: string): string =>
 /** A name as it may be called out, short forms too: by its first letters. */
 const calledOut = (name: string): string => `${name.slice(0, 3).replace(/[^\p{L}\p{N}]/gu, ".")}[\\p{L}\\p{N}]*`
 
-/** A sentence without exclamations before it and without the name of whoever it is said to. */
+/** A sentence without exclamations before it and without the name of the one it is said to. */
 const coreOf = (sentence: string, listener: string | undefined): string => {
   const name = listener === undefined || listener.length < 3 ? undefined : calledOut(listener)
   let core = sentence.trim()
@@ -261,14 +261,14 @@ export const statementsOf = (utterance: Utterance): Statements => {
   }
 }
 
-// Attributes: what holds of somebody or something for longer than a day.
-// A1  An attribute is what somebody is, has, likes, wants or does as a rule; never what is going on or happened once.
+// Attributes: what holds of someone or something for longer than a day.
+// A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.
 // A2  What is known already is ignored, with the attribute that says so; nothing is ever taken back.
 
 const lasting =
   "is|has|likes|loves|hates|dislikes|enjoys|prefers|wants|needs|works|lives|owns|plays|speaks|studies|believes|knows|comes|keeps|collects|teaches|runs|fears|trusts|cannot|can't|never|always|usually"
 
-/** What a fact says of somebody or something that lasts; undefined when it says nothing of the kind. */
+/** What a fact says of someone or something that lasts; undefined when it says nothing of the kind. */
 const predicate = new RegExp(
   `^(?:\\s+(?:also|really|still|always|never|often|usually))?\\s+(${lasting})\\s+([\\p{L}'-]+)`,
   "u"

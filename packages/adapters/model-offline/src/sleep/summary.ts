@@ -1,6 +1,6 @@
 // Summary: a long conversation in its own sentences.
-// Owns choosing them. Leaves what is compacted, and reading it again, to whoever asked.
-// S1  Every sentence is word for word what somebody said, with who said it and on what day: names and numbers are exact.
+// Owns choosing them. Leaves what is compacted, and reading it again, to the caller.
+// S1  Every sentence is word for word what someone said, with who said it and on what day: names and numbers are exact.
 // S2  The sentences come to at most MAX_SHARE of the words, and to MAX_WORDS; one stands in every summary that has any.
 // S3  They stand in the order in which they were said.
 // S4  An earlier summary that is read along (lines `[summary]`) is part of the next one, as far as there is room.
@@ -15,7 +15,7 @@ const MAX_NAMES = 8
 
 const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0
 
-/** How an earlier summary of this kind begins, and how it says what somebody said. */
+/** How an earlier summary of this kind begins, and how it says what someone said. */
 const headPattern = /^(.+) spoke(?: on (.+?)| from (.+?) to (.+?))?\.$/
 const keptPattern = /^(.+?) \((\d{1,2} \p{L}+ \d{4})\): (.+)$/u
 const HEADING = "What was said, word for word:"

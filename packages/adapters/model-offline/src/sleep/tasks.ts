@@ -212,7 +212,7 @@ const routed = (data: string): string =>
 // C1  Every line that was given is weighed; each fact is made of that line, and of the question it answers.
 // C2  What the offline model itself said is no fact.
 
-/** How a journal entry is told from what somebody said. */
+/** How a journal entry is distinguished from what someone said. */
 const JOURNAL = "journal"
 /** A question that is older than this is not what is answered. */
 const ANSWER_MILLIS = 30 * 60_000

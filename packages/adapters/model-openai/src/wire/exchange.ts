@@ -1,5 +1,5 @@
 // Exchange: one request and its response on node:http, with every limit of a call.
-// Owns sockets, timers and the end of both. Leaves what the bytes mean to whoever reads
+// Owns sockets, timers and the end of both. Leaves what the bytes mean to the code that reads
 // them, and the request to the client.
 // I1  It ends exactly once; afterwards nothing of it is left: no timer, no unread body.
 // I2  `abort` closes the connection at once, whatever state the exchange is in.

@@ -3,7 +3,7 @@
 // W1  A prompt that goes on where an earlier one ended renders only what is new in it; tools are rendered once.
 // W2  Names and ids on the wire hold letters, digits, _ and - only, and fit the limits of the strictest servers.
 // W3  The text is well-formed: no half surrogate pair is sent.
-// W4  A server is told of prompt caches what it is known to understand: most refuse a field that they do not know.
+// W4  A server gets those hints about prompt caches that it is known to understand: most refuse a field that they do not know.
 // W5  A mark for a cache stands on one message and changes no text.
 
 import type { PromptMessage, ToolOffer } from "@reverie/model"
@@ -215,7 +215,7 @@ export interface BodyStyle {
   readonly extraBody: { readonly [key: string]: Json }
 }
 
-/** What a provider is told of its prompt cache, and of tools that may not be called now. */
+/** Hints to a provider about its prompt cache, and about tools that may not be called now. */
 export interface Hints {
   readonly cacheKey?: string | undefined
   /** Wire names. */

@@ -6,11 +6,11 @@ import type { Address } from "@reverie/protocol"
 import type { Job, Queue, Worker } from "bullmq"
 import type { Sleep, Tick } from "../job.ts"
 
-/** A wake-up that somebody wants to be given. */
+/** A wake-up that someone wants to be given. */
 export interface Request {
   readonly address: Address
   readonly urgency: Urgency
-  /** Of whoever gives it. */
+  /** Of anyone who gives it. */
   readonly trace?: string
 }
 

@@ -1,6 +1,6 @@
 // PostgresCarrier: wake-ups carried by PostgreSQL, with BullMQ's own tables.
 // Owns the pool, and telling orders. Leaves jobs to others.
-// C3  One pool a process. Tables are made at the first use; whoever comes second finds them.
+// C3  One pool a process. Tables are made at the first use; anyone who comes second finds them.
 // C4  Ranks of tenants are not kept here: wake-ups of the same urgency go in the order of their arrival.
 
 import { createPostgresBackend, type PgPool, type PgPoolClient, runMigrations, withBackend } from "bullmq"

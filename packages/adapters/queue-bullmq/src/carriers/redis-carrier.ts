@@ -14,12 +14,12 @@ import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
 import { PRIORITIES_SCRIPT } from "../priority.ts"
 import { newWorkerName, within } from "../reach.ts"
 
-// RedisClient: one connection to Redis that comes back by itself, and ends when it is told to.
+// RedisClient: one connection to Redis that comes back by itself, and ends when it is asked to.
 // C1  It comes back by itself, from a Redis that was away, replaced, or made read-only for a while.
 // C5  Told to end, it ends, also between two attempts to connect; so do its duplicates, which BullMQ makes and waits for.
 
 class EndingRedis extends Redis {
-  /** The client is left waiting for ever where it is told to end between two attempts: an attempt has an end of its own. */
+  /** The client is left waiting for ever where it is asked to end between two attempts: an attempt has an end of its own. */
   override disconnect(reconnect = false): void {
     if (this.status === "reconnecting" && !reconnect) this.connect().catch(() => undefined)
     super.disconnect(reconnect)

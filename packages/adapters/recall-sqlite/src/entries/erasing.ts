@@ -1,6 +1,6 @@
 // Erasing: an assistant leaves the index, with all that is its own.
 // Owns the order of it, a piece at a time. Leaves that nothing can be read afterwards to secureDelete.ts.
-// E1  From the first piece on nothing of it is found and its position is the start; what is told from then on is a life of
+// E1  From the first piece on nothing of it is found and its position is the start; what is reported from then on is a life of
 //     its own. What was broken off is gone on with the next time that anybody is erased.
 // E2  Its words leave the groups it shared them with, too.
 // E3  A piece is small: others have their turn in between.

@@ -1,5 +1,5 @@
 // Row: an entry of a memory as the index keeps it and finds it.
-// Owns the shapes. Leaves reading and writing to entries.ts and entries.ts.
+// Owns the shapes. Leaves reading and writing to entries.ts.
 
 import type { AttachedFact, MemoryEntry } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"

@@ -1,6 +1,6 @@
 // Matrices: the vectors of groups, in memory, to be compared with all at once.
 // Owns how a vector is written, the memory they may take, and when they are out of date.
-// M1  A matrix is used as long as the vectors in it have not changed: neither here nor, as SQLite says, by somebody else.
+// M1  A matrix is used as long as the vectors in it have not changed: neither here nor, as SQLite says, by someone else.
 // M2  A vector is kept as bytes, each number at most half a hundredth of the largest off.
 
 import type { DatabaseSync } from "node:sqlite"
@@ -122,7 +122,7 @@ export class Matrices {
 
 // Searcher: searches of large memories, off the event loop.
 // A1  A thread that does not answer costs nothing but its help: the question comes back unanswered and is answered here.
-// A2  Whoever opens the file anew ends the thread: it would go on reading the file before.
+// A2  Anyone who opens the file anew ends the thread: it would go on reading the file before.
 // A3  The thread keeps no process alive, but by a question that waits.
 
 export interface Opening {

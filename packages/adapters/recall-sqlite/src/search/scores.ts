@@ -1,6 +1,6 @@
 // Scores: what the entries of a segment have come to, one number each.
 // Owns the memory, one for all questions, for none is asked while another one is. Leaves what is added to posting-list.ts.
-// S1  Whoever has a score can be told without a look at those who have none, unless these are few.
+// S1  Anyone who has a score can be told without a look at those who have none, unless these are few.
 
 export class Scores {
   sums = new Float32Array(1_024)

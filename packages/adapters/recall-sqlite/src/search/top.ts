@@ -1,5 +1,5 @@
 // Top: the best of many, of whom most are not among them.
-// Owns keeping them apart. Leaves the order to whoever asks.
+// Owns keeping them apart. Leaves the order to the caller.
 // T1  Of two in the same place the one that was offered first stays.
 
 /** A heap with the worst of the best on top. */

@@ -3,7 +3,7 @@
 // M1  Until the last step the old segments are in use as they are; with it the new one takes their place, at once.
 // M2  What was dead when it began is in the new one no more; what dies meanwhile is dead in the new one too.
 // M3  A step does about as much as it was told to, however large the segments are.
-// M4  A merge whose segments somebody else has merged comes to nothing.
+// M4  A merge whose segments someone else has merged comes to nothing.
 
 import { eachEntry, type List } from "./posting-list.ts"
 import { type DocColumns, isOfMany, listPlace, type SegmentHead, SegmentWriter } from "./segment.ts"

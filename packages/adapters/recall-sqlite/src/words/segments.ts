@@ -20,7 +20,7 @@ import { change, changing, query } from "../connection.ts"
 import { classOf } from "./posting-list.ts"
 
 // ByteCache: what was read of the file and never changes, in memory.
-// C1  What is kept has a bound in bytes, whoever asks for how much; what was not asked for the longest goes first.
+// C1  What is kept has a bound in bytes, no matter who asks for how much; what was not asked for the longest goes first.
 
 class ByteCache<A> {
   readonly #most: number
@@ -198,7 +198,7 @@ export const segmentQueries = (database: DatabaseSync) => {
       return { key, write: (number: number, body: Uint8Array) => void insertLeaf(key * MOST_LEAVES + number, body) }
     },
     isInUse: (key: number): boolean => inUse.one(key) !== undefined,
-    /** Takes a segment into use; false when its leaves have been dropped by somebody else. */
+    /** Takes a segment into use; false when its leaves have been dropped by someone else. */
     file: (key: number, { dead, grp, level }: Filed, head: SegmentHead, { ats, docs, trusts }: DocColumns): boolean => {
       if (finish(key) === 0) return false
       const [first = 0, last = 0] = [docs[0], docs.at(-1)]

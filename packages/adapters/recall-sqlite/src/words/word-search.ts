@@ -1,6 +1,6 @@
 // WordSearch: the entries that the words of a question bring up, the best first.
-// Owns rarity, scores and what is demanded of an entry besides its words. Leaves lists to word-search.ts, reading entries to
-// searching.ts, and their order to the text module.
+// Owns lists, rarity, scores and what is demanded of an entry besides its words. Leaves reading entries to searching.ts, and
+// their order to the text module.
 // Q1  What a question costs does not grow with the age of an assistant: its words are read, the rarest first, up to a bound.
 //     They bring up the entries that are looked at. What the more common words add, those that many entries have, is known
 //     of each of these by itself. Of an assistant with some ten thousand memories all words are read, and scores are exact.

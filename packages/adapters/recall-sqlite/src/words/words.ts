@@ -1,7 +1,7 @@
 // Words: what the index keeps so that entries are found by their words.
-// Owns putting an entry under a number of its own for each group that may read it, and taking it away. Leaves rows to
-// words.ts and segments.ts, and searching to word-search.ts.
-// W1  An entry has a new number whenever it is told anew, so what stands under an old one is dead, wherever it still stands.
+// Owns putting an entry under a number of its own for each group that may read it, and taking it away. Leaves
+// segments to segments.ts, and searching to word-search.ts.
+// W1  An entry has a new number whenever it is reported anew, so what stands under an old one is dead, wherever it still stands.
 // W2  An entry is found by its words as soon as it was told.
 // W3  Telling it something costs as much for an old assistant as for a young one.
 
@@ -26,7 +26,7 @@ const DEAD_SHARE = 0.5
 
 /**
  * To drop a leaf is as much work as so many entries of lists. Over its life an entry leaves less than half a leaf behind: what
- * is dropped for each that is told is more than that, so that nothing piles up, and never much at once.
+ * is dropped for each that is reported is more than that, so that nothing piles up, and never much at once.
  */
 const WORK_A_LEAF = 512
 
@@ -190,7 +190,7 @@ export interface Sizes {
   readonly flushed: number
   /** A tail keeps some besides: what was told last is often told again. */
   readonly kept: number
-  /** Work on segments for each entry that is told, in entries of lists. */
+  /** Work on segments for each entry that is reported, in entries of lists. */
   readonly work: number
   /** Most entries of lists that are read for a question. */
   readonly read: number

@@ -229,7 +229,7 @@ const TAKEN_BLOCK = "SELECT 1 AS one FROM blocks WHERE tenant = $1 AND id = $2"
 const TAKEN_LABEL = "SELECT 1 AS one FROM blocks WHERE tenant = $1 AND owner = $2 AND label = $3"
 const TAKEN_KEY = "SELECT answer FROM block_answers WHERE tenant = $1 AND key = $2"
 
-/** What is in the way of blocks and answers, whoever it belongs to. */
+/** What is in the way of blocks and answers, no matter whom it belongs to. */
 export const obstacleIn = (
   query: Query,
   tenant: TenantId,

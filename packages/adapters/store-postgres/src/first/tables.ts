@@ -5,7 +5,7 @@
 // T2  Who rests is in no index but the ones on keys and addresses: `wakes` has a row only for who has, or will have,
 //     something to do.
 // T3  `seq` counts the envelopes of one lane of one assistant from 1 without gap, in the order of their commits, because
-//     whoever writes it holds the assistant's row. So cursors count too, and what waits is a difference.
+//     anyone who writes it holds the assistant's row. So cursors count too, and what waits is a difference.
 // T4  Text that may hold anything (bodies, ids from outside, labels) is JSON text, which has neither NUL nor surrogates.
 
 export const tables = `

@@ -1,6 +1,6 @@
 // Allowance on PostgreSQL: what tenants spend, and their calls under way.
 // Owns the tables `allowance_accounts` and `allowance_calls`. Leaves the arithmetic of windows to the ledger room.
-// A1  Whoever asks for a tenant holds the row of its account until it is answered: askings of one tenant follow one
+// A1  Anyone who asks for a tenant holds the row of its account until it is answered: askings of one tenant follow one
 //     another, those of others do not wait. No connection is held beyond that.
 
 import {

@@ -5,7 +5,7 @@
 //     time; when it has changed he judges anew, on what stands then.
 // I3  A change whose answer was lost is asked again: the answer under its key is found, if it was kept.
 // I4  What a judge made of a document is forgotten with his judgement: until it is written another one may write the same
-//     version, and whoever then took the document for that version would build on what was never kept.
+//     version, and anyone who then took the document for that version would build on what was never kept.
 
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { type BlockRows, type BlockStore, BlockStoreUnavailable, keepBlocks } from "@reverie/memory"
@@ -21,7 +21,7 @@ const unavailable =
 
 const WRITE = "SELECT write_blocks($1, $2::jsonb, $3::jsonb, $4::bytea[]) AS written"
 
-/** How often a change is judged anew because another one came before it. Each time somebody got through. */
+/** How often a change is judged anew because another one came before it. Each time someone got through. */
 const MOST_ANEW = 100
 
 interface Judged<A, E> {

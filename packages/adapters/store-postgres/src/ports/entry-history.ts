@@ -1,9 +1,9 @@
 // Chronicle: what was committed, read back.
 // Owns history, entries and the outbox as values.
 // I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
-// I2  The outbox tells an entry only when no transaction that began before its own is still under way: whoever reads on
+// I2  The outbox tells an entry only when no transaction that began before its own is still under way: anyone who reads on
 //     from a position never finds an earlier one later. It waits a moment for such a transaction; one that stays open
-//     for long, of any database of the server, holds back what is told, and nothing is lost.
+//     for long, of any database of the server, holds back what is reported, and nothing is lost.
 
 import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
 import {
@@ -139,7 +139,7 @@ const outboxPage = (database: Database, after: number, limit: number) =>
     return sure(yield* database.query<EntryRow>(OUTBOX, [after, limit]))
   })
 
-// The last position that is told. A reader who begins there misses nothing that is told later.
+// The last position that is reported. A reader who begins there misses nothing that is reported later.
 const END = `
   WITH sure AS (${HORIZON})
   SELECT coalesce((SELECT position FROM ledger WHERE position < (SELECT horizon FROM sure)

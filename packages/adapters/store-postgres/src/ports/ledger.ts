@@ -1,6 +1,6 @@
 // Ledger on PostgreSQL: creations, commits and what they leave behind.
 // Owns the words of these verbs as operations, and of their answers. Leaves the rules to first/apply.ts,
-// reading back to chronicle.ts, ledger.ts and ledger.ts.
+// reading back to entry-history.ts.
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 
 import {
@@ -49,7 +49,7 @@ import { bounded, lengthOf } from "../pages.ts"
 import type { Time } from "../time.ts"
 import type { Writer } from "../writer.ts"
 
-// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+// Register: the assistants as they stand, the dead letters and the totals, for anyone who looks in from outside.
 // G1  Totals are sums over the assistants: no counter that all would have to write.
 
 interface DeadLetterRow {

@@ -1,6 +1,5 @@
 // Mailbox on PostgreSQL: acceptance, claims, what waits and who is due.
-// Owns the words of these verbs as operations, and of their answers. Leaves the rules to first/apply.ts, who is
-// due to mailbox.ts.
+// Owns the words of these verbs as operations, and of their answers, and who is due. Leaves the rules to first/apply.ts.
 // I1  A lease is judged by the database's clock, so that workers whose clocks differ agree on who holds an assistant.
 
 import {
@@ -35,9 +34,9 @@ import { readEach } from "../pages.ts"
 import type { Time } from "../time.ts"
 import type { Writer } from "../writer.ts"
 
-// Due: who has something to do that nobody holds, and when the next one will.
+// Due: who has something to do that no one holds, and when the next one will.
 // I1  A look costs what it finds and what is held, never what sleeps.
-// I2  Tenants take turns: the longest waiting of each, then the second of each, so that nobody is hidden behind a tenant
+// I2  Tenants take turns: the longest waiting of each, then the second of each, so that no one is hidden behind a tenant
 //     with many. Told are they in the order of waiting.
 
 // Goes from tenant to tenant along the index.

@@ -109,13 +109,9 @@ export interface BundleReader {
   readonly tenants: () => ReadonlyArray<TenantId>
 }
 
-export const bundleReader = (database: DatabaseSync): BundleReader => {
-  const rows = rowQueries(database)
-  const blocks = blockQueries(database)
-  const assistants = assistantQueries(database)
-  const entries = entryQueries(database)
-
-  const mailOf = function* (key: number, newest: number) {
+/** The rows that only grow, page by page up to where they reached. */
+const growingQueries = (rows: ReturnType<typeof rowQueries>, entries: ReturnType<typeof entryQueries>) => ({
+  mail: function* (key: number, newest: number) {
     for (const lane of LANES) {
       const column = LANES.indexOf(lane)
       let page = rows.mail.all(key, column, 0, newest, PAGE)
@@ -123,13 +119,19 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
         for (const row of page) yield { ...row, lane, id: readKeyText(row.id) }
       }
     }
-  }
-
-  const entriesOf = function* ({ key, last, version }: StateRow) {
+  },
+  entries: function* ({ key, last, version }: StateRow) {
     for (let from = 1; from <= version; from += PAGE) {
       yield* [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))].toReversed()
     }
   }
+})
+
+export const bundleReader = (database: DatabaseSync): BundleReader => {
+  const rows = rowQueries(database)
+  const blocks = blockQueries(database)
+  const assistants = assistantQueries(database)
+  const growing = growingQueries(rows, entryQueries(database))
 
   const headOf = (row: StateRow): AssistantHead => {
     const cursors = cursorsOf(row)
@@ -143,8 +145,8 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
     const { assistant, tenant } = addressOf(row)
     return {
       head: headOf(row),
-      mail: mailOf(row.key, rows.newestMail.one()?.seq ?? 0),
-      entries: entriesOf(row),
+      mail: growing.mail(row.key, rows.newestMail.one()?.seq ?? 0),
+      entries: growing.entries(row),
       records: rows.records.all(row.key),
       sends: rows.sends.all(),
       deadLetters: rows.deadLetters

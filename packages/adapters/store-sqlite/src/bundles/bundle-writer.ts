@@ -5,8 +5,8 @@
 import type { DatabaseSync } from "node:sqlite"
 import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
-import { assistantQueries, entryQueries, padded, receivesColumn } from "../ledger/assistants.ts"
-import { envelopeQueries, wakeOnCommit } from "../mailbox/mailbox.ts"
+import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
+import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { discardedCounting } from "../ledger/ledger.ts"
 import { change, query } from "../sql.ts"
@@ -107,7 +107,7 @@ const entryRowsTo = (database: DatabaseSync) => {
   }
 }
 
-/** What is in the way of blocks and answers, whoever it belongs to. */
+/** What is in the way of blocks and answers, no matter whom it belongs to. */
 const obstaclesTo = (database: DatabaseSync) => {
   const byId = query<{ readonly key: number }>(database, "SELECT key FROM blocks WHERE tenant = ? AND id = ?")
   const byLabel = query<{ readonly key: number }>(

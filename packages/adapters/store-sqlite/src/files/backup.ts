@@ -45,6 +45,7 @@ const Contents = Schema.Struct({
   committed: Schema.Int,
   files: Schema.Array(Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }))
 })
+/** What a backup holds. */
 export type BackupContents = typeof Contents.Type
 
 const decodeContents = Schema.decodeUnknownSync(Schema.fromJsonString(Contents))
@@ -77,7 +78,7 @@ const positionOf = (file: string) => {
   }
 }
 
-/** Copies a database as it is at one moment, beside whoever writes it, and makes the copy a single file. */
+/** Copies a database as it is at one moment, beside anyone who writes it, and makes the copy a single file. */
 const copyDatabase = async (from: string, to: string): Promise<void> => {
   const source = new DatabaseSync(from, { readOnly: true })
   try {
@@ -222,12 +223,13 @@ export const backupDirectory = (
 ): Effect.Effect<BackupContents, Refusal> =>
   attempted(directory, () => makeBackup(resolve(directory), resolve(target), force))
 
+/** What was put back. */
 export interface Restored extends BackupContents {
   /** Where the files that were there before are kept. */
   readonly former?: string
 }
 
-/** Puts a backup in the place of a data directory that nobody works on. */
+/** Puts a backup in the place of a data directory that no one works on. */
 export const restoreDirectory = (
   source: string,
   directory: string,

@@ -2,8 +2,8 @@
 // Owns the lock, the name that is held, and the word on who holds it. Leaves the data to store.ts.
 // O1  At most one living process owns a directory.
 // O2  Ownership ends with the process, however it dies: the kernel frees the lock and the name.
-// O3  Who is refused is told who owns it; the process number may lag behind, it never decides alone.
-// O4  A file that somebody reads and closes in the owning process drops its POSIX locks, all of them ("How to corrupt an
+// O3  Who is refused learns who owns it; the process number may lag behind, it never decides alone.
+// O4  A file that someone reads and closes in the owning process drops its POSIX locks, all of them ("How to corrupt an
 //     SQLite database", 2.2). So the directory is owned by a listening socket too, which only the end of the process
 //     frees. It has no file in the directory, so that nothing that copies a directory stumbles over it.
 
@@ -29,7 +29,7 @@ import { StoreBusy, StoreExposed, StoreUnopenable } from "../errors.ts"
 import { sqliteFailure } from "../sql.ts"
 
 // Rights: who may read what a store writes.
-// R1  The directory is 0700 and every file in it 0600, whoever made them and whatever the umask says.
+// R1  The directory is 0700 and every file in it 0600, no matter who made them and whatever the umask says.
 // R2  A directory that is not ours alone is not taken from others: it is refused, and nothing is written into it.
 // R3  A file that exists is never opened here: closing a descriptor of a database drops the locks of the whole process.
 
@@ -168,7 +168,7 @@ const answers = (place: string): Promise<boolean> =>
     socket.once("error", () => resolve(false))
   })
 
-/** Holds the name; undefined where the system lets nobody listen, and then the lock alone decides. */
+/** Holds the name; undefined where the system lets no one listen, and then the lock alone decides. */
 const holdName = async (directory: string): Promise<Server | undefined> => {
   const place = placeOf(nameOf(directory))
   for (let tries = 0; tries < 2; tries++) {

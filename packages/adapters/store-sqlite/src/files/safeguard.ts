@@ -1,6 +1,6 @@
 // Safeguard: what makes an acknowledgement worth something while files lie where others can reach them.
-// Owns the order of looking, marking and acknowledging, and the second name of the log. Leaves looking to safeguard.ts,
-// marking to safeguard.ts, writing to writer.ts, and what a start makes of it to survival.ts.
+// Owns looking, marking, the order of both and of acknowledging, and the second name of the log. Leaves writing to writer.ts,
+// and what a start makes of it to survival.ts.
 // S1  After a loss nothing is acknowledged, and the connection is never closed: closing would write the log into whatever
 //     stands at the path by now. The process ends without it (`exit`).
 // S2  The log has a second name (a hard link). Another program that takes itself for the last user of the database removes
@@ -26,7 +26,7 @@ import { query, type SqliteFailure } from "../sql.ts"
 // HighMark: how far a store had come, kept outside the database.
 // M1  It never says more than was durable, and at the moment of an acknowledgement it says all that is acknowledged: it is
 //     written between the two. It is not flushed to the disk, so after a power cut it may say less, and then proves less.
-// M2  It knows the file that it is: a copy of a directory carries a mark that binds nobody.
+// M2  It knows the file that it is: a copy of a directory carries a mark that binds no one.
 // M3  A mark that cannot be read is none.
 
 export interface Position {
@@ -93,8 +93,8 @@ export class HighMark {
 
 // FileGuard: whether the files of an open store are still the files at their paths.
 // G1  Nothing is acknowledged after a file was removed, moved, replaced or written by another program: it is looked before
-//     each transaction, once more before its waiters hear of it, and several times a second at rest.
-// G2  Whoever only reads, beside or inside this process, is no trouble.
+//     each transaction, once more before its waiters learn of it, and several times a second at rest.
+// G2  Anyone who only reads, beside or inside this process, is no trouble.
 // G3  What was found stays found: a store that has lost its files never writes again.
 
 const LOOK_EVERY_MILLIS = 250
@@ -289,7 +289,7 @@ export class Safeguard {
     if (this.failure() === undefined) {
       this.#mark.write({ ...this.#position(), database: null })
       this.#database.close()
-      // With somebody still reading the log stays where it is, and keeps both names.
+      // With someone still reading the log stays where it is, and keeps both names.
       if (inodeOf(join(this.#directory, LOG)) === undefined) rmSync(join(this.#directory, LOG_LINK), { force: true })
     }
     this.#mark.close()

@@ -102,7 +102,7 @@ const isConsistent = (database: DatabaseSync): boolean => {
 }
 
 /**
- * The database was written by somebody else, and the log is still there. Another program may have moved a part of the log
+ * The database was written by someone else, and the log is still there. Another program may have moved a part of the log
  * into it, which is well; or the file is an older one, which the log would make into neither.
  */
 const assertTogether = (directory: string, mark: Mark | undefined, acceptLoss: boolean): void => {

@@ -1,5 +1,5 @@
-// Assistants: the one row of each assistant.
-// Owns its columns and the look-ups on it. Leaves the rules of claim and commit to mailbox.ts and ledger.ts.
+// Assistants: the rows of an assistant: its own, its envelopes, its ledger entries.
+// Owns their columns and the look-ups on them. Leaves the rules of claim and commit to mailbox.ts and ledger.ts.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -7,8 +7,12 @@ import {
   addressKey,
   type AssistantId,
   type Cursors,
+  type Envelope,
+  type EnvelopeId,
   isBefore,
+  keyText,
   type Lane,
+  laneOf,
   LANES,
   type MessagePlace,
   type PlacedMessage,
@@ -45,7 +49,6 @@ export interface AssistantRow extends Cursors {
   readonly id: string
 }
 
-/** What accepting an envelope asks of the row. */
 export type DoorRow = Pick<AssistantRow, "key" | "wake" | "receives" | "retired">
 
 export interface StateRow extends AssistantRow {
@@ -172,6 +175,77 @@ export class Leases {
   #sweep(now: number): void {
     for (const [key, { until }] of this.#byKey) if (until <= now) this.#byKey.delete(key)
     this.#sweepAt = Math.max(SWEEP_FROM, this.#byKey.size * 2)
+  }
+}
+
+// Envelopes: the rows of everything that was ever accepted.
+
+export interface EnvelopeRow {
+  readonly seq: number
+  readonly id: string
+  readonly acceptedAt: number
+  readonly body: string
+}
+
+export const columnOf = (lane: Lane): number => LANES.indexOf(lane)
+
+export const envelopeQueries = (database: DatabaseSync) => {
+  const insert = change(
+    database,
+    "INSERT OR IGNORE INTO envelopes (assistant, lane, id, accepted_at, body) VALUES (?, ?, ?, ?, ?)"
+  )
+  const beyond = "FROM envelopes WHERE assistant = ? AND lane = ? AND seq > ?"
+  const first = query<{ readonly acceptedAt: number }>(
+    database,
+    `SELECT accepted_at AS acceptedAt ${beyond} ORDER BY seq LIMIT 1`
+  )
+  // One row for the heads of all lanes, and one for what is next: a list costs several times as much, also an empty one.
+  const headOf = (lane: Lane, at: number): string =>
+    `(SELECT seq FROM envelopes WHERE assistant = ?1 AND lane = ${columnOf(lane)} AND seq > ?${at + 2} ORDER BY seq LIMIT 1) AS ${lane}`
+  const heads = query<Readonly<Record<Lane, number | null>>>(database, `SELECT ${LANES.map(headOf).join(", ")}`)
+  const next = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT 1`)
+  const further = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT ?`)
+  const seqsFrom = (assistant: number, lane: Lane, head: number, limit: number): ReadonlyArray<number> => {
+    const second = limit > 1 ? next.one(assistant, columnOf(lane), head)?.seq : undefined
+    if (second === undefined) return [head]
+    const more = limit > 2 ? further.all(assistant, columnOf(lane), second, limit - 2) : []
+    return [head, second, ...more.map(({ seq }) => seq)]
+  }
+  const bySeq = query<EnvelopeRow>(
+    database,
+    "SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
+  )
+  const named = query<EnvelopeRow & { readonly lane: number }>(
+    database,
+    "SELECT seq, id, lane, accepted_at AS acceptedAt, body FROM envelopes WHERE assistant = ? AND id = ?"
+  )
+  const count = query<{ readonly waiting: number }>(database, `SELECT count(*) AS waiting ${beyond}`)
+  const newest = query<{ readonly seq: number }>(database, "SELECT max(seq) AS seq FROM envelopes")
+  return {
+    /** False when the envelope was there before. */
+    insert: (assistant: number, envelope: Envelope, body: string, now: number): boolean =>
+      insert(assistant, columnOf(laneOf(envelope.event)), keyText(envelope.id), now, body).rows === 1,
+    firstAcceptedAt: (assistant: number, lane: Lane, cursor: number): number | undefined =>
+      first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
+    /** Where at most `limit` envelopes of each of these lanes wait, lane by lane, the oldest first. */
+    waiting: (assistant: number, cursors: Cursors, lanes: ReadonlyArray<Lane>, limit: number) => {
+      const found = heads.one(assistant, ...LANES.map((lane) => cursors[lane]))
+      return LANES.flatMap((lane) => {
+        const head = found?.[lane] ?? null
+        if (head === null || limit < 1 || !lanes.includes(lane)) return []
+        return seqsFrom(assistant, lane, head, limit).map((seq) => ({ lane, seq }))
+      })
+    },
+    rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
+    rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
+      const found = named.one(assistant, keyText(id))
+      const lane = found === undefined ? undefined : LANES[found.lane]
+      return found === undefined || lane === undefined ? undefined : { row: found, lane }
+    },
+    waitingCount: (assistant: number, cursors: Cursors): number =>
+      LANES.reduce((sum, lane) => sum + (count.one(assistant, columnOf(lane), cursors[lane])?.waiting ?? 0), 0),
+    /** No row is ever deleted, so the last number is their count. */
+    accepted: (): number => newest.one()?.seq ?? 0
   }
 }
 

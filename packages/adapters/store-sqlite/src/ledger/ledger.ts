@@ -36,6 +36,7 @@ import {
   assistantQueries,
   cursorsOf,
   entryQueries,
+  envelopeQueries,
   ledgerUnavailable,
   type ListedRow,
   padded,
@@ -43,13 +44,13 @@ import {
   sqliteEntryHistory,
   type StateRow
 } from "./assistants.ts"
-import { envelopeQueries, wakeOnCommit } from "../mailbox/mailbox.ts"
+import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
 import { BEHIND, salvaging, undamaged } from "../files/salvage.ts"
 import type { Writer } from "../writer.ts"
 
-// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+// Register: the assistants as they stand, the dead letters and the totals, for anyone who looks in from outside.
 
 interface DeadLetterRow {
   readonly tenant: string
@@ -72,12 +73,10 @@ const lettersIn = (order: "ASC" | "DESC"): string => `
 /** What the body of a letter of this id begins with, and of no other. */
 const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
 
-/** How many letters were discarded. They are numbered in that order, so the next one has the number after it. */
+/** How many letters were discarded: they are numbered in that order. */
 export const discardedCounting = (database: DatabaseSync): (() => number) => {
-  const last = query<{ readonly count: number | null }>(
-    database,
-    "SELECT max(discarded) AS count FROM dead_letters WHERE discarded IS NOT NULL"
-  )
+  const sql = "SELECT max(discarded) AS count FROM dead_letters WHERE discarded IS NOT NULL"
+  const last = query<{ readonly count: number | null }>(database, sql)
   return () => last.one()?.count ?? 0
 }
 
@@ -98,9 +97,9 @@ const sqliteRegister = (database: DatabaseSync, readable: Readable): Register =>
     if (Result.isFailure(state)) {
       return Result.fail(new UnreadableRecord({ record: `state of ${addressKey(address)}`, message: state.failure }))
     }
-    const { version, epoch, key } = row
+    const { version, epoch } = row
     const cursors = cursorsOf(row)
-    const waiting = envelopes.waitingCount(key, cursors)
+    const waiting = envelopes.waitingCount(row.key, cursors)
     return Result.succeed({ address, state: state.success, version, epoch, cursors, waiting })
   }
 
@@ -372,7 +371,7 @@ const discarding = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servic
   }
 }
 
-/** As long as what an assistant is told and says in a tick may well be: a store with less room than that is full. */
+/** As long as what an assistant hears and says in a tick may well be: a store with less room than that is full. */
 const PROBE = "probe ".repeat(11_000)
 
 const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "probe"> => {

@@ -1,4 +1,4 @@
-// Marks: the word on a data directory that somebody has moved out of it, or is about to.
+// Marks: the word on a data directory that someone has moved out of it, or is about to.
 // Owns the file `moved.json`. Leaves refusing to work there to store.ts.
 // M1  The file is there whole or not at all, and as durable as what was committed.
 // M2  A mark that can not be read is one all the same: what it said may have been that the data lives elsewhere.

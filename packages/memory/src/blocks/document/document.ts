@@ -1,7 +1,7 @@
 // StructuredDocument: what one memory block holds, as a document that several may change at the same time.
 // Owns permission, read-only marks and the commit of a change. Leaves carrying it out to `parts.ts`, the form of the text
 // to `render.ts`, keeping it to the store.
-// D1  Whoever is not the system changes only what the permission allows and no read-only mark forbids (F90, F91, F101).
+// D1  All but the system change only what the permission allows and no read-only mark forbids (F90, F91, F101).
 // D2  Subscribers hear of a commit, never of a change that is not committed yet (F102).
 // D3  Documents that have heard of the same commits hold the same, in whatever order they heard of them.
 // D4  A change that was refused in the middle leaves a document that must be thrown away: load it again.
@@ -233,6 +233,6 @@ export const loadLoro: Effect.Effect<Loro> = Effect.promise(() => import("loro-c
 /** The number of a writer, as the library takes it. */
 export const peerOf = (...names: ReadonlyArray<string>): `${number}` => {
   const digest = createHash("sha256").update(JSON.stringify(names)).digest()
-  // The greatest number of 64 bits means nobody.
+  // The greatest number of 64 bits means no author.
   return `${digest.readBigUInt64BE(0) >> 1n}` as `${number}`
 }

@@ -1,5 +1,5 @@
 // Documents: those that were read of late.
-// Owns reading a document from its rows, keeping it in memory, and letting the one go that nobody asked for longest (F93).
+// Owns reading a document from its rows, keeping it in memory, and letting the one go that no one asked for longest (F93).
 // C1  Never more than `capacity` documents are in memory; which ones changes nothing but time.
 // C2  A document that is being changed is not among them: it comes back when its change is kept, or never.
 
@@ -30,7 +30,7 @@ export class Documents {
     return this.#held.size
   }
 
-  /** Takes it out, or reads it: whoever asked owns it until he keeps it. */
+  /** Takes it out of the cache, or reads it: the caller owns it until it is put back. */
   take(
     loro: Loro,
     rows: BlockLooks,

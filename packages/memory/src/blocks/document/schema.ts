@@ -60,6 +60,7 @@ export type BlockSection = typeof BlockSection.Type
 
 const CompositeSchema = Schema.Struct({ kind: Schema.Literal("composite"), sections: Schema.Array(BlockSection) })
 
+/** The form that the text of a block must keep. */
 export const BlockSchema = Schema.Union([PartSchema, CompositeSchema])
 export type BlockSchema = typeof BlockSchema.Type
 

@@ -19,7 +19,7 @@ export const POST = async (request: Request): Promise<Response> => {
     for await (const part of fleet.ask("host", text)) {
       if (part.type === "text") yield encoder.encode(part.text)
       if (part.type === "done" && !isBegun) yield encoder.encode(part.reply)
-      if (part.type === "failed") yield encoder.encode(`It could not be answered: ${part.reason}`)
+      if (part.type === "failed") yield encoder.encode(`It could not be answered: ${part.error.message}`)
       isBegun ||= part.type === "text"
     }
   }

@@ -6,7 +6,7 @@
 import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { counterOf } from "./counter.ts"
+import { counterOf } from "../src/counter.ts"
 
 const encoder = Effect.runSync(
   Effect.cached(

@@ -1,0 +1,83 @@
+// Clone: what a fresh clone of the repository installs to run, how soon it answers, and how it ends.
+// Owns that one row. Leaves the package to the other rows.
+// G1  What is cloned is the last commit: what is not committed is not tried.
+// G2  The machine has an old Node, so that the newer one, the largest part, is installed too.
+
+import { lstatSync, readdirSync, readFileSync } from "node:fs"
+import { availableParallelism, loadavg } from "node:os"
+import { join } from "node:path"
+import { root } from "../../scripts/check/program.ts"
+import type { Row } from "./scene.ts"
+
+const MOST_MEGABYTES = 300
+/** On a machine at rest; on a busy one as much later as others work on it. */
+const MOST_SECONDS = 3
+const STARTS = 3
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/
+
+/** What files take up on the disk. */
+const megabytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
+    (sum, entry) => sum + (lstatSync(join(entry.parentPath, entry.name)).blocks * 512) / 1_048_576,
+    0
+  )
+
+/** Processes that work in this folder, where the system shows them. */
+const workingIn = (folder: string): ReadonlyArray<string> =>
+  process.platform === "linux"
+    ? readdirSync("/proc")
+        .filter((name) => /^\d+$/.test(name))
+        .filter((pid) => {
+          try {
+            return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder)
+          } catch {
+            return false
+          }
+        })
+    : []
+
+export const clone: Row = {
+  name: "clone",
+  says: `a fresh clone: npm start installs at most ${MOST_MEGABYTES} MB, Ctrl-C ends all of it, and the tools still come`,
+  run: async (scene, figure) => {
+    await scene.must(scene.folder, "git", ["clone", "--quiet", "--no-local", root, "clone"])
+    const folder = join(scene.folder, "clone")
+    const cloned = megabytesIn(folder)
+    const node = await scene.node("20")
+    const args = ["start", "--", "--port", "0"]
+    const begun = performance.now()
+    const first = await scene.run(folder, "npm", args, { node, until: ADDRESS, endBy: "SIGINT", seconds: 400 })
+    figure("secondsToFirstAddress", Math.round((performance.now() - begun) / 1_000))
+    const megabytes = Math.round(megabytesIn(folder) - cloned)
+    figure("megabytes", megabytes)
+    const left = workingIn(folder)
+    const seconds: Array<number> = []
+    const [load = 0] = loadavg()
+    const busy = Math.round((1 + load / availableParallelism()) * 10) / 10
+    for (let times = 0; times < STARTS; times++) {
+      const again = performance.now()
+      let heard = Number.POSITIVE_INFINITY
+      const onAddress = { test: (text: string) => ADDRESS.test(text) && ((heard = performance.now() - again), true) }
+      const until = onAddress as unknown as RegExp
+      await scene.run(folder, "npm", args, { node, until, endBy: "SIGINT", seconds: 60 })
+      seconds.push(Math.round(heard / 100) / 10)
+    }
+    figure("secondsToAddress", Math.min(...seconds))
+    const checked = await scene.run(folder, "npm", ["run", "-s", "check", "--", "--only", "format"], {
+      node,
+      seconds: 600
+    })
+    return [
+      ["the address is printed", ADDRESS.test(first.text), first.text],
+      [`at most ${MOST_MEGABYTES} MB are installed`, megabytes <= MOST_MEGABYTES, `${megabytes} MB`],
+      ["Ctrl-C ends it, with its code", [0, 130].includes(first.code), `${first.code}: ${first.text.slice(-400)}`],
+      ["nothing of it goes on", left.length === 0, left.join(" ")],
+      [
+        `the next start says the address within ${MOST_SECONDS} s of a machine at rest`,
+        Math.min(...seconds) <= MOST_SECONDS * busy,
+        `${seconds.join(" ")}, on a machine that is ${busy} times as slow`
+      ],
+      ["a check installs the tools and runs", checked.code === 0, checked.text.slice(-800)]
+    ]
+  }
+}
