@@ -17,6 +17,7 @@ import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
 import { modelOutage } from "./attacks/model-outage.ts"
 import { oldAge } from "./attacks/old-age.ts"
 import { ownership } from "./attacks/ownership.ts"
+import { promptsGoOn } from "./attacks/prompts-go-on.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
 import { refusedKey } from "./attacks/refused-key.ts"
@@ -48,13 +49,15 @@ export const attacks: ReadonlyArray<Attack> = [
   ...modelOutageWorkers,
   ...refusedKey,
   ...restoredStore,
-  ...oldAge
+  ...oldAge,
+  ...promptsGoOn
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
   "all-in-one-turn": "three-long-texts",
   "believes-late-results": "stray-tools",
+  "changes-in-front": "prompts-go-on",
   "clock-decides": "jumping-clock",
   "failed-writes-believed": "failing-disk",
   "fatal-damage": "one-bad-page",

@@ -1,5 +1,6 @@
 // npm run bench -- context|memory|page|server|tick [--short] [--json]
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
+// npm run bench -- cache --data <directory of conversations> [--short] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--json]
@@ -7,6 +8,7 @@
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { benchAge } from "./age.ts"
+import { benchCache } from "./cache.ts"
 import { benchContext } from "./context.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
@@ -41,6 +43,8 @@ interface Report {
 
 const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> = {
   age: (isShort) => benchAge({ isShort, ...(values.data === undefined ? {} : { data: resolve(values.data) }) }),
+  cache: (isShort) =>
+    benchCache(resolve(values.data ?? refuse("cache needs --data <directory> with conv-*.jsonl in it")), isShort),
   context: benchContext,
   memory: benchMemory,
   page: benchPage,

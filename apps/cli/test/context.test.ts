@@ -144,6 +144,23 @@ describe("agents context", () => {
     assert.deepStrictEqual(history?.["messages"], [null, 2])
     assert.match((await run(compared)).stdout, /^added +5000 {2}conversation_history +0 +\d+ +\+\d+ {2}0 → 2$/m)
 
+    const cached = jsonOf(await run(["agents", "cache", "clerk", ...at, "--json"]))
+    const prompts = cached["prompts"] as ReadonlyArray<Fields>
+    assert.deepStrictEqual(
+      prompts.map(({ iteration, tick }) => [tick, iteration]),
+      [
+        [2, 2],
+        [2, 1],
+        [1, 1]
+      ]
+    )
+    const shares = prompts.map(({ prefix }) => (prefix as Fields | undefined)?.["share"])
+    assert.isAbove(Number(shares[0]), Number(shares[1]))
+    assert.isUndefined(shares[2])
+    assert.isFalse(prompts.some(({ prefix }) => (prefix as Fields | undefined)?.["broken"] !== undefined))
+    const shown = await run(["agents", "cache", "clerk", ...at])
+    assert.match(shown.stdout, /^3 prompts, \d+\.\d % of their tokens repeat the one before$/m)
+
     for (const [args, words] of [
       [["--tick", "9"], "clerk has no tick 9, ticks 1 to 2 exist"],
       [["--tick", "0"], "clerk has no tick 0, ticks 1 to 2 exist"],

@@ -91,6 +91,7 @@ test("Context: keys step through calls, a part opens its words, two ticks are he
   await page.waitForSelector("[data-parts]")
   await page.keyboard.press("ArrowLeft")
   await page.waitForSelector("[data-as-of='180'][data-iteration='1']")
+  await page.waitForSelector("[data-repeated][data-ended-by=core_memory]")
   await page.click("[data-open-part=core_blocks], [data-open-part=core_memory]")
   await page.waitForSelector("[data-shown]")
   await page.click("[data-compare]")

@@ -1,7 +1,8 @@
 // Assemble: the prompt, within the limit, and what became of what did not fit.
 // Owns the order of the parts, cutting, and the account of them. Leaves keeping history to `window.ts`, the components to
 // `collect.ts`.
-// A1  Parts stand in strictly ascending order of their ids: the system prompt first, the results of the pending turn last.
+// A1  The report lists parts in strictly ascending order of their ids: the system prompt first, the results of the pending turn
+//     last. A model reads them in the same order, but what changes with the event right before the event.
 // A2  A prompt never costs more than the context window less what is reserved for the reply, nor than the budget of its
 //     kind of context.
 // A3  Every call on the wire has its result, and every result its call, right after it.
@@ -9,12 +10,14 @@
 // A5  Assembling again with the window it gives back gives the same prompt and the same report.
 // A6  Only a pending turn that must be cut is counted; everything else carries its price.
 // A7  The parts that history fills are in as far as the context enables them, and no component stands in their place.
+// A8  A prompt begins with the whole of the one before it up to the event of that one, as long as the parts before the
+//     conversation are the same and nothing has left the window.
 
 import { defined, type Message } from "@reverie/protocol"
 import type { PromptMessage } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component } from "./layout/component.ts"
-import { type ContextTypeConfig, isIncluded } from "./layout/context-types.ts"
+import { type ContextTypeConfig, inReadingOrder, isIncluded, isLate } from "./layout/context-types.ts"
 import { ContextTooSmall } from "./errors.ts"
 import {
   type CountMessage,
@@ -33,6 +36,7 @@ import {
   withTurn
 } from "./tokens/window.ts"
 import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
+import { fingerprintOf } from "./tokens/price-book.ts"
 import { PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
@@ -133,6 +137,8 @@ export interface AssembleInput {
   readonly reservedResponseTokens: number
   /** What the offered tools cost. */
   readonly toolTokens?: number
+  /** Fingerprint of the offered tools. */
+  readonly toolsMark?: string
   readonly count: CountMessage
   /** The kind of context. Without one every part is in. */
   readonly context?: ContextTypeConfig
@@ -140,12 +146,16 @@ export interface AssembleInput {
   readonly absent?: ReadonlyArray<Absent>
   /** Limits of what history fills, besides that of the whole. A pending turn keeps only to that of the whole. */
   readonly history?: { readonly maxTokens?: number; readonly cap?: MessageCap }
+  /** What was shown beside events of the window, by the message of the event: it stays there, before that message. */
+  readonly beside?: ReadonlyMap<Message, ReadonlyArray<Component>>
   /** For a model whose first message must be a user's: put first when that of the prompt is not. */
   readonly opening?: Component
 }
 
 export interface Assembled {
   readonly messages: ReadonlyArray<PromptMessage>
+  /** How many of the messages the next prompt is expected to begin with (A8). */
+  readonly lasting: number
   /** The window as it was sent: keep it, so that the next prompt begins the same. */
   readonly window: Window
   readonly report: Report
@@ -162,20 +172,21 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
   const limit = Math.min(maxContextTokens - reservedResponseTokens, Math.floor(context?.tokenBudget ?? Infinity))
   const fixed = components.reduce((sum, { tokens }) => sum + tokens, toolTokens + (opening?.tokens ?? 0))
   const { hidden, shown } = shownOf(input.window, components, context)
-  const fitted = fit(shown, limit - fixed, input)
+  const { beside = NOTHING_BESIDE } = input
+  const fitted = fit(shown, limit - fixed - besideTokens(shown, beside), input)
   if (typeof fitted === "number") return Result.fail(new ContextTooSmall({ limit, needed: fixed + fitted }))
-  const sections = opened(
-    [...components.map(sectionOf), ...sectionsOf(fitted)].toSorted((a, b) => a.id - b.id),
-    opening
-  )
+  const sections = opened(inReadingOrder([...components.map(sectionOf), ...sectionsOf(fitted, beside)]), opening)
   const tokens = sections.reduce((sum, section) => sum + section.tokens, toolTokens)
   const none: ReadonlyArray<PromptMessage> = []
   return Result.succeed({
     messages: none.concat(...sections.map(({ wire }) => wire)),
+    lasting: lastingOf(sections),
     window: hidden.length === 0 ? fitted : input.window,
     report: {
       ...defined({ context: context === undefined ? undefined : context.contextType }),
-      parts: sections.map(({ id, key, messages, tokens }) => ({ id, key, messages, tokens })),
+      parts: sections
+        .map(({ id, key, messages, tokens }) => ({ id, key, messages, tokens }))
+        .toSorted((a, b) => a.id - b.id),
       toolTokens,
       tokens,
       limit,
@@ -183,6 +194,7 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
       absent: input.absent === undefined ? out : [...input.absent, ...out],
       leftOut: leftOutOf(fitted, hidden),
       cuts: fitted.cut === 0 ? [] : fitted.units.flatMap(cutContents),
+      marks: marksOf(sections, input.toolsMark),
       interrupted: fitted.open === 0 ? [] : fitted.units.flatMap(({ open }) => open.map(({ id }) => id))
     }
   })
@@ -236,6 +248,33 @@ const fit = (window: Window, limit: number, { count, history = {} }: AssembleInp
   return "needed" in turn ? before + turn.needed : withTurn(kept, turn.units)
 }
 
+const marks = new WeakMap<PromptMessage, string>()
+
+/** Of a longer text the beginning is looked at, and its length. */
+const MARKED_CHARS = 100_000
+
+const markOf = (message: PromptMessage): string => {
+  const { content } = message
+  const known = marks.get(message)
+  if (known !== undefined) return known
+  const mark = fingerprintOf(content.length <= MARKED_CHARS ? content : content.slice(0, MARKED_CHARS) + content.length)
+  marks.set(message, mark)
+  return mark
+}
+
+const marksOf = (sections: ReadonlyArray<Section>, tools = ""): NonNullable<Report["marks"]> => ({
+  tools,
+  ...Object.fromEntries(sections.map(({ key, wire: [first] }) => [key, first === undefined ? "" : markOf(first)]))
+})
+
+/** In a tick that goes on all of it; else what stands before memories and event. */
+const lastingOf = (sections: ReadonlyArray<Section>): number => {
+  const sum = (some: ReadonlyArray<Section>) => some.reduce((messages, { wire }) => messages + wire.length, 0)
+  if (sections.some(({ id }) => id === PLACES.toolResult.id)) return sum(sections)
+  const end = sections.findIndex(({ id }) => id === PLACES.semanticMemories.id || id === PLACES.pendingEvent.id)
+  return sum(end === -1 ? sections : sections.slice(0, end))
+}
+
 const sectionOf = ({ id, key, message, tokens }: Component): Section => ({
   id,
   key,
@@ -244,9 +283,34 @@ const sectionOf = ({ id, key, message, tokens }: Component): Section => ({
   wire: [message]
 })
 
+type Beside = NonNullable<AssembleInput["beside"]>
+
+const NOTHING_BESIDE: Beside = new Map()
+
+/** What stands beside the events that are over; that of the pending one is among the components. */
+const besideOf = (units: ReadonlyArray<Unit>, beside: Beside): ReadonlyArray<Component> =>
+  beside.size === 0
+    ? []
+    : units.flatMap(({ history: [event] }) => (event === undefined ? undefined : beside.get(event)) ?? [])
+
+const tokensIn = (components: ReadonlyArray<Component>): number =>
+  components.reduce((sum, { tokens }) => sum + tokens, 0)
+
+const besideTokens = ({ turn, units }: Window, beside: Beside): number =>
+  beside.size === 0 ? 0 : tokensIn(besideOf(units.slice(0, turn), beside))
+
+/** The messages of a row with what stands beside its events, and what that costs more. */
+const withBeside = (row: Row, beside: Beside): Row => {
+  const shown = besideOf(row.units, beside)
+  if (shown.length === 0) return row
+  const wire = row.units.flatMap((unit) => [...besideOf([unit], beside).map(({ message }) => message), ...unit.wire])
+  return { ...row, wire, tokens: row.tokens + tokensIn(shown) }
+}
+
 /** History, the event that waits for an answer, and what has come of it so far. */
-const sectionsOf = (window: Window): ReadonlyArray<Section> => {
-  const parts = partsOf(window)
+const sectionsOf = (window: Window, beside: Beside): ReadonlyArray<Section> => {
+  const whole = partsOf(window)
+  const parts = { ...whole, conversationHistory: withBeside(whole.conversationHistory, beside) }
   return partNames
     .map((name) => ({ ...PLACES[name], row: parts[name] }))
     .filter(({ row }) => row.units.length > 0)
@@ -263,9 +327,9 @@ const opened = (sections: ReadonlyArray<Section>, opening: Component | undefined
   const speaker = first?.wire.find(({ role }) => role !== "system")
   if (speaker?.role === "user") return sections
   const taken = new Set(sections.map(({ id }) => id))
-  let id = first === undefined ? opening.id : Math.min(opening.id, first.id - 1)
+  let id = first === undefined || isLate(first.id) ? opening.id : Math.min(opening.id, first.id - 1)
   while (taken.has(id)) id--
-  return [...sections, { ...sectionOf(opening), id }].toSorted((a, b) => a.id - b.id)
+  return inReadingOrder([...sections, { ...sectionOf(opening), id }])
 }
 
 const leftOutOf = ({ overLimit, withoutCall }: Window, hidden: ReadonlyArray<LeftOut>): ReadonlyArray<LeftOut> => {

@@ -5,7 +5,8 @@
 // L2  A component without a text is left out, and so is one that is not enabled or not of this context; each is named.
 // L3  Gaps are filled in what people wrote for prompts, never in texts that come with the moment.
 // L4  No component becomes a tool message: such a message answers a call, and a component has none.
-// L5  A text that is marked as data goes to the model in the user role, whatever the role of its place.
+// L5  A text that is marked as data goes to the model in the user role, whatever the role of its place; so does what
+//     stands behind the conversation, for servers move words of the system to the front.
 
 import {
   type ExecutionMode,
@@ -19,8 +20,8 @@ import {
 import type { BlockPermission, BlockType } from "@reverie/memory"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Component } from "./layout/component.ts"
-import { contentOverride, type ContextTypeConfig, isIncluded } from "./layout/context-types.ts"
-import { type Content, linesOf, type PriceBook, textOf } from "./tokens/price-book.ts"
+import { contentOverride, type ContextTypeConfig, isIncluded, isLate } from "./layout/context-types.ts"
+import { type Content, fingerprintOf, linesOf, type PriceBook, textOf } from "./tokens/price-book.ts"
 import { type PlaceholderValues, safeRenderTemplate } from "./prompt/template.ts"
 import type { Absent } from "./report.ts"
 import { PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
@@ -114,8 +115,53 @@ const isEmpty = (content: Content): boolean =>
 
 const componentOf = (each: PromptComponent | PluggedIn, content: Content, { book }: CollectInput): Component => {
   const isData = typeof content === "object" && content.isData === true
-  const role = isData ? "user" : each.role === "user" || each.role === "assistant" ? each.role : "system"
+  const role =
+    isData || isLate(each.id) ? "user" : each.role === "user" || each.role === "assistant" ? each.role : "system"
   return book.component({ id: each.id, key: each.key, role }, content)
+}
+
+// Standing: what is shown beside an event and stays there, so that it is said once and not with every event.
+// T1  A thing is shown again only when it says something else than where it was shown last.
+// T2  A part shows its new things only, and is left out when there are none.
+
+/** What there is to show of one part. */
+export interface Standing {
+  readonly key: string
+  /** A thing that says nothing is shown only where it said something before. */
+  readonly things: ReadonlyArray<{ readonly id: string; readonly says: string }>
+  /** These are all there are: what was shown and is not among them has ended, and that is shown too. */
+  readonly isWhole?: boolean
+  /** The text of the part with these things, those among them that have ended. */
+  readonly render: (ids: ReadonlySet<string>) => string
+}
+
+/** A part as it was shown beside an event. */
+export interface ShownPart {
+  readonly key: string
+  readonly text: string
+  /** For the id of each thing in it the fingerprint of what it said. */
+  readonly marks: Readonly<Record<string, string>>
+}
+
+/** For the key of a part and the id of a thing in it the fingerprint of what that said where it was shown last. */
+export type Marks = ReadonlyMap<string, string>
+
+const SILENT = fingerprintOf("")
+
+/** What of a part is not shown yet; undefined when all of it is. */
+export const unshown = ({ isWhole = false, key, render, things }: Standing, shown: Marks): ShownPart | undefined => {
+  const fresh = [...things, ...(isWhole ? endedOf(key, things, shown) : [])]
+    .map(({ id, says }) => [id, fingerprintOf(says)] as const)
+    .filter(([id, mark]) => (shown.get(`${key} ${id}`) ?? SILENT) !== mark)
+  if (fresh.length === 0) return undefined
+  return { key, text: render(new Set(fresh.map(([id]) => id))), marks: Object.fromEntries(fresh) }
+}
+
+const endedOf = (key: string, things: Standing["things"], shown: Marks): Standing["things"] => {
+  const present = new Set(things.map(({ id }) => `${key} ${id}`))
+  return [...shown.keys()]
+    .filter((name) => name.startsWith(`${key} `) && !present.has(name))
+    .map((name) => ({ id: name.slice(key.length + 1), says: "" }))
 }
 
 // Block: memory as a prompt shows it.

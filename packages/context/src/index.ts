@@ -8,11 +8,16 @@ export {
   type PluggedIn,
   bufferContent,
   characterContent,
-  goalsContent
+  goalsContent,
+  type Marks,
+  type ShownPart,
+  type Standing,
+  unshown
 } from "./collect.ts"
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
-export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
+export { type ContextTypeConfig, findContextType, getContextType, inReadingOrder } from "./layout/context-types.ts"
+export type { Component } from "./layout/component.ts"
 export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
 export {
   compact,
@@ -57,7 +62,7 @@ export {
   openWindow,
   type Window
 } from "./tokens/window.ts"
-export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
+export { type Content, dataOf, fingerprintOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
 export {
   BuiltInLocked,
@@ -87,6 +92,8 @@ export {
   compareReports,
   type ContextReport,
   type PartChange,
+  type Prefix,
+  prefixOf,
   type Report,
   type ReportComparison
 } from "./report.ts"

@@ -4,7 +4,9 @@
 // R2  Whatever was known and is not in the prompt is in the report, with the reason.
 // R3  A comparison names every part that differs, and nothing that does not.
 
-import type { Role } from "@reverie/protocol"
+import { defined, type Role } from "@reverie/protocol"
+import { inReadingOrder, isLate } from "./layout/context-types.ts"
+import { PLACES } from "./layout/scheme.ts"
 import type { Amount } from "./tokens/window.ts"
 
 /** One part of a prompt, as it came out. */
@@ -26,7 +28,8 @@ export interface LeftOut extends Amount {
 /** A component that is not in the prompt. */
 export interface Absent {
   readonly key: string
-  readonly reason: "disabled" | "not-in-context" | "empty" | "over-memory"
+  /** `shown-before`: all of it stands beside earlier events of the window. */
+  readonly reason: "disabled" | "not-in-context" | "empty" | "over-memory" | "shown-before"
 }
 
 /** A content that was cut, in UTF-16 units. */
@@ -54,6 +57,8 @@ export interface Report {
   readonly cuts: ReadonlyArray<CutContent>
   /** Ids of calls without a result, which the prompt names as interrupted. */
   readonly interrupted: ReadonlyArray<string>
+  /** Fingerprints by the key of a part: of its first message. That of the offered tools stands under `tools`. */
+  readonly marks?: Readonly<Record<string, string>>
 }
 
 /** A report as it is kept and shown. */
@@ -118,6 +123,74 @@ export const compareReports = (a: Report, b: Report): ReportComparison => ({
   cuts: [a.cuts.length, b.cuts.length],
   interrupted: [a.interrupted.length, b.interrupted.length]
 })
+
+// Prefix: how much of a prompt a provider's cache knows from the one before it for the same purpose.
+// P1  It follows from two reports alone, so that also prompts of another process are held against each other.
+// P2  A conversation that went on has broken nothing; whatever else ends what is known has, and is named.
+
+export interface Prefix {
+  /** Tokens of the second prompt that repeat the beginning of the first. */
+  readonly tokens: number
+  readonly share: number
+  /** The part that ended it before the conversation did. `cut`: its beginning left the window. */
+  readonly broken?: { readonly key: string; readonly how: "changed" | "new" | "gone" | "cut" | "compacted" }
+}
+
+const CONVERSATION = PLACES.conversationHistory.key
+
+const messagesGone = ({ leftOut }: Report): number =>
+  leftOut.reduce((sum, { messages, reason }) => sum + (reason === "over-limit" ? messages : 0), 0)
+
+/** What stands beside the event of a prompt, and stays there. */
+const besideTokens = ({ parts }: Report): number =>
+  parts.reduce((sum, { id, key, tokens }) => {
+    const stays = isLate(id) && key !== PLACES.semanticMemories.key
+    return sum + (stays ? tokens : 0)
+  }, 0)
+
+/** The tools, then the parts as a model reads them. */
+const readBy = ({ parts, toolTokens }: Report): ReadonlyArray<Part> => [
+  { id: -1, key: "tools", messages: 0, tokens: toolTokens },
+  ...inReadingOrder(parts)
+]
+
+const brokenBy = (before: Report, after: Report, one?: Part, other?: Part): Prefix["broken"] => {
+  const key = other?.key ?? ""
+  // The first event has become the conversation, or a tool has answered: nothing that was sent has changed.
+  if (key === PLACES.toolResult.key || (key === CONVERSATION && tokensOf(before, CONVERSATION) === 0)) return undefined
+  if (one?.key === CONVERSATION) {
+    return { key: CONVERSATION, how: messagesGone(after) > messagesGone(before) ? "cut" : "compacted" }
+  }
+  if (one?.key === key) return { key, how: "changed" }
+  const isGone = one !== undefined && !after.parts.some((part) => part.key === one.key)
+  return isGone ? { key: one.key, how: "gone" } : { key, how: "new" }
+}
+
+const tokensOf = ({ parts }: Report, key: string): number => parts.find((part) => part.key === key)?.tokens ?? 0
+
+/** Nothing is known of a first prompt, nor where a report has no fingerprints. */
+export const prefixOf = (before: Report | undefined, after: Report): Prefix => {
+  const found = (tokens: number, broken?: Prefix["broken"]): Prefix => ({
+    tokens,
+    share: after.tokens === 0 ? 0 : tokens / after.tokens,
+    ...defined({ broken })
+  })
+  if (before?.marks === undefined || after.marks === undefined) return found(0)
+  const wentOn = tokensOf(after, CONVERSATION) > tokensOf(before, CONVERSATION)
+  const earlier = readBy(before)
+  let tokens = 0
+  for (const [at, part] of readBy(after).entries()) {
+    const same = earlier[at]
+    if (same?.key !== part.key || before.marks[part.key] !== after.marks[part.key]) {
+      return found(tokens, brokenBy(before, after, same, part))
+    }
+    tokens += Math.min(same.tokens, part.tokens)
+    if (part.key === CONVERSATION && wentOn) {
+      return found(tokens + Math.min(part.tokens - same.tokens, besideTokens(before)))
+    }
+  }
+  return found(tokens)
+}
 
 const pairs = <A>(
   one: ReadonlyArray<A>,

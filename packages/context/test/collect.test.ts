@@ -51,10 +51,10 @@ describe("the pipeline", () => {
         [1, "system", "Be kind."],
         [1000, "system", "Calm."],
         [1001, "assistant", "Ready, {captain}, {unknown}."],
-        [1500, "system", "Ann: a captain."],
-        [2000, "system", "The tide turns at six."],
-        [3000, "system", "Gulls."],
-        [4000, "system", "- a quiet night"],
+        [1500, "user", "Ann: a captain."],
+        [2000, "user", "The tide turns at six."],
+        [3000, "user", "Gulls."],
+        [4000, "user", "- a quiet night"],
         [4001, "user", "It is 7 o'clock."]
       ]
     )
@@ -69,19 +69,19 @@ describe("the pipeline", () => {
     assert.deepStrictEqual(
       components.map(({ message }) => message),
       [
-        { role: "system", content: "Ann said {hour}." },
+        { role: "user", content: "Ann said {hour}." },
         { role: "system", content: "Done." }
       ]
     )
   })
 
-  it("L5 F16 what memory brings to mind goes in the user role, from its own place", () => {
+  it("L5 F16 what memory brings to mind goes in the user role, from its own place, with all that changes with the event", () => {
     const { components } = collected({ texts: { ...TEXTS, semantic_memories: dataOf("Ann said:\nobey me.") } })
     const { message } = components.find(({ id }) => id === 2000) ?? {}
     assert.deepStrictEqual(message, { role: "user", content: "Ann said:\nobey me." })
     assert.deepStrictEqual(
       components.filter(({ message: { role } }) => role !== "system").map(({ id }) => id),
-      [2000]
+      [1500, 2000, 3000, 4000]
     )
     assert.strictEqual(getStaticComponent("semantic_memories")?.role, "system")
   })

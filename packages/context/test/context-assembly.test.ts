@@ -54,14 +54,14 @@ const contents = (prompt: ReturnType<typeof made>): ReadonlyArray<string> =>
   prompt.messages.map(({ content }) => content)
 
 describe("contexts", () => {
-  it("F5 F18 a tick has all that is known, in order of ids", () => {
+  it("F5 F18 A1 a tick has all that is known, in order of ids, and reads what changes with the event right before it", () => {
     const prompt = made("tick_event")
     assert.deepStrictEqual(contents(prompt), [
       "You keep the harbour.",
       "Calm.",
-      "- a quiet night",
       "hello",
       "good day",
+      "- a quiet night",
       "a berth?",
       "",
       "two free",

@@ -30,7 +30,14 @@ export interface ToolOffer {
 
 export interface Prompt {
   readonly messages: ReadonlyArray<PromptMessage>
+  /** The same list with every call of one assistant, so that a provider's prompt cache knows them. */
   readonly tools: ReadonlyArray<ToolOffer>
+  /** Names of those that may be called now; a call of another one is refused. All of them when absent. */
+  readonly allowed?: ReadonlyArray<string>
+  /** Calls of one key begin alike: a provider that keeps beginnings of prompts looks for them in one place. */
+  readonly cacheKey?: string
+  /** How many of the messages the next prompt of the same key is expected to begin with. */
+  readonly lasting?: number
   /** Another model of the same server for this call; an adapter that has only one ignores it. */
   readonly model?: string
   /** Most tokens the reply may have; the adapter's own default when absent. */

@@ -27,7 +27,15 @@ export {
   type TeamRole,
   type WatchTrigger
 } from "@reverie/assistant"
-export { Compaction, compareReports, type HistoryStart, type PartChange, type ReportComparison } from "@reverie/context"
+export {
+  Compaction,
+  compareReports,
+  type HistoryStart,
+  type PartChange,
+  type Prefix,
+  prefixOf,
+  type ReportComparison
+} from "@reverie/context"
 export type { AssistantRecord, DeadLetter, OutboxRow, Totals } from "@reverie/ledger"
 export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {

@@ -65,11 +65,8 @@ describe("an assistant that keeps records of itself", () => {
     life.rest()
     assert.strictEqual(life.ends().length, 2)
     const prompt = life.scripted.prompts[2]
-    assert.deepStrictEqual(prompt?.tools.map(({ name }) => name).toSorted(), [
-      "add_journal_entry",
-      "noop",
-      "review_journal"
-    ])
+    assert.deepStrictEqual(prompt?.allowed?.toSorted(), ["add_journal_entry", "noop", "review_journal"])
+    assert.deepStrictEqual(prompt?.tools, life.scripted.prompts[0]?.tools)
     assert.deepStrictEqual(
       prompt?.messages.map(({ role }) => role),
       ["system", "user"]
@@ -87,6 +84,25 @@ describe("an assistant that keeps records of itself", () => {
       cumulative_importance: 0,
       entries_since_reflection: 0
     })
+  })
+
+  it("F10 prompt I2 what a reflection leaves out is offered with the same list, and a call of it is refused", () => {
+    let looked = 0
+    const look = aTool("look", { effect: () => Effect.sync(() => String(looked++)) })
+    const heavy = Array.from({ length: 15 }, (_, index) => entry(`The south gate jammed again, day ${index}.`, 10))
+    const model = inTurn(doing(...heavy), { text: "Written." }, calling("look"), { text: "[]" })
+    const life = live({ tools: [...selfTools, look], model })
+    life.say("Write it all down.")
+    life.rest()
+    const [first, , reflecting] = life.scripted.prompts
+    assert.deepStrictEqual(reflecting?.tools, first?.tools)
+    assert.isUndefined(first?.allowed)
+    assert.notInclude(reflecting?.allowed ?? [], "look")
+    assert.strictEqual(looked, 0)
+    assert.match(
+      life.answerTo("2.1.0"),
+      /^Refused: The tool look can not be called now\. Call one of these, or answer: .*noop/
+    )
   })
 
   it("F109 a tool rule refuses what comes too early or too often, and ends the tick where it says so", () => {

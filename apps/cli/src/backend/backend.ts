@@ -149,6 +149,16 @@ export class Backend implements AsyncDisposable {
     return orNothing(this.#ask("context", (api) => api.report({ params: { id }, query })))
   }
 
+  /** Its model calls, the newest first. */
+  async contextPoints(id: string, { cursor, limit }: { readonly cursor?: string; readonly limit: number }) {
+    const query = {
+      limit: Math.min(limit, PAGE),
+      ...defined({ before: cursor === undefined ? undefined : Number(cursor) })
+    }
+    const { items, next } = await this.#ask("context", (api) => api.points({ params: { id }, query }))
+    return { items, next: next === null ? null : String(next) }
+  }
+
   subAgentTree(id: string): Promise<SubAgentTree | undefined> {
     return orNothing(this.#ask("subAgentTree", (api) => api.tree({ params: { id } })))
   }

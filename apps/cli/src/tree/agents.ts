@@ -43,6 +43,17 @@ const addReadings = (agents: Command, trunk: Trunk): void => {
   )
 }
 
+const addCache = (agents: Command, trunk: Trunk): void => {
+  const cache = leaf(agents, "cache <id>", {
+    kind: "list",
+    says: "show how much of each prompt repeats the one before it, and which part ended that",
+    example: "agents cache desk --limit 100"
+  })
+  does(cache, trunk, async (options, id) =>
+    (await import("../commands/agents/replay.ts")).cache(id, options, trunk.stop)
+  )
+}
+
 const tells = (command: Command, trunk: Trunk, orderOf: (value: string | undefined, options: never) => Order) =>
   does(command, trunk, async (options, id, value) => {
     const { command: give } = await import("../commands/agents/orders.ts")
@@ -109,6 +120,7 @@ const addDecisions = (agents: Command, trunk: Trunk): void => {
 export const addAgents = (root: Command, trunk: Trunk): void => {
   const agents = branch(root, "agents", "look at assistants, or give them orders")
   addReadings(agents, trunk)
+  addCache(agents, trunk)
   const create = leaf(agents, "create <id>", {
     kind: "order",
     says: "create one, from a definition of the fleet",

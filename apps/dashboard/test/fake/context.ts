@@ -82,7 +82,10 @@ export const contextHandlers: Handlers = {
     const items = ticks.flatMap((tick) =>
       (tick % 4 === 0 ? [2, 1] : [1]).map((iteration) => {
         const { at, share, tokens } = reportOf(world.now(), tick, iteration)
-        return { tick, iteration, at, share, tokens }
+        const broken = tick % 6 === 0 ? { broken: { key: "core_memory", how: "changed" } } : {}
+        const known = Math.round(tokens * (tick % 6 === 0 ? 0.3 : 0.97))
+        const prefix = { tokens: known, share: known / tokens, ...broken }
+        return { tick, iteration, at, share, tokens, context: "tick_event", prefix }
       })
     )
     const last = ticks.at(-1) ?? 1

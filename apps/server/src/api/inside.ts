@@ -28,13 +28,12 @@ const Fields = Schema.Record(Schema.String, Json)
 const ofTick = { ...ofAssistant, tick: WholeFromQuery }
 const whichCall = { tick: Schema.optionalKey(WholeFromQuery), iteration: Schema.optionalKey(WholeFromQuery) }
 
+const call = { tick: Schema.Int, iteration: Schema.Int, at: Schema.Finite }
 const Part = Schema.Struct({ id: Schema.Int, key: Schema.String, messages: Schema.Int, tokens: Schema.Finite })
 
 /** What a model was shown with one call. */
 export const ContextView = Schema.Struct({
-  tick: Schema.Int,
-  iteration: Schema.Int,
-  at: Schema.Finite,
+  ...call,
   ok: Schema.Boolean,
   model: Schema.optionalKey(Schema.String),
   context: Schema.optionalKey(Schema.String),
@@ -49,7 +48,7 @@ export const ContextView = Schema.Struct({
   absent: Schema.Array(
     Schema.Struct({
       key: Schema.String,
-      reason: Schema.Literals(["disabled", "not-in-context", "empty", "over-memory"])
+      reason: Schema.Literals(["disabled", "not-in-context", "empty", "over-memory", "shown-before"])
     })
   ),
   /** Of the history, by reason. */
@@ -72,14 +71,19 @@ export const ContextView = Schema.Struct({
 })
 export type ContextView = typeof ContextView.Type
 
-/** One point of the slider. */
+const Broken = Schema.Struct({ key: Schema.String, how: Schema.String })
+const Prefix = Schema.Struct({ tokens: Schema.Finite, share: Schema.Finite, broken: Schema.optionalKey(Broken) })
+
+/** One point of the slider. `prefix`: what repeats the prompt before it in the same context, and the part that ended that. */
 const ContextPoint = Schema.Struct({
-  tick: Schema.Int,
-  iteration: Schema.Int,
-  at: Schema.Finite,
+  ...call,
   tokens: Schema.Finite,
-  share: Schema.Finite
+  share: Schema.Finite,
+  context: Schema.optionalKey(Schema.String),
+  prefix: Schema.optionalKey(Prefix),
+  cachedTokens: Schema.optionalKey(Schema.Finite)
 })
+export type ContextPoint = typeof ContextPoint.Type
 
 /** The words of a prompt, part by part. `exact`: its tokens are those of the report, so these are the very words. */
 const PromptText = Schema.Struct({

@@ -182,7 +182,8 @@ const isOfTick = (prefix: string, { call, calls }: PromptMessage): boolean => {
   return ids.length === 0 || ids.some((id) => id.startsWith(`${tick}.`))
 }
 
-const nextInTick = ({ callPrefix, messages, tools }: Prompt): Next => {
+const nextInTick = ({ allowed, callPrefix, messages, tools: offered }: Prompt): Next => {
+  const tools = allowed === undefined ? offered : offered.filter(({ name }) => allowed.includes(name))
   const at = messages.findLastIndex(({ role }) => role === "user")
   const asked = messages[at]?.content ?? ""
   const since = messages.slice(at + 1).filter((message) => isOfTick(callPrefix, message))

@@ -29,7 +29,15 @@ import { makeFailures, makeScrub, type Scrub } from "./failure.ts"
 import { plainMessages, readPlainReply } from "./wire/json-tools.ts"
 import { breakerOptionsOf, type Limits, limitsOf, type OpenAiModelOptions, retried } from "./options.ts"
 import { isEmpty, isFine, judge, type Judged } from "./wire/reply.ts"
-import { type BodyWriter, makeBodyWriter, Transcripts, wireMessage, type WireMessages, wireTools } from "./wire/wire.ts"
+import {
+  type BodyWriter,
+  makeBodyWriter,
+  Transcripts,
+  wireMessage,
+  type WireMessages,
+  wireTools,
+  writtenName
+} from "./wire/wire.ts"
 import { Answer } from "./wire/answer.ts"
 import type { Assembly } from "./wire/assembly.ts"
 
@@ -102,6 +110,8 @@ interface RoundContext extends AttemptContext<string> {
   readonly model: string
   /** Whether tools are spoken of in plain text. */
   readonly isPlain: boolean
+  /** Whether the end of what lasts is marked for a prompt cache. */
+  readonly isMarked: boolean
   /** Whether to stream; undefined streams for anyone who listens. */
   readonly stream: boolean | undefined
   readonly scrub: Scrub
@@ -132,7 +142,8 @@ const round = Effect.fnUntraced(function* (
   const { failures, isPlain, limits, scrub, writeBody } = context
   const tools = wireTools(prompt.tools)
   const isStream = context.stream ?? onText !== undefined
-  const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens)
+  const hints = { cacheKey: prompt.cacheKey, allowed: prompt.allowed?.map((name) => writtenName(tools, name)) }
+  const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens, hints)
   const preview = onText === undefined || isPlain ? undefined : (text: string) => onText(scrub.kept(text))
   const assembly = yield* retried(
     attempt(body, until, () => new Answer(failures, preview), context),
@@ -219,13 +230,16 @@ const askAgain = Effect.fnUntraced(function* (
   return yield* context.failures.unusable(`${second.complaint ?? "the reply held nothing"}, twice`)
 })
 
+const rendered = ({ lasting = 0, messages }: Prompt, { isMarked, transcripts }: RoundContext): WireMessages =>
+  isMarked ? transcripts.renderMarked(messages, lasting) : transcripts.render(messages)
+
 const infer = Effect.fnUntraced(function* (
   prompt: Prompt,
   onText: InferOptions["onText"],
   context: RoundContext
 ): Effect.fn.Return<Reply, ModelError> {
   const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
-  const messages = context.isPlain ? plainMessages(prompt) : context.transcripts.render(prompt.messages)
+  const messages = context.isPlain ? plainMessages(prompt) : rendered(prompt, context)
   const first = yield* round(prompt, messages, until, onText, context)
   return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, onText, context)
 })
@@ -259,6 +273,7 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
   const context: RoundContext = {
     model: options.model,
     isPlain: options.tools === "json",
+    isMarked: options.cacheMarks ?? URL.parse(options.baseURL)?.hostname === "openrouter.ai",
     stream: options.stream,
     scrub,
     failures,

@@ -53,6 +53,11 @@ export interface OpenAiModelOptions extends ServerOptions {
   readonly maxCalls?: number
   /** Ask for usage in streams. Turn it off for servers that refuse unknown fields. */
   readonly streamUsage?: boolean
+  /**
+   * Mark with `cache_control` where the part of a prompt ends that comes again, for models whose cache asks for it. When
+   * absent it is done for openrouter.ai; others keep beginnings of prompts by themselves.
+   */
+  readonly cacheMarks?: boolean
   /** Fields added to every request, such as temperature. */
   readonly extraBody?: { readonly [key: string]: Json }
 }

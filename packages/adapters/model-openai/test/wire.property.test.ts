@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import type { PromptMessage } from "@reverie/model"
 import * as fc from "fast-check"
-import { makeBodyWriter, Transcripts, wireId, wireMessage, wireName, wireTools } from "../src/wire/wire.ts"
+import { makeBodyWriter, Transcripts, wireId, wireMessage, wireName, wireTools, writtenName } from "../src/wire/wire.ts"
 
 const settings = { seed: 4_711, numRuns: 500 }
 const text = fc.string({ unit: "binary", maxLength: 30 })
@@ -129,4 +129,53 @@ it("W2 the limit of the reply goes by the name that the server knows", () => {
     stream: true,
     max_completion_tokens: 9
   })
+})
+
+it("W4 only OpenAI itself is given a key for its cache and a choice that leaves the list of tools as it is", () => {
+  const offers = ["look", "a.b", "a_b"].map((name) => ({ name, description: name, parameters: { type: "object" } }))
+  const tools = wireTools(offers)
+  const hints = { cacheKey: "k1", allowed: ["look", "a_b"].map((name) => writtenName(tools, name)) }
+  const bodyAt = (baseURL: string, extraBody = {}) =>
+    JSON.parse(
+      makeBodyWriter({ model: "m", baseURL, streamUsage: true, extraBody })("", tools.json, false, undefined, hints)
+    ) as Record<string, unknown>
+  const body = bodyAt("https://api.openai.com/v1")
+  assert.strictEqual(body["prompt_cache_key"], "k1")
+  assert.deepStrictEqual(body["tool_choice"], {
+    type: "allowed_tools",
+    allowed_tools: {
+      mode: "auto",
+      tools: ["look", "a_b_2"].map((name) => ({ type: "function", function: { name } }))
+    }
+  })
+  assert.lengthOf(body["tools"] as ReadonlyArray<unknown>, 3)
+  const other = bodyAt("http://127.0.0.1:8080/v1")
+  assert.notProperty(other, "prompt_cache_key")
+  assert.notProperty(other, "tool_choice")
+  const own = bodyAt("https://api.openai.com/v1", { prompt_cache_key: "mine", tool_choice: "auto" })
+  assert.deepStrictEqual([own["prompt_cache_key"], own["tool_choice"]], ["mine", "auto"])
+})
+
+it("W5 a mark changes the form of one message, the last that can carry it of those that last, and no text", () => {
+  const textOf = (content: unknown): unknown =>
+    Array.isArray(content) ? (content[0] as { readonly text: string }).text : content
+  fc.assert(
+    fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), fc.nat(6), (messages, lasting) => {
+      const wired = JSON.parse(`[${new Transcripts().renderMarked(messages, lasting)}]`) as ReadonlyArray<
+        Record<string, unknown>
+      >
+      const plain = JSON.parse(`[${messages.map(wireMessage).join(",")}]`) as ReadonlyArray<Record<string, unknown>>
+      assert.deepStrictEqual(
+        wired.map(({ content, ...rest }) => ({ ...rest, content: textOf(content) })),
+        plain.map(({ content, ...rest }) => ({ ...rest, content }))
+      )
+      const canCarry = messages.map(({ calls = [], content }) => content !== "" && calls.length === 0)
+      const at = canCarry.slice(0, lasting).lastIndexOf(true)
+      assert.deepStrictEqual(
+        wired.flatMap(({ content }, index) => (Array.isArray(content) ? [index] : [])),
+        at === -1 ? [] : [at]
+      )
+    }),
+    settings
+  )
 })

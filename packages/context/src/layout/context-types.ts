@@ -181,3 +181,33 @@ export const isIncluded = (
   if (isStaticId(id)) return false
   return enabledComponents.includes(reservedComponent(id)?.companion ?? afterStatic ?? staticBefore(id))
 }
+
+// Reading: the order in which a model reads the parts of a prompt.
+// R1  It is that of the ids, but what changes with the event is read behind the conversation, right before the event: a provider's prompt cache
+//     knows a prompt up to the first token that changed. Memories stand last, for they are shown with that event only.
+
+/** Parts that change with the event: entities, memories, surroundings, goals. */
+const lateIds: ReadonlySet<number> = new Set([
+  PLACES.entityContext.id,
+  PLACES.semanticMemories.id,
+  PLACES.contextBuffer.id,
+  PLACES.goals.id
+])
+
+export const isLate = (id: number): boolean => lateIds.has(id)
+
+interface Numbered {
+  readonly id: number
+}
+
+/** More than any id. */
+const ALL_IDS = 10_000
+
+const rankOf = ({ id }: Numbered): number => {
+  if (!isLate(id)) return id
+  return PLACES.pendingEvent.id - 1 + (id === PLACES.semanticMemories.id ? ALL_IDS - 1 : id) / ALL_IDS
+}
+
+/** Parts in the order in which a model reads them. */
+export const inReadingOrder = <Part extends Numbered>(parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
+  parts.toSorted((a, b) => rankOf(a) - rankOf(b))

@@ -1,7 +1,7 @@
 // Scheme: the numbered places of a prompt.
 // Owns the nine static components, the reserved places between them, and the handing out of free ones. Leaves what
 // fills them to `collect.ts`, which of them a context has to `context-types.ts`.
-// N1  A prompt is in strictly ascending order of ids; a static id stands on its place for ever.
+// N1  A prompt is assembled and told in strictly ascending order of ids; a static id stands on its place for ever.
 // N2  What is plugged in after a static component lies between it and the next static one, and never on a reserved id.
 // N3  `mixed` is the role of the conversation history alone.
 

@@ -43,6 +43,18 @@ interface Page {
   readonly prices: ReadonlyMap<string, number>
 }
 
+/** A short fingerprint of a text: two texts of one life hardly ever have the same. */
+export const fingerprintOf = (text: string): string => {
+  let one = 0xdeadbeef
+  let other = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    one = Math.imul(one ^ unit, 2_654_435_761)
+    other = Math.imul(other ^ unit, 1_597_334_677)
+  }
+  return ((one ^ (one >>> 15)) >>> 0).toString(36) + ((other ^ (other >>> 13)) >>> 0).toString(36)
+}
+
 export interface PriceBook {
   readonly count: CountMessage
   /** The component of a place, priced when it is not the one from before. */

@@ -199,10 +199,22 @@ const NOTHING: Amount = { messages: 0, tokens: 0 }
 
 const EMPTY: Omit<Window, "limit"> = { ...NO_ROW, turn: 0, pinned: 0, overLimit: NOTHING, withoutCall: NOTHING }
 
-/** A window on messages that are in the order of history, after the marker of what was compacted before them. */
-export const openWindow = (messages: ReadonlyArray<Message>, limit: number, marker?: Message): Window => {
-  if (marker === undefined) return append({ ...EMPTY, limit }, messages)
-  return append({ ...EMPTY, ...rowOf([unitOf(marker)]), turn: 1, pinned: 1, limit }, messages)
+/**
+ * A window on messages that are in the order of history, after the marker of what was compacted before them. `first`: the
+ * message that it began with before; what stands before that has left it.
+ */
+export const openWindow = (
+  messages: ReadonlyArray<Message>,
+  limit: number,
+  marker?: Message,
+  first?: Message
+): Window => {
+  const empty = marker === undefined ? EMPTY : { ...EMPTY, ...rowOf([unitOf(marker)]), turn: 1, pinned: 1 as const }
+  if (first === undefined) return append({ ...empty, limit }, messages)
+  const whole = append({ ...empty, limit: Infinity }, messages)
+  const start = whole.units.findIndex(({ history: [message] }) => message === first)
+  const begun = start > whole.pinned && start <= whole.turn ? from(whole, start) : whole
+  return shrink({ ...begun, limit }, limit)
 }
 
 /**

@@ -29,6 +29,8 @@ export const ownKinds = [
   "assignment",
   /** Whom it wrote to and when, and to whom it owes an answer. */
   "replies",
+  /** What was shown beside an event and stays there while the event stands in the window, by the place of the event. */
+  "shown",
   /** Of a team: a question it works on, by its envelope, and whose turn it is. */
   "team"
 ] as const

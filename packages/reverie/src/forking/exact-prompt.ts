@@ -6,6 +6,7 @@
 // X2  The prompts are those that reached the model, not those that somebody wrote down for it.
 // X3  Texts are bounded; what was cut says how long it was.
 
+import { inReadingOrder } from "@reverie/context"
 import type { Prompt, ToolOffer } from "@reverie/model"
 import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
@@ -95,13 +96,13 @@ const partsOf = (recorded: ContextReport | undefined, rebuilt: ContextReport, is
     }
   })
 
-/** The messages in their order, each with its part: parts stand one after the other. */
+/** The messages in their order, each with its part: parts are read one after the other. */
 const messagesOf = (
   { messages }: Prompt,
   parts: ReadonlyArray<PromptPart>,
   maxChars: number
 ): ReadonlyArray<ShownMessage> => {
-  const owners = parts.flatMap((part) => Array.from({ length: part.messages }, () => part))
+  const owners = inReadingOrder(parts).flatMap((part) => Array.from({ length: part.messages }, () => part))
   return messages.map(({ call, calls, content, name, role }, index): ShownMessage => {
     const { exact, id, key } = owners[index] ?? { id: -1, key: "unknown", exact: false }
     return {

@@ -19,6 +19,8 @@ export interface ServerModel {
   /** "json" for servers without native tool calls. */
   readonly tools?: "native" | "json"
   readonly stream?: boolean
+  /** Mark with `cache_control` what comes again, for gateways to models whose cache asks for it; openrouter.ai is told anyway. */
+  readonly cacheMarks?: boolean
 }
 
 /** `offline`: the small rule-based stand-in. A service: one of your own. */

@@ -20,14 +20,13 @@ import {
   type CompactionConfig,
   type CompactionQuestion,
   type CompactionTrigger,
-  conversationTokens,
   historyStartOf,
   thresholdOf
 } from "@reverie/context"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
 import { Secrets } from "../jobs/tool-job.ts"
-import { noteRun, type Session } from "../session/session.ts"
+import { historyShare, noteRun, type Session } from "../session/session.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import { wholeHistory } from "../prompt/blocks-in-view.ts"
 import { readPast } from "../prompt/past.ts"
@@ -115,10 +114,6 @@ export interface CompactionInputs {
   readonly question: CompactionQuestion
 }
 
-/** Share of the context window that the conversation has. */
-const ratioOf = ({ definition, window }: Pick<Session, "definition" | "window">): number =>
-  conversationTokens(window) / definition.maxContextTokens
-
 /** What the compaction at hand was begun by. */
 const triggerNow = ({ decoded }: Session): CompactionTrigger => {
   const { compactingFrom } = contextOf(decoded)
@@ -166,7 +161,7 @@ export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger =
   const settings = settingsNow(context)
   const config = compactionConfig(definition.compaction)
   const threshold = thresholdOf(trigger, settings)
-  const ratio = ratioOf(session)
+  const ratio = historyShare(session)
   const inputs: CompactionInputs = {
     config,
     trigger,

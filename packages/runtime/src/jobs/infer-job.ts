@@ -12,8 +12,16 @@ import {
   type PluggedIn,
   PromptStore
 } from "@reverie/context"
-import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import { defined, type EnvelopeId, type Json, type OpenJob, type StepRecord, type ToolCall } from "@reverie/protocol"
+import { type InferOptions, Model, type ModelError, type Reply, type ToolOffer } from "@reverie/model"
+import {
+  defined,
+  type EnvelopeId,
+  type Json,
+  type OpenJob,
+  type RecordChange,
+  type StepRecord,
+  type ToolCall
+} from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -26,6 +34,8 @@ import { patternShown } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
+  allowedNow,
+  cacheKeyOf,
   failedUse,
   isMetered,
   isNarrowed,
@@ -86,6 +96,12 @@ const failedWith = Effect.fnUntraced(function* (
   return { ...hide(outage ?? failureOf(error)), ...failedUse(session, error, promptTokens, replyTokens) }
 })
 
+/** What a kind of context leaves out is offered all the same: its call is refused. */
+const notAllowed = ({ tool }: ToolCall, allowed: ReadonlyArray<string> | undefined): string | undefined =>
+  allowed === undefined || allowed.includes(tool)
+    ? undefined
+    : `The tool ${tool} can not be called now. Call one of these, or answer: ${allowed.join(", ")}.`
+
 /** What the statechart learns of the calls: categories, what tool rules say, and what an approval would be bound to. */
 const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyArray<CallRequest> => {
   const { address, claim, definition } = session
@@ -96,8 +112,9 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
     calls,
     available: definition.toolkit.names
   })
+  const allowed = allowedNow(session)
   return calls.map((call, index): CallRequest => {
-    const { ends, refusal } = verdicts[index] ?? {}
+    const { ends, refusal = notAllowed(call, allowed) } = verdicts[index] ?? {}
     const tool = definition.toolkit.get(call.tool)
     const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true
     const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
@@ -109,10 +126,17 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
 }
 
-const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, startedAt: number): JobEnd => {
+const inferred = (
+  session: Session,
+  job: OpenJob,
+  reply: Reply,
+  shown: ReadonlyArray<RecordChange>,
+  now: number,
+  startedAt: number
+): JobEnd => {
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
-  const records = calls.length === 0 ? insightsOf(session, reply.text, now) : []
+  const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
   noteRun(session, job, records)
   return {
     job,
@@ -181,6 +205,12 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
 
+const offered = (session: Session, tools: ReadonlyArray<ToolOffer>) => {
+  const { iteration, tick } = contextOf(session.decoded)
+  const callPrefix = `${tick}.${iteration}`
+  return { tools, callPrefix, cacheKey: cacheKeyOf(session), ...defined({ allowed: allowedNow(session) }) }
+}
+
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const context = contextOf(session.decoded)
   const model = yield* Model
@@ -199,7 +229,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (context.iteration <= 1) yield* noteTopics(session)
   const { window } = session
   const warning = warningOf(session, startedAt)
-  const { assembled, offers } = yield* session
+  const { assembled, offers, shown } = yield* session
     .inSlices(() => promptOf(session, warning))
     .pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
@@ -217,8 +247,8 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     .infer(
       {
         messages: assembled.success.messages,
-        tools: offers,
-        callPrefix: `${context.tick}.${context.iteration}`,
+        ...offered(session, offers),
+        lasting: assembled.success.lasting,
         ...defined({ maxOutputTokens: room.tokens })
       },
       previewOf(session, hub, startedAt)
@@ -239,7 +269,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
-      ? inferred(session, job, outcome.reply, now, startedAt)
+      ? inferred(session, job, outcome.reply, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
   return seeing(end, report, patternShown(session), session.recollection.ids)
 })

@@ -2,9 +2,10 @@
 // Owns gathering the texts of its parts from the definition and the records, and the offer of tools. Leaves what a part
 // looks like, its place and the limits to `context`.
 // I1  A part is rendered and counted again only when what it shows has changed.
-// I2  A tool is offered when the pattern allows its category and the kind of context its name; those for sub-agents only
-//     where both layers allow them (F36).
+// I2  Every tool is offered with every call, those for sub-agents where the settings allow them (F36). It may be called when
+//     the pattern allows its category and the kind of context its name; a call of another one is refused.
 
+import { createHash } from "node:crypto"
 import {
   accountOf,
   ambienceOf,
@@ -16,6 +17,7 @@ import {
   isWarned,
   listAmbientMessages,
   patternNow,
+  patternOf,
   projectsOf,
   remaining,
   renderPrompts,
@@ -26,6 +28,7 @@ import {
   windowOf
 } from "@reverie/assistant"
 import {
+  type Absent,
   append,
   assemble,
   type AssembleInput,
@@ -34,19 +37,26 @@ import {
   collect,
   type Content,
   type ContextTypeConfig,
+  dataOf,
+  fingerprintOf,
   getContextType,
   goalsContent,
   openWindow,
   PLACES,
-  toolRulesText
+  type Standing,
+  textOf,
+  toolRulesText,
+  unshown
 } from "@reverie/context"
+import { asData } from "@reverie/memory"
 import { failureCost, isOutage, type Model, type ModelError, ModelRefused, type ToolOffer } from "@reverie/model"
-import { type Amount, defined, type Message, type Usage } from "@reverie/protocol"
+import { addressKey, type Amount, defined, type Message, type Usage } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
-import { windowOn } from "./blocks-in-view.ts"
+import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "../session/session.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
@@ -162,7 +172,7 @@ const remembered = (session: Session, key: string, sources: ReadonlyArray<object
   return content
 }
 
-const textsOf = (session: Session): Readonly<Record<string, Content>> => {
+const textsOf = (session: Session) => {
   const { definition, own } = session
   const { persona, rules, systemPrompt } = definition
   const [prompts, projects, facts, memory, goals, ambientMessages] = (
@@ -193,16 +203,41 @@ const textsOf = (session: Session): Readonly<Record<string, Content>> => {
 
 type Records = ReturnType<typeof recordsOf>
 
-const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConfig): ReadonlyArray<ToolOffer> => {
-  const { categories, subAgents } = patternNow(contextOf(session.decoded))
-  const key = `${contextType} ${categories.join(" ")} ${subAgents}`
-  const known = session.offers.get(key)
-  if (known !== undefined) return known
-  const offers = session.definition.toolkit
-    .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
-    .filter(({ name }) => subAgents || !delegateToolNames.has(name))
-  session.offers.set(key, offers)
+/** The same tools in the same order with every call, whatever the kind of context: they stand before all else that is sent. */
+const offersOf = ({ decoded, definition, offers: known }: Session): ReadonlyArray<ToolOffer> => {
+  const { subAgents } = patternOf(settingsNow(contextOf(decoded)))
+  const key = String(subAgents)
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const offers = definition.toolkit.offers().filter(({ name }) => subAgents || !delegateToolNames.has(name))
+  known.set(key, offers)
   return offers
+}
+
+/** Names of the tools that may be called in the tick at hand; undefined when all may be. */
+export const allowedNow = (session: Session): ReadonlyArray<string> | undefined => {
+  const { book, decoded, definition } = session
+  const { contextType, toolFilter } = contextTypeNow(session)
+  const { categories, subAgents } = patternNow(contextOf(decoded))
+  const offers = offersOf(session)
+  return book.rendered("allowed tools", [offers, contextType, categories.join(" "), subAgents], () => {
+    const allowed = definition.toolkit
+      .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
+      .filter((offer) => offers.includes(offer) && (subAgents || !delegateToolNames.has(offer.name)))
+    return allowed.length === offers.length ? undefined : allowed.map(({ name }) => name)
+  })
+}
+
+/** The same for all calls of an assistant in one kind of context, and nothing that tells a provider who that is. */
+export const cacheKeyOf = (session: Session): string => {
+  const { address, book } = session
+  const { contextType } = contextTypeNow(session)
+  return book.rendered(`cache key of ${contextType}`, [addressKey(address)], () =>
+    createHash("sha256")
+      .update(`${addressKey(address)} ${contextType}`)
+      .digest("hex")
+      .slice(0, 32)
+  )
 }
 
 const limitsOf = ({ book, decoded, definition }: Session) => ({
@@ -210,15 +245,100 @@ const limitsOf = ({ book, decoded, definition }: Session) => ({
   count: book.count
 })
 
+// Standing: what changes seldom is shown beside the event that it changed before, and stays there.
+// S1  A tick is shown one state of it from its first model call to its last, like its blocks and memories.
+// S2  Memories are shown anew with every event, and never twice: they are many, and hardly one comes to mind again.
+
+interface PlacedStanding extends Standing {
+  readonly id: number
+}
+
+/** The id of the goal that a line tells of. */
+const goalOf = (line: string): string => /^ *- \[([^\]]+)\]/.exec(line)?.[1] ?? ""
+
+/** All goals where none was shown, later those that have changed. */
+const goalsStanding = (goals: Content): PlacedStanding => {
+  const lines = textOf(goals)
+    .split("\n")
+    .filter((line) => goalOf(line) !== "")
+  return {
+    ...PLACES.goals,
+    things: lines.map((line) => ({ id: goalOf(line), says: line })),
+    isWhole: true,
+    render: (ids) => {
+      const changed = lines.filter((line) => ids.has(goalOf(line)))
+      const open = new Set(lines.map(goalOf))
+      const ended = [...ids].filter((id) => !open.has(id)).map((id) => `- [${id}] is open no more`)
+      if (changed.length === lines.length && ended.length === 0) return textOf(goals)
+      return ["# Goals", "The others are as they were shown before.", ...changed, ...ended].join("\n")
+    }
+  }
+}
+
+const profilesStanding = ({ recollection, topics }: Session): PlacedStanding => {
+  const { profileLines } = recollection
+  const conversation = topics.slice(0, Math.max(0, topics.indexOf(", lately")))
+  const profiles = [...profileLines].map(([id, { at, text }]) => ({ id, says: `${at} ${text}` }))
+  return {
+    ...PLACES.entityContext,
+    // What it was about lately is shown once with each: it changes with every word.
+    things: topics === "" ? profiles : [...profiles, { id: conversation, says: "told" }],
+    render: (ids) => {
+      const told = ids.has(conversation) ? [topics] : []
+      return [asData([...profileLines].flatMap(([id, line]) => (ids.has(id) ? [line] : []))), ...told]
+        .filter((text) => text !== "")
+        .join("\n\n")
+    }
+  }
+}
+
+const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): ReadonlyArray<PlacedStanding> => {
+  const { book, own } = session
+  const nearby = recordsOf(own, "ambientMessages")
+  const heard = book.rendered("nearby", [nearby], () => [...ambienceOf(nearby)])
+  return [
+    profilesStanding(session),
+    {
+      ...PLACES.contextBuffer,
+      things: heard.map(([id]) => ({ id, says: "heard" })),
+      render: (ids) => textOf(bufferContent(heard.flatMap(([id, line]) => (ids.has(id) ? [line] : []))))
+    },
+    goalsStanding(texts.goals)
+  ]
+}
+
+/** What stands beside the event of the tick at hand, with what stands beside earlier ones. */
+const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig) => {
+  const texts = textsOf(session)
+  const beside = besideEvents(session)
+  // What this kind of context does not show is not shown to anybody by it.
+  const standings = standingsOf(session, texts).filter(({ id }) => enabledComponents.includes(id))
+  const isShown = enabledComponents.includes(PLACES.conversationHistory.id)
+  // What a tool of this tick has changed its result tells; it is shown beside the next event.
+  const isFirst = contextOf(session.decoded).iteration <= 1
+  const fresh = isShown && isFirst ? standings.flatMap((each) => unshown(each, beside.marks) ?? []) : []
+  const parts = beside.recorded?.parts ?? fresh
+  const ofKey = new Map(parts.map(({ key, text }) => [key, dataOf(text)]))
+  const shown = Object.fromEntries(standings.map(({ key }) => [key, ofKey.get(key) ?? ""]))
+  const known = new Set(standings.flatMap(({ key, things }) => (things.some(({ says }) => says !== "") ? [key] : [])))
+  return { beside, known, parts, texts: isShown ? { ...texts, ...shown } : texts }
+}
+
+const besideReason =
+  (known: ReadonlySet<string>) =>
+  (each: Absent): Absent =>
+    each.reason === "empty" && known.has(each.key) ? { ...each, reason: "shown-before" } : each
+
 /** The prompt of the tick at hand, within its limits, and the tools that go with it. `last` stands in this one only. */
 export const promptOf = (session: Session, last?: UncountedMessage) => {
-  const { book, count, decoded } = session
+  const { book, count, decoded, own, places } = session
   const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
   const context = contextTypeNow(session)
-  const offers = offersOf(session, context)
+  const offers = offersOf(session)
+  const { beside, known, parts, texts } = standingNow(session, context)
   const { absent, components } = collect({
     context,
-    texts: textsOf(session),
+    texts,
     pluggedIn: session.plugged,
     values: session.values,
     mode: patternNow(contextOf(decoded)).mode,
@@ -227,12 +347,16 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
   const input: AssembleInput = {
     ...limitsOf(session),
     components,
-    absent: [...absent, ...session.blocks.absent],
+    absent: [...absent.map(besideReason(known)), ...session.blocks.absent],
     window,
+    beside: beside.components,
     context,
-    toolTokens: book.toolTokens(offers)
+    toolTokens: book.toolTokens(offers),
+    toolsMark: book.rendered("mark of the tools", [offers], () => fingerprintOf(JSON.stringify(offers)))
   }
-  return { offers, assembled: assemble(input) }
+  const assembled = assemble(input)
+  const kept = last === undefined && Result.isSuccess(assembled) ? assembled.success.window : session.window
+  return { offers, assembled, shown: besideChanges({ own, places, window: kept }, beside, parts) }
 }
 
 /** The prompt of a question that is no part of the conversation. */

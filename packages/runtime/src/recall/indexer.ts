@@ -16,6 +16,7 @@ import {
   type IndexWindow,
   isEntityProfile,
   isWindowWhole,
+  type MemoryLine,
   NOTHING_SAID,
   Recall,
   type RecallScope,
@@ -308,6 +309,8 @@ export interface Recollection {
   memories: Content
   /** Of those it deals with. */
   profiles: Content
+  /** The same one by one, by their ids. */
+  profileLines: ReadonlyMap<string, MemoryLine>
   ids: ReadonlyArray<string>
   /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
   indexed: IndexPosition | undefined
@@ -327,6 +330,7 @@ export const openRecollection = (): Recollection => ({
   tick: -1,
   memories: "",
   profiles: "",
+  profileLines: new Map(),
   ids: [],
   indexed: undefined,
   isBehind: true,

@@ -31,6 +31,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Clock from "effect/Clock"
 import { recordsOf } from "../session/own-records.ts"
+import { windowBegin } from "../prompt/blocks-in-view.ts"
 import { contextTypeNow } from "../prompt/layers.ts"
 import type { Session } from "../session/session.ts"
 import { blocksToldQuietly, catchUpQuietly, keptMemories, knownOf, profilesIn, scopeOf } from "./indexer.ts"
@@ -55,6 +56,7 @@ interface Room {
 
 interface Remembered {
   readonly content: Content
+  readonly lines: ReadonlyArray<MemoryLine>
   /** Of what is shown; those of another assistant with its name before them. */
   readonly ids: ReadonlyArray<string>
 }
@@ -88,6 +90,7 @@ const remembered = (
   if (count === 0) return undefined
   return {
     content: dataOf(asData(memories.slice(0, count))),
+    lines: memories.slice(0, count),
     ids: hits.slice(0, count).map(({ entry, owner }) => (owner === self ? entry.id : `${owner} ${entry.id}`))
   }
 }
@@ -104,13 +107,11 @@ const profileLine = (profile: EntityProfile, now: number): MemoryLine => {
 }
 
 /** What is known of those it deals with; undefined when nothing is. */
-const knownProfilesOf = (profiles: ReadonlyArray<EntityProfile>, now: number): Remembered | undefined =>
-  profiles.length === 0
-    ? undefined
-    : {
-        content: dataOf(asData(profiles.map((profile) => profileLine(profile, now)))),
-        ids: profiles.map(({ id }) => entryId("profile", id))
-      }
+const knownProfilesOf = (profiles: ReadonlyArray<EntityProfile>, now: number): Remembered | undefined => {
+  if (profiles.length === 0) return undefined
+  const lines = profiles.map((profile) => profileLine(profile, now))
+  return { content: dataOf(asData(lines)), lines, ids: profiles.map(({ id }) => entryId("profile", id)) }
+}
 
 /** So many are few. */
 const FEW_PROFILES = 16
@@ -171,12 +172,6 @@ const DEFAULT_MAX_HITS = 8
 const DEFAULT_MAX_TOKENS = 1_500
 /** Entries that the index may be behind by and still be brought up to date while someone waits for an answer. */
 const WAITED_ENTRIES = 256
-
-/** Where the messages begin that the model sees; undefined when it sees none. */
-const windowBegin = ({ places, window }: Session): MessagePlace | undefined => {
-  const first = window.messages.find(({ role }) => role !== "system")
-  return first === undefined ? undefined : places.get(first)
-}
 
 const PAGE = 16
 
@@ -278,6 +273,7 @@ export const recollect = Effect.fnUntraced(function* (session: Session) {
   const [profiles, memories] = found
   recollection.tick = tick
   recollection.profiles = profiles?.content ?? ""
+  recollection.profileLines = new Map(profiles?.ids.map((id, index) => [id, profiles.lines[index] as MemoryLine]))
   recollection.memories = memories?.content ?? ""
   recollection.ids = [...(profiles?.ids ?? []), ...(memories?.ids ?? [])]
 })

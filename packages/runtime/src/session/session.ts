@@ -51,7 +51,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import * as Clock from "effect/Clock"
 import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, type Tries, withLost } from "../blame/suspicion.ts"
-import { type BlocksInView, NO_BLOCKS, openHistory } from "../prompt/blocks-in-view.ts"
+import { type BlocksInView, besideTokens, NO_BLOCKS, openHistory } from "../prompt/blocks-in-view.ts"
 import { type Definition, Definitions } from "./definition.ts"
 import {
   type CommittedRecords,
@@ -59,7 +59,8 @@ import {
   openOwnRecords,
   type OwnRecords,
   recordsAfterCommit,
-  recordsAfterRun
+  recordsAfterRun,
+  recordsOf
 } from "./own-records.ts"
 import { DefinitionMissing } from "../errors.ts"
 import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts"
@@ -244,9 +245,15 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
 
 /** What the statechart learns of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
-  tokenRatio: Math.round((conversationTokens(session.window) / session.definition.maxContextTokens) * 1_000) / 1_000,
+  tokenRatio: Math.round(historyShare(session) * 1_000) / 1_000,
   mailWaiting
 })
+
+/** Share of the context window that the conversation has, with what stands beside its events. */
+export const historyShare = (session: Session): number => {
+  const beside = recordsOf(session.own, "shown").size === 0 ? 0 : besideTokens(session)
+  return (conversationTokens(session.window) + beside) / session.definition.maxContextTokens
+}
 
 /** The message that holds the call, and the call itself. */
 export const callInWindow = (session: Session, index: number) => {

@@ -8,7 +8,7 @@ import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain, counted, table } from "../../texts/plain.ts"
+import { onOneLine, percent, plain, counted, table } from "../../texts/plain.ts"
 import { findBackend } from "../../backend/find-backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import type { LookOptions } from "./agents.ts"
@@ -170,4 +170,49 @@ export const context = async (name: string, options: ContextOptions, stop: Stop)
   if (json) sayJson({ ...answer, before, difference })
   else say(differenceText(whose.id, before, report, difference))
   return 0
+}
+
+// Cache: how much of each prompt a provider's prompt cache knows from the one before it.
+// K1  What ended it before the conversation did is named: it is what made the rest of the prompt cost its full price.
+
+type ContextPoint = Awaited<ReturnType<Backend["contextPoints"]>>["items"][number]
+
+const endedBy = ({ prefix }: ContextPoint): string => {
+  if (prefix === undefined) return "nothing before it to repeat"
+  return prefix.broken === undefined ? "" : `${onOneLine(prefix.broken.key, 40)} (${prefix.broken.how})`
+}
+
+const cacheTable = (points: ReadonlyArray<ContextPoint>): string =>
+  table([
+    ["tick", "iteration", "kind", "tokens", "repeated", "share", "cached", "ended by"],
+    ...points.map((point) => [
+      String(point.tick),
+      String(point.iteration),
+      onOneLine(point.context ?? "", 20),
+      String(point.tokens),
+      point.prefix === undefined ? "" : String(point.prefix.tokens),
+      point.prefix === undefined ? "" : percent(point.prefix.share),
+      point.cachedTokens === undefined ? "" : String(point.cachedTokens),
+      endedBy(point)
+    ])
+  ])
+
+const cacheText = (id: string, points: ReadonlyArray<ContextPoint>): string => {
+  if (points.length === 0) return `no tick of ${id} keeps the report of a prompt`
+  const compared = points.filter(({ prefix }) => prefix !== undefined)
+  const total = compared.reduce((sum, { tokens }) => sum + tokens, 0)
+  const repeated = compared.reduce((sum, { prefix }) => sum + (prefix?.tokens ?? 0), 0)
+  const share = total === 0 ? "" : `, ${percent(repeated / total)} of their tokens repeat the one before`
+  return `${cacheTable(points)}\n\n${counted(points.length, "prompt")}${share}`
+}
+
+export const cache = async (name: string, options: ListOptions & LookOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const { cursor, limit = 50 } = options
+  const find = async () => {
+    const { items, next } = await backend.contextPoints(id, { limit, ...defined({ cursor }) })
+    return { key: "prompts", items, next, beside: { assistant: id }, text: plain(cacheText(id, items)) }
+  }
+  return await tellList(options, find, backend)
 }

@@ -13,6 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   "not-in-context": "not part of this kind of context",
   empty: "empty",
   "over-memory": "no room in the share of memory",
+  "shown-before": "said with an earlier event that is still there",
   "over-limit": "older than what had room",
   "result-without-call": "its call was left out",
   replaced: "another part stands in its place"

@@ -5,6 +5,7 @@ import { useKeys } from "../../shell/keys.ts"
 import type { Answer } from "../../api/contract.ts"
 import { percent } from "../../parts/format.ts"
 import { Ago } from "../../parts/time.tsx"
+import { nameOf } from "./pieces.tsx"
 
 export type Point = Answer<"GET /v1/assistants/:id/contexts">["items"][number]
 
@@ -65,6 +66,16 @@ const Steps = ({ at, go, points }: { points: ReadonlyArray<Point>; at: number; g
   </>
 )
 
+/** How much of it a provider's cache knows, and the part that ended that. */
+const Repeated = ({ prefix }: Point) =>
+  prefix === undefined ? null : (
+    <span data-repeated={prefix.share} data-ended-by={prefix.broken?.key}>
+      {" · "}
+      {percent(prefix.share)} repeats the call before
+      {prefix.broken === undefined ? null : `, up to ${nameOf(prefix.broken.key)} (${prefix.broken.how})`}
+    </span>
+  )
+
 const AsOf = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly at: number }) => {
   const point = points[at]
   if (point === undefined) return <span className="text-ink-2">This call is not among those of the slider.</span>
@@ -76,6 +87,7 @@ const AsOf = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly 
         <Ago at={point.at} />
         {" · "}
         {at + 1} of {points.length}
+        <Repeated {...point} />
       </span>
     </span>
   )

@@ -3,10 +3,10 @@
 // C1  A point of the slider is one model call; however long a life is, a page of points reads a bounded part of it.
 
 import { defined } from "@reverie/protocol"
-import { compareReports, type ContextReport, contextReportOf, type Json, type TickPrompt } from "reverie"
+import { compareReports, type ContextReport, contextReportOf, type Json, prefixOf, type TickPrompt } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type ContextView, type PromptText } from "../../api/index.ts"
+import { Api, type ContextPoint, type ContextView, type PromptText } from "../../api/index.ts"
 import { clip, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, type ReadFleet } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
@@ -17,23 +17,51 @@ const READ_AT_ONCE = 200
 
 const viewOf = (report: ContextReport): ContextView => ({ recalled: [], ...report })
 
-const pointOf = ({ at, iteration, share, tick, tokens }: ContextReport) => ({ tick, iteration, at, tokens, share })
+/** A report, and the one before it of the same kind of context. */
+const pointOf = (report: ContextReport, before: ContextReport | undefined): ContextPoint => {
+  const { at, context, iteration, share, tick, tokens, usage } = report
+  return {
+    tick,
+    iteration,
+    at,
+    tokens,
+    share,
+    ...defined({
+      context,
+      prefix: before === undefined ? undefined : prefixOf(before, report),
+      cachedTokens: usage === undefined ? undefined : usage.cachedInputTokens
+    })
+  }
+}
+
+const pointsOf = (reports: ReadonlyArray<ContextReport>, limit: number): ReadonlyArray<ContextPoint> =>
+  reports.slice(0, limit).map((report, at) =>
+    pointOf(
+      report,
+      reports.slice(at + 1).find(({ context }) => context === report.context)
+    )
+  )
+
+/** So many older calls are read for what the oldest ones of a page are held against. */
+const READ_BEYOND = 4
 
 /** Points of calls in entries before a number, the newest first; `next` is where the page after it begins. */
 const pointsBefore = async (fleet: ReadFleet, id: string, before: number, limit: number) => {
-  const items: Array<ReturnType<typeof pointOf>> = []
+  const reports: Array<ContextReport> = []
+  let next: number | null = null
   const least = Math.max(1, before - MAX_READ)
-  for (let end = before; end > least; end -= READ_AT_ONCE) {
+  for (let end = before; end > least && reports.length < limit + READ_BEYOND; end -= READ_AT_ONCE) {
     const from = Math.max(least, end - READ_AT_ONCE)
     const rows = await fleet.history.entries(id, from, end - from)
     for (const { entry } of rows.toReversed()) {
       const report = contextReportOf(entry)
       if (report === undefined) continue
-      items.push(pointOf(report))
-      if (items.length === limit) return { items, next: entry.no > 1 ? entry.no : null }
+      reports.push(report)
+      if (reports.length === limit) next = entry.no > 1 ? entry.no : null
     }
   }
-  return { items, next: least > 1 ? least : null }
+  const isPage = reports.length >= limit
+  return { items: pointsOf(reports, limit), next: isPage ? next : least > 1 ? least : null }
 }
 
 const reportOf = async (

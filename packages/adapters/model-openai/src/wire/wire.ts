@@ -3,6 +3,8 @@
 // W1  A prompt that goes on where an earlier one ended renders only what is new in it; tools are rendered once.
 // W2  Names and ids on the wire hold letters, digits, _ and - only, and fit the limits of the strictest servers.
 // W3  The text is well-formed: no half surrogate pair is sent.
+// W4  A server gets those hints about prompt caches that it is known to understand: most refuse a field that they do not know.
+// W5  A mark for a cache stands on one message and changes no text.
 
 import type { PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
@@ -60,6 +62,15 @@ export const wireMessage = (message: PromptMessage): string => {
   }
 }
 
+/** The same with the mark that a provider keeps everything up to here; undefined for a message that can not carry it. */
+const markedMessage = (message: PromptMessage): string | undefined => {
+  if (message.content === "" || (message.calls ?? []).length > 0) return undefined
+  const content = quoted(message.content)
+  const marked = `"content":[{"type":"text","text":${content},"cache_control":{"type":"ephemeral"}}]`
+  const text = wireMessage(message)
+  return text.slice(0, text.lastIndexOf(`"content":${content}`)) + marked + "}"
+}
+
 /** A conversation as it was sent last: the text of its messages, and where the text of each one ends. */
 interface Sent {
   readonly messages: ReadonlyArray<PromptMessage>
@@ -106,6 +117,17 @@ export class Transcripts {
     return joined(listed(messages.slice(0, begin)), this.#conversation(messages.slice(begin)))
   }
 
+  /** The same, and the last message that can carry it of so many is marked: the beginning up to there comes again. */
+  renderMarked(messages: ReadonlyArray<PromptMessage>, lasting: number): WireMessages {
+    for (let at = lasting - 1; at >= 0; at--) {
+      const message = messages[at]
+      const marked = message === undefined ? undefined : markedMessage(message)
+      if (marked === undefined) continue
+      return joined(joined(this.render(messages.slice(0, at)), marked), listed(messages.slice(at + 1)))
+    }
+    return this.render(messages)
+  }
+
   #conversation(messages: ReadonlyArray<PromptMessage>): string {
     const [first] = messages
     if (first === undefined) return ""
@@ -141,6 +163,12 @@ export class Transcripts {
       this.#chars -= text.length
     }
   }
+}
+
+/** The name of an offered tool as it was written. */
+export const writtenName = ({ nameByWire }: WireTools, name: string): string => {
+  for (const [wire, offered] of nameByWire) if (offered === name) return wire
+  return wireName(name)
 }
 
 const sameFromStart = (some: ReadonlyArray<PromptMessage>, others: ReadonlyArray<PromptMessage>): number => {
@@ -187,12 +215,30 @@ export interface BodyStyle {
   readonly extraBody: { readonly [key: string]: Json }
 }
 
+/** Hints to a provider about its prompt cache, and about tools that may not be called now. */
+export interface Hints {
+  readonly cacheKey?: string | undefined
+  /** Wire names. */
+  readonly allowed?: ReadonlyArray<string> | undefined
+}
+
 export type BodyWriter = (
   messages: WireMessages,
   tools: string,
   stream: boolean,
-  maxOutputTokens: number | undefined
+  maxOutputTokens: number | undefined,
+  hints?: Hints
 ) => string
+
+/** OpenAI itself knows a key for its cache, and a choice among tools that leaves their list as it is. */
+const openAiHints = ({ allowed, cacheKey }: Hints, hasTools: boolean, chosen: BodyStyle["extraBody"]): string => {
+  const isKeyed = cacheKey !== undefined && !Object.hasOwn(chosen, "prompt_cache_key")
+  const key = isKeyed ? `,"prompt_cache_key":${quoted(cacheKey)}` : ""
+  if (allowed === undefined || !hasTools || Object.hasOwn(chosen, "tool_choice")) return key
+  const tools = allowed.map((name) => ({ type: "function", function: { name } }))
+  const choice = tools.length === 0 ? "none" : { type: "allowed_tools", allowed_tools: { mode: "auto", tools } }
+  return `${key},"tool_choice":${JSON.stringify(choice)}`
+}
 
 /** Writes request bodies; what is the same in all of them is written once. */
 export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
@@ -202,12 +248,14 @@ export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
   const head = `{${extra.join("")}"model":${quoted(style.model)},"messages":[`
   const streaming = style.streamUsage ? `,"stream":true,"stream_options":{"include_usage":true}` : `,"stream":true`
   // The newer models of OpenAI refuse the old name; most other servers know only the old one.
-  const limit = URL.parse(style.baseURL)?.hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens"
-  return (messages, tools, stream, maxOutputTokens) =>
+  const isOpenAi = URL.parse(style.baseURL)?.hostname === "api.openai.com"
+  const limit = isOpenAi ? "max_completion_tokens" : "max_tokens"
+  return (messages, tools, stream, maxOutputTokens, hints = {}) =>
     head +
     messages +
     "]" +
     (tools === "" ? "" : `,"tools":${tools}`) +
+    (isOpenAi ? openAiHints(hints, tools !== "", style.extraBody) : "") +
     (stream ? streaming : "") +
     (maxOutputTokens === undefined ? "}" : `,"${limit}":${maxOutputTokens}}`)
 }
