@@ -84,7 +84,7 @@ export const workersProgram: Readonly<Record<string, string>> = {
   "desk.mjs": `${desk}
 const opened = await Fleet.open({ data: "data", model: "offline", fleet })
 for await (const part of opened.ask("desk", "count primes below 100")) if (part.type === "done") console.log(part.reply)
-const blocks = opened.blocks()
+const { blocks } = opened
 const { block } = await blocks.create({ owner: "desk", label: "notes", type: "working", content: "berth 7 is free" })
 await blocks.edit(block, { op: "append_text", text: " until noon" })
 console.log((await blocks.read(block)).text)
@@ -104,7 +104,7 @@ const refused = async (ask) => console.log(await ask().then(() => "opened", (err
 await refused(() => mcpServer({ name: "files", transport: { command: "node" }, allow: ["read_file"] }))
 await refused(() => Fleet.open({ fleet, deployment: { database: "postgres://nobody@127.0.0.1:1/none" } }))
 const opened = await Fleet.open({ data: "data", model: "offline", fleet, recall: { url: "http://127.0.0.1:1" } })
-await refused(() => opened.recall("desk", "a berth"))
+await refused(() => opened.memory.recall("desk", "a berth"))
 process.exit()
 `
 

@@ -62,7 +62,11 @@ const addQueues = (root: Command, trunk: Trunk): void => {
     const because = reason === undefined ? {} : { reason: reason as string }
     return (await import("../commands/queues.ts")).pause({ ...(options as object), ...because } as never, stop)
   })
-  const resume = leaf(queues, "resume", { kind: "order", says: "resume all", example: "queues resume" })
+  const resume = leaf(queues, "resume", {
+    kind: "order",
+    says: "resume every assistant that is halted",
+    example: "queues resume"
+  })
   does(resume, trunk, async (options) => (await import("../commands/queues.ts")).resume(options, stop))
   const drain = leaf(queues, "drain", {
     kind: "order",

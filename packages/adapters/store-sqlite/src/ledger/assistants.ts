@@ -200,8 +200,9 @@ export const envelopeQueries = (database: DatabaseSync) => {
     `SELECT accepted_at AS acceptedAt ${beyond} ORDER BY seq LIMIT 1`
   )
   // One row for the heads of all lanes, and one for what is next: a list costs several times as much, also an empty one.
-  const headOf = (lane: Lane, at: number): string =>
-    `(SELECT seq FROM envelopes WHERE assistant = ?1 AND lane = ${columnOf(lane)} AND seq > ?${at + 2} ORDER BY seq LIMIT 1) AS ${lane}`
+  // No numbered parameters: Node 22.13 counts the arguments and not the parameters, and refuses the second use of `?1`.
+  const headOf = (lane: Lane): string =>
+    `(SELECT seq FROM envelopes WHERE assistant = ? AND lane = ${columnOf(lane)} AND seq > ? ORDER BY seq LIMIT 1) AS ${lane}`
   const heads = query<Readonly<Record<Lane, number | null>>>(database, `SELECT ${LANES.map(headOf).join(", ")}`)
   const next = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT 1`)
   const further = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT ?`)
@@ -229,7 +230,7 @@ export const envelopeQueries = (database: DatabaseSync) => {
       first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
     /** Where at most `limit` envelopes of each of these lanes wait, lane by lane, the oldest first. */
     waiting: (assistant: number, cursors: Cursors, lanes: ReadonlyArray<Lane>, limit: number) => {
-      const found = heads.one(assistant, ...LANES.map((lane) => cursors[lane]))
+      const found = heads.one(...LANES.flatMap((lane) => [assistant, cursors[lane]]))
       return LANES.flatMap((lane) => {
         const head = found?.[lane] ?? null
         if (head === null || limit < 1 || !lanes.includes(lane)) return []
