@@ -98,6 +98,7 @@ const attack = async (scene: Scene, { database, serve }: Deployment): Promise<Fi
   const count = Object.keys(kinds).length
   const again = [...asked].filter(([, calls]) => calls > 1).map(([mark, calls]) => `${mark}: ${calls}`)
   const cpu = workers.map(({ pid }) => Math.round(cpuSeconds(pid)))
+  const spent = cpu.reduce((sum, each) => sum + each, 0)
   const checks: ReadonlyArray<Check> = [
     {
       says: "every text is acknowledged",
@@ -113,8 +114,9 @@ const attack = async (scene: Scene, { database, serve }: Deployment): Promise<Fi
       seen: `${asked.size} of ${count}; ${again.join(", ")}`
     },
     {
-      says: "both workers have worked to the end",
-      ok: cpu.every((each) => each > 5) && !workers.some((each) => each.hasEnded()),
+      // A share, and not seconds: what a text costs changes with the code and the machine.
+      says: "both workers have worked to the end, each at least a quarter",
+      ok: spent >= 5 && cpu.every((each) => each >= spent / 4) && !workers.some((each) => each.hasEnded()),
       seen: `${cpu.join(" and ")} s of CPU`
     }
   ]
