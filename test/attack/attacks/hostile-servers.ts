@@ -12,12 +12,12 @@ import { type Deployment, lacking, onServers } from "../servers.ts"
 
 const throughout = (
   scene: Scene,
-  attack: (api: Server, deployment: Deployment) => Promise<ReadonlyArray<Posted>>
+  attack: (api: Server, deployment: Deployment, workers: ReadonlyArray<Server>) => Promise<ReadonlyArray<Posted>>
 ): Promise<Finding> =>
   onServers(scene, async (deployment) => {
     const api = await deployment.serve("api")
     const workers = [await deployment.serve("worker"), await deployment.serve("worker")]
-    const posted = await attack(api, deployment)
+    const posted = await attack(api, deployment, workers)
     const judged = await judge(api.client, posted, { withinMillis: 90_000 })
     const ended = [api, ...workers].filter((each) => each.hasEnded()).length
     return {
@@ -45,14 +45,18 @@ const poisonedRedis: Attack = {
   says: "every key of Redis is overwritten with a text, then all are removed, while messages come in",
   wants: lacking(["redis-cli"]),
   run: (scene) =>
-    throughout(scene, async (api, { redis }) => {
-      const posted = [...(await sendMany(api, 8, "before"))]
+    throughout(scene, async (api, { redis }, workers) => {
+      const posted = [...(await sendMany(api, 8, "before", "hello", ["ann", "bob"]))]
       if (poison(redis) === 0) throw new Error("there was no key to poison")
-      // No later message wakes these two: their wake-ups are lost, and only their mail is left.
       posted.push(...(await sendMany(api, 8, "poisoned", "hello", ["ann", "bob"])))
       await pause(2_000)
       redisCli(redis, "FLUSHALL")
-      posted.push(...(await sendMany(api, 8, "emptied", "hello", ["cid", "dee"])))
+      posted.push(...(await sendMany(api, 8, "emptied", "hello", ["ann", "bob", "cid"])))
+      // The wake-ups of this one are given, and are gone before a worker has seen them: only its mail is left.
+      for (const { pid } of workers) process.kill(pid, "SIGSTOP")
+      posted.push(...(await sendMany(api, 4, "forgotten", "hello", ["dee"])))
+      redisCli(redis, "FLUSHALL")
+      for (const { pid } of workers) process.kill(pid, "SIGCONT")
       return posted
     })
 }
