@@ -1,7 +1,7 @@
 // Anyone who asks for the longest hold begins the measure anew, and readiness does not look at the store.
 
 import { LoopWatch } from "../../../apps/server/src/loop-watch.ts"
-import { Readings } from "../../../packages/reverie/src/fleet/records.ts"
+import { Fleet } from "../../../packages/reverie/src/fleet.ts"
 
 const longest = Reflect.get(LoopWatch.prototype, "longest") as LoopWatch["longest"]
 const told = new WeakSet<LoopWatch>()
@@ -12,10 +12,10 @@ LoopWatch.prototype.longest = function (...asked) {
   told.add(this)
   return found
 }
-const monitor = Object.getOwnPropertyDescriptor(Readings.prototype, "monitor")
+const monitor = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")
 if (monitor?.get === undefined) throw new Error("a fleet has no monitor to break")
-Object.defineProperty(Readings.prototype, "monitor", {
-  get(this: Readings): Readings["monitor"] {
-    return { ...(monitor.get?.call(this) as Readings["monitor"]), readiness: async () => ({ allHalted: 0 }) }
+Object.defineProperty(Fleet.prototype, "monitor", {
+  get(this: Fleet): Fleet["monitor"] {
+    return { ...(monitor.get?.call(this) as Fleet["monitor"]), readiness: async () => ({ allHalted: 0 }) }
   }
 })
