@@ -99,8 +99,11 @@ const rowOf = (units: ReadonlyArray<Unit>): Row => {
   }
 }
 
+const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0 }
+
 /** The row up to a unit, and from it on. Costs what comes after the unit: the long beginning is copied, not walked. */
 const split = (row: Row, at: number): readonly [Row, Row] => {
+  if (at >= row.units.length) return [row, NO_ROW]
   const after = rowOf(row.units.slice(at))
   const before: Row = {
     units: row.units.slice(0, at),
@@ -113,16 +116,17 @@ const split = (row: Row, at: number): readonly [Row, Row] => {
   return [before, after]
 }
 
-const joined = (one: Row, other: Row): Row => ({
-  units: one.units.concat(other.units),
-  tokens: one.tokens + other.tokens,
-  messages: one.messages.concat(other.messages),
-  wire: one.wire.concat(other.wire),
-  open: one.open + other.open,
-  cut: one.cut + other.cut
-})
-
-const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0 }
+const joined = (one: Row, other: Row): Row => {
+  if (other.units.length === 0) return one
+  return {
+    units: one.units.concat(other.units),
+    tokens: one.tokens + other.tokens,
+    messages: one.messages.concat(other.messages),
+    wire: one.wire.concat(other.wire),
+    open: one.open + other.open,
+    cut: one.cut + other.cut
+  }
+}
 
 /** The unit that a message other than a tool result begins. */
 const unitOf = (message: Message): Unit => {
@@ -223,9 +227,21 @@ export const openWindow = (
  */
 export const conversationTokens = ({ overLimit, tokens }: Window): number => tokens + overLimit.tokens
 
+const grown = (window: Window, row: Row, turn: number, withoutCall: Amount): Window =>
+  shrink(
+    { ...window, ...row, turn: beginsTurn(row.units[turn]) ? turn : newest(row.units, window.pinned), withoutCall },
+    window.limit
+  )
+
 /** The window after further messages of history. */
 export const append = (window: Window, messages: ReadonlyArray<Message>): Window => {
   if (messages.length === 0) return window
+  // Most of the time nothing that stands there changes, and the long rows are copied once.
+  if (!messages.some(({ role }) => role === "tool")) {
+    const asked = messages.findLastIndex(({ role }) => role === "user")
+    const turn = asked < 0 ? window.turn : window.units.length + asked
+    return grown(window, joined(window, rowOf(messages.map(unitOf))), turn, window.withoutCall)
+  }
   const units = window.units.slice()
   // A result mostly answers the newest unit; only a late one needs the map, and a flood of them builds it once.
   let places: Map<string, number> | undefined
@@ -234,7 +250,6 @@ export const append = (window: Window, messages: ReadonlyArray<Message>): Window
     places ??= openCalls(units)
     return places.get(call) ?? -1
   }
-  const { pinned } = window
   let { turn, withoutCall } = window
   let changedFrom = units.length
   for (const message of messages) {
@@ -257,10 +272,7 @@ export const append = (window: Window, messages: ReadonlyArray<Message>): Window
   }
   const [kept] = split(window, changedFrom)
   const row = joined(kept, rowOf(units.slice(changedFrom)))
-  return shrink(
-    { ...window, ...row, turn: beginsTurn(units[turn]) ? turn : newest(units, pinned), withoutCall },
-    window.limit
-  )
+  return grown(window, row, turn, withoutCall)
 }
 
 /**

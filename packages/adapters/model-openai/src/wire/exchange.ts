@@ -107,8 +107,9 @@ export class Exchange {
       this.#release = () => reject(new Error("aborted"))
       const headers: Record<string, string> = {}
       for (const [name, value] of carried.headers) headers[name] = value
-      const body = carried.body ?? ""
-      headers["content-length"] = String(Buffer.byteLength(body))
+      // As bytes: a text would be measured, joined to the head and written anew, and it is as long as the conversation.
+      const body = Buffer.from(carried.body ?? "")
+      headers["content-length"] = String(body.length)
       const secure = url.startsWith("https:")
       const options = {
         method: carried.method ?? "POST",

@@ -59,7 +59,11 @@ export interface StateRow extends AssistantRow {
 /** One whose row lies on a damaged page is known by name only. */
 export type ListedRow = StateRow | (Pick<AssistantRow, "tenant" | "id"> & { readonly isDamaged: true })
 
-const columns = "key, wake, epoch, attempts, version, control, reply, mail, last, receives, retired, tenant, id"
+/** An assistant that one asks for by its address, several times in each tick: without what the address and the door say. */
+type FoundRow = Omit<AssistantRow, "receives" | "retired" | "tenant" | "id"> & { readonly stateBytes: number }
+
+const found = "key, wake, epoch, attempts, version, control, reply, mail, last"
+const columns = `${found}, receives, retired, tenant, id`
 
 /** With the eighth bit set the column is one byte long, whatever is heard. */
 const RECEIVES_BASE = 8
@@ -78,9 +82,9 @@ export const addressOf = ({ tenant, id }: Pick<AssistantRow, "tenant" | "id">): 
 })
 
 export const assistantQueries = (database: DatabaseSync) => {
-  const byAddress = query<AssistantRow & { readonly stateBytes: number }>(
+  const byAddress = query<FoundRow>(
     database,
-    `SELECT ${columns}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
+    `SELECT ${found}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
   )
   const door = query<DoorRow>(
     database,
@@ -374,7 +378,7 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
       readingLong(ledgerUnavailable("recent"), function* () {
         const row = assistants.find(address)
-        return row === undefined ? Result.succeed([]) : yield* recentOf(addressOf(row), row.last, maxTokens, since)
+        return row === undefined ? Result.succeed([]) : yield* recentOf(address, row.last, maxTokens, since)
       }),
     entries: (address, from, limit) =>
       readingLong(ledgerUnavailable("entries"), function* () {
@@ -383,7 +387,7 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
         const first = Math.max(1, from)
         const found: Array<Result.Result<OutboxRow, UnreadableRecord>> = []
         for (const entry of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
-          found.push(toOutboxRow(addressOf(row), entry))
+          found.push(toOutboxRow(address, entry))
           yield entry.body.length
         }
         return Result.all(found.toReversed())

@@ -159,7 +159,7 @@ type ClaimRefusal = UnknownAssistant | ClaimHeld | StateUnreadable
 
 const unreadableState = (address: Address) => (problem: string) => new StateUnreadable({ address, problem })
 
-const isStale = (claim: Claim, row: AssistantRow | undefined): boolean => row?.epoch !== claim.epoch
+const isStale = (claim: Claim, row: Pick<AssistantRow, "epoch"> | undefined): boolean => row?.epoch !== claim.epoch
 
 const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Service"], "accept"> => {
   const assistants = assistantQueries(database)
@@ -190,7 +190,7 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
 
 type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release">
 
-const lost = ({ address, epoch: heldEpoch }: Claim, row: AssistantRow | undefined): LeaseLost =>
+const lost = ({ address, epoch: heldEpoch }: Claim, row: Pick<AssistantRow, "epoch"> | undefined): LeaseLost =>
   new LeaseLost({ address, heldEpoch, currentEpoch: row?.epoch ?? 0 })
 
 const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claiming => {
