@@ -32,7 +32,8 @@ const settled = (id: string, outcome = "handled") => [{ id, outcome }]
 const heard = (no: number, id: string, more: Partial<Record<keyof Entry, unknown>> = {}): Entry =>
   entry(no, { cause: takenUp(id), settled: settled(id), ...more })
 
-const send = (id: string, to: string) => ({ id, to: { tenant: "default", assistant: to } }) as unknown as Envelope
+const send = (id: string, to: string, type = "message") =>
+  ({ id, to: { tenant: "default", assistant: to }, event: { type } }) as unknown as Envelope
 
 const grant = (assistant: string, epoch: number, worker: string, at: number): Grant => ({
   assistant,
@@ -82,6 +83,10 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
   "a note that never arrived": [
     "lost",
     ({ entries }) => entries.get("a-0")?.push(heard(5, "event-6", { sends: [send("note-2", "a-1")] }))
+  ],
+  "an order to retire that never arrived": [
+    "lost",
+    ({ entries }) => entries.get("a-0")?.push(heard(5, "event-6", { sends: [send("retire-1", "a-1", "retire")] }))
   ],
   "an event that was taken up twice": [
     "duplicated",
@@ -134,6 +139,28 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
 }
 
 describe("the judge of the fleet's crash lane", () => {
+  it("J1 an order to retire finds no one where its receiver has retired by itself", () => {
+    const verdict = judgeFleet(
+      evidenceOf(({ entries }) => {
+        entries.get("a-0")?.push(entry(5, { sends: [send("retire-1", "a-1", "retire")] }))
+        entries.get("a-1")?.push(entry(6, { status: "retired" }))
+      })
+    )
+    assert.deepInclude(verdict, { sends: 2, lost: 0 })
+  })
+
+  it("J2 an order may overtake mail, and mail overtakes no mail", () => {
+    const verdict = judgeFleet(
+      evidenceOf(({ entries }) => {
+        const sends = [send("note-2", "a-1"), send("retire-1", "a-1", "retire")]
+        entries.get("a-0")?.push(entry(5, { sends }))
+        const order = { kind: "envelope", lane: "control", seq: 1, id: "retire-1" }
+        entries.get("a-1")?.push(entry(6, { cause: order, settled: settled("retire-1") }), heard(7, "note-2"))
+      })
+    )
+    assert.isTrue(isFaultless(verdict))
+  })
+
   it("J1-J4 finds nothing where nothing is wrong, and counts what it looked at", () => {
     const verdict = judgeFleet(evidenceOf())
     assert.isTrue(isFaultless(verdict))

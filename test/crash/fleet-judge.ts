@@ -1,8 +1,10 @@
 // FleetJudge: what must be true of a fleet after any number of faults.
 // Owns the questions, asked of evidence alone: the ledger, the diaries of the processes, and what was done to them. Leaves
 // collecting it to fleet-evidence.ts, and how long recovery took to fleet-recovery.ts.
-// J1  Every acknowledged event, and everything that assistants sent each other, was settled exactly once.
-// J2  What one sender sent to one assistant was taken up in the order in which it was sent.
+// J1  Every acknowledged event, and everything that assistants sent each other, was settled exactly once. Only the order to
+//     retire may find no one: its receiver has retired by itself meanwhile, and accepts nothing any more.
+// J2  What one sender sent to one assistant was taken up in the order in which it was sent, within its lane: an order may
+//     overtake mail.
 // J3  No one writes, or begins to run a tool, after another one was granted the assistant: along the numbers of entries the
 //     epoch never goes back, numbers have no gap, and anyone who starts a tool was granted the assistant last.
 // J4  No unsafe tool ran twice under one key.
@@ -103,17 +105,20 @@ export const linesOf = <Is extends Line["is"]>(diaries: ReadonlyArray<Diary>, is
     lines.flatMap((line) => (line.is === is ? [{ ...(line as Extract<Line, { readonly is: Is }>), name }] : []))
   )
 
-const envelopesTakenUp = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  entries.flatMap(({ cause }) => (cause.kind === "envelope" || cause.kind === "dead-letter" ? [cause.id] : []))
+const envelopesTakenUp = (entries: ReadonlyArray<Entry>) =>
+  entries.flatMap(({ cause }) => (cause.kind === "envelope" || cause.kind === "dead-letter" ? [cause] : []))
 
 interface Sent {
   readonly id: string
   readonly from: string
   readonly to: string
+  readonly isRetirement: boolean
 }
 
 const sentIn = (from: string, entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> =>
-  entries.flatMap(({ sends = [] }) => sends.map(({ id, to }) => ({ id, from, to: to.assistant })))
+  entries.flatMap(({ sends = [] }) =>
+    sends.map(({ event, id, to }) => ({ id, from, to: to.assistant, isRetirement: event.type === "retire" }))
+  )
 
 /** Of what one assistant took up: events by their number, sends by their place among those of their sender. */
 const misplaced = (
@@ -121,11 +126,12 @@ const misplaced = (
   sent: ReadonlyMap<string, { from: string; place: number }>
 ): number => {
   const numbers = new Map<string, Array<number>>()
-  for (const id of envelopesTakenUp(entries)) {
+  for (const { id, lane } of envelopesTakenUp(entries)) {
     const number = numberOf(id)
     const { from, place } = number === undefined ? (sent.get(id) ?? {}) : { from: "producer", place: number }
     if (from === undefined || place === undefined) continue
-    numbers.set(from, [...(numbers.get(from) ?? []), place])
+    const road = `${from} ${lane}`
+    numbers.set(road, [...(numbers.get(road) ?? []), place])
   }
   return [...numbers.values()].reduce((sum, each) => sum + descents(each), 0)
 }
@@ -165,9 +171,14 @@ export const judgeFleet = (evidence: Evidence): FleetVerdict => {
   const settled = countOf(all.flatMap(({ settled: these = [] }) => these.map(({ id }) => id)))
   const acknowledged = new Set(linesOf(diaries, "ack").map(({ id }) => id))
   const sent = [...entries].flatMap(([from, these]) => sentIn(from, these))
-  const expected = new Set([...acknowledged, ...sent.map(({ id }) => id)])
+  const hasRetired = (id: string): boolean => entries.get(id)?.at(-1)?.status === "retired"
+  const awaited = sent.filter(({ id, isRetirement, to }) => !isRetirement || settled.has(id) || !hasRetired(to))
+  const expected = new Set([...acknowledged, ...awaited.map(({ id }) => id)])
   const places = new Map(sent.map(({ from, id }, place) => [id, { from, place }]))
-  const takenUpTwice = [...entries.values()].reduce((sum, each) => sum + repeated(envelopesTakenUp(each)), 0)
+  const takenUpTwice = [...entries.values()].reduce(
+    (sum, each) => sum + repeated(envelopesTakenUp(each).map(({ id }) => id)),
+    0
+  )
   const runs = linesOf(diaries, "run")
   const keysOf = (tool: string) => runs.flatMap((run) => (run.tool === tool ? [run.key] : []))
   const troubles = countOf(linesOf(diaries, "trouble").map(({ what }) => what))
