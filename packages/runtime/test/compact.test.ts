@@ -149,15 +149,20 @@ describe("compaction in an emergency", () => {
     ])
   })
 
-  it("F64: what the extraction wrote down falls into what is preserved", () => {
-    const model = folder({ extract: [{ calls: [note("Ship 3 waits for the tide.")] }, { calls: [NOOP] }] })
+  it("F64 F114: what the extraction wrote down is shown to its next round, takes no place of what is kept, and goes with it", () => {
+    const notes = Array.from({ length: 8 }, (_, at) => note(`Ship ${at} waits for the tide.`))
+    const model = folder({ extract: [{ calls: notes }, { calls: notes }] })
     const life = opened(model.script)
     talkUntilCompacted(life)
+    const [first, second] = model.of("extract").map(({ messages }) => messages.filter(({ role }) => role === "tool"))
+    assert.deepStrictEqual([first?.length, second?.length], [0, 8])
     const [compaction] = compactions(life)
-    const at = life.messages().findIndex(({ calls }) => calls?.[0]?.tool === "add_journal_entry")
-    assert.isAtLeast(at, compaction?.compacted_count ?? Infinity)
-    const shown = shownNext(life)
-    assert.isTrue(shown.some(({ calls }) => calls?.[0]?.tool === "add_journal_entry"))
+    assert.deepInclude(compaction?.extraction, { calls_made: 10, iterations: 2, ended_by: "cap" })
+    assert.strictEqual(compaction?.preserved_count, 20)
+    const all = life.messages()
+    assert.isFalse(all.some(({ calls }) => calls?.[0]?.tool === "add_journal_entry"))
+    assert.isFalse(shownNext(life).some(({ calls }) => calls?.[0]?.tool === "add_journal_entry"))
+    assert.strictEqual(rowsOf(life, "journal").length, 11)
   })
 
   it("A18: an extraction that fails keeps no compaction from following", () => {
@@ -251,13 +256,23 @@ describe("compaction asleep", () => {
   })
 
   it("skip rules S3: what the extraction writes down may call for a reflection, but wakes no one", () => {
-    const notes = Array.from({ length: 15 }, (_, index) => note(`Ship ${index} waits for the tide.`, 10))
-    const model = folder({ extract: [{ calls: notes }, { calls: [NOOP] }] })
+    const notes = Array.from({ length: 10 }, (_, index) => note(`Ship ${index} waits for the tide.`, 10))
+    const model = folder({ extract: [{ calls: notes }, { calls: notes }] })
     const life = opened(model.script, { settings: { ...settings, compactEmergencyRatio: 1 } })
     talk(life, 29)
     life.post({ type: "sleep" })
     life.rest()
-    assert.strictEqual(compactions(life)[0]?.extraction?.facts_recorded, 15)
+    life.post({ type: "wake" })
+    talk(life, 20)
+    life.post({ type: "sleep" })
+    life.rest()
+    assert.deepStrictEqual(
+      compactions(life).map(({ extraction, trigger }) => [trigger, extraction?.facts_recorded]),
+      [
+        ["sleep", 10],
+        ["sleep", 10]
+      ]
+    )
     assert.strictEqual(life.status(), "dreaming.resting")
     assert.deepInclude(
       life.settled().find(({ id }) => id.endsWith("#reflection")),

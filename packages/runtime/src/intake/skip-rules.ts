@@ -23,7 +23,8 @@ import {
   reflectionOf,
   statusOf
 } from "@reverie/assistant"
-import { planCompaction, skipReasons, undoCompaction } from "@reverie/context"
+import { historyHoldChange, historyHoldOf, planCompaction, skipReasons, undoCompaction } from "@reverie/context"
+import { Ledger } from "@reverie/ledger"
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
@@ -109,6 +110,25 @@ const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, enve
   return skip(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
 })
 
+/** An order to release the history that an undo holds. */
+const skipReleased = (session: Session, envelope: AcceptedEnvelope): Skip | undefined => {
+  if (envelope.event.type !== "releaseHistory") return undefined
+  const hold = historyHoldOf(recordsOf(session.own, "state"))
+  if (hold === undefined) return skip(envelope, "ignored", "nothing holds the history")
+  const told = `released: the undo of ${hold.compaction} holds the history no more`
+  return skip(envelope, "handled", told, [historyHoldChange(null)])
+}
+
+/** An order to delete a passage: the record goes, and with this commit the index learns of it. */
+const skipDeletedPassage = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+  const { event } = envelope
+  if (event.type !== "deletePassage") return undefined
+  const { passage } = event
+  const rows = yield* (yield* Ledger).records(session.address, ["passage"], { keys: [passage] })
+  if (rows.length === 0) return skip(envelope, "ignored", `there is no passage ${passage}`)
+  return skip(envelope, "handled", `deleted: ${passage}`, [{ kind: "passage", key: passage, value: null }])
+})
+
 /** An order to compact where nothing is to be compacted. */
 const skipNothingToCompact = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   if (envelope.event.type !== "compact") return undefined
@@ -144,6 +164,8 @@ export const skipRules = [
   skipExpiredSleep,
   skipRefreshed,
   skipUndoneCompaction,
+  skipReleased,
+  skipDeletedPassage,
   skipNothingToCompact,
   skipFiltered
 ] as const

@@ -27,6 +27,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Option from "effect/Option"
+import { besideTokens } from "../prompt/blocks-in-view.ts"
 import { insightsOf, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { Faults, type JobEnd } from "./job-end.ts"
@@ -238,7 +239,8 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   // The next prompt begins as this one did, unless something was added in the meantime.
   if (session.window === window && warning === undefined) noteShown(session, { window: assembled.success.window })
   const { report } = assembled.success
-  noteShown(session, { promptTokens: report.tokens })
+  const prefixTokens = Math.max(0, report.tokens - assembled.success.window.tokens - besideTokens(session))
+  noteShown(session, { promptTokens: report.tokens, prefixTokens })
   const room = replyRoom(session, report.tokens)
   if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)

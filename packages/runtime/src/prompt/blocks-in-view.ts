@@ -20,6 +20,7 @@ import {
   type Content,
   DEFAULT_BUILD_CONFIG,
   historyStartOf,
+  isOfExtraction,
   type Marks,
   openWindow,
   PLACES,
@@ -111,7 +112,8 @@ const limitOf = ({ maxContextTokens, reservedResponseTokens }: Definition): numb
 /** Reads as much as the context window could hold, so that what overflows it is counted too (F65). */
 export const openHistory = Effect.fnUntraced(function* (address: Address, definition: Definition, own: OwnRecords) {
   const start = historyStartOf(recordsOf(own, "state"))
-  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const recent = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const placed = withoutExtractions(recent)
   const messages = placed.map(({ message }) => message)
   const opened: OpenHistory = { window: windowOn(messages, definition, own, firstShown(own, placed)), placed }
   return opened
@@ -137,8 +139,14 @@ export const windowOn = (
 /** Every message since the last compaction, with its place. */
 export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: OwnRecords) {
   const start = historyStartOf(recordsOf(own, "state"))
-  return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from)
+  return withoutExtractions(yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from))
 })
+
+/** Messages without those that extractions once left among them: no one was spoken to, and no one is shown them. */
+export const withoutExtractions = (placed: ReadonlyArray<PlacedMessage>): ReadonlyArray<PlacedMessage> =>
+  placed.some(({ message }) => isOfExtraction(message))
+    ? placed.filter(({ message }) => !isOfExtraction(message))
+    : placed
 
 // Beside: what was shown beside the events of the window, and stays there.
 // E1  It is written with the reply that it was first used for, as a record of its own kind: it is no message, so no one has
@@ -268,6 +276,9 @@ export const besideChanges = (
   return [...gone, { kind: "shown", key: keyOf(place), value: { ...place, parts } as unknown as Json }]
 }
 
-/** Tokens of all that stands beside the events of the window. */
-export const besideTokens = (viewer: Viewer): number =>
-  shownIn(viewer).kept.reduce((sum, { tokens }) => sum + tokens, 0)
+/** Tokens of all that stands beside the events of the window, or beside those from a place on. */
+export const besideTokens = (viewer: Viewer, from?: MessagePlace): number =>
+  shownIn(viewer).kept.reduce(
+    (sum, { place, tokens }) => (from !== undefined && isBefore(place, from) ? sum : sum + tokens),
+    0
+  )
