@@ -34,8 +34,10 @@ import { warmed } from "./opening/warming.ts"
 import { type FleetDeadLetters, openDeadLetters } from "./fleet/dead-letters.ts"
 import {
   type FleetCompactions,
+  type FleetMemories,
   haltAll,
   openCompactions,
+  openMemories,
   type OrderOptions,
   type Post,
   resumeAll,
@@ -293,9 +295,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#read.approvals
   }
 
-  /** What assistants remember: facts, profiles, passages, dreams, their own records. */
-  get memory(): FleetReadings["memory"] {
-    return this.#read.memory
+  /** What assistants remember: facts, profiles, passages, dreams, their own records; passages can be deleted. */
+  get memory(): FleetMemories {
+    return openMemories(this.#read.memory, this.#post)
   }
 
   /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
@@ -325,7 +327,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** How histories were compacted, and orders to do or undo it. */
   get compactions(): FleetCompactions {
-    return openCompactions(this.#read.core, this.#post)
+    return openCompactions(this.#read.core, this.#post, (name) =>
+      this.#opened.definition.assistants.find((definition) => definition.name === name)
+    )
   }
 
   /** Assistants gone through again from their ledger, and single ticks with changes. */

@@ -24,12 +24,11 @@ import {
   statusOf
 } from "@reverie/assistant"
 import { historyHoldChange, historyHoldOf, planCompaction, skipReasons, undoCompaction } from "@reverie/context"
-import { Ledger } from "@reverie/ledger"
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
-import { readCompactions } from "../prompt/past.ts"
+import { hasPassage, readCompactions } from "../prompt/past.ts"
 import type { Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
@@ -124,8 +123,7 @@ const skipDeletedPassage = Effect.fnUntraced(function* (session: Session, envelo
   const { event } = envelope
   if (event.type !== "deletePassage") return undefined
   const { passage } = event
-  const rows = yield* (yield* Ledger).records(session.address, ["passage"], { keys: [passage] })
-  if (rows.length === 0) return skip(envelope, "ignored", `there is no passage ${passage}`)
+  if (!(yield* hasPassage(session.address, passage))) return skip(envelope, "ignored", `there is no passage ${passage}`)
   return skip(envelope, "handled", `deleted: ${passage}`, [{ kind: "passage", key: passage, value: null }])
 })
 
