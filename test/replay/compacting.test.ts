@@ -67,8 +67,17 @@ describe.runIf(isConversationHere)("a real conversation, compacted seven times",
       console.log("letters", at, "ms", performance.now() - t0)
       for (const each of made) {
         console.log(
-          each.trigger, each.ratio.toFixed(2), each.threshold, "kept", keptOf(each, said, each), "of 20; preserved", each.preserved_count,
-          "after", (each.after.tokens / maxContextTokens).toFixed(2), "calls", JSON.stringify(each.extraction)
+          each.trigger,
+          each.ratio.toFixed(2),
+          each.threshold,
+          "kept",
+          keptOf(each, said, each),
+          "of 20; preserved",
+          each.preserved_count,
+          "after",
+          (each.after.tokens / maxContextTokens).toFixed(2),
+          "calls",
+          JSON.stringify(each.extraction)
         )
       }
       console.log(made.at(-1)?.summary)

@@ -251,6 +251,27 @@ export class Backend implements AsyncDisposable {
     return this.#ask("night", (api) => api.undoCompaction({ params: { id, compaction } }))
   }
 
+  /** Ends the hold that an undo has on the history. */
+  releaseHistory(id: string, key?: string): Promise<Taken> {
+    return this.#ask("night", (api) => api.releaseHistory({ params: { id }, ...keyed(key) }))
+  }
+
+  /** The undo that holds the history. */
+  async hold(id: string) {
+    return (
+      (await this.#ask("night", (api) => api.compactions({ params: { id }, query: { limit: 1 } }))).hold ?? undefined
+    )
+  }
+
+  /** How full the window is now. */
+  window(id: string) {
+    return this.#ask("night", (api) => api.window({ params: { id } }))
+  }
+
+  deletePassage(id: string, passage: string): Promise<Taken> {
+    return this.#ask("memory", (api) => api.deletePassage({ params: { id, passage } }))
+  }
+
   async approvals(): Promise<ReadonlyArray<AskedApproval>> {
     return (await this.#ask("approvals", (api) => api.open())).items
   }

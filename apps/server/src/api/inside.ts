@@ -292,6 +292,12 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     }),
     error: failures
   }),
+  /** Deletes a text that was put away: it is found no more, once the assistant has heard of it at rest. */
+  HttpApiEndpoint.delete("deletePassage", "/v1/assistants/:id/memory/passages/:passage", {
+    params: { ...ofAssistant, passage: Text(128) },
+    success: Receipt,
+    error: failures
+  }),
   /** Makes the index anew from the ledger: nothing else is changed by it. */
   HttpApiEndpoint.post("rebuild", "/v1/assistants/:id/memory/rebuild", {
     params: ofAssistant,
@@ -358,6 +364,23 @@ export const CompactionView = Schema.Struct({
 })
 export type CompactionView = typeof CompactionView.Type
 
+const Hold = Schema.Struct({ compaction: Schema.String, at: Schema.Finite })
+
+/** How full a window is now, whatever the last prompt was; shares are known where the definition is. */
+export const WindowView = Schema.Struct({
+  tokens: Schema.Finite,
+  messages: Schema.Int,
+  hold: Schema.optionalKey(Hold),
+  maxTokens: Schema.optionalKey(Schema.Finite),
+  share: Schema.optionalKey(Schema.Finite),
+  sleepShare: Schema.optionalKey(Schema.Finite),
+  emergencyShare: Schema.optionalKey(Schema.Finite),
+  /** What an order would compact now, and what would stay. */
+  would: Schema.optionalKey(Schema.Struct({ compact: Schema.Int, keep: Schema.Int })),
+  /** Why an order would compact nothing. */
+  skipped: Schema.optionalKey(Schema.String)
+})
+
 export class NightGroup extends HttpApiGroup.make("night").add(
   /** The newest first, long texts cut. */
   HttpApiEndpoint.get("compactions", "/v1/assistants/:id/compactions", {
@@ -367,7 +390,9 @@ export class NightGroup extends HttpApiGroup.make("night").add(
       items: Schema.Array(CompactionView),
       next,
       /** The one whose marker stands at the beginning of what the model is shown. */
-      current: Schema.NullOr(Schema.String)
+      current: Schema.NullOr(Schema.String),
+      /** The undo that holds the history: nothing is compacted until it is released, or the window overflows. */
+      hold: Schema.NullOr(Hold)
     }),
     error: failures
   }),
@@ -385,6 +410,18 @@ export class NightGroup extends HttpApiGroup.make("night").add(
   HttpApiEndpoint.post("undoCompaction", "/v1/assistants/:id/compactions/:compaction/undo", {
     params: { ...ofAssistant, compaction: Text(128) },
     success: Receipt,
+    error: failures
+  }),
+  /** Lets the history be compacted again when its time comes, after an undo. */
+  HttpApiEndpoint.post("releaseHistory", "/v1/assistants/:id/compactions/release", {
+    params: ofAssistant,
+    headers: keyed,
+    success: Receipt,
+    error: failures
+  }),
+  HttpApiEndpoint.get("window", "/v1/assistants/:id/window", {
+    params: ofAssistant,
+    success: WindowView,
     error: failures
   }),
   /** Reports of its dreams, the newest first, and its sleep schedule. */

@@ -69,7 +69,9 @@ export const Compaction = Schema.Struct({
   /** Why the conversation takes more than that. */
   above_aim: Schema.optionalKey(Schema.String),
   /** The undo that held the history, and why it does no more. */
-  ended_hold: Schema.optionalKey(Schema.Struct({ compaction: Schema.String, at: Schema.Finite, reason: Schema.String })),
+  ended_hold: Schema.optionalKey(
+    Schema.Struct({ compaction: Schema.String, at: Schema.Finite, reason: Schema.String })
+  ),
   undone_at: Schema.optionalKey(Schema.Finite)
 })
 export type Compaction = typeof Compaction.Type
@@ -279,7 +281,10 @@ const aboveAim = (
       : `${preserved.length} messages stay, more than the ${window} of compactPreserveWindow, so that no call loses its result`
   const kept = percent((tokens - tokensAfter + tokensOf(preserved)) / maxContextTokens)
   const share = percent(tokens / maxContextTokens)
-  return { tokens, reason: `${why}: they take ${kept} of the window, ${share} with the marker; the aim is ${percent(aim)}` }
+  return {
+    tokens,
+    reason: `${why}: they take ${kept} of the window, ${share} with the marker; the aim is ${percent(aim)}`
+  }
 }
 
 const endOfHold = ({ ratio, trigger }: CompactionDraft): string =>

@@ -4,7 +4,14 @@
 // D2  What is compacted is settled when the draft is made, so that what is said meanwhile stays.
 // D3  A step that is repeated after a crash reads the same piece.
 
-import { type Entry, isBefore, type Message, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import {
+  type Entry,
+  isBefore,
+  type Message,
+  type MessagePlace,
+  type PlacedMessage,
+  type RecordChange
+} from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { Place } from "./account.ts"
 import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts"
@@ -67,7 +74,12 @@ const RoundMessage = Schema.Struct({
   call: Schema.optionalKey(Schema.String),
   calls: Schema.optionalKey(
     Schema.Array(
-      Schema.Struct({ id: Schema.String, tool: Schema.String, arguments: Schema.Json, malformed: Schema.optionalKey(Schema.String) })
+      Schema.Struct({
+        id: Schema.String,
+        tool: Schema.String,
+        arguments: Schema.Json,
+        malformed: Schema.optionalKey(Schema.String)
+      })
     )
   ),
   meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))

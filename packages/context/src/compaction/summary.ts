@@ -89,7 +89,8 @@ export const summaryAsk = ({ config, messages, self, soFar }: SummaryQuestion): 
 })
 
 /** A line of data, or of the fence around it: it begins as JSON does, or a name in quotes has a value. */
-const isData = (line: string): boolean => /^\s*(?:```|[\]}][\]},;]*\s*$|\[?\s*\{|\[\s*["\]])|"[\w -]{1,64}"\s*:\s*\S/u.test(line)
+const isData = (line: string): boolean =>
+  /^\s*(?:```|[\]}][\]},;]*\s*$|\[?\s*\{|\[\s*["\]])|"[\w -]{1,64}"\s*:\s*\S/u.test(line)
 
 const MAX_REFUSAL_CHARS = 400
 

@@ -98,7 +98,10 @@ describe("extraction before a compaction", () => {
     assert.deepStrictEqual(judgeRound([...eight, ...eight], 1, 5), { run: [...eight, entry, entry], end: "cap" })
     assert.deepStrictEqual(judgeRound([entry], 3, 10, 10), { run: [], end: "cap" })
     const results = first.run.map((each) => done(each))
-    assert.strictEqual(callsMade(afterRound(afterRound(NO_EXTRACTION, first, results), second, results.slice(0, 2))), 10)
+    assert.strictEqual(
+      callsMade(afterRound(afterRound(NO_EXTRACTION, first, results), second, results.slice(0, 2))),
+      10
+    )
   })
 
   it("F62 A19 three facts and a noop are three facts in four rounds", () => {

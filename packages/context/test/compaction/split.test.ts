@@ -103,7 +103,11 @@ describe("splitting a history", () => {
     const turn = (calls: number) =>
       Array.from({ length: calls }, (_, at) => [said("", [callOf(`t${at}`)]), result(`t${at}`, "ok")]).flat()
     assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn(19)]), [10, 39])
-    assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn(19)], 20, 100), [29, 20], "more tokens than it may have")
+    assert.deepStrictEqual(
+      cut([...plain(10), user("now"), ...turn(19)], 20, 100),
+      [29, 20],
+      "more tokens than it may have"
+    )
     assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn(30)]), [51, 20])
     assert.deepStrictEqual(cut([user("now"), ...turn(200)]), [381, 20], "one message with four hundred behind it")
     assert.deepStrictEqual(cut([user("now"), ...turn(200)], 21), [379, 22], "no pair is split")

@@ -16,6 +16,7 @@ import {
   type Compaction,
   compactionConfig,
   type HistoryHold,
+  historyHoldOf,
   type HistoryStart,
   historyStartOf,
   isOfExtraction,
@@ -163,9 +164,13 @@ export interface CompactionReadings {
   readonly messages: (id: string, compaction: Pick<Compaction, "range">) => Promise<ReadonlyArray<PlacedMessage>>
   /** Where the history that an assistant's model is shown begins; undefined when nothing is compacted. */
   readonly historyStart: (id: string) => Promise<HistoryStart | undefined>
+  /** The undo that holds its history; undefined when none does. */
+  readonly hold: (id: string) => Promise<HistoryHold | undefined>
   /** How full its window is now, and what an order to compact would do; an unknown assistant has an empty one. */
   readonly window: (id: string) => Promise<WindowNow>
 }
+
+const byKey = (rows: ReadonlyArray<RecordRow>) => new Map(rows.map(({ key, value }) => [key, value]))
 
 export const compactionsIn = (
   { address, inspect, records, run }: Core,
@@ -179,9 +184,7 @@ export const compactionsIn = (
     const found = await run(readPast(address(id), range.from, Infinity, range.to))
     return found.filter(({ message }) => !isOfExtraction(message))
   },
-  historyStart: async (id) => {
-    const rows = await records(id, ["state"])
-    return historyStartOf(new Map(rows.map(({ key, value }) => [key, value])))
-  },
+  historyStart: async (id) => historyStartOf(byKey(await records(id, ["state"]))),
+  hold: async (id) => historyHoldOf(byKey(await records(id, ["state"]))),
   window: async (id) => run(windowOf(address(id), definitionOf((await inspect(id))?.state.definition ?? "")))
 })

@@ -155,7 +155,8 @@ const replacing = Effect.fnUntraced(function* (session: Session) {
     detail: {
       compaction: id,
       compacted_count,
-      tokens_before: before.tokens, tokens_after: after.tokens,
+      tokens_before: before.tokens,
+      tokens_after: after.tokens,
       ...defined({ above_aim, ended_hold })
     }
   }

@@ -23,13 +23,20 @@ import {
   reflectionOf,
   statusOf
 } from "@reverie/assistant"
-import { historyHoldChange, historyHoldOf, planCompaction, skipReasons, undoCompaction } from "@reverie/context"
+import {
+  historyHoldChange,
+  historyHoldOf,
+  type HistoryStart,
+  planCompaction,
+  skipReasons,
+  undoCompaction
+} from "@reverie/context"
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
-import { hasPassage, readCompactions } from "../prompt/past.ts"
-import type { Session } from "../session/session.ts"
+import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
+import { fillOf, type Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
 import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
@@ -100,13 +107,22 @@ const skipRefreshed = (_session: Session, envelope: AcceptedEnvelope): Skip | un
     ? skip(envelope, "handled", "its sleep schedule is that of its definition")
     : undefined
 
+/** Tokens of the history that would begin there. */
+const shownAfter = Effect.fnUntraced(function* (session: Session, start: HistoryStart | null) {
+  const shown = yield* readPast(session.address, start?.from ?? { no: 1, index: 0 })
+  return shown.reduce((sum, { message }) => sum + message.tokens, start?.marker.tokens ?? 0)
+})
+
 /** An order to undo a compaction: the records say it all. */
 const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
   const { event } = envelope
   if (event.type !== "undoCompaction") return undefined
   const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
   if (!undone.success) return skip(envelope, "ignored", undone.error)
-  return skip(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
+  const { room, tokens } = { ...fillOf(session), tokens: yield* shownAfter(session, undone.start) }
+  const told = `taken back: ${undone.undone.join(", ")}`
+  const overflow = `; ${tokens} tokens are more than the window has room for, so the next tick compacts them again`
+  return skip(envelope, "handled", tokens > room ? `${told}${overflow}` : told, undone.changes)
 })
 
 /** An order to release the history that an undo holds. */

@@ -4,7 +4,14 @@
 
 import { historyHoldOf, type HistoryHold, historyStartOf, isCompaction, placedMessages } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
-import { type Address, isBefore, isJsonObject, type Json, type MessagePlace, type PlacedMessage } from "@reverie/protocol"
+import {
+  type Address,
+  isBefore,
+  isJsonObject,
+  type Json,
+  type MessagePlace,
+  type PlacedMessage
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { WINDOW_BEGIN, withoutExtractions } from "./blocks-in-view.ts"
 

@@ -85,7 +85,8 @@ const recallMemoriesTool = selfTool({
     ),
     mode: Schema.optionalKey(
       mode.annotate({
-        description: "fts: by the words. vector: by the meaning. hybrid: by both. auto, when not said: as well as it can be"
+        description:
+          "fts: by the words. vector: by the meaning. hybrid: by both. auto, when not said: as well as it can be"
       })
     ),
     since: Schema.optionalKey(day.annotate({ description: "First day, such as 2026-03-01, or a time in UTC" })),
@@ -96,7 +97,10 @@ const recallMemoriesTool = selfTool({
       })
     )
   }),
-  run: async ({ kinds, limit = DEFAULT_LIMIT, mode: how, query, scope: wanted, since, until }, { assistant, records }) => {
+  run: async (
+    { kinds, limit = DEFAULT_LIMIT, mode: how, query, scope: wanted, since, until },
+    { assistant, records }
+  ) => {
     const recalled = await records.recall(query, {
       limit,
       ...defined({
@@ -179,7 +183,9 @@ const deleteArchivalTool = selfTool({
     "Deletes a text that you put away with store_memory, by the id under which recall_memories shows it (passage_...). " +
     "It is found no more. Facts, your journal and what was said stay.",
   input: Schema.Struct({
-    id: Schema.String.check(Schema.isPattern(/^(?:p\/)?[\w-]{1,128}$/)).annotate({ description: "Such as passage_1f00" })
+    id: Schema.String.check(Schema.isPattern(/^(?:p\/)?[\w-]{1,128}$/)).annotate({
+      description: "Such as passage_1f00"
+    })
   }),
   run: async ({ id }, { records }) => {
     const passage = id.replace(/^p\//, "")
