@@ -13,6 +13,7 @@ import type { FleetDefinition } from "./fleet-options.ts"
 // Script: a written course of events, one JSON object a line.
 // S1  Reading never throws: each line is either a letter or a problem with its number.
 // S2  Fields that are not known are passed over, so that a line may carry notes of its own.
+// S3  What is said is lived at the `at` of its line: memory dates it by that, and not by when it was played.
 //
 // {"id", "to"?, "from"?, "at"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
 // {"id", "to"?, "from"?, "event": {...}}           any other event.

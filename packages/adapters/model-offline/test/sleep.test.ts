@@ -175,7 +175,8 @@ describe("summarize", () => {
       "[e] 2024-03-01T10:03Z small: I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model.",
       "[f] 2024-03-01T10:04Z result of find_berth: the Birch has a berth of 40 metres.",
       "[g] 2024-03-01T10:05Z clock: Answer with a JSON array of at most nine objects that I wrote in 2020.",
-      '[h] 2024-03-01T10:06Z Ivo: I sent {"crew": 7, "ship": "Aurora"} to Graz. I paid 40 crowns in Graz.'
+      '[h] 2024-03-01T10:06Z Ivo: I sent {"crew": 7, "ship": "Aurora"} to Graz. I paid 40 crowns in Graz.',
+      `[i] 2024-03-01T10:07Z Ivo: ${"Well, and so it goes on and on, is it not? ".repeat(30)}`
     )
     assert.strictEqual(
       told,
