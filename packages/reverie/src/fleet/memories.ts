@@ -166,8 +166,11 @@ export interface CompactionReadings {
   readonly historyStart: (id: string) => Promise<HistoryStart | undefined>
   /** The undo that holds its history; undefined when none does. */
   readonly hold: (id: string) => Promise<HistoryHold | undefined>
-  /** How full its window is now, and what an order to compact would do; an unknown assistant has an empty one. */
-  readonly window: (id: string) => Promise<WindowNow>
+  /**
+   * How full its window is now, and what an order to compact would do; an unknown assistant has an empty one. A reader beside
+   * a store knows no definitions: it is given them.
+   */
+  readonly window: (id: string, definitions?: ReadonlyArray<AssistantDefinition>) => Promise<WindowNow>
 }
 
 const byKey = (rows: ReadonlyArray<RecordRow>) => new Map(rows.map(({ key, value }) => [key, value]))
@@ -186,5 +189,9 @@ export const compactionsIn = (
   },
   historyStart: async (id) => historyStartOf(byKey(await records(id, ["state"]))),
   hold: async (id) => historyHoldOf(byKey(await records(id, ["state"]))),
-  window: async (id) => run(windowOf(address(id), definitionOf((await inspect(id))?.state.definition ?? "")))
+  window: async (id, definitions) => {
+    const name = (await inspect(id))?.state.definition ?? ""
+    const definition = definitions?.find((each) => each.name === name) ?? definitionOf(name)
+    return run(windowOf(address(id), definition))
+  }
 })

@@ -275,7 +275,8 @@ const whyNot = (entries: ReadonlyArray<Entry>, envelope: string): string | undef
 }
 
 export const compact = async (name: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using backend = await findBackend(options, options.dryRun ? "look" : "order", stop)
+  // With a fleet file its definitions are known, and nothing of it is opened.
+  await using backend = await findBackend(options, options.dryRun ? "fork" : "order", stop)
   const { commits, id } = await named(backend, name)
   if (options.dryRun) return await tellWindow(backend, id, options.json)
   const known = new Set((await backend.compactions(id)).map((each) => each.id))
