@@ -103,18 +103,26 @@ const invented = Array.from({ length: 420 }, (_, at) => {
 }).join("\n")
 
 describe("a conversation, compacted seven times", () => {
-  it("F51 F113 F114 S5 keeps the newest messages, gets under its threshold, and is told as prose of who said what", LIMIT, async () => {
-    const run = await compactedBy(readScript(invented, definition).letters)
-    assertKept(run, ["Nora", "Ivo"])
-    assert.match(run.made[0]?.summary ?? "", /^Nora, Ivo spoke from 8 May 2023 to \d+ May 2023\.\n/)
-  })
+  it(
+    "F51 F113 F114 S5 keeps the newest messages, gets under its threshold, and is told as prose of who said what",
+    LIMIT,
+    async () => {
+      const run = await compactedBy(readScript(invented, definition).letters)
+      assertKept(run, ["Nora", "Ivo"])
+      assert.match(run.made[0]?.summary ?? "", /^Nora, Ivo spoke from 8 May 2023 to \d+ May 2023\.\n/)
+    }
+  )
 })
 
 describe.runIf(isConversationHere)("a real conversation, compacted seven times", () => {
-  it("F51 F113 F114 S5 keeps its newest messages, gets under its threshold, and is told as prose of who said what", LIMIT, async () => {
-    const script = readScript(await readFile(conversation, "utf8"), definition)
-    const run = await compactedBy(script.letters)
-    assertKept(run, ["Caroline", "Melanie"])
-    assert.match(run.made[0]?.summary ?? "", /^Caroline, Melanie spoke from 8 May 2023 to \d+ \w+ 2023\.\n/)
-  })
+  it(
+    "F51 F113 F114 S5 keeps its newest messages, gets under its threshold, and is told as prose of who said what",
+    LIMIT,
+    async () => {
+      const script = readScript(await readFile(conversation, "utf8"), definition)
+      const run = await compactedBy(script.letters)
+      assertKept(run, ["Caroline", "Melanie"])
+      assert.match(run.made[0]?.summary ?? "", /^Caroline, Melanie spoke from 8 May 2023 to \d+ \w+ 2023\.\n/)
+    }
+  )
 })

@@ -39,7 +39,10 @@ describe.concurrent("compact", () => {
     const there = jsonOf(await run(["compact", "clerk", ...fleet, ...data, "--dry-run", "--json"]))
     assert.deepInclude(there["window"] as object, { tokens: window.tokens, would: { compact: 10, keep: 2 } })
     const said = (await run(["compact", "clerk", ...fleet, ...data, "--dry-run"])).stdout
-    assert.match(said, /is used now \(\d+ of \d+ tokens, 12 messages\), 0 compactions so far\nwould compact 10 messages and keep 2\n$/)
+    assert.match(
+      said,
+      /is used now \(\d+ of \d+ tokens, 12 messages\), 0 compactions so far\nwould compact 10 messages and keep 2\n$/
+    )
     assert.deepStrictEqual(await triggersIn(data), [])
     const order = ["compact", "clerk", ...fleet, ...data, "--id", "order-1", "--wait"]
     const compacted = await run(order)

@@ -74,7 +74,10 @@ describe("readScript", () => {
       [SIX, SIX, SIX, SIX, undefined, SIX, 7, undefined]
     )
     const wrong = read(`{"id":"a","text":"x","at":"yesterday"}`, `{"id":"b","text":"x","at":1.5}`).problems
-    assert.deepStrictEqual(wrong.map(({ line }) => line), [1, 2])
+    assert.deepStrictEqual(
+      wrong.map(({ line }) => line),
+      [1, 2]
+    )
     assert.match(wrong[0]?.message ?? "", /"at" is no time, such as 2026-05-21T06:03:00Z .*: "yesterday"$/)
   })
 

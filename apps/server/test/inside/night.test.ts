@@ -62,8 +62,12 @@ describe("night", () => {
     assert.strictEqual(await refusalOf(undoCompaction("north:ro", "compact_a")), "Forbidden")
     assert.strictEqual((await undoCompaction("north", "compact_a")).outcome, "accepted")
     assert.strictEqual((await undoCompaction("north", "compact_a")).outcome, "duplicate")
-    await fleet.forTenant("north").idle().catch(() => {})
-    const release = (token: string) => ask(token, ({ night }) => night.releaseHistory({ params: { id: "desk" }, headers: {} }))
+    await fleet
+      .forTenant("north")
+      .idle()
+      .catch(() => {})
+    const release = (token: string) =>
+      ask(token, ({ night }) => night.releaseHistory({ params: { id: "desk" }, headers: {} }))
     const window = (token: string) => ask(token, ({ night }) => night.window({ params: { id: "desk" } }))
     assert.isAbove((await window("north")).tokens, 0)
     assert.strictEqual(await refusalOf(release("north:ro")), "Forbidden")
