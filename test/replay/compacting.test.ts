@@ -104,7 +104,7 @@ const invented = Array.from({ length: 420 }, (_, at) => {
 
 describe("a conversation, compacted seven times", () => {
   it(
-    "F51 F113 F114 S5 keeps the newest messages, gets under its threshold, and is told as prose of who said what",
+    "F51 F113 F114 S5 keeps the newest messages, gets under its threshold, and becomes prose of who said what",
     LIMIT,
     async () => {
       const run = await compactedBy(readScript(invented, definition).letters)
@@ -116,7 +116,7 @@ describe("a conversation, compacted seven times", () => {
 
 describe.runIf(isConversationHere)("a real conversation, compacted seven times", () => {
   it(
-    "F51 F113 F114 S5 keeps its newest messages, gets under its threshold, and is told as prose of who said what",
+    "F51 F113 F114 S5 keeps its newest messages, gets under its threshold, and becomes prose of who said what",
     LIMIT,
     async () => {
       const script = readScript(await readFile(conversation, "utf8"), definition)

