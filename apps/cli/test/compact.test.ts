@@ -32,17 +32,11 @@ describe.concurrent("compact", () => {
   test("N1 N2 compacts now, once under one key; --dry-run only looks", async () => {
     await using directory = await temporary()
     const data = await told(directory.path, 6)
-    const look = jsonOf(await run(["compact", "clerk", ...data, "--dry-run", "--json"]))
+    const look = jsonOf(await run(["compact", "clerk", ...fleet, ...data, "--dry-run", "--json"]))
     assert.deepInclude(look, { ok: true, dryRun: true, assistant: "clerk", compactions: 0 })
     const { window } = look as unknown as { readonly window: { readonly tokens: number; readonly messages: number } }
     assert.strictEqual(window.messages, 12)
-    const there = jsonOf(await run(["compact", "clerk", ...fleet, ...data, "--dry-run", "--json"]))
-    assert.deepInclude(there["window"] as object, { tokens: window.tokens, would: { compact: 10, keep: 2 } })
-    const said = (await run(["compact", "clerk", ...fleet, ...data, "--dry-run"])).stdout
-    assert.match(
-      said,
-      /is used now \(\d+ of \d+ tokens, 12 messages\), 0 compactions so far\nwould compact 10 messages and keep 2\n$/
-    )
+    assert.deepInclude(look["window"] as object, { would: { compact: 10, keep: 2 } })
     assert.deepStrictEqual(await triggersIn(data), [])
     const order = ["compact", "clerk", ...fleet, ...data, "--id", "order-1", "--wait"]
     const compacted = await run(order)
