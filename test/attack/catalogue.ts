@@ -4,6 +4,7 @@
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
 import { bursts } from "./attacks/bursts.ts"
+import { compactionsHold } from "./attacks/compactions-hold.ts"
 import { crashingTools } from "./attacks/crashing-tools.ts"
 import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
@@ -50,7 +51,8 @@ export const attacks: ReadonlyArray<Attack> = [
   ...refusedKey,
   ...restoredStore,
   ...oldAge,
-  ...promptsGoOn
+  ...promptsGoOn,
+  ...compactionsHold
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -62,10 +64,13 @@ const planted: Readonly<Record<string, string>> = {
   "failed-writes-believed": "failing-disk",
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
+  "forgets-floors": "compactions-hold",
+  "forgets-holds": "compactions-hold",
   "forgets-notes": "crash-loop-kill-from-outside",
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
   "host-believed": "rebound-page",
+  "keeps-passages": "compactions-hold",
   "leases-run-out": "long-texts-workers",
   "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",

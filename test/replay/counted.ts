@@ -94,7 +94,7 @@ export const playedDay = async (): Promise<Played> =>
   played(harbor, await readFile(join(root, "examples/harbor/day.jsonl"), "utf8"))
 
 // Real conversations stand beside the checkout, never in it. Without them what needs one says so and does not run.
-const conversation = resolve(root, "../shared/data/locomo-dev/conv-26.jsonl")
+export const conversation = resolve(root, "../shared/data/locomo-dev/conv-26.jsonl")
 export const isConversationHere = existsSync(conversation)
 if (!isConversationHere) console.warn(`a real conversation is not at ${conversation}: what needs it does not run`)
 

@@ -32,14 +32,19 @@ describe.concurrent("compact", () => {
   test("N1 N2 compacts now, once under one key; --dry-run only looks", async () => {
     await using directory = await temporary()
     const data = await told(directory.path, 6)
-    const look = jsonOf(await run(["compact", "clerk", ...data, "--dry-run", "--json"]))
+    const look = jsonOf(await run(["compact", "clerk", ...fleet, ...data, "--dry-run", "--json"]))
     assert.deepInclude(look, { ok: true, dryRun: true, assistant: "clerk", compactions: 0 })
+    const { window } = look as unknown as { readonly window: { readonly tokens: number; readonly messages: number } }
+    assert.strictEqual(window.messages, 12)
+    assert.deepInclude(look["window"] as object, { would: { compact: 10, keep: 2 } })
     assert.deepStrictEqual(await triggersIn(data), [])
     const order = ["compact", "clerk", ...fleet, ...data, "--id", "order-1", "--wait"]
     const compacted = await run(order)
     assert.strictEqual(compacted.code, 0, compacted.stderr)
     assert.match(compacted.stdout, /^clerk: compact_\d{8}_\d{6} compacted 10 messages, \d+ → \d+ tokens\n$/)
     assert.deepStrictEqual(await triggersIn(data), ["order"])
+    const after = jsonOf(await run(["compact", "clerk", ...data, "--dry-run", "--json"]))
+    assert.isBelow((after["window"] as { readonly tokens: number }).tokens, window.tokens)
     const again = jsonOf(await run([...order, "--json"]))
     assert.deepInclude(again, { ok: true, receipt: "duplicate", compaction: null })
     assert.strictEqual((await run(order)).stdout, "clerk was asked before\n")

@@ -64,7 +64,20 @@ describe.concurrent("compactions", () => {
     const after = await shown(...data)
     assert.isNull(after.current)
     assert.isNumber(after.compactions[0]?.undone_at)
-    assert.match((await run(["compactions", "clerk", ...data])).stdout, / undone\n$/)
+    const listed = (await run(["compactions", "clerk", ...data])).stdout
+    assert.match(
+      listed,
+      / undone\nheld since \S+Z, when compact_\S+ was reverted: .*reverie compactions clerk --release\n$/
+    )
+    const release = ["compactions", "clerk", "--release", ...fleet, ...data, "--model", "offline"]
+    const trial = jsonOf(await run([...release, "--dry-run", "--json"]))
+    assert.deepInclude(trial, { ok: true, dryRun: true, would: { release: ID } })
+    assert.strictEqual(
+      (await run(release)).stdout.trim().split("\n").at(-1),
+      "clerk: its history is compacted again when its time comes"
+    )
+    assert.isNull(((await shown(...data)) as unknown as { readonly hold: unknown }).hold)
+    assertFailure(await run([...release, "--json"]), 5, "wrong-state", "nothing holds the history of clerk")
     assertFailure(await run(order), 5, "wrong-state", "has been reverted before")
   })
 

@@ -112,7 +112,11 @@ const ContextFields = Schema.Struct({
   round: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   wakeWanted: Schema.Boolean,
   compactingFrom: Schema.Literals(compactingPlaces),
-  signals: Schema.Struct({ tokenRatio: Schema.Finite, mailWaiting: Schema.Boolean }),
+  signals: Schema.Struct({
+    tokenRatio: Schema.Finite,
+    mailWaiting: Schema.Boolean,
+    historyHeld: Schema.optionalKey(Schema.Boolean)
+  }),
   haltReason: Schema.NullOr(Schema.String),
   account: Schema.NullOr(StoredAccount).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   subAgents: Schema.Array(StoredSubAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),

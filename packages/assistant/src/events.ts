@@ -13,6 +13,8 @@ export interface Signals {
   readonly tokenRatio: number
   /** Mail is waiting that this state does not hear. */
   readonly mailWaiting: boolean
+  /** No trigger may have the history compacted: an undo holds it, or it could not be made shorter. */
+  readonly historyHeld?: boolean
 }
 
 interface Mail {
@@ -87,6 +89,8 @@ export type MachineEvent =
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
   | { readonly type: "undoCompaction" }
+  | { readonly type: "releaseHistory" }
+  | { readonly type: "deletePassage" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)
   | ({ readonly type: "news" } & News)

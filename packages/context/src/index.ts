@@ -23,10 +23,16 @@ export {
   compact,
   Compaction,
   compactionIds,
+  type Fill,
   HISTORY_START_KEY,
+  historyFloorChange,
+  HistoryHold,
+  historyHoldChange,
+  historyHoldOf,
   HistoryStart,
   historyStartOf,
   isCompaction,
+  isHistoryHeld,
   undoCompaction
 } from "./compaction/compaction.ts"
 export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
@@ -42,11 +48,13 @@ export {
 export {
   afterFailedRound,
   afterRound,
+  callsMade,
   extractionMessages,
   extractionPrefix,
   type ExtractionResult,
   extractionRounds,
   extractionText,
+  isOfExtraction,
   judgeRound,
   NO_EXTRACTION,
   planExtraction

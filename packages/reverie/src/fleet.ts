@@ -36,6 +36,7 @@ import {
   type FleetCompactions,
   haltAll,
   openCompactions,
+  openMemories,
   type OrderOptions,
   type Post,
   resumeAll,
@@ -293,9 +294,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#read.approvals
   }
 
-  /** What assistants remember: facts, profiles, passages, dreams, their own records. */
-  get memory(): FleetReadings["memory"] {
-    return this.#read.memory
+  /** What assistants remember; passages can be deleted. */
+  get memory(): ReturnType<typeof openMemories> {
+    return openMemories(this.#read.memory, this.#post)
   }
 
   /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
@@ -325,7 +326,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** How histories were compacted, and orders to do or undo it. */
   get compactions(): FleetCompactions {
-    return openCompactions(this.#read.core, this.#post)
+    return openCompactions(this.#read.core, this.#post, this.#opened.definition.assistants)
   }
 
   /** Assistants gone through again from their ledger, and single ticks with changes. */

@@ -139,7 +139,7 @@ export {
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
 export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./views/definition-view.ts"
-export type { FleetCompactions, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
+export type { FleetCompactions, FleetMemories, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"
 export {
@@ -171,7 +171,7 @@ export type {
   SubAgentsView,
   SubAgentView
 } from "./fleet/sub-agents.ts"
-export type { CompactionReadings, FleetMemory, Rebuilt } from "./fleet/memories.ts"
+export type { CompactionReadings, FleetMemory, Rebuilt, WindowNow } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"

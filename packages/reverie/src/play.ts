@@ -4,7 +4,7 @@
 // P2  Mail is sent without waiting. What is heard in between (an approval, a report, an order) is sent when the fleet
 //     has come to rest on everything before it: only then is there something to approve, to report on, to halt.
 
-import { type Event, isJsonObject, parseJson } from "@reverie/protocol"
+import { type Event, isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { Fleet } from "./fleet.ts"
 import { isMail, letterProblem } from "./ask.ts"
@@ -13,10 +13,12 @@ import type { FleetDefinition } from "./fleet-options.ts"
 // Script: a written course of events, one JSON object a line.
 // S1  Reading never throws: each line is either a letter or a problem with its number.
 // S2  Fields that are not known are passed over, so that a line may carry notes of its own.
+// S3  What is said is lived at the `at` of its line: memory dates it by that, and not by when it was played.
 //
-// {"id", "to"?, "from"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
-// {"id", "to"?, "from"?, "event": {...}}    any other event.
-// Without `to` the default assistant of the fleet is meant.
+// {"id", "to"?, "from"?, "at"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
+// {"id", "to"?, "from"?, "event": {...}}           any other event.
+// Without `to` the default assistant of the fleet is meant. `at` is when it was said, an ISO time (UTC where it names no
+// zone) or milliseconds since the epoch, and now when left out.
 
 /** One event of a script. */
 export interface ScriptLine {
@@ -51,16 +53,36 @@ const textField = (fields: Fields, name: string): string | typeof missing | { re
   return typeof value === "string" ? value : { problem: `"${name}" is no text` }
 }
 
+/** When something was said, in milliseconds since the epoch; undefined for now. */
+const timeField = (fields: Fields): number | undefined | { readonly problem: string } => {
+  const { at } = fields
+  if (at === undefined || at === null) return undefined
+  const isText = typeof at === "string" && /^\d{4}-\d{2}-\d{2}/.test(at)
+  const hasZone = isText && (at.length === 10 || /(?:Z|[+-]\d{2}:?\d{2})$/i.test(at))
+  const millis = isText ? Date.parse(hasZone ? at : `${at}Z`) : at
+  return typeof millis === "number" && Number.isSafeInteger(millis)
+    ? millis
+    : { problem: `"at" is no time, such as 2026-05-21T06:03:00Z or milliseconds since 1970: ${JSON.stringify(at)}` }
+}
+
+/** A message that tells no time of its own was said at that of its line. */
+const dated = (event: unknown, at: number | undefined): unknown =>
+  at === undefined || !isJsonObject(event as Json) || Reflect.get(event as object, "type") !== "message"
+    ? event
+    : { at, ...(event as object) }
+
 const eventOf = (fields: Fields): { readonly event: unknown } | { readonly problem: string } => {
   const text = textField(fields, "text")
   const image = textField(fields, "image")
+  const at = timeField(fields)
   if (typeof text === "object") return text
   if (typeof image === "object") return image
+  if (typeof at === "object") return at
   if (fields["event"] !== undefined) {
-    return text === missing ? { event: fields["event"] } : { problem: `it has both a "text" and an "event"` }
+    return text === missing ? { event: dated(fields["event"], at) } : { problem: `it has both a "text" and an "event"` }
   }
   if (text === missing) return { problem: `it has neither a "text" nor an "event"` }
-  return { event: { type: "message", text: image === missing ? text : `${text}\n[image: ${image}]` } }
+  return { event: dated({ type: "message", text: image === missing ? text : `${text}\n[image: ${image}]` }, at) }
 }
 
 const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptLine | ScriptProblem => {

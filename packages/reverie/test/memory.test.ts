@@ -163,6 +163,38 @@ describe("the tools of memory", () => {
       hits.map(({ entry }) => entry.id),
       [`p/${report.id}`]
     )
+    const found = async () =>
+      (await fleet.memory.recall("desk", "Which berth does Hansen prefer?", { kinds: ["passage"] })).hits.length
+    await fleet.memory.deletePassage("desk", "passage_0000000000000000")
+    await fleet.idle()
+    assert.deepStrictEqual([(await fleet.memory.passages("desk")).length, await found()], [1, 1])
+    assert.strictEqual((await fleet.memory.deletePassage("desk", report.id)).outcome, "accepted")
+    assert.strictEqual((await fleet.memory.deletePassage("desk", report.id)).outcome, "duplicate")
+    await fleet.idle()
+    assert.deepStrictEqual([await fleet.memory.passages("desk"), await found()], [[], 0])
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+    await fleet.close()
+  })
+
+  test("F92 F107 delete_archival deletes a passage of its own, and recall_memories searches as it is asked to", async () => {
+    let kept = ""
+    const asks: ReadonlyArray<() => Line> = [
+      () => calling("store_memory", { text: "Captain Hansen prefers berth nine." }),
+      () => calling("recall_memories", { query: "Hansen berth", mode: "fts" }),
+      () => calling("delete_archival", { id: kept }),
+      () => calling("delete_archival", { id: kept }),
+      () => calling("recall_memories", { query: "Hansen berth", kinds: ["passage"], mode: "hybrid" })
+    ]
+    let at = 0
+    const { fleet, results } = await played((prompt) => {
+      kept ||= /passage_[0-9a-f]{16}/.exec(JSON.stringify(prompt.messages))?.[0] ?? ""
+      return Effect.succeed(asks[at++]?.() ?? { text: "Well." })
+    })
+    assert.deepInclude(JSON.parse(results[1] ?? "{}"), { success: true, mode: "fts" })
+    assert.deepStrictEqual(JSON.parse(results[2] ?? "{}"), { success: true, id: kept })
+    assert.deepInclude(JSON.parse(results[3] ?? "{}"), { success: false, error: `there is no passage ${kept}` })
+    assert.deepInclude(JSON.parse(results[4] ?? "{}"), { success: true, found: 0 })
+    assert.deepStrictEqual(await fleet.memory.passages("desk"), [])
     await fleet.close()
   })
 

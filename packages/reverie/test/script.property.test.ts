@@ -12,6 +12,8 @@ const fleet = defineFleet({
 
 const read = (...lines: ReadonlyArray<string>) => readScript(lines.join("\n"), fleet)
 
+const SIX = Date.UTC(2026, 4, 21, 6)
+
 describe("readScript", () => {
   test("S1 any text is letters and problems, one a line that is not empty", () => {
     const line = fc.oneof(
@@ -52,10 +54,31 @@ describe("readScript", () => {
     )
     assert.deepStrictEqual(problems, [])
     assert.deepStrictEqual(letters, [
-      { line: 1, id: "a", to: "desk", from: "user", event: { type: "message", text: "hello" } },
+      { line: 1, id: "a", to: "desk", from: "user", event: { type: "message", at: SIX, text: "hello" } },
       { line: 3, id: "b", to: "archive", from: "ann", event: { type: "message", text: "look\n[image: a cat]" } },
       { line: 4, id: "c", to: "archive", from: "user", event: { type: "sleep", forMillis: 5 } }
     ])
+  })
+
+  test("S3 a line is lived at its own time, in whatever form it is written; a message keeps the time it tells itself", () => {
+    const times = ['"2026-05-21T06:00:00Z"', '"2026-05-21T06:00"', '"2026-05-21T08:00:00+02:00"', String(SIX), "null"]
+    const { letters, problems } = read(
+      ...times.map((at, index) => `{"id":"t${index}","text":"x","at":${at}}`),
+      `{"id":"e","at":${SIX},"event":{"type":"message","text":"y"}}`,
+      `{"id":"f","at":${SIX},"event":{"type":"message","text":"y","at":7}}`,
+      `{"id":"g","at":${SIX},"event":{"type":"sleep"}}`
+    )
+    assert.deepStrictEqual(problems, [])
+    assert.deepStrictEqual(
+      letters.map(({ event }) => Reflect.get(event, "at")),
+      [SIX, SIX, SIX, SIX, undefined, SIX, 7, undefined]
+    )
+    const wrong = read(`{"id":"a","text":"x","at":"yesterday"}`, `{"id":"b","text":"x","at":1.5}`).problems
+    assert.deepStrictEqual(
+      wrong.map(({ line }) => line),
+      [1, 2]
+    )
+    assert.match(wrong[0]?.message ?? "", /"at" is no time, such as 2026-05-21T06:03:00Z .*: "yesterday"$/)
   })
 
   test("S1 each problem has its line, its kind and its sentence", () => {

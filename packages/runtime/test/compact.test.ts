@@ -22,7 +22,9 @@ import {
 
 describe("compaction in an emergency", () => {
   it("F56 F57 F58: before anything else of the tick comes the extraction, then the compaction, and then the tick goes on", () => {
-    const model = folder({ extract: [{ calls: [note("Ship 3 waits for the tide.")] }, { calls: [NOOP] }] })
+    const model = folder({
+      extract: [{ calls: [note("Ship 3 waits for the tide.")] }, { calls: [NOOP] }]
+    })
     const life = opened(model.script, halved)
     talkUntilCompacted(life)
     const states = status(life)
@@ -65,7 +67,11 @@ describe("compaction in an emergency", () => {
     const archived = (rowsOf(life, "journal") as unknown as ReadonlyArray<JournalEntry>).find(
       ({ source_type }) => source_type === "compaction"
     )
-    assert.deepInclude(archived ?? {}, { id: compaction?.id, importance: 7, tags: ["compaction", "synthesis"] })
+    assert.deepInclude(archived ?? {}, {
+      id: compaction?.id,
+      importance: 7,
+      tags: ["compaction", "synthesis"]
+    })
     assert.strictEqual(archived?.content, "[CONTEXT SYNTHESIS]\nThey spoke of ships.")
   })
 
@@ -90,7 +96,9 @@ describe("compaction in an emergency", () => {
   })
 
   it("F60 F61 F62: the extraction sees the whole history each round, and what it does is counted", () => {
-    const extract = [1, 2, 3].map((index): Line => ({ calls: [note(`Fact number ${index} of the harbour.`)] }))
+    const extract = [1, 2, 3].map((index): Line => ({
+      calls: [note(`Fact number ${index} of the harbour.`)]
+    }))
     const model = folder({ extract })
     const life = opened(model.script, {
       definition: { ...small, compaction: { preCompactMaxIterations: 5 } },
@@ -149,15 +157,20 @@ describe("compaction in an emergency", () => {
     ])
   })
 
-  it("F64: what the extraction wrote down falls into what is preserved", () => {
-    const model = folder({ extract: [{ calls: [note("Ship 3 waits for the tide.")] }, { calls: [NOOP] }] })
+  it("F64 F114: what the extraction wrote down is shown to its next round, takes no place of what is kept, and goes with it", () => {
+    const notes = Array.from({ length: 8 }, (_, at) => note(`Ship ${at} waits for the tide.`))
+    const model = folder({ extract: [{ calls: notes }, { calls: notes }] })
     const life = opened(model.script)
     talkUntilCompacted(life)
+    const [first, second] = model.of("extract").map(({ messages }) => messages.filter(({ role }) => role === "tool"))
+    assert.deepStrictEqual([first?.length, second?.length], [0, 8])
     const [compaction] = compactions(life)
-    const at = life.messages().findIndex(({ calls }) => calls?.[0]?.tool === "add_journal_entry")
-    assert.isAtLeast(at, compaction?.compacted_count ?? Infinity)
-    const shown = shownNext(life)
-    assert.isTrue(shown.some(({ calls }) => calls?.[0]?.tool === "add_journal_entry"))
+    assert.deepInclude(compaction?.extraction, { calls_made: 10, iterations: 2, ended_by: "cap" })
+    assert.strictEqual(compaction?.preserved_count, 20)
+    const all = life.messages()
+    assert.isFalse(all.some(({ calls }) => calls?.[0]?.tool === "add_journal_entry"))
+    assert.isFalse(shownNext(life).some(({ calls }) => calls?.[0]?.tool === "add_journal_entry"))
+    assert.strictEqual(rowsOf(life, "journal").length, 11)
   })
 
   it("A18: an extraction that fails keeps no compaction from following", () => {
@@ -187,7 +200,10 @@ describe("compaction in an emergency", () => {
       talkUntilCompacted(life)
       const waits = life.entries().filter((entry) => entry.status === "compacting.parked")
       assert.strictEqual(waits.length, 4)
-      assert.deepStrictEqual(compactions(life)[0]?.extraction, { ...compactions(life)[0]?.extraction, success: true })
+      assert.deepStrictEqual(compactions(life)[0]?.extraction, {
+        ...compactions(life)[0]?.extraction,
+        success: true
+      })
       assert.strictEqual(model.of("extract").length, 1, "what was extracted is not extracted again")
       assert.deepStrictEqual(new Set(life.ends().map(({ outcome }) => outcome)), new Set(["answered"]))
       assert.isEmpty(life.deadLetters())
@@ -198,7 +214,9 @@ describe("compaction in an emergency", () => {
 
   it("machine D7: summaries with a model of their own keep no tick waiting for that one", () => {
     const model = folder({ away: ["summarize", 1] })
-    const life = opened(model.script, { definition: { ...small, compaction: { compactModel: "thrifty" } } })
+    const life = opened(model.script, {
+      definition: { ...small, compaction: { compactModel: "thrifty" } }
+    })
     talkUntilCompacted(life)
     assert.isFalse(life.entries().some((entry) => entry.status === "compacting.parked"))
     assert.deepStrictEqual(new Set(life.ends().map(({ outcome }) => outcome)), new Set(["answered"]))
@@ -251,13 +269,20 @@ describe("compaction asleep", () => {
   })
 
   it("skip rules S3: what the extraction writes down may call for a reflection, but wakes no one", () => {
-    const notes = Array.from({ length: 15 }, (_, index) => note(`Ship ${index} waits for the tide.`, 10))
-    const model = folder({ extract: [{ calls: notes }, { calls: [NOOP] }] })
+    const notes = Array.from({ length: 10 }, (_, index) => note(`Ship ${index} waits for the tide.`, 10))
+    const model = folder({ extract: [{ calls: notes }, { calls: notes }] })
     const life = opened(model.script, { settings: { ...settings, compactEmergencyRatio: 1 } })
     talk(life, 29)
     life.post({ type: "sleep" })
     life.rest()
-    assert.strictEqual(compactions(life)[0]?.extraction?.facts_recorded, 15)
+    life.post({ type: "wake" })
+    talk(life, 20)
+    life.post({ type: "sleep" })
+    life.rest()
+    assert.deepStrictEqual(
+      compactions(life).map(({ extraction }) => extraction?.facts_recorded),
+      [10, 10]
+    )
     assert.strictEqual(life.status(), "dreaming.resting")
     assert.deepInclude(
       life.settled().find(({ id }) => id.endsWith("#reflection")),
@@ -285,7 +310,10 @@ describe("compaction asleep", () => {
   it("F105: a long history is read piece by piece, each a commit, and the last summary stands", () => {
     const model = folder()
     const life = opened(model.script, {
-      definition: { ...small, compaction: { strategy: { type: "recursive-summarization", chunkTokens: 1_000 } } },
+      definition: {
+        ...small,
+        compaction: { strategy: { type: "recursive-summarization", chunkTokens: 1_000 } }
+      },
       settings: { ...settings, compactEmergencyRatio: 1 }
     })
     talk(life, 29)
@@ -329,7 +357,9 @@ describe("what was compacted", () => {
 
   it("is shown again when the compaction is taken back, once, and the reason is reported", () => {
     const model = folder()
-    const life = opened(model.script, { settings: { ...settings, compactEmergencyRatio: 1, compactSleepRatio: 0.7 } })
+    const life = opened(model.script, {
+      settings: { ...settings, compactEmergencyRatio: 1, compactSleepRatio: 0.7 }
+    })
     talk(life, 29)
     life.rest()
     life.post({ type: "sleep" })

@@ -78,6 +78,8 @@ export interface ToolRecords {
   /** What the assistant remembers. Rejects when the scope is not granted to it. */
   readonly recall: (question: string, options?: RecallOptions) => Promise<Recalled>
   readonly history: PastReading
+  /** Whether it has a passage of that id, as far as it is committed. */
+  readonly hasPassage: (id: string) => Promise<boolean>
   /** Its memory blocks, and those it was given. */
   readonly blocks: BlockAccess
   readonly loop: LoopState

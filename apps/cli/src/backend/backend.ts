@@ -251,6 +251,24 @@ export class Backend implements AsyncDisposable {
     return this.#ask("night", (api) => api.undoCompaction({ params: { id, compaction } }))
   }
 
+  releaseHistory(id: string, key?: string): Promise<Taken> {
+    return this.#ask("night", (api) => api.releaseHistory({ params: { id }, ...keyed(key) }))
+  }
+
+  /** The undo that holds the history. */
+  async hold(id: string) {
+    const query = { limit: 1 }
+    return (await this.#ask("night", (api) => api.compactions({ params: { id }, query }))).hold ?? undefined
+  }
+
+  window(id: string) {
+    return this.#ask("night", (api) => api.window({ params: { id } }))
+  }
+
+  deletePassage(id: string, passage: string): Promise<Taken> {
+    return this.#ask("memory", (api) => api.deletePassage({ params: { id, passage } }))
+  }
+
   async approvals(): Promise<ReadonlyArray<AskedApproval>> {
     return (await this.#ask("approvals", (api) => api.open())).items
   }

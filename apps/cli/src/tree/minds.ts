@@ -51,9 +51,9 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
   does(history, trunk, async (options, id, block) =>
     (await import("../commands/agents/memory.ts")).history(id, block, options, stop)
   )
-  const forget = leaf(memory, "forget <id> <block>", {
+  const forget = leaf(memory, "forget <id> <what>", {
     kind: "order",
-    says: "delete a block of one; facts follow from the ledger and stay",
+    says: "delete a block of one, or a passage (passage_...); facts follow from the ledger and stay",
     example: "memory forget desk scratch --yes"
   })
   does(forget, trunk, async (options, id, block) =>
@@ -92,8 +92,11 @@ const addNights = (root: Command, trunk: Trunk): void => {
     says: "list what was compacted of a history, show one compaction, or undo it",
     example: "compactions desk --show c-12"
   })
-    .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts("undo"))
-    .option("--undo <compaction>", "show its messages to the model again")
+    .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts(["undo", "release"]))
+    .addOption(
+      new Option("--undo <compaction>", "show its messages to the model again, and hold them").conflicts("release")
+    )
+    .option("--release", "let the history be compacted again after an undo")
     .option("--dry-run", "say what would be done, and do nothing", false)
     .option("-y, --yes", "ask nothing back", false)
     .option("--id <key>", "taking the same back twice is one order, whatever is said here")

@@ -116,6 +116,7 @@ export const nightHandlers: Handlers = {
   "GET /v1/assistants/:id/compactions": (world) => ({
     items: Array.from({ length: 8 }, (_, n) => compactionOf(world.now(), n)),
     current: "compact-0",
+    hold: null,
     next: null
   }),
   "GET /v1/assistants/:id/compactions/:compaction": (world, { params }) => {

@@ -1,7 +1,7 @@
 // Inside: the groups about one assistant's mind: what its model was shown, what it did, and what it remembers.
 // Owns their schemas and endpoints.
 
-import { Compaction, EntityProfile, Fact } from "reverie/look"
+import { EntityProfile, Fact } from "reverie/look"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -11,7 +11,6 @@ import {
   Key,
   keyed,
   limit,
-  next,
   ofAssistant,
   page,
   Receipt,
@@ -20,8 +19,7 @@ import {
   WholeFromQuery
 } from "./words.ts"
 import { failures } from "./errors.ts"
-import { MessageView } from "./messages.ts"
-import { DreamReport, LedgerEntry, Placed, Role, Why } from "./entry.ts"
+import { LedgerEntry, Role, Why } from "./entry.ts"
 
 const Json = Schema.Json
 const Fields = Schema.Record(Schema.String, Json)
@@ -292,6 +290,12 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     }),
     error: failures
   }),
+  /** Deletes a text that was put away: it is found no more, once the assistant has heard of it at rest. */
+  HttpApiEndpoint.delete("deletePassage", "/v1/assistants/:id/memory/passages/:passage", {
+    params: { ...ofAssistant, passage: Text(128) },
+    success: Receipt,
+    error: failures
+  }),
   /** Makes the index anew from the ledger: nothing else is changed by it. */
   HttpApiEndpoint.post("rebuild", "/v1/assistants/:id/memory/rebuild", {
     params: ofAssistant,
@@ -338,63 +342,6 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     params: { block: Text(128) },
     headers: keyed,
     success: Schema.Struct({ version: Schema.Int }),
-    error: failures
-  })
-) {}
-
-export const CompactionView = Schema.Struct({
-  id: Schema.String,
-  at: Schema.Finite,
-  reason: Schema.String,
-  undone: Schema.Boolean,
-  messages: Schema.Int,
-  beforeTokens: Schema.Finite,
-  afterTokens: Schema.Finite,
-  summary: Schema.String,
-  /** Whether every call that was compacted took its result along; told of the one that is opened. */
-  pairsWhole: Schema.optionalKey(Schema.Boolean),
-  /** As it is kept. */
-  record: Compaction
-})
-export type CompactionView = typeof CompactionView.Type
-
-export class NightGroup extends HttpApiGroup.make("night").add(
-  /** The newest first, long texts cut. */
-  HttpApiEndpoint.get("compactions", "/v1/assistants/:id/compactions", {
-    params: ofAssistant,
-    query: { limit, cursor },
-    success: Schema.Struct({
-      items: Schema.Array(CompactionView),
-      next,
-      /** The one whose marker stands at the beginning of what the model is shown. */
-      current: Schema.NullOr(Schema.String)
-    }),
-    error: failures
-  }),
-  /** With the messages that it took out of sight. */
-  HttpApiEndpoint.get("compaction", "/v1/assistants/:id/compactions/:compaction", {
-    params: { ...ofAssistant, compaction: Text(128) },
-    success: Schema.Struct({
-      compaction: CompactionView,
-      compacted: Schema.Array(MessageView),
-      /** The same messages as they stand in the ledger. */
-      messages: Schema.Array(Placed)
-    }),
-    error: failures
-  }),
-  HttpApiEndpoint.post("undoCompaction", "/v1/assistants/:id/compactions/:compaction/undo", {
-    params: { ...ofAssistant, compaction: Text(128) },
-    success: Receipt,
-    error: failures
-  }),
-  /** Reports of its dreams, the newest first, and its sleep schedule. */
-  HttpApiEndpoint.get("dreams", "/v1/assistants/:id/dreams", {
-    params: ofAssistant,
-    success: Schema.Struct({
-      items: Schema.Array(DreamReport),
-      schedule: Schema.NullOr(Json),
-      nextAt: Schema.NullOr(Schema.Finite)
-    }),
     error: failures
   })
 ) {}

@@ -75,7 +75,7 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
   return {
     approvals,
     blocks,
-    compactions,
+    compactions: { ...compactions, window: (id) => compactions.window(id, definition?.assistants) },
     deadLetters,
     history,
     inspect,

@@ -62,6 +62,20 @@ describe("night", () => {
     assert.strictEqual(await refusalOf(undoCompaction("north:ro", "compact_a")), "Forbidden")
     assert.strictEqual((await undoCompaction("north", "compact_a")).outcome, "accepted")
     assert.strictEqual((await undoCompaction("north", "compact_a")).outcome, "duplicate")
+    await fleet
+      .forTenant("north")
+      .idle()
+      .catch(() => {})
+    const release = (token: string) =>
+      ask(token, ({ night }) => night.releaseHistory({ params: { id: "desk" }, headers: {} }))
+    const window = (token: string) => ask(token, ({ night }) => night.window({ params: { id: "desk" } }))
+    assert.isAbove((await window("north")).tokens, 0)
+    assert.strictEqual(await refusalOf(release("north:ro")), "Forbidden")
+    assert.strictEqual((await release("north")).outcome, "accepted")
+    const drop = (token: string, passage: string) =>
+      ask(token, ({ memory }) => memory.deletePassage({ params: { id: "desk", passage } }))
+    assert.strictEqual(await refusalOf(drop("north", "passage_none")), "NotFound")
+    assert.strictEqual(await refusalOf(drop("north:ro", "passage_none")), "Forbidden")
     assert.deepStrictEqual(heard.trouble, [])
   })
 

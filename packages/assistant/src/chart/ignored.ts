@@ -66,7 +66,7 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
   reason: "a late timer: it was cancelled when its state was left"
 })
 
-const MAIL = ["message", "timer", "sleep", "compact", "undoCompaction"] as const
+const MAIL = ["message", "timer", "sleep", "compact", "undoCompaction", "releaseHistory", "deletePassage"] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "retire", "delegate"] as const
 
@@ -121,8 +121,8 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: ["undoCompaction"],
-    reason: "the runtime deals with it: the history is none of the chart's business"
+    events: ["undoCompaction", "releaseHistory", "deletePassage"],
+    reason: "the runtime deals with it: history and memory are none of the chart's business"
   },
   {
     kind: "nothing",

@@ -141,6 +141,10 @@ const isPaced = (context: Now.AssistantContext): boolean => Now.settingsNow(cont
 /** The step has more to do. */
 const hasMore = (event: MachineEvent): boolean => stepOutput(event).more === true
 
+/** Without an order. */
+const mayCompact = (context: AssistantContext): boolean =>
+  Now.settingsNow(context).compactEnabled && context.signals.historyHeld !== true
+
 export const dreamGuards = {
   isSleepOver: whenHeard((context, event) => Now.endsSleep(context, stepOutput(event))),
   isSleepOverInOutage: whenHeard((context, event) => Now.sleptOut(context, stepFailure(event).outage?.at ?? 0)),
@@ -153,8 +157,8 @@ export const dreamGuards = {
     ({ dreamNext }, { operation }) => dreamNext === operation
   ),
   isWindowFullForSleep: when((context) => {
-    const { compactEnabled, compactSleepRatio } = Now.settingsNow(context)
-    return compactEnabled && context.signals.tokenRatio >= compactSleepRatio
+    const { compactSleepRatio } = Now.settingsNow(context)
+    return mayCompact(context) && context.signals.tokenRatio >= compactSleepRatio
   })
 }
 
@@ -233,8 +237,8 @@ export const tickActions = {
 export const compactionGuards = {
   isCompactionOn: when((context) => Now.settingsNow(context).compactEnabled),
   isWindowNearlyFull: when((context) => {
-    const { compactEnabled, compactEmergencyRatio } = Now.settingsNow(context)
-    return compactEnabled && context.signals.tokenRatio >= compactEmergencyRatio
+    const { compactEmergencyRatio } = Now.settingsNow(context)
+    return mayCompact(context) && context.signals.tokenRatio >= compactEmergencyRatio
   }),
   isCompactionSkipped: whenHeard((_, event) => stepOutput(event).skipped),
   compactionHasMore: whenHeard((_, event) => hasMore(event)),

@@ -10,7 +10,7 @@ import { whyIgnored } from "../chart/ignored.ts"
 const eventTypes: ReadonlyArray<EventType> = Event.members.map((member) => member.fields.type.literal)
 
 /** The chart passes them over because the runtime deals with them. */
-const dealtWith: ReadonlySet<EventType> = new Set(["undoCompaction", "refresh"])
+const dealtWith: ReadonlySet<EventType> = new Set(["undoCompaction", "releaseHistory", "deletePassage", "refresh"])
 
 /** What the state alone does not tell. */
 const means = (type: EventType, context: AssistantContext, status: string): boolean => {

@@ -6,13 +6,15 @@
 // K3  What stood before is in the record: taking a compaction back, with those after it, brings it back exactly.
 // K4  Ids are `compact_YYYYMMDD_HHMMSS` by UTC, with a suffix where one is taken (A38).
 // K5  A compaction that would not make the history shorter does not happen.
+// K6  Afterwards the conversation is AIM_MARGIN under the threshold that triggered the compaction, or the record says why it
+//     is not (F113). What could not be brought down holds the triggers back until there is that much more of it.
 
 import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
-import { isBefore, type Message, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import { isBefore, type Message, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { CountMessage } from "../tokens/window.ts"
 import { Account, accountOf, endsOf, Place } from "./account.ts"
-import { type CompactionConfig, compactionTriggers } from "./config.ts"
+import { AIM_MARGIN, aimOf, type CompactionConfig, compactionTriggers } from "./config.ts"
 import { between, type CompactionDraft, pendingCompactionChange, tokensOf } from "./draft.ts"
 import { Extraction } from "./extraction.ts"
 import { markerOf, maxSummaryChars, type OpenApproval } from "./marker.ts"
@@ -62,6 +64,14 @@ export const Compaction = Schema.Struct({
   summary: Schema.String,
   marker: Marker,
   journal_entry: Schema.String,
+  /** The share of the context window that was aimed at; not there where an order brought the compaction about. */
+  aim: Schema.optionalKey(Schema.Finite),
+  /** Why the conversation takes more than that. */
+  above_aim: Schema.optionalKey(Schema.String),
+  /** The undo that held the history, and why it does no more. */
+  ended_hold: Schema.optionalKey(
+    Schema.Struct({ compaction: Schema.String, at: Schema.Finite, reason: Schema.String })
+  ),
   undone_at: Schema.optionalKey(Schema.Finite)
 })
 export type Compaction = typeof Compaction.Type
@@ -109,13 +119,72 @@ export const compactionId = (now: number, taken: (id: string) => boolean): strin
 /** What stands for a summary where none was asked for. */
 const UNREAD = "Earlier messages were moved away without a summary."
 
+// Hold: what keeps the triggers of a compaction from the history.
+// H1  An undo holds the history as it is until a person releases it or orders a compaction, or the window overflows: then
+//     the compaction that follows says so in its record.
+// H2  What a compaction could not bring down is a floor: no trigger is met again before the conversation has grown by
+//     AIM_MARGIN of the window.
+
+/** An undo that holds the history. */
+export const HistoryHold = Schema.Struct({
+  /** The compaction that was taken back. */
+  compaction: Schema.String,
+  /** When. */
+  at: Schema.Finite
+})
+export type HistoryHold = typeof HistoryHold.Type
+
+const isHistoryHold = Schema.is(HistoryHold)
+
+const HOLD_KEY = "history-hold"
+const FLOOR_KEY = "history-floor"
+
+/** The undo that holds the history; undefined where none does. */
+export const historyHoldOf = (stateRecords: ReadonlyMap<string, unknown>): HistoryHold | undefined => {
+  const kept = stateRecords.get(HOLD_KEY)
+  return isHistoryHold(kept) ? kept : undefined
+}
+
+/** Null: nothing holds it any more. */
+export const historyHoldChange = (hold: HistoryHold | null): RecordChange => ({
+  kind: "state",
+  key: HOLD_KEY,
+  value: hold
+})
+
+/** Tokens that no compaction could bring down; null where one can. */
+export const historyFloorChange = (tokens: number | null): RecordChange => ({
+  kind: "state",
+  key: FLOOR_KEY,
+  value: tokens
+})
+
+/** Tokens of the conversation, with what stands beside it, and how many it may have. */
+export interface Fill {
+  readonly tokens: number
+  readonly maxContextTokens: number
+  /** Tokens that the conversation has room for before the oldest of it is left out of prompts. */
+  readonly room: number
+}
+
+/** True while no trigger may bring a compaction about. */
+export const isHistoryHeld = (stateRecords: ReadonlyMap<string, unknown>, fill: Fill): boolean => {
+  if (historyHoldOf(stateRecords) !== undefined) return fill.tokens <= fill.room
+  const floor = stateRecords.get(FLOOR_KEY)
+  return typeof floor === "number" && fill.tokens < floor + AIM_MARGIN * fill.maxContextTokens
+}
+
 export interface CompactInput {
   readonly draft: CompactionDraft
   /** Every message that is shown now, from where the history begins on. */
   readonly history: ReadonlyArray<PlacedMessage>
   readonly start: HistoryStart | undefined
   readonly extraction?: Extraction | undefined
-  readonly config: Pick<CompactionConfig, "compactModel" | "strategy">
+  readonly config: Pick<CompactionConfig, "compactModel" | "compactPreserveWindow" | "strategy">
+  /** The undo that held the history until now. */
+  readonly hold?: HistoryHold | undefined
+  /** Tokens of what stands beside the messages from a place on. */
+  readonly besideFrom?: ((place: MessagePlace) => number) | undefined
   readonly approvals: ReadonlyArray<OpenApproval>
   readonly canRead: boolean
   readonly journal: Journal
@@ -155,6 +224,7 @@ export const compact = (input: CompactInput): Compacted | Skipped => {
   const after = { messages: preserved.length + 1, tokens: tokensOf(preserved) + marker.tokens, from: draft.keep }
   if (after.tokens >= before.tokens) return skip("no-shorter")
   const { config, extraction } = input
+  const above = aboveAim(input, preserved, after.tokens)
   const compaction: Compaction = {
     id,
     at: moment.now,
@@ -172,7 +242,10 @@ export const compact = (input: CompactInput): Compacted | Skipped => {
     after,
     summary,
     marker,
-    journal_entry: id
+    journal_entry: id,
+    ...(draft.trigger === "order" ? {} : { aim: aimOf(draft.threshold) }),
+    ...(above === undefined ? {} : { above_aim: above.reason }),
+    ...(input.hold === undefined ? {} : { ended_hold: { ...input.hold, reason: endOfHold(draft) } })
   }
   const next: HistoryStart = { compaction: id, from: draft.keep, marker, summary, account }
   return {
@@ -183,10 +256,41 @@ export const compact = (input: CompactInput): Compacted | Skipped => {
       compactionChange(compaction),
       startChange(next),
       pendingCompactionChange(null),
+      historyHoldChange(null),
+      historyFloorChange(above?.tokens ?? null),
       ...archived(input, id, summary)
     ]
   }
 }
+
+const percent = (share: number): string => `${Math.round(share * 100)}%`
+
+/** Why the conversation takes more of the window than was aimed at; undefined where it does not. */
+const aboveAim = (
+  { besideFrom, config, draft, maxContextTokens }: CompactInput,
+  preserved: ReadonlyArray<PlacedMessage>,
+  tokensAfter: number
+): { readonly reason: string; readonly tokens: number } | undefined => {
+  const aim = aimOf(draft.threshold)
+  const tokens = tokensAfter + (besideFrom?.(draft.keep) ?? 0)
+  if (draft.trigger === "order" || tokens <= aim * maxContextTokens) return undefined
+  const window = config.compactPreserveWindow
+  const why =
+    preserved.length <= window
+      ? `the ${preserved.length} newest messages stay, as compactPreserveWindow says`
+      : `${preserved.length} messages stay, more than the ${window} of compactPreserveWindow, so that no call loses its result`
+  const kept = percent((tokens - tokensAfter + tokensOf(preserved)) / maxContextTokens)
+  const share = percent(tokens / maxContextTokens)
+  return {
+    tokens,
+    reason: `${why}: they take ${kept} of the window, ${share} with the marker; the aim is ${percent(aim)}`
+  }
+}
+
+const endOfHold = ({ ratio, trigger }: CompactionDraft): string =>
+  trigger === "order"
+    ? "a person ordered a compaction"
+    : `the window overflowed: the conversation took ${percent(ratio)} of it, more than a prompt has room for`
 
 type Known = Pick<
   Parameters<typeof markerOf>[0],
@@ -231,6 +335,7 @@ const archived = ({ journal, moment }: CompactInput, id: string, summary: string
 // U1  The history begins where it began before the compaction, with the marker that stood there, if any.
 // U2  Compactions that were made on top of it are taken back with it; earlier ones stand.
 // U3  Nothing is deleted: each is marked, its journal entry stays, and what it compacted is shown again.
+// U4  What was brought back stays: the history is held (H1).
 
 interface UndoneCompaction {
   readonly success: true
@@ -271,6 +376,7 @@ export const undoCompaction = (
     undone: fallen.map((compaction) => compaction.id),
     changes: [
       startChange(wanted.before.start),
+      historyHoldChange({ compaction: id, at: now }),
       ...fallen.map((compaction) => compactionChange({ ...compaction, undone_at: now }))
     ]
   }

@@ -97,3 +97,9 @@ export const thresholdOf = (
   if (trigger === "order") return 0
   return trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio
 }
+
+/** How far under its threshold a compaction brings the conversation: the same trigger is not met again with the next tick. */
+export const AIM_MARGIN = 0.1
+
+/** Share of the context window that a compaction aims at, by the threshold that triggered it (F113). */
+export const aimOf = (threshold: number): number => Math.max(0, threshold - AIM_MARGIN)

@@ -4,7 +4,14 @@
 // D2  What is compacted is settled when the draft is made, so that what is said meanwhile stays.
 // D3  A step that is repeated after a crash reads the same piece.
 
-import { type Entry, isBefore, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import {
+  type Entry,
+  isBefore,
+  type Message,
+  type MessagePlace,
+  type PlacedMessage,
+  type RecordChange
+} from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { Place } from "./account.ts"
 import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts"
@@ -58,9 +65,31 @@ export const CompactionDraft = Schema.Struct({
 })
 export type CompactionDraft = typeof CompactionDraft.Type
 
+const RoundMessage = Schema.Struct({
+  role: Schema.Literals(["system", "user", "assistant", "tool"]),
+  content: Schema.String,
+  at: Schema.Finite,
+  tokens: Schema.Finite,
+  name: Schema.optionalKey(Schema.String),
+  call: Schema.optionalKey(Schema.String),
+  calls: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        tool: Schema.String,
+        arguments: Schema.Json,
+        malformed: Schema.optionalKey(Schema.String)
+      })
+    )
+  ),
+  meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+}) satisfies Schema.Schema<Message>
+
 /** What is kept while a history is being compacted. */
 export const PendingCompaction = Schema.Struct({
   extraction: Schema.optionalKey(Extraction),
+  /** What the rounds of the extraction have said and were answered, for the rounds that follow. */
+  rounds: Schema.optionalKey(Schema.Array(RoundMessage)),
   draft: Schema.optionalKey(CompactionDraft)
 })
 export type PendingCompaction = typeof PendingCompaction.Type

@@ -3,7 +3,9 @@
 // the tools and committing a round to the runtime.
 // X1  It happens only where a compaction follows (A13), and never keeps one from following (A18).
 // X2  A call outside the list is not run, and ends it; the others of the same reply are run.
-// X3  What goes into the history is calls with their results: no call stands there without one.
+// X3  What the next round is shown of this one is calls with their results, and it goes with the compaction: none of it
+//     stands in the history, or takes a place of what is kept there (F114).
+// X5  All rounds together run at most MAX_CALLS calls, one a reply or several (F114); what is beyond is not run.
 // X4  Only journal entries that were really written count as facts; observations are counted apart (A19).
 
 import { isJsonObject, type Message, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
@@ -17,6 +19,9 @@ import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split
 /** A shorter history is not worth it (F59). */
 const MIN_EXTRACTION_MESSAGES = 5
 
+/** Most calls of one extraction, all rounds together. */
+const MAX_CALLS = 10
+
 /** Most rounds of an emergency, in which a sender waits (A15). */
 const MAX_EMERGENCY_ROUNDS = 3
 
@@ -25,7 +30,8 @@ const EXTRACTION_PROMPT = `The older part of this conversation is about to be co
 Go through everything you can see above and save now what must not be lost: facts about people, places and things,
 promises and deadlines, decisions, exact values (numbers, dates, names, ids) that you may need, and what is not finished.
 Write each with add_journal_entry, or with update_entity_observation when it is about somebody or something you know.
-Save nothing that your journal holds already, and nothing that only says how to behave.
+Save nothing that your journal holds already, and nothing that only says how to behave. You have ${MAX_CALLS} calls in all, so
+begin with what matters most.
 
 Nobody reads your answer. Call noop when nothing is left to save.`
 
@@ -65,13 +71,19 @@ export interface ExtractionRound {
 const isListed = ({ tool }: ToolCall): boolean => PRE_COMPACTION_TOOLS.some((name) => name === tool)
 const isNoop = ({ tool }: ToolCall): boolean => tool === "noop"
 
-/** What becomes of a reply. Rounds count from 1. */
-export const judgeRound = (calls: ReadonlyArray<ToolCall>, round: number, cap: number): ExtractionRound => {
-  const run = calls.filter((call) => isListed(call) && !isNoop(call))
+/** What becomes of a reply. Rounds count from 1. `made`: calls that the rounds before it have run. */
+export const judgeRound = (
+  calls: ReadonlyArray<ToolCall>,
+  round: number,
+  cap: number,
+  made: number = 0
+): ExtractionRound => {
+  const wanted = calls.filter((call) => isListed(call) && !isNoop(call))
+  const run = wanted.slice(0, Math.max(0, MAX_CALLS - made))
   if (calls.length === 0) return { run, end: "no-tool-call" }
   if (!calls.every(isListed)) return { run, end: "other-tool" }
   if (calls.some(isNoop)) return { run, end: "noop" }
-  return round >= cap ? { run, end: "cap" } : { run }
+  return round >= cap || made + run.length >= MAX_CALLS ? { run, end: "cap" } : { run }
 }
 
 /** How one call of a round ended. */
@@ -94,6 +106,8 @@ export const Extraction = Schema.Struct({
   observations_recorded: Schema.Int,
   /** Rounds, the last one included. */
   iterations: Schema.Int,
+  /** Calls that were run, all rounds together. */
+  calls_made: Schema.optionalKey(Schema.Int),
   ended_by: Schema.NullOr(Schema.Literals([...extractionEnds, "failure"]))
 })
 export type Extraction = typeof Extraction.Type
@@ -105,6 +119,8 @@ export const NO_EXTRACTION: Extraction = {
   iterations: 0,
   ended_by: null
 }
+
+export const callsMade = ({ calls_made }: Extraction): number => calls_made ?? 0
 
 /** After one more round. */
 export const afterRound = (
@@ -119,6 +135,7 @@ export const afterRound = (
     facts_recorded: before.facts_recorded + recorded("add_journal_entry"),
     observations_recorded: before.observations_recorded + recorded("update_entity_observation"),
     iterations: before.iterations + 1,
+    calls_made: callsMade(before) + results.length,
     ended_by: end ?? null
   }
 }
@@ -134,7 +151,10 @@ export const afterFailedRound = (before: Extraction): Extraction => ({
 /** Says of a message that it belongs to an extraction: no one was spoken to. */
 const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
 
-/** What a round leaves in the history; nothing when nothing was run. The text of the reply is addressed to no one. */
+/** True of what a round has left in a history, as it did before it was kept apart. */
+export const isOfExtraction = ({ meta }: Pick<Message, "meta">): boolean => meta?.["type"] === EXTRACTION_META["type"]
+
+/** What the rounds after it are shown of a round; nothing when nothing was run. The text of the reply is addressed to no one. */
 export const extractionMessages = (
   results: ReadonlyArray<ExtractionResult>,
   now: number

@@ -3,13 +3,15 @@
 // beside it, and when anybody asks to the statechart.
 // S1  The newest messages stay, as many as the window says and more only for S2 to S5; each is the very same message.
 // S2  A call and all results of it lie on the same side, however late a result came (A17).
-// S3  The pending turn is never compacted: the newest user message and all after it, or the newest message with its results.
+// S3  The newest message stays, with its call. The turn it belongs to (the newest user message and all after it) stays whole
+//     within the bounds of S4; a longer one is cut inside, so that one message with hundreds behind it can be compacted.
 // S4  A turn with tool calls is compacted whole, and one in which a call has no result stays (F106): as long as what stays is
 //     at most STRETCH times the window and within `stretchTokens`. Beyond that neither holds a compaction up, so that one turn
 //     that never ended does not keep a history from ever being compacted; its open calls are named in the marker.
 // S5  Splitting what stays gives nothing to compact.
 
 import type { PlacedMessage } from "@reverie/protocol"
+import { aimOf } from "./config.ts"
 
 /** How many times the window may stay for the sake of whole turns. */
 const STRETCH = 2
@@ -18,7 +20,7 @@ export const skipReasons = {
   disabled: "compaction is switched off",
   "below-threshold": "the conversation is below the threshold",
   "within-window": "the history is no longer than the window that is preserved",
-  "one-piece": "nothing can be compacted without splitting a call from its result, or the turn at hand",
+  "one-piece": "nothing can be compacted without splitting a call from its result",
   "no-shorter": "the marker would be as long as what it stands for",
   "too-short": "the history is too short to be worth it"
 } as const
@@ -113,9 +115,12 @@ const cutOf = (history: ReadonlyArray<PlacedMessage>, { stretchTokens = Infinity
   for (const { message } of history.toReversed()) tokensFrom.push((tokensFrom.at(-1) ?? 0) + message.tokens)
   const mayStay = (cut: number): boolean =>
     history.length - cut <= STRETCH * window && (tokensFrom[history.length - cut] ?? 0) <= stretchTokens
-  const hard = withoutSplitting(Math.min(history.length - window, pendingFrom(history)))
+  const whole = withoutSplitting(Math.min(history.length - window, pendingFrom(history)))
+  const inside = withoutSplitting(history.length - window)
+  const isTooLong = inside > whole && !mayStay(whole)
+  const hard = isTooLong ? inside : whole
   const turns = turnsOf(history, open).filter(({ start }) => start < hard)
-  const around = history[hard]?.message.role === "user" ? undefined : turns.at(-1)
+  const around = isTooLong || history[hard]?.message.role === "user" ? undefined : turns.at(-1)
   const kept = turns.filter((turn) => turn.isOpen || (turn === around && turn.hasCalls))
   return kept.map(({ start }) => withoutSplitting(start)).find(mayStay) ?? hard
 }
@@ -141,8 +146,11 @@ export interface CompactionQuestion {
   readonly maxContextTokens: number
 }
 
-/** What stays for the sake of whole turns may fill this much of the context window. */
+/** What stays for the sake of whole turns may fill this much of the context window, and no more than is aimed at. */
 const STRETCH_SHARE = 0.5
+
+/** Most of the context window that a marker takes, as `marker.ts` bounds it. */
+const MARKER_SHARE = 0.1
 
 /**
  * What is to be compacted now, or why nothing is. Extraction and compaction ask the same (A13), so that no one extracts where
@@ -152,5 +160,7 @@ export const planCompaction = (question: CompactionQuestion): Split | Skipped =>
   const { enabled, force = false, history, maxContextTokens, ratio, threshold, window } = question
   if (!enabled) return skip("disabled")
   if (!force && !(ratio >= threshold)) return skip("below-threshold")
-  return splitHistory(history, { window, stretchTokens: Math.floor(STRETCH_SHARE * maxContextTokens) })
+  const aimed = (aimOf(threshold) - MARKER_SHARE) * maxContextTokens
+  const stretchTokens = Math.floor(Math.min(STRETCH_SHARE * maxContextTokens, threshold === 0 ? Infinity : aimed))
+  return splitHistory(history, { window, stretchTokens })
 }

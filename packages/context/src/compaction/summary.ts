@@ -6,6 +6,8 @@
 // S3  Each message is one line `[m/12/0] 2025-12-06T17:15Z speaker: text`, each line of the summary so far one `[summary]`;
 //     what is quoted can not pose as another line.
 // S4  Any history is read in finitely many pieces, each of at least one message.
+// S5  A summary is prose: lines of data are left out of an answer, one that is nothing else or a refusal says nothing, and one
+//     that is too long loses whole lines of its middle.
 
 import { cleanLine, cleanText, messageId } from "@reverie/memory"
 import { type Ask, askLine, type Message, type PlacedMessage, taskLine } from "@reverie/protocol"
@@ -32,6 +34,10 @@ Keep, in this order of importance:
 4. what was tried, and what came of it.
 Leave out greetings, repetitions, and how tools were used. Name names. Where an exact value matters, name the id of the
 message that holds it rather than the value. Invent nothing.
+
+Write prose: who said or did what. Credit words to the one who said them: what stands behind [calls ...] was asked of a tool
+and is nothing the assistant said, a line "result of ..." is a tool's report. Tell of both in your own words, or not at all;
+copy no JSON, no arguments and no error messages.
 
 Answer with the summary alone: plain text, short lines, at most 600 words.`
 
@@ -82,11 +88,45 @@ export const summaryAsk = ({ config, messages, self, soFar }: SummaryQuestion): 
   data: [...soFarLines(soFar), ...messages.map((message) => lineOf(message, self))].join("\n")
 })
 
+/** A line of data, or of the fence around it: it begins as JSON does, or a name in quotes has a value. */
+const isData = (line: string): boolean =>
+  /^\s*(?:```|[\]}][\]},;]*\s*$|\[?\s*\{|\[\s*["\]])|"[\w -]{1,64}"\s*:\s*\S/u.test(line)
+
+const MAX_REFUSAL_CHARS = 400
+
+const isRefusal = (text: string): boolean =>
+  text.length <= MAX_REFUSAL_CHARS &&
+  /^(?:i['’]?m sorry|i am sorry|sorry,|i can(?:not|['’]t)\b|i(?: am|['’]m) (?:unable|not able)|as an ai\b)/i.test(text)
+
+const GAP_LINE = "[…]"
+
+/** Whole lines of the beginning and, twice as many, of the end. */
+const linesWithin = (text: string, maxChars: number): string => {
+  if (text.length <= maxChars) return text
+  const lines = text.split("\n")
+  const longest = Math.max(1, Math.floor((maxChars - GAP_LINE.length - 2) / 3))
+  const clipped = lines.map((line) => bounded(line, longest))
+  const taken = (from: ReadonlyArray<string>, room: number): number => {
+    let left = room
+    const end = from.findIndex((line) => (left -= line.length + 1) < 0)
+    return end < 0 ? from.length : end
+  }
+  const head = taken(clipped, longest + 1)
+  const tail = taken(clipped.slice(head).toReversed(), maxChars - GAP_LINE.length - longest - 2)
+  return [...clipped.slice(0, head), GAP_LINE, ...clipped.slice(clipped.length - tail)].join("\n")
+}
+
 /** The summary in an answer, at most so long; undefined when it says nothing. */
 export const readSummary = (answer: string, maxChars: number): string | undefined => {
   const text = cleanText(answer).trim()
-  const said = (text.startsWith(SUMMARY_HEAD) ? text.slice(SUMMARY_HEAD.length) : text).trim()
-  return said === "" ? undefined : endsOf(said, maxChars)
+  const told = text.startsWith(SUMMARY_HEAD) ? text.slice(SUMMARY_HEAD.length) : text
+  const said = told
+    .split("\n")
+    .filter((line) => !isData(line))
+    .join("\n")
+    .trim()
+  if (said === "" || isRefusal(said)) return undefined
+  return linesWithin(said, maxChars)
 }
 
 /** What a message costs in an ask, where a long one is cut. */

@@ -43,8 +43,8 @@ const callsOf = (history: ReadonlyArray<PlacedMessage>): ReadonlySet<string> =>
   new Set(history.flatMap(({ message }) => (message.calls ?? []).map(({ id }) => id)))
 
 describe("splitting any history", () => {
-  it("A17 S2 F51 never splits a call from a result, and compacts nothing of the pending turn", () => {
-    const seen = { cut: 0, stretched: 0 }
+  it("A17 S2 F51 never splits a call from a result, and and compacts of the pending turn only what is too long to stay", () => {
+    const seen = { cut: 0, stretched: 0, inside: 0 }
     fc.assert(
       fc.property(longHistory, options, (history, chosen) => {
         const split = splitHistory(history, chosen)
@@ -57,7 +57,11 @@ describe("splitting any history", () => {
           if (message.role === "tool" && !known.has(message.call ?? "")) assert.isFalse(calls.has(message.call ?? ""))
         }
         const pending = history.findLastIndex(({ message }) => message.role === "user")
-        if (pending >= 0) assert.isAtMost(compacted.length, pending)
+        const turn = history.slice(pending)
+        const tokens = turn.reduce((sum, { message }) => sum + message.tokens, 0)
+        const isTooLong = turn.length > 2 * chosen.window || tokens > chosen.stretchTokens
+        if (pending >= 0 && !isTooLong) assert.isAtMost(compacted.length, pending)
+        if (pending >= 0 && compacted.length > pending) seen.inside++
         assert.isAtLeast(preserved.length, Math.min(chosen.window, history.length))
         if (preserved.length > chosen.window) seen.stretched++
       }),
@@ -100,8 +104,10 @@ describe("splitting any history", () => {
           speakers.map((isUser, at): Message => ({ ...user(`${at}`), role: isUser ? "user" : "assistant" }))
         )
         const split = splitHistory(history, { window: size })
-        const pending = speakers.lastIndexOf(true)
-        const expected = Math.min(history.length - size, pending < 0 ? history.length - 1 : pending)
+        const last = speakers.lastIndexOf(true)
+        const pending = last < 0 ? history.length - 1 : last
+        const latest = history.length - size
+        const expected = history.length - pending > 2 * size ? latest : Math.min(latest, pending)
         assert.strictEqual(split.skipped ? 0 : split.compacted.length, Math.max(0, expected))
       })
     )
@@ -276,7 +282,7 @@ describe("compacting any history, again and again", () => {
           draft,
           history,
           start: undefined,
-          config: { compactModel: null, strategy },
+          config: { compactModel: null, compactPreserveWindow: 4, strategy },
           approvals: [],
           canRead: true,
           journal: journalOf(new Map(), new Map()),

@@ -3,6 +3,7 @@ import { taskOf, type ToolCall } from "@reverie/protocol"
 import {
   afterFailedRound,
   afterRound,
+  callsMade,
   type ExtractionResult,
   extractionMessages,
   extractionPrefix,
@@ -88,6 +89,21 @@ describe("extraction before a compaction", () => {
     assert.strictEqual(judgeRound([noop], 5, 5).end, "noop")
   })
 
+  it("F114 X5 all rounds together run ten calls, one a reply or several, and then it ends", () => {
+    const eight = Array.from({ length: 8 }, () => entry)
+    const first = judgeRound(eight, 1, 5, 0)
+    assert.deepStrictEqual(first, { run: eight })
+    const second = judgeRound(eight, 2, 5, 8)
+    assert.deepStrictEqual(second, { run: eight.slice(0, 2), end: "cap" })
+    assert.deepStrictEqual(judgeRound([...eight, ...eight], 1, 5), { run: [...eight, entry, entry], end: "cap" })
+    assert.deepStrictEqual(judgeRound([entry], 3, 10, 10), { run: [], end: "cap" })
+    const results = first.run.map((each) => done(each))
+    assert.strictEqual(
+      callsMade(afterRound(afterRound(NO_EXTRACTION, first, results), second, results.slice(0, 2))),
+      10
+    )
+  })
+
   it("F62 A19 three facts and a noop are three facts in four rounds", () => {
     const rounds = [[entry], [entry], [entry], [noop]]
     const extraction = rounds.reduce((before, calls, at) => {
@@ -103,6 +119,7 @@ describe("extraction before a compaction", () => {
       facts_recorded: 3,
       observations_recorded: 0,
       iterations: 4,
+      calls_made: 3,
       ended_by: "noop"
     })
   })
@@ -130,11 +147,12 @@ describe("extraction before a compaction", () => {
       facts_recorded: 1,
       observations_recorded: 0,
       iterations: 2,
+      calls_made: 1,
       ended_by: "failure"
     })
   })
 
-  it("F64 X3 a round leaves its calls with their results in the history, or nothing", () => {
+  it("F64 X3 a round shows the next one its calls with their results, or nothing", () => {
     assert.deepStrictEqual(extractionMessages([], NOW), [])
     const messages = extractionMessages([done(entry, "kept"), done(observation, "seen")], NOW)
     assert.deepStrictEqual(

@@ -99,11 +99,19 @@ describe("splitting a history", () => {
     assert.deepStrictEqual(cut([...plain(30), result("lost", "x"), ...plain(20)]), [31, 20])
   })
 
-  it("S3 the pending turn stays whole, however long it is", () => {
-    const turn = Array.from({ length: 30 }, (_, index) => [said("", [callOf(`t${index}`)]), result(`t${index}`, "ok")])
-    assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn.flat()]), [10, 61])
-    assert.strictEqual(cut([user("now"), ...turn.flat()]), "one-piece")
-    assert.deepStrictEqual(cut(turn.flat()), [40, 20], "where no one speaks the newest piece is the turn")
+  it("S3 the pending turn stays whole within its bounds; a longer one is cut inside, with its pairs whole", () => {
+    const turn = (calls: number) =>
+      Array.from({ length: calls }, (_, at) => [said("", [callOf(`t${at}`)]), result(`t${at}`, "ok")]).flat()
+    assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn(19)]), [10, 39])
+    assert.deepStrictEqual(
+      cut([...plain(10), user("now"), ...turn(19)], 20, 100),
+      [29, 20],
+      "more tokens than it may have"
+    )
+    assert.deepStrictEqual(cut([...plain(10), user("now"), ...turn(30)]), [51, 20])
+    assert.deepStrictEqual(cut([user("now"), ...turn(200)]), [381, 20], "one message with four hundred behind it")
+    assert.deepStrictEqual(cut([user("now"), ...turn(200)], 21), [379, 22], "no pair is split")
+    assert.deepStrictEqual(cut(turn(30)), [40, 20], "where no one speaks the newest piece is the turn")
   })
 
   it("F106 S4 a turn with tool calls is compacted whole or not at all", () => {

@@ -63,6 +63,24 @@ describe("asking for a summary", () => {
     assert.isAtMost(long.length, 500)
     assert.match(long, /^line 0\n[^]*\n\[…\]\n[^]*line 299$/)
   })
+
+  it("S5 data is left out of an answer, a refusal says nothing, and what is cut is cut between lines", () => {
+    const prose = ["Ann leaves at nine.", 'She said: "I will be back."']
+    const data = ["```json", "{", '  "facts": ["Ann leaves"],', '[{"place":"m/1/0"}]', "},", "]", "```"]
+    assert.strictEqual(readSummary([prose[0], ...data, prose[1]].join("\n"), 500), prose.join("\n"))
+    for (const nothing of [data.join("\n"), "I'm sorry, but I can't help with that.", "I cannot summarize this."])
+      assert.isUndefined(readSummary(nothing, 500), nothing)
+    assert.strictEqual(readSummary("[m/1/0] holds the price. I cannot say more of it.", 500)?.length, 49)
+    const lines = Array.from({ length: 40 }, (_, at) => `Ann said ${at} of the things that she had to say.`)
+    const kept = (readSummary(lines.join("\n"), 700) ?? "").split("\n")
+    assert.isTrue(
+      kept.every((line) => line === "[…]" || lines.includes(line)),
+      kept.join("\n")
+    )
+    assert.isAtMost(kept.join("\n").length, 700)
+    assert.deepStrictEqual([kept[0], kept.at(-1)], [lines[0], lines[39]])
+    assert.isAtMost((readSummary("x".repeat(9_000), 400) ?? "").length, 400)
+  })
 })
 
 describe("recursive summarization", () => {

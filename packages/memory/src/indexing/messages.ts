@@ -123,6 +123,7 @@ export const echoingTools: ReadonlySet<string> = new Set([
   "update_entity_observation",
   "recall_memories",
   "store_memory",
+  "delete_archival",
   "read_history",
   "block",
   "block_edit",

@@ -118,6 +118,16 @@ const UndoCompactionEvent = Schema.Struct({
   compaction: Schema.String.check(Schema.isMaxLength(128))
 })
 
+/** Ends the hold that an undo has on the history: it is compacted again when its time comes. */
+const ReleaseHistoryEvent = Schema.Struct({ type: Schema.Literal("releaseHistory") })
+
+/** Takes a passage out of the archival memory, and out of what is found. */
+const DeletePassageEvent = Schema.Struct({
+  type: Schema.Literal("deletePassage"),
+  /** The id of the passage. */
+  passage: Schema.String.check(Schema.isMaxLength(128))
+})
+
 const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
@@ -157,6 +167,8 @@ export const Event = Schema.Union([
   SleepEvent,
   CompactEvent,
   UndoCompactionEvent,
+  ReleaseHistoryEvent,
+  DeletePassageEvent,
   WakeEvent,
   ReportEvent,
   DelegateEvent,
@@ -186,7 +198,9 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   timer: "mail",
   sleep: "mail",
   compact: "mail",
-  undoCompaction: "mail"
+  undoCompaction: "mail",
+  releaseHistory: "mail",
+  deletePassage: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

@@ -12,10 +12,30 @@ import {
   Recall,
   RecallUnavailable
 } from "@reverie/memory"
-import { type Compaction, type HistoryStart, historyStartOf } from "@reverie/context"
+import {
+  type Compaction,
+  compactionConfig,
+  type HistoryHold,
+  historyHoldOf,
+  type HistoryStart,
+  historyStartOf,
+  isOfExtraction,
+  planCompaction,
+  skipReasons
+} from "@reverie/context"
+import { settingsOf } from "@reverie/assistant"
 import type { Recalled, RecallOptions } from "@reverie/memory"
 import type { Address, PlacedMessage, RecordKind, RecordRow } from "@reverie/protocol"
-import { type DreamReport, isDreamReport, readCompactions, readPast, rebuildIndex, recallFor } from "@reverie/runtime"
+import {
+  type DreamReport,
+  isDreamReport,
+  readCompactions,
+  readHistoryNow,
+  readPast,
+  rebuildIndex,
+  recallFor
+} from "@reverie/runtime"
+import type { AssistantDefinition } from "../define-assistant.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Core, RunReading } from "./records.ts"
@@ -90,6 +110,52 @@ export const memoryIn = ({ address, records, views }: Core, run: RunReading): Fl
   }
 })
 
+/** How full an assistant's window is now, whatever its last prompt was. */
+export interface WindowNow {
+  /** Tokens of the conversation, with the marker of what was compacted and what stands beside its events. */
+  readonly tokens: number
+  /** Messages that stand in it. */
+  readonly messages: number
+  /** The undo that holds the history. */
+  readonly hold?: HistoryHold
+  /** The rest is known where the definition is. */
+  readonly maxTokens?: number
+  readonly share?: number
+  /** The shares at which a sleeper compacts, and anyone before a tick. */
+  readonly sleepShare?: number
+  readonly emergencyShare?: number
+  /** What an order would compact now, and what would stay. */
+  readonly would?: { readonly compact: number; readonly keep: number }
+  /** Why an order would compact nothing. */
+  readonly skipped?: string
+}
+
+/** The definitions that are known. */
+export type Definitions = ReadonlyArray<AssistantDefinition>
+
+const windowOf = Effect.fnUntraced(function* (address: Address, definition: AssistantDefinition | undefined) {
+  const { history, hold, tokens } = yield* readHistoryNow(address)
+  const known: WindowNow = { tokens, messages: history.length, ...(hold === undefined ? {} : { hold }) }
+  if (definition === undefined) return known
+  const { maxContextTokens } = definition
+  const settings = settingsOf(definition.settings)
+  const window = compactionConfig(definition.compaction).compactPreserveWindow
+  const enabled = settings.compactEnabled
+  const share = tokens / maxContextTokens
+  const plan = planCompaction({ history, window, enabled, ratio: share, threshold: 0, force: true, maxContextTokens })
+  const now: WindowNow = {
+    ...known,
+    maxTokens: maxContextTokens,
+    share,
+    sleepShare: settings.compactSleepRatio,
+    emergencyShare: settings.compactEmergencyRatio,
+    ...(plan.skipped
+      ? { skipped: skipReasons[plan.reason] }
+      : { would: { compact: plan.compacted.length, keep: plan.preserved.length } })
+  }
+  return now
+})
+
 /** The readings of `fleet.compactions`. Each rejects with IdInvalid when the id can be none. */
 export interface CompactionReadings {
   /** Every compaction of an assistant's history, the oldest first, those that were taken back among them. */
@@ -98,16 +164,34 @@ export interface CompactionReadings {
   readonly messages: (id: string, compaction: Pick<Compaction, "range">) => Promise<ReadonlyArray<PlacedMessage>>
   /** Where the history that an assistant's model is shown begins; undefined when nothing is compacted. */
   readonly historyStart: (id: string) => Promise<HistoryStart | undefined>
+  /** The undo that holds its history; undefined when none does. */
+  readonly hold: (id: string) => Promise<HistoryHold | undefined>
+  /**
+   * How full its window is now, and what an order to compact would do; an unknown assistant has an empty one. A reader beside
+   * a store knows no definitions: it is given them.
+   */
+  readonly window: (id: string, definitions?: Definitions) => Promise<WindowNow>
 }
 
-export const compactionsIn = ({ address, records, run }: Core): CompactionReadings => ({
+const byKey = (rows: ReadonlyArray<RecordRow>) => new Map(rows.map(({ key, value }) => [key, value]))
+
+export const compactionsIn = (
+  { address, inspect, records, run }: Core,
+  known: Definitions = []
+): CompactionReadings => ({
   list: async (id) => {
     const found = await run(readCompactions(address(id)))
     return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   },
-  messages: async (id, { range }) => run(readPast(address(id), range.from, Infinity, range.to)),
-  historyStart: async (id) => {
-    const rows = await records(id, ["state"])
-    return historyStartOf(new Map(rows.map(({ key, value }) => [key, value])))
+  messages: async (id, { range }) => {
+    const found = await run(readPast(address(id), range.from, Infinity, range.to))
+    return found.filter(({ message }) => !isOfExtraction(message))
+  },
+  historyStart: async (id) => historyStartOf(byKey(await records(id, ["state"]))),
+  hold: async (id) => historyHoldOf(byKey(await records(id, ["state"]))),
+  window: async (id, definitions = known) => {
+    const name = (await inspect(id))?.state.definition
+    const definition = definitions.find((each) => each.name === name)
+    return run(windowOf(address(id), definition))
   }
 })

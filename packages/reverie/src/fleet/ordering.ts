@@ -9,7 +9,7 @@ import { arrive } from "@reverie/runtime"
 import type { Compaction } from "@reverie/context"
 import { envelopeOf } from "../ask.ts"
 import { tenantPage } from "../views/tenant-page.ts"
-import { type CompactionReadings, compactionsIn } from "./memories.ts"
+import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import type { Core } from "./records.ts"
 
 /** Sends one event, as `fleet.post` does. */
@@ -90,13 +90,31 @@ export interface FleetCompactions extends CompactionReadings {
    * was. The order waits behind the mail before it, and is skipped with a reason when there is nothing to compact.
    */
   readonly run: (to: string, options?: OrderOptions) => Promise<Receipt>
-  /** Takes a compaction back, and those that came after it. The same order twice is one. */
+  /**
+   * Takes a compaction back, and those that came after it. The same order twice is one. What it brought back stays until
+   * `release`, an order to compact, or an overflow of the window, which is then in the record of the compaction.
+   */
   readonly undo: (to: string, compaction: Compaction["id"]) => Promise<Receipt>
+  /** Lets the history be compacted again when its time comes, after an undo. */
+  readonly release: (to: string, options?: OrderOptions) => Promise<Receipt>
 }
 
-export const openCompactions = (core: Core, post: Post): FleetCompactions => ({
-  ...compactionsIn(core),
+export const openCompactions = (core: Core, post: Post, definitions: Definitions): FleetCompactions => ({
+  ...compactionsIn(core, definitions),
+  release: (to, options = {}) => post(to, { type: "releaseHistory" }, { from: "person", ...options }),
   run: (to, options = {}) => post(to, { type: "compact" }, { from: "person", ...options }),
   undo: (to, compaction) =>
     post(to, { type: "undoCompaction", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
+})
+
+/** `fleet.memory` of an open fleet: what assistants remember, and taking a passage out of it. */
+export interface FleetMemories extends FleetMemory {
+  /** Deletes a text that was put away (`store_memory`): it is found no more. The same order twice is one. */
+  readonly deletePassage: (to: string, passage: string) => Promise<Receipt>
+}
+
+export const openMemories = (readings: FleetMemory, post: Post): FleetMemories => ({
+  ...readings,
+  deletePassage: (to, passage) =>
+    post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` })
 })

@@ -11,6 +11,7 @@ import {
   compact,
   compactionIds,
   draftOf,
+  historyHoldOf,
   historyStartOf,
   isRead,
   maxSummaryChars,
@@ -31,6 +32,7 @@ import type { Session } from "../session/session.ts"
 import { extracting } from "./extracting.ts"
 import { endOf, inputsOf, type PhaseStep, waiting } from "./phase.ts"
 import { journalOn, recordsOf } from "../session/own-records.ts"
+import { besideTokens } from "../prompt/blocks-in-view.ts"
 import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
 import { Faults, numberOf } from "../jobs/job-end.ts"
 
@@ -127,6 +129,8 @@ const replacing = Effect.fnUntraced(function* (session: Session) {
       draft,
       history: question.history,
       start: historyStartOf(facts),
+      hold: historyHoldOf(facts),
+      besideFrom: (place) => besideTokens(session, place),
       extraction,
       config,
       approvals: [],
@@ -139,7 +143,7 @@ const replacing = Effect.fnUntraced(function* (session: Session) {
     })
   )
   if (compacted.skipped) return { ...dropped, skipped: skipReasons[compacted.reason] }
-  const { after, before, compacted_count, id } = compacted.compaction
+  const { above_aim, after, before, compacted_count, ended_hold, id } = compacted.compaction
   const ratio = after.tokens / definition.maxContextTokens
   const step: PhaseStep = {
     records: compacted.changes,
@@ -148,7 +152,13 @@ const replacing = Effect.fnUntraced(function* (session: Session) {
       restriction:
         draft.trigger === "emergency" ? restrictionOf(session, contextTypeNow(session), {}, ratio) : undefined
     }),
-    detail: { compaction: id, compacted_count, tokens_before: before.tokens, tokens_after: after.tokens }
+    detail: {
+      compaction: id,
+      compacted_count,
+      tokens_before: before.tokens,
+      tokens_after: after.tokens,
+      ...defined({ above_aim, ended_hold })
+    }
   }
   return step
 })

@@ -3,11 +3,13 @@
 // X1  A round that fails keeps no compaction from following; what was recorded before it stays (A18). One that the model was
 //     missing for has not failed, and is tried again.
 // X2  The two tools of an extraction are Reverie's own where the assistant has none of that name.
+// X3  What a round says and is answered is kept with the draft for the rounds after it, and goes with the last of them.
 
 import { contextOf } from "@reverie/assistant"
 import {
   afterFailedRound,
   afterRound,
+  callsMade,
   extractionMessages,
   extractionPrefix,
   type ExtractionResult,
@@ -71,8 +73,8 @@ const round = Effect.fnUntraced(function* (
   const faults = yield* Faults
   // What a compaction that was broken off has counted is not this one's.
   const isFirst = contextOf(session.decoded).round === 0
-  const before =
-    (isFirst ? undefined : pendingCompactionOf(recordsOf(session.own, "state")).extraction) ?? NO_EXTRACTION
+  const pending = isFirst ? {} : pendingCompactionOf(recordsOf(session.own, "state"))
+  const { extraction: before = NO_EXTRACTION, rounds = [] } = pending
   const kit = kitOf(session)
   const offers = kit.offers({ categories: toolCategories })
   const now = yield* Clock.currentTimeMillis
@@ -80,7 +82,7 @@ const round = Effect.fnUntraced(function* (
     records: [pendingCompactionChange({ extraction: afterFailedRound(before) })],
     failed: { reason, recovery }
   })
-  const history = question.history.map(({ message }) => message)
+  const history = [...question.history.map(({ message }) => message), ...rounds]
   const assembled = yield* session.inSlices(() =>
     extractionPromptOf(session, history, extractionText(config), offers, now)
   )
@@ -93,12 +95,15 @@ const round = Effect.fnUntraced(function* (
     return (yield* waiting(session, job, asked.failure)) ?? failed(asked.failure.message, asked.failure.recovery)
   }
   const { calls, usage } = asked.success
-  const judged = judgeRound(calls, contextOf(session.decoded).round + 1, extractionRounds(config, trigger))
+  const most = extractionRounds(config, trigger)
+  const judged = judgeRound(calls, contextOf(session.decoded).round + 1, most, callsMade(before))
   const { records, results, sends } = yield* runAll(session, job, kit, judged.run)
   const extraction = afterRound(before, judged, results)
+  const said = extractionMessages(results, yield* Clock.currentTimeMillis)
+  const counted = said.map((message) => ({ ...message, tokens: session.count(message) }))
+  const kept = judged.end === undefined ? { extraction, rounds: [...rounds, ...counted] } : { extraction }
   const step: PhaseStep = {
-    records: [...records, pendingCompactionChange({ extraction })],
-    messages: extractionMessages(results, yield* Clock.currentTimeMillis),
+    records: [...records, pendingCompactionChange(kept)],
     sends,
     usage,
     more: judged.end === undefined,

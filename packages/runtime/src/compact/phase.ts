@@ -20,15 +20,15 @@ import {
   type CompactionConfig,
   type CompactionQuestion,
   type CompactionTrigger,
+  historyFloorChange,
   historyStartOf,
   thresholdOf
 } from "@reverie/context"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
 import { Secrets } from "../jobs/tool-job.ts"
-import { historyShare, noteRun, type Session } from "../session/session.ts"
-import type { UncountedMessage } from "../commit/commit-draft.ts"
-import { wholeHistory } from "../prompt/blocks-in-view.ts"
+import { historyShare, historyTokens, noteRun, type Session } from "../session/session.ts"
+import { wholeHistory, withoutExtractions } from "../prompt/blocks-in-view.ts"
 import { readPast } from "../prompt/past.ts"
 import { recordsOf } from "../session/own-records.ts"
 
@@ -51,7 +51,6 @@ export const waiting = Effect.fnUntraced(function* (session: Session, job: OpenJ
 /** What one step came to. */
 export interface PhaseStep {
   readonly records: ReadonlyArray<RecordChange>
-  readonly messages?: ReadonlyArray<UncountedMessage>
   readonly sends?: ReadonlyArray<Envelope>
   readonly usage?: Usage
   /** The phase goes on with another step. */
@@ -65,10 +64,15 @@ export interface PhaseStep {
   readonly detail?: { readonly [key: string]: Json }
 }
 
+/** Where a trigger found nothing to compact, it is not met again with the next tick. */
+const floorOf = (session: Session, { skipped }: PhaseStep): ReadonlyArray<RecordChange> =>
+  skipped === undefined || triggerNow(session) === "order" ? [] : [historyFloorChange(historyTokens(session))]
+
 export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob, startedAt: number, step: PhaseStep) {
   const { phase } = job.input as { readonly phase: string }
   const at = yield* Clock.currentTimeMillis
-  const { failed, messages = [], more, records, restriction, sends, skipped, usage } = step
+  const { failed, more, restriction, sends, skipped, usage } = step
+  const records = [...step.records, ...floorOf(session, step)]
   noteRun(session, job, records)
   // An outage makes the same step again; everything else that ends here needs the history no more.
   const isOver = phase === "replacing" || skipped !== undefined || (failed !== undefined && failed.outage === undefined)
@@ -93,7 +97,7 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const end: JobEnd = {
     job,
     event: failed === undefined ? jobDone("compact", output) : jobFailed("compact", failed),
-    messages,
+    messages: [],
     ...defined({ step: failed?.outage?.withheld === true ? undefined : record }),
     records,
     ...defined({ sends: sends === undefined || sends.length === 0 ? undefined : sends })
@@ -150,7 +154,7 @@ const historyOf = Effect.fnUntraced(function* (session: Session) {
   const history =
     known === undefined
       ? yield* wholeHistory(address, own)
-      : [...known.history, ...(yield* readPast(address, { no: known.no + 1, index: 0 }))]
+      : [...known.history, ...withoutExtractions(yield* readPast(address, { no: known.no + 1, index: 0 }))]
   held.set(session, { history, start, no: version })
   return history
 })

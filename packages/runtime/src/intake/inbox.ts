@@ -118,6 +118,8 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "resume":
     case "refresh":
     case "undoCompaction":
+    case "releaseHistory":
+    case "deletePassage":
       return { type: event.type }
   }
 }

@@ -23,13 +23,20 @@ import {
   reflectionOf,
   statusOf
 } from "@reverie/assistant"
-import { planCompaction, skipReasons, undoCompaction } from "@reverie/context"
+import {
+  historyHoldChange,
+  historyHoldOf,
+  type HistoryStart,
+  planCompaction,
+  skipReasons,
+  undoCompaction
+} from "@reverie/context"
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
-import { readCompactions } from "../prompt/past.ts"
-import type { Session } from "../session/session.ts"
+import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
+import { fillOf, type Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
 import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
@@ -100,13 +107,40 @@ const skipRefreshed = (_session: Session, envelope: AcceptedEnvelope): Skip | un
     ? skip(envelope, "handled", "its sleep schedule is that of its definition")
     : undefined
 
+/** Tokens of the history that would begin there. */
+const shownAfter = Effect.fnUntraced(function* (session: Session, start: HistoryStart | null) {
+  const shown = yield* readPast(session.address, start?.from ?? { no: 1, index: 0 })
+  return shown.reduce((sum, { message }) => sum + message.tokens, start?.marker.tokens ?? 0)
+})
+
 /** An order to undo a compaction: the records say it all. */
 const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
   const { event } = envelope
   if (event.type !== "undoCompaction") return undefined
   const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
   if (!undone.success) return skip(envelope, "ignored", undone.error)
-  return skip(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
+  const { room, tokens } = { ...fillOf(session), tokens: yield* shownAfter(session, undone.start) }
+  const told = `taken back: ${undone.undone.join(", ")}`
+  const overflow = `; ${tokens} tokens are more than the window has room for, so the next tick compacts them again`
+  return skip(envelope, "handled", tokens > room ? `${told}${overflow}` : told, undone.changes)
+})
+
+/** An order to release the history that an undo holds. */
+const skipReleased = (session: Session, envelope: AcceptedEnvelope): Skip | undefined => {
+  if (envelope.event.type !== "releaseHistory") return undefined
+  const hold = historyHoldOf(recordsOf(session.own, "state"))
+  if (hold === undefined) return skip(envelope, "ignored", "nothing holds the history")
+  const told = `released: the undo of ${hold.compaction} holds the history no more`
+  return skip(envelope, "handled", told, [historyHoldChange(null)])
+}
+
+/** An order to delete a passage: the record goes, and with this commit the index learns of it. */
+const skipDeletedPassage = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+  const { event } = envelope
+  if (event.type !== "deletePassage") return undefined
+  const { passage } = event
+  if (!(yield* hasPassage(session.address, passage))) return skip(envelope, "ignored", `there is no passage ${passage}`)
+  return skip(envelope, "handled", `deleted: ${passage}`, [{ kind: "passage", key: passage, value: null }])
 })
 
 /** An order to compact where nothing is to be compacted. */
@@ -144,6 +178,8 @@ export const skipRules = [
   skipExpiredSleep,
   skipRefreshed,
   skipUndoneCompaction,
+  skipReleased,
+  skipDeletedPassage,
   skipNothingToCompact,
   skipFiltered
 ] as const

@@ -27,6 +27,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Option from "effect/Option"
+import { besideTokens } from "../prompt/blocks-in-view.ts"
 import { insightsOf, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { Faults, type JobEnd } from "./job-end.ts"
@@ -211,6 +212,10 @@ const offered = (session: Session, tools: ReadonlyArray<ToolOffer>) => {
   return { tools, callPrefix, cacheKey: cacheKeyOf(session), ...defined({ allowed: allowedNow(session) }) }
 }
 
+/** What the prompt of a call comes to, and how much of it is no conversation. */
+const noteTokens = (session: Session, promptTokens: number, { tokens }: Session["window"]): void =>
+  noteShown(session, { promptTokens, prefixTokens: Math.max(0, promptTokens - tokens - besideTokens(session)) })
+
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const context = contextOf(session.decoded)
   const model = yield* Model
@@ -238,7 +243,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   // The next prompt begins as this one did, unless something was added in the meantime.
   if (session.window === window && warning === undefined) noteShown(session, { window: assembled.success.window })
   const { report } = assembled.success
-  noteShown(session, { promptTokens: report.tokens })
+  noteTokens(session, report.tokens, assembled.success.window)
   const room = replyRoom(session, report.tokens)
   if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)

@@ -38,7 +38,7 @@ import { shortId } from "../commit/replies.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { CommitView } from "../commit/commit-view.ts"
 import { lentBlocks } from "../prompt/blocks.ts"
-import { readCompacted, readPast } from "../prompt/past.ts"
+import { hasPassage, readCompacted, readPast } from "../prompt/past.ts"
 import { questionOf } from "../prompt/prompt.ts"
 import { ownRecall } from "../recall/own-recall.ts"
 import { type Session, toolsOfTick } from "../session/session.ts"
@@ -161,6 +161,7 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
       read: (from, limit) => Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
       compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
     },
+    hasPassage: (id) => Effect.runPromiseWith(services)(hasPassage(session.address, id)),
     recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
     ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),
     get loop() {

@@ -20,6 +20,7 @@ import {
   type Content,
   DEFAULT_BUILD_CONFIG,
   historyStartOf,
+  isOfExtraction,
   type Marks,
   openWindow,
   PLACES,
@@ -97,7 +98,7 @@ export const inView = (
 // H2  One whose beginning was cut off begins at the same message in another process: a prompt goes on where it was.
 
 /** Under this key of the kind `shown` stands where the window begins, once its beginning was cut off. */
-const BEGIN = "begin"
+export const WINDOW_BEGIN = "begin"
 
 interface OpenHistory {
   readonly window: Window
@@ -111,7 +112,8 @@ const limitOf = ({ maxContextTokens, reservedResponseTokens }: Definition): numb
 /** Reads as much as the context window could hold, so that what overflows it is counted too (F65). */
 export const openHistory = Effect.fnUntraced(function* (address: Address, definition: Definition, own: OwnRecords) {
   const start = historyStartOf(recordsOf(own, "state"))
-  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const recent = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const placed = withoutExtractions(recent)
   const messages = placed.map(({ message }) => message)
   const opened: OpenHistory = { window: windowOn(messages, definition, own, firstShown(own, placed)), placed }
   return opened
@@ -122,7 +124,7 @@ const isAt = (record: Json | undefined, { index, no }: MessagePlace): boolean =>
 
 /** The message that a window began with whose beginning was cut off; undefined where none was. */
 const firstShown = (own: OwnRecords, placed: ReadonlyArray<PlacedMessage>): Message | undefined => {
-  const begin = recordsOf(own, "shown").get(BEGIN)
+  const begin = recordsOf(own, "shown").get(WINDOW_BEGIN)
   return begin === undefined ? undefined : placed.find(({ place }) => isAt(begin, place))?.message
 }
 
@@ -137,8 +139,14 @@ export const windowOn = (
 /** Every message since the last compaction, with its place. */
 export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: OwnRecords) {
   const start = historyStartOf(recordsOf(own, "state"))
-  return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from)
+  return withoutExtractions(yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from))
 })
+
+/** Messages without those that extractions once left among them: no one was spoken to, and no one is shown them. */
+export const withoutExtractions = (placed: ReadonlyArray<PlacedMessage>): ReadonlyArray<PlacedMessage> =>
+  placed.some(({ message }) => isOfExtraction(message))
+    ? placed.filter(({ message }) => !isOfExtraction(message))
+    : placed
 
 // Beside: what was shown beside the events of the window, and stays there.
 // E1  It is written with the reply that it was first used for, as a record of its own kind: it is no message, so no one has
@@ -206,7 +214,7 @@ const shownIn = (viewer: Viewer) => {
   const kept: Array<ShownBeside> = []
   const stale: Array<string> = []
   for (const [key, record] of recordsOf(viewer.own, "shown")) {
-    if (key === BEGIN) continue
+    if (key === WINDOW_BEGIN) continue
     const shown = readShown(record, viewer.count)
     if (shown === undefined || (begin !== undefined && isBefore(shown.place, begin))) stale.push(key)
     else kept.push(shown)
@@ -251,23 +259,28 @@ export const besideEvents = (viewer: Viewer): Beside => {
 
 /** Where the window begins, as far as that is not written yet. */
 const beginChange = (viewer: Pick<Viewer, "own" | "places" | "window">): ReadonlyArray<RecordChange> => {
-  const known = recordsOf(viewer.own, "shown").get(BEGIN)
+  const known = recordsOf(viewer.own, "shown").get(WINDOW_BEGIN)
   const begin = viewer.window.overLimit.messages === 0 ? undefined : windowBegin(viewer)
-  if (begin === undefined) return known === undefined ? [] : [{ kind: "shown", key: BEGIN, value: null }]
-  return isAt(known, begin) ? [] : [{ kind: "shown", key: BEGIN, value: { ...begin } }]
+  if (begin === undefined) return known === undefined ? [] : [{ kind: "shown", key: WINDOW_BEGIN, value: null }]
+  return isAt(known, begin) ? [] : [{ kind: "shown", key: WINDOW_BEGIN, value: { ...begin } }]
 }
 
 /** What the commit of a reply writes of what it was shown, and takes away of what no one is shown any more. */
 export const besideChanges = (
-  viewer: Pick<Viewer, "own" | "places" | "window">,
+  viewer: Viewer,
   { place, recorded, stale }: Beside,
   parts: ReadonlyArray<ShownPart>
 ): ReadonlyArray<RecordChange> => {
   const gone = [...beginChange(viewer), ...stale.map((key): RecordChange => ({ kind: "shown", key, value: null }))]
   if (place === undefined || recorded !== undefined || parts.length === 0) return gone
-  return [...gone, { kind: "shown", key: keyOf(place), value: { ...place, parts } as unknown as Json }]
+  const value = { ...place, parts } as unknown as Json
+  const tokens = readShown(value, viewer.count)?.tokens ?? 0
+  return [...gone, { kind: "shown", key: keyOf(place), value: { ...(value as object), tokens } }]
 }
 
-/** Tokens of all that stands beside the events of the window. */
-export const besideTokens = (viewer: Viewer): number =>
-  shownIn(viewer).kept.reduce((sum, { tokens }) => sum + tokens, 0)
+/** Tokens of all that stands beside the events of the window, or beside those from a place on. */
+export const besideTokens = (viewer: Viewer, from?: MessagePlace): number =>
+  shownIn(viewer).kept.reduce(
+    (sum, { place, tokens }) => (from !== undefined && isBefore(place, from) ? sum : sum + tokens),
+    0
+  )

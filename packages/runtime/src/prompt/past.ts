@@ -2,10 +2,18 @@
 // Owns reading them by place, page by page. Leaves what is shown of them to the window.
 // I1  Every message that was ever committed is found, compacted or not; nothing is changed by reading.
 
-import { isCompaction, placedMessages } from "@reverie/context"
+import { historyHoldOf, type HistoryHold, historyStartOf, isCompaction, placedMessages } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
-import { type Address, isBefore, type MessagePlace, type PlacedMessage } from "@reverie/protocol"
+import {
+  type Address,
+  isBefore,
+  isJsonObject,
+  type Json,
+  type MessagePlace,
+  type PlacedMessage
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { WINDOW_BEGIN, withoutExtractions } from "./blocks-in-view.ts"
 
 const PAGE = 200
 
@@ -41,4 +49,45 @@ export const readCompactions = Effect.fnUntraced(function* (address: Address) {
 export const readCompacted = Effect.fnUntraced(function* (address: Address, compaction: string) {
   const rows = yield* (yield* Ledger).records(address, ["compaction"], { keys: [compaction] })
   return rows.map(({ value }) => value).find(isCompaction)?.range
+})
+
+/** Whether an assistant has put a passage of that id away. */
+export const hasPassage = Effect.fnUntraced(function* (address: Address, id: string) {
+  return (yield* (yield* Ledger).records(address, ["passage"], { keys: [id] })).length > 0
+})
+
+/** The conversation as it stands now: what the triggers of a compaction go by. */
+export interface HistoryNow {
+  readonly history: ReadonlyArray<PlacedMessage>
+  /** With the marker of what was compacted, and what stands beside its events. */
+  readonly tokens: number
+  readonly hold: HistoryHold | undefined
+}
+
+/** A token is taken for four letters where a record of an older version tells no tokens. */
+const LETTERS = 4
+
+/** What a record of something shown beside an event costs. */
+const costOf = (record: Json, from: MessagePlace): number => {
+  if (!isJsonObject(record)) return 0
+  const { index, no, parts = [], tokens } = record
+  if (typeof no !== "number" || typeof index !== "number" || parts === null) return 0
+  if (isBefore({ no, index }, from)) return 0
+  return typeof tokens === "number" ? tokens : Math.ceil(JSON.stringify(parts).length / LETTERS)
+}
+
+/** Read from the store, without a claim: what an assistant at rest would go by. */
+export const readHistoryNow = Effect.fnUntraced(function* (address: Address) {
+  const ledger = yield* Ledger
+  const rows = yield* ledger.records(address, ["state", "shown"])
+  const state = new Map(rows.flatMap(({ key, kind, value }) => (kind === "state" ? [[key, value] as const] : [])))
+  const start = historyStartOf(state)
+  const history = withoutExtractions(yield* ledger.recent(address, Number.MAX_SAFE_INTEGER, start?.from))
+  const begin = history[0]?.place ?? { no: 0, index: 0 }
+  const beside = rows.reduce((sum, { key, kind, value }) => {
+    return kind === "shown" && key !== WINDOW_BEGIN ? sum + costOf(value, begin) : sum
+  }, 0)
+  const said = history.reduce((sum, { message }) => sum + message.tokens, 0)
+  const now: HistoryNow = { history, tokens: said + (start?.marker.tokens ?? 0) + beside, hold: historyHoldOf(state) }
+  return now
 })

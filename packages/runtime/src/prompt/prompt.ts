@@ -356,7 +356,7 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
   }
   const assembled = assemble(input)
   const kept = last === undefined && Result.isSuccess(assembled) ? assembled.success.window : session.window
-  return { offers, assembled, shown: besideChanges({ own, places, window: kept }, beside, parts) }
+  return { offers, assembled, shown: besideChanges({ own, places, window: kept, count: session.count }, beside, parts) }
 }
 
 /** The prompt of a question that is no part of the conversation. */

@@ -21,7 +21,9 @@ import {
   type Content,
   conversationTokens,
   countMessage,
+  type Fill,
   HISTORY_START_KEY,
+  isHistoryHeld,
   openPriceBook,
   type PlaceholderValues,
   type PluggedIn,
@@ -117,6 +119,8 @@ export interface Session {
   readonly places: WeakMap<Message, MessagePlace>
   /** Tokens of the last prompt, the offered tools included. */
   readonly promptTokens: number
+  /** Of them, what was no conversation: instructions, memory, tools. */
+  readonly prefixTokens: number
   /** What traces show of the turn at hand. */
   readonly trace: TurnTrace
 }
@@ -170,6 +174,7 @@ export const openSession = Effect.fnUntraced(function* (
     suspicion,
     underTrial: new Set(),
     promptTokens: 0,
+    prefixTokens: 0,
     trace: openTrace(woken),
     window,
     places: new WeakMap(placed.map(({ message, place }) => [message, place]))
@@ -184,7 +189,7 @@ const change = (session: Session, fields: Partial<Session>): void => {
 export const renewClaim = (session: Session, claim: Claim): void => change(session, { claim })
 
 /** What the prompts of the tick at hand are made of, and what they come to. */
-export type Shown = Pick<Session, "blocks" | "plugged" | "promptTokens" | "topics" | "window">
+export type Shown = Pick<Session, "blocks" | "plugged" | "prefixTokens" | "promptTokens" | "topics" | "window">
 
 export const noteShown = (session: Session, shown: Partial<Shown>): void => change(session, shown)
 
@@ -246,14 +251,27 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
 /** What the statechart learns of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
   tokenRatio: Math.round(historyShare(session) * 1_000) / 1_000,
-  mailWaiting
+  mailWaiting,
+  ...(isHeld(session) ? { historyHeld: true } : {})
 })
 
-/** Share of the context window that the conversation has, with what stands beside its events. */
-export const historyShare = (session: Session): number => {
+/** Tokens of the conversation, with what stands beside its events. */
+export const historyTokens = (session: Session): number => {
   const beside = recordsOf(session.own, "shown").size === 0 ? 0 : besideTokens(session)
-  return (conversationTokens(session.window) + beside) / session.definition.maxContextTokens
+  return conversationTokens(session.window) + beside
 }
+
+/** Share of the context window that the conversation has, with what stands beside its events. */
+export const historyShare = (session: Session): number => historyTokens(session) / session.definition.maxContextTokens
+
+/** How full the window is. What prompts hold besides the conversation is known from the last one. */
+export const fillOf = (session: Session): Fill => {
+  const { maxContextTokens, reservedResponseTokens } = session.definition
+  const room = maxContextTokens - reservedResponseTokens - session.prefixTokens
+  return { tokens: historyTokens(session), maxContextTokens, room }
+}
+
+const isHeld = (session: Session): boolean => isHistoryHeld(recordsOf(session.own, "state"), fillOf(session))
 
 /** The message that holds the call, and the call itself. */
 export const callInWindow = (session: Session, index: number) => {

@@ -34,6 +34,7 @@ const day = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d
 
 const kind = Schema.Literals(memoryKinds)
 const scope = Schema.Literals(recallScopes)
+const mode = Schema.Literals(["auto", "fts", "vector", "hybrid"])
 
 /** The beginning of a day, or its end, in UTC; a time of day stands for itself. */
 const boundOf = (written: string, end: "begin" | "end"): number => {
@@ -82,6 +83,12 @@ const recallMemoriesTool = selfTool({
         .check(Schema.isMaxLength(memoryKinds.length))
         .annotate({ description: "Only these; everything but profiles when not said" })
     ),
+    mode: Schema.optionalKey(
+      mode.annotate({
+        description:
+          "fts: by the words. vector: by the meaning. hybrid: by both. auto, when not said: as well as it can be"
+      })
+    ),
     since: Schema.optionalKey(day.annotate({ description: "First day, such as 2026-03-01, or a time in UTC" })),
     until: Schema.optionalKey(day.annotate({ description: "Last day, such as 2026-03-31, or a time in UTC" })),
     scope: Schema.optionalKey(
@@ -90,11 +97,15 @@ const recallMemoriesTool = selfTool({
       })
     )
   }),
-  run: async ({ kinds, limit = DEFAULT_LIMIT, query, scope: wanted, since, until }, { assistant, records }) => {
+  run: async (
+    { kinds, limit = DEFAULT_LIMIT, mode: how, query, scope: wanted, since, until },
+    { assistant, records }
+  ) => {
     const recalled = await records.recall(query, {
       limit,
       ...defined({
         kinds,
+        mode: how,
         since: since === undefined ? undefined : boundOf(since, "begin"),
         until: until === undefined ? undefined : boundOf(until, "end"),
         scope: wanted
@@ -103,6 +114,7 @@ const recallMemoriesTool = selfTool({
     return {
       success: true,
       found: recalled.hits.length,
+      mode: recalled.mode,
       ...defined({ degraded: recalled.degraded }),
       memories: recalled.hits.map((hit) => told(hit, explainRecall(hit.why), assistant))
     }
@@ -162,5 +174,31 @@ const storeMemoryTool = selfTool({
   }
 })
 
+// DeleteTool: delete_archival.
+// I1  It deletes passages of this assistant alone, and what is no passage it leaves.
+
+const deleteArchivalTool = selfTool({
+  name: "delete_archival",
+  description:
+    "Deletes a text that you put away with store_memory, by the id under which recall_memories shows it (passage_...). " +
+    "It is found no more. Facts, your journal and what was said stay.",
+  input: Schema.Struct({
+    id: Schema.String.check(Schema.isPattern(/^(?:p\/)?[\w-]{1,128}$/)).annotate({
+      description: "Such as passage_1f00"
+    })
+  }),
+  run: async ({ id }, { records }) => {
+    const passage = id.replace(/^p\//, "")
+    if (!(await records.hasPassage(passage))) return { success: false, error: `there is no passage ${passage}` }
+    records.write("passage", passage, null)
+    return { success: true, id: passage }
+  }
+})
+
 /** The tools by which an assistant searches, notes and reads what it remembers. */
-export const memoryTools: ReadonlyArray<Tool> = [recallMemoriesTool, storeMemoryTool, readHistoryTool]
+export const memoryTools: ReadonlyArray<Tool> = [
+  recallMemoriesTool,
+  storeMemoryTool,
+  deleteArchivalTool,
+  readHistoryTool
+]

@@ -169,6 +169,7 @@ export interface RecordAccess {
   readonly consult: ToolRecords["consult"]
   readonly recall?: ToolRecords["recall"]
   readonly history?: ToolRecords["history"]
+  readonly hasPassage?: ToolRecords["hasPassage"]
   readonly blocks?: ToolRecords["blocks"]
   readonly loop: LoopState
 }
@@ -210,10 +211,10 @@ const through = <Verbs extends object>(verbs: Verbs, outside: Watch["outside"]):
 
 /** What goes on by itself behind the records is ours and belongs to no run; a promise of it that no one handles does. */
 export const recordsOutside = (records: ToolRecords, outside: Watch["outside"]): ToolRecords => {
-  const { blocks, consult, history, recall } = records
+  const { blocks, consult, hasPassage, history, recall } = records
   return {
     ...records,
-    ...through({ consult, recall }, outside),
+    ...through({ consult, hasPassage, recall }, outside),
     history: through(history, outside),
     blocks: through(blocks, outside)
   }
@@ -243,6 +244,7 @@ export const openRecords = (access: RecordAccess = nowhere): RecordDraft => {
       consult: access.consult,
       recall: access.recall ?? nothing,
       history: access.history ?? noPast,
+      hasPassage: access.hasPassage ?? (async () => false),
       blocks: access.blocks ?? noBlocks,
       loop: access.loop
     },

@@ -21,6 +21,19 @@ import type { Backend, Entry } from "../../backend/backend.ts"
 
 const when = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
 
+interface Hold {
+  readonly compaction: string
+  readonly at: number
+}
+
+const heldText = (whose: string, hold: Hold | undefined): ReadonlyArray<string> =>
+  hold === undefined
+    ? []
+    : [
+        `held since ${when(hold.at)}, when ${hold.compaction} was reverted: nothing is compacted until the window overflows, ` +
+          `or reverie compactions ${whose} --release`
+      ]
+
 /** current: what the model is shown begins with its marker. compacted over: a later one has taken it in. */
 const stateOf = ({ id, undone_at }: Compaction, current: string | undefined): string =>
   undone_at === undefined ? (id === current ? "current" : "compacted over") : "undone"
@@ -66,6 +79,9 @@ const compactionText = (
       (pieces === 0 ? "" : ` in ${counted(pieces, "call")}${model === null ? "" : ` of ${onOneLine(model)}`}`),
     `${counted(before.messages, "message")} of ${before.tokens} tokens → ` +
       `${counted(after.messages, "message")} of ${after.tokens} tokens`,
+    ...[compaction.above_aim, compaction.ended_hold?.reason].flatMap((why) =>
+      why === undefined ? [] : [onOneLine(why)]
+    ),
     ...(extraction === null
       ? []
       : [
@@ -89,6 +105,7 @@ export interface CompactionsOptions extends OrderOptions, ListOptions {
   readonly json: boolean
   readonly show?: string
   readonly undo?: string
+  readonly release?: boolean
 }
 
 const chosen = (compactions: ReadonlyArray<Compaction>, wanted: string, whose: string): Compaction => {
@@ -112,8 +129,10 @@ const look = async (name: string, options: CompactionsOptions, stop: Stop): Prom
     const find = async () => {
       const { items, next } = pageOf(await backend.compactions(id), options)
       const current = await backend.currentCompaction(id)
-      const text = compactionsText(id, items, current)
-      return { key: "compactions", items, next, beside: { assistant: id, current: current ?? null }, text }
+      const hold = await backend.hold(id)
+      const text = [compactionsText(id, items, current), ...heldText(id, hold)].join("\n")
+      const beside = { assistant: id, current: current ?? null, hold: hold ?? null }
+      return { key: "compactions", items, next, beside, text }
     }
     return await tellList(options, find, backend)
   }
@@ -147,24 +166,53 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
     sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: compaction.id, isDone, undone })
     return 0
   }
+  const { share = 0 } = isDone ? await backend.window(id) : {}
+  const hold = isDone ? heldText(id, await backend.hold(id)) : []
+  const full = share < 1 ? [] : [`its window overflows (${percent(share)}): the next message has it compacted again`]
   const where = before === undefined ? "at its very beginning" : `with the marker of ${before}`
   say(
     plain(
       isDone
-        ? `${compaction.id} is reverted: what ${id} is shown begins ${where} again`
+        ? [`${compaction.id} is reverted: what ${id} is shown begins ${where} again`, ...hold, ...full].join("\n")
         : `${id} is asked to revert ${compaction.id}; it does when it is at rest`
     )
   )
   return 0
 }
 
-export const compactions = (name: string, options: CompactionsOptions, stop: Stop): Promise<number> =>
-  options.undo === undefined ? look(name, options, stop) : takeBack(name, options.undo, options, stop)
+const release = async (name: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, options.dryRun ? "look" : "order", stop)
+  const { id } = await named(backend, name)
+  const hold = await backend.hold(id)
+  if (hold === undefined)
+    throw new CommandFailed("wrong-state", `nothing holds the history of ${id}: no undo stands there`)
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { release: hold.compaction }, assistant: id })
+    else say(plain(`would let the history of ${id} be compacted again; the undo of ${hold.compaction} holds it`))
+    return 0
+  }
+  watching(backend, id, options.json)
+  const { envelope, outcome } = await backend.releaseHistory(id, options.id)
+  await followed(backend, id, options)
+  const isDone = (await backend.hold(id)) === undefined
+  if (options.json)
+    sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: hold.compaction, isDone })
+  else
+    say(
+      plain(isDone ? `${id}: its history is compacted again when its time comes` : `${id} is asked to; it does at rest`)
+    )
+  return 0
+}
+
+export const compactions = (name: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
+  if (options.release === true) return release(name, options, stop)
+  return options.undo === undefined ? look(name, options, stop) : takeBack(name, options.undo, options, stop)
+}
 
 // Nights: an assistant is sent to sleep or told to compact its history, or asked about its window and its last dream.
 // Owns `dream` and `compact`. Leaves sleeping and compaction to the statechart.
 // N1  The order to compact is durable when the command ends with 0; what has come of it by then is reported, and why nothing has.
-// N2  With --dry-run nothing is ordered: how full the window is, is read.
+// N2  With --dry-run nothing is ordered: how full the window is now, is read, whatever the last prompt was.
 
 export interface DreamOptions extends OrderOptions {
   readonly report?: boolean
@@ -188,13 +236,30 @@ export const dream = async (name: string, options: DreamOptions, stop: Stop): Pr
   return await giveOrder(backend, await named(backend, name), { type: "order", order: "sleep", ...bound }, options)
 }
 
+/** Without the definition the room of the last prompt is what is known of the window. */
 const tellWindow = async (backend: Backend, id: string, json: boolean): Promise<number> => {
-  const report = await backend.contextReport(id, {})
+  const now = await backend.window(id)
+  const limit = now.maxTokens ?? (await backend.contextReport(id, {}))?.limit ?? 0
+  const share = now.share ?? (limit === 0 ? 0 : now.tokens / limit)
   const compacted = (await backend.compactions(id)).filter(({ undone_at }) => undone_at === undefined)
-  const share = report?.share ?? 0
-  const window = { tokens: report?.tokens ?? 0, limit: report?.limit ?? 0, share }
+  const window = { ...now, limit, share }
   if (json) sayJson({ ok: true, dryRun: true, assistant: id, window, compactions: compacted.length })
-  else say(plain(`${id}: ${percent(share)} of its window is used, ${counted(compacted.length, "compaction")} so far`))
+  else {
+    const { hold, skipped, would } = now
+    const plan =
+      would === undefined ? undefined : `would compact ${counted(would.compact, "message")} and keep ${would.keep}`
+    const told = plan ?? (skipped === undefined ? undefined : `would compact nothing: ${skipped}`)
+    say(
+      plain(
+        [
+          `${id}: ${percent(share)} of its window is used now (${now.tokens} of ${limit} tokens, ` +
+            `${counted(now.messages, "message")}), ${counted(compacted.length, "compaction")} so far`,
+          ...(told === undefined ? [] : [told]),
+          ...heldText(id, hold)
+        ].join("\n")
+      )
+    )
+  }
   return 0
 }
 
@@ -210,7 +275,8 @@ const whyNot = (entries: ReadonlyArray<Entry>, envelope: string): string | undef
 }
 
 export const compact = async (name: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using backend = await findBackend(options, options.dryRun ? "look" : "order", stop)
+  // With a fleet file its definitions are known, and nothing of it is opened.
+  await using backend = await findBackend(options, options.dryRun ? "fork" : "order", stop)
   const { commits, id } = await named(backend, name)
   if (options.dryRun) return await tellWindow(backend, id, options.json)
   const known = new Set((await backend.compactions(id)).map((each) => each.id))

@@ -16,7 +16,7 @@ import { counted, onOneLine, plain, table } from "../../texts/plain.ts"
 import type { LookOptions } from "./agents.ts"
 import { assertConsent, saidOrPiped } from "../../consent.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
-import type { OrderOptions } from "./orders.ts"
+import { followed, type OrderOptions } from "./orders.ts"
 
 export type MemoryView = "overview" | "recall" | "facts" | "profiles" | "dreams" | "rebuild"
 
@@ -108,8 +108,8 @@ export const memory = async (
 
 // Blocks: the documents in an assistant's memory, shown and changed by a person.
 // Owns `memory show`, `edit`, `history` and `forget`. Leaves the rules of blocks to the SDK.
-// B1  What is no block can not be changed here: facts and the journal follow from the ledger, and nothing takes a line out
-//     of a ledger.
+// B1  What is no block and no passage can not be changed here: facts and the journal follow from the ledger, and nothing takes
+//     a line out of a ledger.
 
 const found = async (backend: Backend, id: string, wanted: string): Promise<BlockSummary> => {
   const blocks = await backend.blocks(id)
@@ -224,6 +224,23 @@ export const history = async (
   return await tellList(options, find, backend)
 }
 
+/** The passage that is meant, also by the id under which it is found (`p/passage_...`). */
+const passageIn = (wanted: string): string | undefined => /^(?:p\/)?(passage_[\w-]+)$/.exec(wanted)?.[1]
+
+const forgetPassage = async (backend: Backend, id: string, passage: string, options: OrderOptions): Promise<number> => {
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { delete: passage }, assistant: id })
+    else say(onOneLine(`would delete ${passage} of ${id}`))
+    return 0
+  }
+  await assertConsent(options, `${passage} of ${id} would be deleted`)
+  const { envelope, outcome } = await backend.deletePassage(id, passage)
+  await followed(backend, id, options)
+  if (options.json) sayJson({ ok: true, receipt: outcome, envelope, assistant: id, deleted: passage })
+  else say(onOneLine(`${id} forgets ${passage}, at rest; what was said of it stays in the ledger`))
+  return 0
+}
+
 export const forget = async (name: string, wanted: string, options: OrderOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "order", stop)
   const { id } = await named(backend, name)
@@ -233,6 +250,8 @@ export const forget = async (name: string, wanted: string, options: OrderOptions
       hint: "tell the assistant what is true instead: a newer fact takes its place"
     })
   }
+  const passage = passageIn(wanted)
+  if (passage !== undefined) return forgetPassage(backend, id, passage, options)
   const block = await found(backend, id, wanted)
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { delete: block.label }, assistant: id })

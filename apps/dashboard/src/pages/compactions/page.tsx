@@ -40,6 +40,33 @@ const Order = ({ id }: { readonly id: string }) => {
   )
 }
 
+// Release: an undo holds the history; the way to let it be compacted again.
+
+type Hold = NonNullable<Answer<"GET /v1/assistants/:id/compactions">["hold"]>
+
+const Release = ({ hold, id }: { readonly id: string; readonly hold: Hold }) => {
+  const { error, isPending, isSuccess, mutate } = useChange("POST /v1/assistants/:id/compactions/release")
+  return (
+    <section className="card flex flex-wrap items-center gap-2" data-held={hold.compaction}>
+      <span role="status">
+        {isSuccess
+          ? "It was asked to, and does at rest."
+          : `The undo of ${hold.compaction} holds this history: nothing is compacted until the window overflows.`}
+      </span>
+      {error === null ? null : <Failed trouble={error} />}
+      <button
+        type="button"
+        className="button button-small"
+        data-order="release"
+        disabled={isPending || isSuccess}
+        onClick={() => mutate((key) => ({ params: { id }, headers: { "idempotency-key": key } }))}
+      >
+        Release history
+      </button>
+    </section>
+  )
+}
+
 type PendingCompaction = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
 
 const route = getRouteApi("/a/$id/compactions")
@@ -132,7 +159,7 @@ const CompactionsPage = () => {
   const { open } = route.useSearch()
   const navigate = route.useNavigate()
   const all = useAnswer("GET /v1/assistants/:id/compactions", { params: { id }, query: { limit: 200 } })
-  const { items = [] } = all.data ?? {}
+  const { hold = null, items = [] } = all.data ?? {}
   const shown = open ?? items[0]?.id
   const show = (item: string) => void navigate({ search: { open: item } })
   return (
@@ -147,6 +174,7 @@ const CompactionsPage = () => {
         </>
       }
     >
+      {hold === null ? null : <Release id={id} hold={hold} />}
       <Answered of={all}>
         {(found) => (found.items.length === 0 ? <None /> : <List items={found.items} shown={shown} onOpen={show} />)}
       </Answered>

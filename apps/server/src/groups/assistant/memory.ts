@@ -9,7 +9,7 @@ import { Api } from "../../api/index.ts"
 import { boundOf, clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing, costing } from "../../gateway.ts"
 import { Live } from "../../live.ts"
-import { factCache, living } from "../../views/facts.ts"
+import { factCache, found, living } from "../../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
 
 export const memoryLive = HttpApiBuilder.group(
@@ -25,6 +25,16 @@ export const memoryLive = HttpApiBuilder.group(
       profiles: ({ params: { id }, query }) => asking((fleet) => profilesPage(fleet, id, query)),
       journal: ({ params: { id }, query }) => asking((fleet) => journalPage(fleet, id, query)),
       recall: ({ params: { id }, query }) => asking((fleet) => recalledPage(fleet, id, query, telling)),
+      deletePassage: ({ params: { id, passage } }) =>
+        changing("memory.deletePassage", `${id}/${passage}`, async (fleet) => {
+          await living(fleet, id)
+          const rows = await fleet.memory.records(id, ["passage"])
+          found(
+            rows.find(({ key }) => key === passage),
+            `passage ${passage} of ${id}`
+          )
+          return fleet.memory.deletePassage(id, passage)
+        }),
       rebuild: ({ params: { id } }) =>
         costing("memory.rebuild", id, async (fleet) => {
           await living(fleet, id)

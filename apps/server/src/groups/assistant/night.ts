@@ -2,6 +2,7 @@
 // Owns their views. Leaves compaction and dreaming to the runtime.
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 
+import { defined } from "@reverie/protocol"
 import type { Compaction, Json, PlacedMessage } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -81,7 +82,8 @@ export const nightLive = HttpApiBuilder.group(
             query
           )
           const current = (await fleet.compactions.historyStart(id))?.compaction ?? null
-          return { items: items.map((each) => viewOf(each, boundOf(isWhole, LIST_CHARS))), next, current }
+          const hold = (await fleet.compactions.hold(id)) ?? null
+          return { items: items.map((each) => viewOf(each, boundOf(isWhole, LIST_CHARS))), next, current, hold }
         }),
       compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction, isWhole)),
       undoCompaction: ({ params: { compaction, id } }) =>
@@ -92,6 +94,16 @@ export const nightLive = HttpApiBuilder.group(
             `compaction ${compaction} of ${id}`
           )
           return fleet.compactions.undo(id, compaction)
+        }),
+      releaseHistory: ({ headers: { "idempotency-key": key }, params: { id } }) =>
+        changing("night.release-history", id, async (fleet) => {
+          await living(fleet, id)
+          return fleet.compactions.release(id, defined({ id: key }))
+        }),
+      window: ({ params: { id } }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          return fleet.compactions.window(id)
         }),
       dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id))
     })

@@ -99,7 +99,10 @@ export const NOTED = "Noted."
 export const DONE = "That is done."
 export const NOTHING_LEFT = "Nothing is left to save."
 
-const phrases: ReadonlySet<string> = new Set([SELF, AT_A_LOSS, NOTED, DONE, NOTHING_LEFT])
+const phrases: ReadonlySet<string> = new Set(
+  // A sentence of one of them is one too.
+  [SELF, AT_A_LOSS, NOTED, DONE, NOTHING_LEFT].flatMap((text) => [text, ...text.split(/(?<=[.!?])\s+/)])
+)
 /** An answer made of quotes repeats what stands elsewhere. */
 const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say): "/
 

@@ -4,6 +4,8 @@
 // S2  The sentences come to at most MAX_SHARE of the words, and to MAX_WORDS; one stands in every summary that has any.
 // S3  They stand in the order in which they were said.
 // S4  An earlier summary that is read along (lines `[summary]`) is part of the next one, as far as there is room.
+// S5  It is prose of who said what: no call and no shred of JSON, nothing the offline model says at a loss or of a tool's
+//     report, no note of the clock; what a tool reported in words stands under the name of the tool.
 
 import { defined } from "@reverie/protocol"
 import { dayInWords, isChatter, saidIn, type SaidLine } from "./grammar.ts"
@@ -20,6 +22,29 @@ const headPattern = /^(.+) spoke(?: on (.+?)| from (.+?) to (.+?))?\.$/
 const keptPattern = /^(.+?) \((\d{1,2} \p{L}+ \d{4})\): (.+)$/u
 const HEADING = "What was said, word for word:"
 const SUMMARY = "summary"
+const GAP = "[…]"
+const NO_NAME = "Somebody"
+
+/** What an assistant called, as a line of a record has it behind what it said. */
+const callsPattern = /\s*\[calls [\w-]+ [[{"].*$/u
+/** What the offline model makes of a tool's report: its words are the tool's, and stand there. */
+const retoldPattern = /^[a-z]+(?:_[a-z]+)+(?::| is done\.)/
+const failurePattern = /^(?:Refused|Interrupted|Failed|Error)\b/
+const resultPattern = /^result of (.+)$/
+
+/** A piece of data, or of one, and no sentence. */
+const isShred = (text: string): boolean => /[{}]|\\"|"\s*[:,\]]|[[,:]\s*"|^\W*$/u.test(text)
+
+/** Who said it and what, when it is something that was said. */
+const toldIn = (said: SaidLine): ReadonlyArray<SaidLine> => {
+  const text = said.text.replace(callsPattern, "").trim()
+  const [, tool] = resultPattern.exec(said.speaker) ?? []
+  if (text === "" || (tool !== undefined && (/^\s*[[{"]/.test(text) || failurePattern.test(text)))) return []
+  if (said.speaker === "clock" && !text.startsWith("[timer ")) return []
+  if (isChatter(text) || retoldPattern.test(text)) return []
+  const speaker = tool ?? (said.speaker === NO_NAME ? "" : said.speaker)
+  return [{ ...said, speaker, text }]
+}
 
 interface Heard extends SaidLine {
   /** It stood in an earlier summary. */
@@ -42,14 +67,15 @@ const keptIn = (line: string): ReadonlyArray<Heard> => {
   }
   const [, speaker, day, text] = keptPattern.exec(line) ?? []
   if (speaker !== undefined) return [speaking(speaker, day, text)]
-  return line === HEADING ? [] : [{ ...saidIn(line), isKept: true }]
+  if (line === HEADING || line === GAP) return []
+  return toldIn(saidIn(line)).map((said) => ({ ...said, isKept: true }))
 }
 
 /** A line with or without an id before it. */
 const heardIn = (line: string): ReadonlyArray<Heard> => {
   const [, id = "", text = ""] = /^\s*(?:[-*]\s+)?(?:\[([^\]\s]{1,200})\]\s+)?(.*)$/.exec(line) ?? []
   if (text.trim() === "") return []
-  return id === SUMMARY ? keptIn(text.trim()) : [{ ...saidIn(text), isKept: false }]
+  return id === SUMMARY ? keptIn(text.trim()) : toldIn(saidIn(text)).map((said) => ({ ...said, isKept: false }))
 }
 
 interface Sentence {
@@ -86,7 +112,7 @@ const headOf = (lines: ReadonlyArray<Heard>): string => {
 
 const lineOf = ({ said, sentence }: Pick<Sentence, "said" | "sentence">): string => {
   const day = said.at === undefined ? "" : ` (${dayInWords(said.at)})`
-  return `- ${said.speaker === "" ? "Somebody" : said.speaker}${day}: ${sentence}`
+  return `- ${said.speaker === "" ? NO_NAME : said.speaker}${day}: ${sentence}`
 }
 
 const telling = (line: Heard) =>
@@ -97,8 +123,8 @@ const telling = (line: Heard) =>
 export const summaryOf = (data: string): string => {
   const lines = data.split("\n").flatMap(heardIn)
   const sentences = lines
-    .filter(({ text }) => !isChatter(text))
     .flatMap((said) => telling(said).map((each) => ({ ...each, said })))
+    .filter(({ sentence }) => !isShred(sentence) && !isChatter(sentence))
     .map((each, place) => ({ ...each, place, words: wordsIn(lineOf(each)) }))
   const kept = sentences.reduce((sum, { said, words }) => sum + (said.isKept ? words : 0), 0)
   const fresh = lines.reduce((sum, { isKept, text }) => sum + (isKept ? 0 : wordsIn(text)), 0)

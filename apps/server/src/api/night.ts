@@ -1,0 +1,101 @@
+// Night: the group about what happens to memory while no one talks: compactions of a history, how full it is, and dreams.
+// Owns their schemas and endpoints.
+
+import { Compaction } from "reverie/look"
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { cursor, keyed, limit, next, ofAssistant, Receipt, Text } from "./words.ts"
+import { failures } from "./errors.ts"
+import { MessageView } from "./messages.ts"
+import { DreamReport, Placed } from "./entry.ts"
+
+const Json = Schema.Json
+
+export const CompactionView = Schema.Struct({
+  id: Schema.String,
+  at: Schema.Finite,
+  reason: Schema.String,
+  undone: Schema.Boolean,
+  messages: Schema.Int,
+  beforeTokens: Schema.Finite,
+  afterTokens: Schema.Finite,
+  summary: Schema.String,
+  /** Whether every call that was compacted took its result along; told of the one that is opened. */
+  pairsWhole: Schema.optionalKey(Schema.Boolean),
+  /** As it is kept. */
+  record: Compaction
+})
+export type CompactionView = typeof CompactionView.Type
+
+const Hold = Schema.Struct({ compaction: Schema.String, at: Schema.Finite })
+
+/** How full a window is now, whatever the last prompt was; shares are known where the definition is. */
+export const WindowView = Schema.Struct({
+  tokens: Schema.Finite,
+  messages: Schema.Int,
+  hold: Schema.optionalKey(Hold),
+  maxTokens: Schema.optionalKey(Schema.Finite),
+  share: Schema.optionalKey(Schema.Finite),
+  sleepShare: Schema.optionalKey(Schema.Finite),
+  emergencyShare: Schema.optionalKey(Schema.Finite),
+  /** What an order would compact now, and what would stay. */
+  would: Schema.optionalKey(Schema.Struct({ compact: Schema.Int, keep: Schema.Int })),
+  /** Why an order would compact nothing. */
+  skipped: Schema.optionalKey(Schema.String)
+})
+
+export class NightGroup extends HttpApiGroup.make("night").add(
+  /** The newest first, long texts cut. */
+  HttpApiEndpoint.get("compactions", "/v1/assistants/:id/compactions", {
+    params: ofAssistant,
+    query: { limit, cursor },
+    success: Schema.Struct({
+      items: Schema.Array(CompactionView),
+      next,
+      /** The one whose marker stands at the beginning of what the model is shown. */
+      current: Schema.NullOr(Schema.String),
+      /** The undo that holds the history: nothing is compacted until it is released, or the window overflows. */
+      hold: Schema.NullOr(Hold)
+    }),
+    error: failures
+  }),
+  /** With the messages that it took out of sight. */
+  HttpApiEndpoint.get("compaction", "/v1/assistants/:id/compactions/:compaction", {
+    params: { ...ofAssistant, compaction: Text(128) },
+    success: Schema.Struct({
+      compaction: CompactionView,
+      compacted: Schema.Array(MessageView),
+      /** The same messages as they stand in the ledger. */
+      messages: Schema.Array(Placed)
+    }),
+    error: failures
+  }),
+  HttpApiEndpoint.post("undoCompaction", "/v1/assistants/:id/compactions/:compaction/undo", {
+    params: { ...ofAssistant, compaction: Text(128) },
+    success: Receipt,
+    error: failures
+  }),
+  /** Lets the history be compacted again when its time comes, after an undo. */
+  HttpApiEndpoint.post("releaseHistory", "/v1/assistants/:id/compactions/release", {
+    params: ofAssistant,
+    headers: keyed,
+    success: Receipt,
+    error: failures
+  }),
+  HttpApiEndpoint.get("window", "/v1/assistants/:id/window", {
+    params: ofAssistant,
+    success: WindowView,
+    error: failures
+  }),
+  /** Reports of its dreams, the newest first, and its sleep schedule. */
+  HttpApiEndpoint.get("dreams", "/v1/assistants/:id/dreams", {
+    params: ofAssistant,
+    success: Schema.Struct({
+      items: Schema.Array(DreamReport),
+      schedule: Schema.NullOr(Json),
+      nextAt: Schema.NullOr(Schema.Finite)
+    }),
+    error: failures
+  })
+) {}
