@@ -33,6 +33,7 @@ export {
   historyStartOf,
   isCompaction,
   isHistoryHeld,
+  isOfExtraction,
   undoCompaction
 } from "./compaction/compaction.ts"
 export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
@@ -54,7 +55,6 @@ export {
   type ExtractionResult,
   extractionRounds,
   extractionText,
-  isOfExtraction,
   judgeRound,
   NO_EXTRACTION,
   planExtraction

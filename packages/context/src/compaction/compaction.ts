@@ -10,7 +10,14 @@
 //     is not (F113). What could not be brought down holds the triggers back until there is that much more of it.
 
 import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
-import { isBefore, type Message, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import {
+  defined,
+  isBefore,
+  type Message,
+  type MessagePlace,
+  type PlacedMessage,
+  type RecordChange
+} from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { CountMessage } from "../tokens/window.ts"
 import { Account, accountOf, endsOf, Place } from "./account.ts"
@@ -174,6 +181,9 @@ export const isHistoryHeld = (stateRecords: ReadonlyMap<string, unknown>, fill: 
   return typeof floor === "number" && fill.tokens < floor + AIM_MARGIN * fill.maxContextTokens
 }
 
+/** True of what a round of an extraction has left in a history, as it did before it was kept apart. */
+export const isOfExtraction = ({ meta }: Pick<Message, "meta">): boolean => meta?.["type"] === "extraction"
+
 export interface CompactInput {
   readonly draft: CompactionDraft
   /** Every message that is shown now, from where the history begins on. */
@@ -243,9 +253,11 @@ export const compact = (input: CompactInput): Compacted | Skipped => {
     summary,
     marker,
     journal_entry: id,
-    ...(draft.trigger === "order" ? {} : { aim: aimOf(draft.threshold) }),
-    ...(above === undefined ? {} : { above_aim: above.reason }),
-    ...(input.hold === undefined ? {} : { ended_hold: { ...input.hold, reason: endOfHold(draft) } })
+    ...defined({
+      aim: draft.trigger === "order" ? undefined : aimOf(draft.threshold),
+      above_aim: above?.reason,
+      ended_hold: input.hold === undefined ? undefined : { ...input.hold, reason: endOfHold(draft) }
+    })
   }
   const next: HistoryStart = { compaction: id, from: draft.keep, marker, summary, account }
   return {

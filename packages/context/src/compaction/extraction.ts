@@ -151,9 +151,6 @@ export const afterFailedRound = (before: Extraction): Extraction => ({
 /** Says of a message that it belongs to an extraction: no one was spoken to. */
 const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
 
-/** True of what a round has left in a history, as it did before it was kept apart. */
-export const isOfExtraction = ({ meta }: Pick<Message, "meta">): boolean => meta?.["type"] === EXTRACTION_META["type"]
-
 /** What the rounds after it are shown of a round; nothing when nothing was run. The text of the reply is addressed to no one. */
 export const extractionMessages = (
   results: ReadonlyArray<ExtractionResult>,

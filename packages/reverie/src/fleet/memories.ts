@@ -25,7 +25,7 @@ import {
 } from "@reverie/context"
 import { settingsOf } from "@reverie/assistant"
 import type { Recalled, RecallOptions } from "@reverie/memory"
-import type { Address, PlacedMessage, RecordKind, RecordRow } from "@reverie/protocol"
+import { type Address, defined, type PlacedMessage, type RecordKind, type RecordRow } from "@reverie/protocol"
 import {
   type DreamReport,
   isDreamReport,
@@ -135,7 +135,7 @@ export type Definitions = ReadonlyArray<AssistantDefinition>
 
 const windowOf = Effect.fnUntraced(function* (address: Address, definition: AssistantDefinition | undefined) {
   const { history, hold, tokens } = yield* readHistoryNow(address)
-  const known: WindowNow = { tokens, messages: history.length, ...(hold === undefined ? {} : { hold }) }
+  const known: WindowNow = { tokens, messages: history.length, ...defined({ hold }) }
   if (definition === undefined) return known
   const { maxContextTokens } = definition
   const settings = settingsOf(definition.settings)
@@ -149,9 +149,10 @@ const windowOf = Effect.fnUntraced(function* (address: Address, definition: Assi
     share,
     sleepShare: settings.compactSleepRatio,
     emergencyShare: settings.compactEmergencyRatio,
-    ...(plan.skipped
-      ? { skipped: skipReasons[plan.reason] }
-      : { would: { compact: plan.compacted.length, keep: plan.preserved.length } })
+    ...defined({
+      skipped: plan.skipped ? skipReasons[plan.reason] : undefined,
+      would: plan.skipped ? undefined : { compact: plan.compacted.length, keep: plan.preserved.length }
+    })
   }
   return now
 })

@@ -36,6 +36,7 @@ import {
   type Address,
   type Claim,
   type Cursors,
+  defined,
   ENTRY_VERSION,
   type Hold,
   type Json,
@@ -252,7 +253,7 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
   tokenRatio: Math.round(historyShare(session) * 1_000) / 1_000,
   mailWaiting,
-  ...(isHeld(session) ? { historyHeld: true } : {})
+  ...defined({ historyHeld: isHeld(session) || undefined })
 })
 
 /** Tokens of the conversation, with what stands beside its events. */
