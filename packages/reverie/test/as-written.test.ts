@@ -161,3 +161,19 @@ describe("an answer", () => {
     assert.isTrue(ticks.some((tick) => JSON.stringify(tick).includes("Kept.")))
   })
 })
+
+describe("the tokenizer", () => {
+  it("js-tiktoken can be chosen, and counts what the default counts; another name is refused", async () => {
+    const tokensOf = async (fleet: Fleet) => {
+      later(() => fleet.close())
+      await fleet.answer("desk", "How many tokens are in this, exactly?")
+      const rows = await fleet.history.entries("desk")
+      return rows.flatMap(({ entry }) => entry.messages.map(({ tokens }) => tokens))
+    }
+    const chosen = await tokensOf(await openFleet({ tokenizer: "js-tiktoken" }))
+    assert.deepStrictEqual(chosen, await tokensOf(await openFleet()))
+    assert.isAbove(chosen[0] ?? 0, 5)
+    const failure = await failureOf(openFleet({ tokenizer: "tiktoken" as never }))
+    assert.strictEqual(failure.message, 'fleet: its tokenizer must be gpt-tokenizer or js-tiktoken, and is "tiktoken"')
+  })
+})
