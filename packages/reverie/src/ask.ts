@@ -25,7 +25,6 @@ import {
 } from "@reverie/protocol"
 import { type HostFailure, storedTraceparent } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
@@ -283,10 +282,9 @@ const leaving =
     const left = Promise.withResolvers<void>()
     const message = `${assistant} gave no answer within ${timeoutMs} ms; the message is kept, and the same id reads its answer`
     if (timeoutMs !== undefined) {
-      const leftInTime = run(Effect.promise(() => left.promise).pipe(Effect.timeoutOption(timeoutMs)))
-      void leftInTime.then((inTime) => {
-        if (Option.isNone(inTime)) listener(new AnswerLate({ assistant, id, timeoutMs, message }))
-      }, listener)
+      const late = () => Effect.sync(() => listener(new AnswerLate({ assistant, id, timeoutMs, message })))
+      const inTime = Effect.promise(() => left.promise)
+      run(Effect.timeoutOrElse(inTime, { duration: timeoutMs, orElse: late })).catch(listener)
     }
     return () => {
       left.resolve()

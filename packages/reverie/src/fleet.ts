@@ -18,7 +18,7 @@ import {
   type TenantId
 } from "@reverie/protocol"
 import { arrive } from "@reverie/runtime"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { untilRest } from "./checks/metrics.ts"
 import { asked, envelopeOf, type Part, targetIn, wholeAnswer } from "./ask.ts"

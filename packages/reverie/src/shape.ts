@@ -39,7 +39,7 @@ export const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER): Ch
   })
 
 /** Any number of the range. */
-export const amount = (least: number, most: number): Check =>
+const amount = (least: number, most: number): Check =>
   must(`a number ${between(least, most)}`, (value) => typeof value === "number" && value >= least && value <= most)
 
 export const flag: Check = must("true or false", (value) => typeof value === "boolean")
@@ -47,9 +47,8 @@ export const text: Check = must("a text", (value) => typeof value === "string")
 export const texts: Check = must("a list of texts", (value) => {
   return Array.isArray(value) && value.every((each) => typeof each === "string")
 })
-export const list: Check = must("a list", Array.isArray)
-export const call: Check = must("a function", (value) => typeof value === "function")
-export const any: Check = () => undefined
+const list: Check = must("a list", Array.isArray)
+const any: Check = () => undefined
 
 export const oneOf = (...words: ReadonlyArray<unknown>): Check =>
   must(
@@ -60,7 +59,7 @@ export const oneOf = (...words: ReadonlyArray<unknown>): Check =>
     (value) => words.includes(value)
   )
 
-export const orNull =
+const orNull =
   (check: Check): Check =>
   (value) =>
     value === null ? undefined : check(value)
