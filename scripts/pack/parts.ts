@@ -47,6 +47,7 @@ export const optionalPeers: Readonly<Record<string, string>> = {
   "@qdrant/js-client-rest": "packages/adapters/recall-qdrant",
   bullmq: "packages/adapters/queue-bullmq",
   ioredis: "packages/adapters/queue-bullmq",
+  "js-tiktoken": "packages/adapters/tokens",
   pg: "packages/adapters/queue-bullmq"
 }
 

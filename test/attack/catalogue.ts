@@ -3,6 +3,7 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { asWritten } from "./attacks/as-written.ts"
 import { bursts } from "./attacks/bursts.ts"
 import { compactionsHold } from "./attacks/compactions-hold.ts"
 import { crashingTools } from "./attacks/crashing-tools.ts"
@@ -52,13 +53,15 @@ export const attacks: ReadonlyArray<Attack> = [
   ...restoredStore,
   ...oldAge,
   ...promptsGoOn,
-  ...compactionsHold
+  ...compactionsHold,
+  ...asWritten
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
   "all-in-one-turn": "three-long-texts",
   "believes-late-results": "stray-tools",
+  "believes-the-id": "swallowed-in-silence",
   "changes-in-front": "prompts-go-on",
   "clock-decides": "jumping-clock",
   "failed-writes-believed": "failing-disk",

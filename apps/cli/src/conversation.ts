@@ -245,6 +245,11 @@ class AnswerPrinter {
         if (reply !== streamed.trim()) say(reply === "" ? painted("dim", `(${part.outcome})`) : reply)
         return
       }
+      case "stopped": {
+        const reply = plain(part.reply).trim()
+        if (reply !== streamed.trim()) say(reply)
+        return note(`${painted("yellow", "not done:")} ${onOneLine(part.error.message)}`)
+      }
       case "failed":
         return note(`${painted("red", "no answer:")} ${onOneLine(part.error.message)}`)
       case "halted":

@@ -1,6 +1,6 @@
 // Context: what the statechart remembers between two events.
 // Owns its shape and the pure changes to it. Leaves when they happen to machine.ts.
-// I1  Control data only: no text a person or a model wrote, so a snapshot stays under 8 KB.
+// I1  Control data only: no text a person or a model wrote, so a snapshot stays under 8 KB, and a third of one for each sub-agent beyond eight.
 // I2  `envelope` is set exactly while a tick is in hand.
 
 import { defined } from "@reverie/protocol"

@@ -60,12 +60,14 @@ export {
   tokenPressureOf
 } from "./patterns/select-pattern.ts"
 export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./machine/phases.ts"
-export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./patterns/schedule.ts"
+export { DEFAULT_SCHEDULE, isKnownZone, nextNight, scheduleOf, type SleepSchedule } from "./patterns/schedule.ts"
 export {
   changedSettings,
   DEFAULT_SETTINGS,
   holdsSettings,
+  MAX_ITERATIONS,
   MAX_SUB_AGENTS,
+  settingRanges,
   type Settings,
   settingsOf
 } from "./settings.ts"

@@ -1,13 +1,14 @@
 // Settings: the numbers and switches an assistant's statechart works with.
 // Owns their defaults and limits. Leaves where they come from to the SDK's definition.
-// I1  A setting outside its range is brought into it, never refused at run time.
+// I1  A setting outside its range is brought into it, never refused at run time: what a user writes is refused where it is
+//     written, by the same ranges.
 // I2  What was chosen is filled in once for each object that holds it; such an object is never changed.
 
 /** The outermost layer of the execution pattern (F33), and the limits of waiting. Durations in milliseconds. */
 export interface Settings {
   /** More than one tool call a tick, and more than one iteration (F33, F35). */
   readonly multiAction: boolean
-  /** Model calls a tick may make, 1 to 10 (F33). */
+  /** Model calls a tick may make, 1 to 100 (F33). */
   readonly maxIterations: number
   /** A dangerous tool waits for a person's approval. */
   readonly confirmDangerous: boolean
@@ -98,11 +99,45 @@ export const DEFAULT_SETTINGS: Settings = {
   compactEmergencyRatio: 0.8
 }
 
-/** Each has a line in the snapshot, which stays small. */
-export const MAX_SUB_AGENTS = 8
+/** Each has a line in the snapshot, which every commit writes. */
+export const MAX_SUB_AGENTS = 100
+
+/** A tick that needs more model calls is a job for several ticks. */
+export const MAX_ITERATIONS = 100
 
 /** Sums and products of such numbers are still exact. */
 const MAX_AMOUNT = 1_000_000_000_000
+
+const ANY = Number.MAX_SAFE_INTEGER
+
+type Range = readonly [minimum: number, maximum: number]
+
+/** Whole numbers, each with its least and its most. */
+export const settingRanges = {
+  maxIterations: [1, MAX_ITERATIONS],
+  subAgentBudget: [0, MAX_SUB_AGENTS],
+  subAgentDepth: [0, 8],
+  subAgentTokens: [1, MAX_AMOUNT],
+  subAgentCalls: [1, MAX_AMOUNT],
+  subAgentCostMicros: [0, MAX_AMOUNT],
+  subAgentMillis: [1, MAX_AMOUNT],
+  subAgentGraceMillis: [1, MAX_AMOUNT],
+  subAgentRetries: [0, 10],
+  budgetTokens: [0, MAX_AMOUNT],
+  budgetCalls: [0, MAX_AMOUNT],
+  budgetCostMicros: [0, MAX_AMOUNT],
+  inputPriceMicros: [0, MAX_AMOUNT],
+  outputPriceMicros: [0, MAX_AMOUNT],
+  maxErrors: [1, 100],
+  approvalMillis: [1, ANY],
+  reportMillis: [1, ANY],
+  parkMinMillis: [1, ANY],
+  parkMaxMillis: [1, ANY],
+  sleepMillis: [1, ANY],
+  sleepTickMillis: [0, ANY]
+} as const satisfies Partial<Record<keyof Settings, Range>>
+
+const ranges = Object.entries(settingRanges) as ReadonlyArray<[keyof typeof settingRanges, Range]>
 
 const within = (value: number, minimum: number, maximum: number): number =>
   Number.isNaN(value) ? minimum : Math.min(maximum, Math.max(minimum, Math.round(value)))
@@ -113,27 +148,7 @@ const filledIn = (chosen: Partial<Settings>): Settings => {
   const all = { ...DEFAULT_SETTINGS, ...chosen }
   return {
     ...all,
-    maxIterations: within(all.maxIterations, 1, 10),
-    subAgentBudget: within(all.subAgentBudget, 0, MAX_SUB_AGENTS),
-    subAgentDepth: within(all.subAgentDepth, 0, 8),
-    subAgentTokens: within(all.subAgentTokens, 1, MAX_AMOUNT),
-    subAgentCalls: within(all.subAgentCalls, 1, MAX_AMOUNT),
-    subAgentCostMicros: within(all.subAgentCostMicros, 0, MAX_AMOUNT),
-    subAgentMillis: within(all.subAgentMillis, 1, MAX_AMOUNT),
-    subAgentGraceMillis: within(all.subAgentGraceMillis, 1, MAX_AMOUNT),
-    subAgentRetries: within(all.subAgentRetries, 0, 10),
-    budgetTokens: within(all.budgetTokens, 0, MAX_AMOUNT),
-    budgetCalls: within(all.budgetCalls, 0, MAX_AMOUNT),
-    budgetCostMicros: within(all.budgetCostMicros, 0, MAX_AMOUNT),
-    inputPriceMicros: within(all.inputPriceMicros, 0, MAX_AMOUNT),
-    outputPriceMicros: within(all.outputPriceMicros, 0, MAX_AMOUNT),
-    maxErrors: within(all.maxErrors, 1, 100),
-    approvalMillis: within(all.approvalMillis, 1, Number.MAX_SAFE_INTEGER),
-    reportMillis: within(all.reportMillis, 1, Number.MAX_SAFE_INTEGER),
-    parkMinMillis: within(all.parkMinMillis, 1, Number.MAX_SAFE_INTEGER),
-    parkMaxMillis: within(all.parkMaxMillis, 1, Number.MAX_SAFE_INTEGER),
-    sleepMillis: within(all.sleepMillis, 1, Number.MAX_SAFE_INTEGER),
-    sleepTickMillis: within(all.sleepTickMillis, 0, Number.MAX_SAFE_INTEGER),
+    ...Object.fromEntries(ranges.map(([name, [least, most]]) => [name, within(all[name], least, most)])),
     compactSleepRatio: ratio(all.compactSleepRatio),
     compactEmergencyRatio: ratio(all.compactEmergencyRatio)
   }

@@ -137,7 +137,7 @@ describe("settings", () => {
       assert.strictEqual(typeof value, typeof DEFAULT_SETTINGS[key as keyof Settings], key)
       if (typeof value === "number") assert.isTrue(Number.isFinite(value) && value >= 0, `${key} = ${value}`)
     }
-    assert.isTrue(settings.maxIterations >= 1 && settings.maxIterations <= 10)
+    assert.isTrue(settings.maxIterations >= 1 && settings.maxIterations <= 100)
     assert.isTrue(settings.maxErrors >= 1)
     assert.isTrue(settings.compactSleepRatio <= 1 && settings.compactEmergencyRatio <= 1)
   }
@@ -151,7 +151,7 @@ describe("settings", () => {
 
   it("settings I1: what is too large becomes the largest, what is too small the smallest", () => {
     assert.strictEqual(settingsOf({ approvalMillis: Infinity }).approvalMillis, Number.MAX_SAFE_INTEGER)
-    assert.strictEqual(settingsOf({ maxIterations: Infinity }).maxIterations, 10)
+    assert.strictEqual(settingsOf({ maxIterations: Infinity }).maxIterations, 100)
     assert.strictEqual(settingsOf({ maxIterations: -Infinity }).maxIterations, 1)
     assert.strictEqual(settingsOf({ compactSleepRatio: Infinity }).compactSleepRatio, 1)
   })

@@ -186,9 +186,9 @@ describe("decide I2: a restore changes nothing", () => {
   })
 
   it("settings are kept in one form, whatever was given", () => {
-    const { next } = creation({ maxErrors: 5, approvalMillis: Infinity, maxIterations: 99 })
+    const { next } = creation({ maxErrors: 5, approvalMillis: Infinity, maxIterations: 199 })
     assert.deepStrictEqual((stored(next) as { readonly context?: Fields }).context?.["settings"], {
-      maxIterations: 10,
+      maxIterations: 100,
       approvalMillis: Number.MAX_SAFE_INTEGER
     })
     const ada = new Rig().hear(message("m1", { settings: { maxIterations: NaN, multiAction: true } }))

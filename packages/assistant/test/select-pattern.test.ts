@@ -45,7 +45,7 @@ describe("layers", () => {
       { multiAction: true, maxIterations: 5, assessTask: false, subAgents: false, subAgentBudget: 3 }
     )
     assert.strictEqual(settingsOf({ maxIterations: 0 }).maxIterations, 1)
-    assert.strictEqual(settingsOf({ maxIterations: 11 }).maxIterations, 10)
+    assert.strictEqual(settingsOf({ maxIterations: 101 }).maxIterations, 100)
   })
 
   it("F34 A7 iterations are the fewest of the layers; ten while asleep need ten of the static layer", () => {

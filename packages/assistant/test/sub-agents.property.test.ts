@@ -76,13 +76,27 @@ describe("any life with sub-agents", PATIENT, () => {
 })
 
 describe("the largest family", () => {
-  it("context I1: with as many sub-agents as there may be, all being created, it fits as well", () => {
+  it("context I1: with eight sub-agents, all being created, it fits as well, and each further one has one line", () => {
+    const eight = bytesWith(8)
+    console.log(`with 8 sub-agents: ${eight} bytes`)
+    assert.isBelow(eight, 8_192)
+    const all = bytesWith(MAX_SUB_AGENTS)
+    console.log(`with ${MAX_SUB_AGENTS} sub-agents: ${all} bytes`)
+    assert.isBelow((all - eight) / (MAX_SUB_AGENTS - 8), 400)
+  })
+
+  const bytesWith = (count: number): number => {
     const calls = asking(...Array.from({ length: 16 }, () => "async_required" as const)).calls.map((call) => ({
       ...call,
       tool: "t".repeat(64)
     }))
-    const ada = new Rig({ subAgents: true, subAgentBudget: 99, subAgentTokens: 50_001, subAgentCostMicros: 1_000_000 })
-    for (let order = 0; order < 20; order++) {
+    const ada = new Rig({
+      subAgents: true,
+      subAgentBudget: count,
+      subAgentTokens: 50_001,
+      subAgentCostMicros: 1_000_000
+    })
+    for (let order = 0; order < count + 12; order++) {
       const call = `order-${String(order).padStart(16, "0")}`
       ada.hear({ type: "delegate", call, at: 1_790_000_000_000 })
       if (order > 3) continue
@@ -90,9 +104,7 @@ describe("the largest family", () => {
       ada.hear({ type: "news", what: "reported", call, tries: 1, end: "completed", at: 1_790_000_000_000 })
     }
     ada.hear(message("e".repeat(256))).hear(jobDone("infer", { calls }))
-    assert.strictEqual(ada.jobs.size, 16 + MAX_SUB_AGENTS)
-    const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
-    console.log(`with ${MAX_SUB_AGENTS} sub-agents: ${bytes} bytes`)
-    assert.isBelow(bytes, 8_192)
-  })
+    assert.strictEqual(ada.jobs.size, 16 + count)
+    return Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
+  }
 })

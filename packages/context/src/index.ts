@@ -16,7 +16,15 @@ export {
 } from "./collect.ts"
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
-export { type ContextTypeConfig, findContextType, getContextType, inReadingOrder } from "./layout/context-types.ts"
+export {
+  contextIn,
+  type ContextTypeConfig,
+  contextTypes,
+  type DefinesContexts,
+  findContextType,
+  getContextType,
+  inReadingOrder
+} from "./layout/context-types.ts"
 export type { Component } from "./layout/component.ts"
 export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
 export {
@@ -105,5 +113,5 @@ export {
   type Report,
   type ReportComparison
 } from "./report.ts"
-export { PLACES } from "./layout/scheme.ts"
+export { PLACES, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
 export { effectiveMode } from "./search-options.ts"

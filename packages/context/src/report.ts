@@ -128,6 +128,7 @@ export const compareReports = (a: Report, b: Report): ReportComparison => ({
 // P1  It follows from two reports alone, so that also prompts of another process are held against each other.
 // P2  A conversation that went on has broken nothing; whatever else ends what is known has, and is named.
 
+/** How much of a prompt repeats the one before it, and which part ended that. */
 export interface Prefix {
   /** Tokens of the second prompt that repeat the beginning of the first. */
   readonly tokens: number

@@ -5,26 +5,30 @@
 // I3  Whoever stops reading stops listening; the question itself is durable and goes on.
 // I4  The answer of a team is what it tells when its members have answered; the end of the tick that took the question up
 //     is not yet an end.
-// I5  Nobody waits for a fleet that has ended: reading fails with the reason.
+// I5  Nobody waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
+//     worked on, for a signal that was given, and for a time that is over.
+// I6  What ran out of steps or of budget ends with an outcome of its own, and is no whole answer.
 
 import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import {
+  type Address,
   Envelope,
   ENVELOPE_VERSION,
   type EnvelopeId,
   type Json,
-  laneOf,
   type Notice,
   noticesOf,
   type Receipt,
   type TenantId,
   type TickOutcome
 } from "@reverie/protocol"
-import { storedTraceparent } from "@reverie/runtime"
+import { type HostFailure, storedTraceparent } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { AnswerFailed, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import type { AskOptions } from "./fleet-options.ts"
 
 /** What went wrong. `code` is the name of the error class where there is one (`ModelDenied`), else `Failed` or `Halted`. */
 export interface AnswerError {
@@ -33,7 +37,7 @@ export interface AnswerError {
   readonly message: string
 }
 
-/** One piece of what comes back for a message; `done`, `failed` and `halted` are the last. */
+/** One piece of what comes back for a message; `done`, `stopped`, `failed` and `halted` are the last. */
 export type Part =
   /** A piece of the answer as the model writes it. */
   | { readonly type: "text"; readonly text: string }
@@ -51,6 +55,13 @@ export type Part =
   | { readonly type: "approval"; readonly approval: string; readonly tool: string; readonly call: string }
   /** The end: the whole answer. */
   | { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string }
+  /** The end: it ran out of steps (`max-iterations`) or of budget (`cut`); `reply` is what it had said until then. */
+  | {
+      readonly type: "stopped"
+      readonly outcome: "max-iterations" | "cut"
+      readonly reply: string
+      readonly error: AnswerError
+    }
   /** The end: there is no answer. */
   | { readonly type: "failed"; readonly error: AnswerError }
   /** The assistant is halted: the answer comes after `fleet.resume`. */
@@ -66,7 +77,23 @@ const failedBy = (reason: string): Part => ({ type: "failed", error: errorOf(rea
 
 const haltedBy = (reason: string): Part => ({ type: "halted", error: errorOf(reason, "Halted") })
 
-const isEnd = (part: Part): boolean => part.type === "done" || part.type === "failed" || part.type === "halted"
+const ends: ReadonlySet<Part["type"]> = new Set(["done", "stopped", "failed", "halted"])
+
+const isEnd = (part: Part): boolean => ends.has(part.type)
+
+const spent = {
+  "max-iterations": {
+    code: "StepsSpent",
+    message: "it made as many model calls as one tick may, and was not done; maxSteps allows more"
+  },
+  cut: { code: "BudgetSpent", message: "its budget was used up before it was done" }
+} as const
+
+/** The end of a tick that did not fail. */
+const endOfTick = (outcome: TickOutcome, reply: string): Part =>
+  outcome === "max-iterations" || outcome === "cut"
+    ? { type: "stopped", outcome, reply, error: spent[outcome] }
+    : { type: "done", outcome, reply }
 
 /** What a team has answered. */
 const answerOf = (event: { readonly [key: string]: Json }): Part => {
@@ -100,7 +127,7 @@ const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | u
     case "tick-ended":
       return notice.envelope !== envelope || notice.outcome === "failed" || isTeam
         ? undefined
-        : { type: "done", outcome: notice.outcome, reply: notice.reply }
+        : endOfTick(notice.outcome, notice.reply)
     case "envelope-settled":
       if (notice.envelope !== envelope) return undefined
       // The end of its tick was told before: this is what was only overheard.
@@ -145,20 +172,40 @@ interface Question {
   readonly haltReason: () => Promise<string | undefined>
   /** Tells when no more notices will come, and why. */
   readonly onEnd: (listener: (reason: FleetClosed) => void) => () => void
+  /** Tells when the assistant can not be worked on until a person has acted, and why. */
+  readonly onBroken: (listener: (failure: HostFailure) => void) => () => void
+  /** Tells when the caller waits no longer, and why. */
+  readonly onLeave: (listener: (reason: unknown) => void) => () => void
 }
 
 /** Collects parts from notices, from when somebody reads. */
-const partsOf = ({ begin, envelope, haltReason, isAbout, isTeam, listen, onEnd }: Question): AsyncIterable<Part> => ({
+const partsOf = ({
+  begin,
+  envelope,
+  haltReason,
+  isAbout,
+  isTeam,
+  listen,
+  ...ended
+}: Question): AsyncIterable<Part> => ({
   async *[Symbol.asyncIterator]() {
     const parts: Array<Part> = []
     let inHand = false
-    let closed: FleetClosed | undefined
+    const over: Array<unknown> = []
     let wake = () => {}
-    const leave = onEnd((reason) => {
-      closed = reason
+    const leave = (reason: unknown) => {
+      over.push(reason)
       wake()
-    })
-    const stop = listen((notice) => {
+    }
+    const stops = [
+      ended.onEnd(leave),
+      ended.onLeave(leave),
+      ended.onBroken(({ _tag: code, message }) => {
+        parts.push({ type: "failed", error: { code, message } })
+        wake()
+      })
+    ]
+    const listening = listen((notice) => {
       if (!isAbout(notice)) return
       if (notice.type === "tick-started" && notice.envelope === envelope) inHand = true
       const part = partOf(notice, envelope, isTeam)
@@ -167,16 +214,18 @@ const partsOf = ({ begin, envelope, haltReason, isAbout, isTeam, listen, onEnd }
       parts.push(part)
       wake()
     })
+    stops.push(listening)
     try {
-      const ended = await begin()
-      if (ended !== undefined) parts.push(ended === "halted" ? haltedBy("") : ended)
+      if (over.length > 0) throw over[0]
+      const end = await begin()
+      if (end !== undefined) parts.push(end === "halted" ? haltedBy("") : end)
       while (true) {
         const part = parts.shift()
         if (part === undefined) {
-          if (closed !== undefined) throw closed
+          if (over.length > 0) throw over[0]
           await new Promise<void>((resolve) => {
             wake = resolve
-            if (parts.length > 0 || closed !== undefined) resolve()
+            if (parts.length > 0 || over.length > 0) resolve()
           })
           continue
         }
@@ -184,8 +233,7 @@ const partsOf = ({ begin, envelope, haltReason, isAbout, isTeam, listen, onEnd }
         if (isEnd(part)) return
       }
     } finally {
-      stop()
-      leave()
+      for (const stop of stops) stop()
     }
   }
 })
@@ -211,6 +259,9 @@ const haltReasonIn = (record: AssistantRecord | undefined): string | undefined =
 
 /** What asking needs of a fleet. */
 interface Asking extends Pick<Question, "listen" | "onEnd"> {
+  readonly options: AskOptions
+  readonly onBroken: (listener: (address: Address, failure: HostFailure) => void) => () => void
+  readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
   readonly id: Promise<string>
   /** The assistant that is asked; throws TargetAmbiguous. */
   readonly target: () => string
@@ -220,6 +271,26 @@ interface Asking extends Pick<Question, "listen" | "onEnd"> {
   readonly inspect: (assistant: string) => Promise<AssistantRecord | undefined>
   readonly newest: (assistant: string) => AsyncIterable<OutboxRow>
 }
+
+/** When the caller waits no longer: its signal says so, or its time is over. */
+const leaving =
+  ({ options: { signal, timeoutMs }, run }: Asking, assistant: string, id: string): Question["onLeave"] =>
+  (listener) => {
+    const abort = () => listener(signal?.reason)
+    if (signal?.aborted === true) abort()
+    signal?.addEventListener("abort", abort, { once: true })
+    const left = Promise.withResolvers<void>()
+    const message = `${assistant} gave no answer within ${timeoutMs} ms; the message is kept, and the same id reads its answer`
+    if (timeoutMs !== undefined) {
+      const late = () => Effect.sync(() => listener(new AnswerLate({ assistant, id, timeoutMs, message })))
+      const inTime = Effect.promise(() => left.promise)
+      run(Effect.timeoutOrElse(inTime, { duration: timeoutMs, orElse: late })).catch(listener)
+    }
+    return () => {
+      left.resolve()
+      signal?.removeEventListener("abort", abort)
+    }
+  }
 
 /** Sends when it is read, and gives the parts. */
 export const asked = (asking: Asking): AsyncIterable<Part> => {
@@ -238,9 +309,13 @@ export const asked = (asking: Asking): AsyncIterable<Part> => {
         // Halted before, it sends no notice of it now.
         return (await inspect(assistant))?.state.status === "halted" ? ("halted" as const) : undefined
       }
-      const isAbout = ({ address }: Notice) => address.assistant === assistant && address.tenant === tenant
+      const isIts = (address: Address) => address.assistant === assistant && address.tenant === tenant
+      const isAbout = ({ address }: Notice) => isIts(address)
       const haltReason = async () => haltReasonIn(await inspect(assistant))
-      yield* partsOf({ listen, onEnd, envelope, isAbout, isTeam, begin, haltReason })
+      const onBroken: Question["onBroken"] = (listener) =>
+        asking.onBroken((address, failure) => (isIts(address) ? listener(failure) : undefined))
+      const onLeave = leaving(asking, assistant, envelope)
+      yield* partsOf({ listen, onEnd, onBroken, onLeave, envelope, isAbout, isTeam, begin, haltReason })
     }
   }
 }
@@ -249,10 +324,11 @@ export const asked = (asking: Asking): AsyncIterable<Part> => {
 export const wholeAnswer = async (to: string, parts: AsyncIterable<Part>): Promise<string> => {
   for await (const part of parts) {
     if (part.type === "done") return part.reply
-    if (part.type !== "failed" && part.type !== "halted") continue
+    if (part.type !== "failed" && part.type !== "halted" && part.type !== "stopped") continue
     const { code, message } = part.error
-    const said = part.type === "failed" ? `could not answer: ${message}` : `is halted: ${message}`
-    throw new AnswerFailed({ assistant: to, code, message: `${to} ${said}` })
+    const said = { failed: "could not answer", halted: "is halted", stopped: "gave no whole answer" }[part.type]
+    const reply = part.type === "stopped" ? { reply: part.reply } : {}
+    throw new AnswerFailed({ assistant: to, code, message: `${to} ${said}: ${message}`, ...reply })
   }
   throw new AnswerFailed({ assistant: to, code: "NoAnswer", message: `${to} gave no answer` })
 }
@@ -261,7 +337,7 @@ export const wholeAnswer = async (to: string, parts: AsyncIterable<Part>): Promi
 // L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
 // L2  A half of a surrogate pair in a text becomes U+FFFD: no text in UTF-8 holds one, and no other system would keep it.
 
-interface Letter {
+export interface Letter {
   readonly id: string
   readonly tenant: TenantId
   readonly to: string
@@ -274,6 +350,16 @@ interface Letter {
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
 
 const spoken = ["text", "content"] as const
+
+/** A field that no event has, or a text that says nothing: what would be left out or change nothing is refused. */
+const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefined => {
+  const strange = Object.entries(Object(given)).find(
+    ([key, value]) => value !== undefined && !Object.hasOwn(event, key)
+  )
+  if (strange !== undefined)
+    return `an event of the type ${event.type} has no ${JSON.stringify(strange[0].slice(0, 60))}`
+  return event.type === "message" && event.text.trim() === "" ? "the text of the message is empty" : undefined
+}
 
 /** The event with its text well-formed; the same event where it is so already. */
 const wellFormed = (event: unknown): unknown => {
@@ -302,17 +388,11 @@ export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInva
     event: wellFormed(event),
     hops: 0,
     ...trace
-  }).pipe(Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })))
-}
-
-/** What is wrong with a letter, in one sentence; undefined when nothing is. */
-export const letterProblem = (letter: Omit<Letter, "tenant">): string | undefined => {
-  const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
-  return Result.isFailure(envelope) ? envelope.failure.message : undefined
-}
-
-/** True when the event waits its turn until the assistant rests, false when it is heard in between: an approval, a report. */
-export const isMail = (letter: Omit<Letter, "tenant">): boolean => {
-  const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
-  return Result.isSuccess(envelope) && laneOf(envelope.success.event) === "mail"
+  }).pipe(
+    Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })),
+    Result.flatMap((envelope) => {
+      const flaw = flawOfEvent(envelope.event, event)
+      return flaw === undefined ? Result.succeed(envelope) : Result.fail(new EnvelopeInvalid({ message: flaw }))
+    })
+  )
 }

@@ -1,9 +1,12 @@
 // DefineAssistant: how a user describes an assistant.
 // Owns the checks of a description and its defaults. Leaves living to the runtime.
 // I1  A wrong description throws at once, with one sentence that names the assistant.
+// I2  What is written is what holds: a name that does not exist, a value outside its range, a time zone, tool or part of a
+//     prompt that there is none of are refused, and nothing is brought into its range in silence.
 
 import {
   changedSettings,
+  DEFAULT_SETTINGS,
   type Listening,
   type PairRate,
   scheduleOf,
@@ -25,7 +28,9 @@ import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { type ContextsOption, contextsOf, flawOfContexts } from "./contexts-option.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
+import { assistantShape, flawOfShape } from "./shape.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
 
 /** What can be said of how an assistant works. Durations are in milliseconds. */
@@ -90,7 +95,7 @@ export interface AssistantOptions extends SpendingOptions {
   readonly persona?: string
   /** What it can do, besides the tools that come with `subAgents`. */
   readonly tools?: ReadonlyArray<Tool>
-  /** Model calls that one tick may make, 1 to 10; 5 when left out. */
+  /** Model calls that one tick may make, 1 to 100; 5 when left out (the sources' `max_iterations_per_tick`). */
   readonly maxSteps?: number
   /** What assesses a task where `settings.assessTask` asks for it; a heuristic when left out. */
   readonly assessWith?: "heuristic" | "model"
@@ -116,6 +121,11 @@ export interface AssistantOptions extends SpendingOptions {
   readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Switches, limits and durations that have good defaults. */
   readonly settings?: AssistantSettings
+  /**
+   * Kinds of context: changes of the seven that there are (`tick_event`, `tick_autonomous`, `reflection`, `reflection_cont`,
+   * `goal_decompose`, `pre_compaction`, `sleep_consolidate`), and kinds of your own, which a message asks for with `context`.
+   */
+  readonly contexts?: ContextsOption
 }
 
 /** What `defineAssistant` returns: checked, and ready for `defineFleet`. */
@@ -156,11 +166,17 @@ const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyo
 
 const isSettingName = (name: string): name is keyof AssistantSettings => Object.hasOwn(settingNames, name)
 
-const flawOfSettings = ({ settings = {} }: AssistantOptions): string | undefined => {
-  const unknown = Object.keys(settings).find((name) => !isSettingName(name))
-  return unknown === undefined
-    ? undefined
-    : `its settings have no "${unknown}"; there are ${Object.keys(settingNames).join(", ")}`
+/** The words of `flawOfShape`, as one says it of an assistant. */
+const flawOfOptions = (options: AssistantOptions): string | undefined =>
+  flawOfShape("options", options, assistantShape(settingNames))
+    ?.replace(/^options\./, "its ")
+    .replace(/^options have/, "defineAssistant has")
+
+const flawOfPauses = ({ settings = {} }: AssistantOptions): string | undefined => {
+  const { retryMaxMs = DEFAULT_SETTINGS.parkMaxMillis, retryMinMs = 0 } = settings
+  return retryMinMs > retryMaxMs
+    ? `its settings.retryMinMs is ${retryMinMs}, and more than its retryMaxMs, ${retryMaxMs}`
+    : undefined
 }
 
 const engineSettings = ({ maxSteps, settings = {} }: AssistantOptions): Partial<Settings> => {
@@ -193,13 +209,7 @@ const sleepAndSettings = (options: AssistantOptions) => {
 
 const decodeId = Schema.decodeUnknownOption(AssistantId)
 
-const isWhole = (count: number | undefined): boolean =>
-  count === undefined || (Number.isSafeInteger(count) && count > 0)
-
-const flawOfMemory = ({ memory = {}, recallScopes = [] }: AssistantOptions): string | undefined => {
-  const { maxHits, maxTokens, recall = "auto" } = memory
-  if (recall !== "auto" && recall !== "off") return `its memory.recall must be auto or off`
-  if (!isWhole(maxHits) || !isWhole(maxTokens)) return "its memory needs whole numbers of at least 1"
+const flawOfScopes = ({ recallScopes = [] }: AssistantOptions): string | undefined => {
   const unknown = recallScopes.find((scope) => !known.includes(scope))
   return unknown === undefined ? undefined : `its recallScopes must be among ${known.join(", ")}`
 }
@@ -214,20 +224,24 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   const id = Option.getOrElse(decodeId(options.id), () =>
     refuse(`assistant ${JSON.stringify(options.id)}`, `its id must have ${ID_FORM}`)
   )
+  const misshapen = flawOfOptions(options)
+  if (misshapen !== undefined) refuse(`assistant "${id}"`, misshapen)
   if (options.instructions.trim() === "") refuse(`assistant "${id}"`, "its instructions are empty")
-  const maxContextTokens = Math.round(options.maxContextTokens ?? DEFAULT_CONTEXT_TOKENS)
+  const { maxContextTokens = DEFAULT_CONTEXT_TOKENS, maxSteps = DEFAULT_SETTINGS.maxIterations } = options
   const reservedResponseTokens = Math.round(
     options.reservedResponseTokens ?? Math.min(DEFAULT_RESPONSE_TOKENS, maxContextTokens / 4)
   )
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
+  const toolkit = toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop])
   const flaw =
-    flawOfRules(options.toolRules ?? []) ??
-    flawOfSettings(options) ??
-    flawOfMemory(options) ??
+    flawOfRules(options.toolRules ?? [], toolkit.names) ??
+    flawOfPauses(options) ??
+    flawOfScopes(options) ??
     flawOfBlocks(id, options.blocks ?? []) ??
-    flawOfSpending(options)
+    flawOfSpending(options) ??
+    flawOfContexts(options.contexts, { maxSteps, toolNames: toolkit.names })
   if (flaw !== undefined) refuse(`assistant "${id}"`, flaw)
   return Object.freeze({
     id,
@@ -246,7 +260,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       recallScopes: options.recallScopes,
       specialists: options.subAgents?.assistants
     }),
-    toolkit: toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop]),
+    ...defined({ contexts: contextsOf(options.contexts, maxSteps) }),
+    toolkit,
     maxContextTokens,
     reservedResponseTokens
   })

@@ -89,8 +89,8 @@ export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("
 }
 
 /**
- * An assistant gave no answer: its tick failed, or it is halted. `code` is the name of the error behind it, or `Halted`; a
- * halted one answers after `fleet.resume`.
+ * An assistant gave no whole answer: its tick failed, it ran out of steps or of budget, or it is halted. `code` is the name of the
+ * error behind it, `StepsSpent`, `BudgetSpent` or `Halted`; a halted one answers after `fleet.resume`.
  * @example
  * const reply = await fleet.answer("desk", "Hello.").catch((error: unknown) => {
  *   if (error instanceof AnswerFailed) return `no answer: ${error.message}`
@@ -100,6 +100,51 @@ export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("
 export class AnswerFailed extends Schema.TaggedError<AnswerFailed>()("AnswerFailed", {
   assistant: Schema.String,
   code: Schema.String,
+  message: Schema.String,
+  /** What it had said when its steps or its budget ran out. */
+  reply: Schema.optionalKey(Schema.String)
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
+ * The time that the caller gave is over. The message is durable and goes on: asking again with the same `id` reads its answer.
+ * @example
+ * const id = "mail-17"
+ * const reply = await fleet.answer("desk", "Hello.", { id, timeoutMs: 30_000 }).catch((error: unknown) => {
+ *   if (error instanceof AnswerLate) return `not yet: ${error.message}`
+ *   throw error
+ * })
+ */
+export class AnswerLate extends Schema.TaggedError<AnswerLate>()("AnswerLate", {
+  assistant: Schema.String,
+  id: Schema.String,
+  timeoutMs: Schema.Finite,
+  message: Schema.String
+}) {
+  readonly recovery = "retry" as const
+}
+
+/**
+ * An id that stands for one message was given to another one. Nothing was accepted; the sender must take a new id.
+ * @example if (error instanceof IdReused) console.error(error.message)
+ */
+export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", {
+  assistant: Schema.String,
+  id: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
+ * No tool call waits under this approval: it was decided, has expired, or was never asked for. Nothing was accepted.
+ * @example if (error instanceof ApprovalUnknown) console.error(error.message)
+ */
+export class ApprovalUnknown extends Schema.TaggedError<ApprovalUnknown>()("ApprovalUnknown", {
+  assistant: Schema.String,
+  approval: Schema.String,
+  open: Schema.Array(Schema.String),
   message: Schema.String
 }) {
   readonly recovery = "tell-owner" as const

@@ -50,6 +50,16 @@ export interface SendOptions {
   readonly blocks?: ReadonlyArray<string> | undefined
   /** W3C trace context that this belongs to; what is none is passed over. */
   readonly traceparent?: string | undefined
+  /** The kind of context that a message is handled in; one of the assistant's `contexts`. */
+  readonly context?: string | undefined
+}
+
+/** For `ask` and `answer`. */
+export interface AskOptions extends SendOptions {
+  /** Ends the waiting, with the reason of the signal; the message stays durable and goes on. */
+  readonly signal?: AbortSignal | undefined
+  /** Longest waiting, in milliseconds, after which it fails with AnswerLate. No bound when left out. */
+  readonly timeoutMs?: number | undefined
 }
 
 // DefineFleet: the assistants and teams of one deployment.

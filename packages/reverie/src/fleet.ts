@@ -23,7 +23,7 @@ import * as Result from "effect/Result"
 import { untilRest } from "./checks/metrics.ts"
 import { asked, envelopeOf, type Part, targetIn, wholeAnswer } from "./ask.ts"
 import { bringToLife } from "./creation.ts"
-import type { FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
+import type { AskOptions, FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
 import { loaded } from "./doors.ts"
 import { DefinitionUnknown, type FleetClosed, TargetAmbiguous } from "./errors.ts"
@@ -42,7 +42,7 @@ import {
   resumeAll,
   type SleepOptions
 } from "./fleet/ordering.ts"
-import { type FleetReadings, Readings } from "./fleet/records.ts"
+import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./fleet/records.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"
 import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
 import { type FleetMonitor, type FleetOutbox, openMonitor } from "./fleet/watching.ts"
@@ -155,30 +155,27 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /**
    * Sends any event; resolves when it is durable. `send`, `approve`, `halt` and the like are made of it.
-   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant
+   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, ApprovalUnknown, DefinitionMissing
    */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? (await this.#run(freshId))
     const assistant = this.#meant(to)
     const { from = "user", traceparent } = options
-    const envelope = envelopeOf({ id, tenant: this.tenant, to: assistant, from, event, traceparent })
-    if (Result.isFailure(envelope)) throw envelope.failure
-    return this.#run(arrive(envelope.success))
+    judgeOptions(options)
+    const envelope = Result.getOrThrow(envelopeOf({ id, tenant: this.tenant, to: assistant, from, event, traceparent }))
+    return acceptJudged({ ...this.#opened, core: this.#read.core }, envelope, () => this.#run(arrive(envelope)))
   }
 
   /**
    * Sends a message to an assistant, by its id or name, or to a team as `group:<team>`; resolves when it is durable. The text
-   * has at most 1,000,000 characters. A name or `role:<role>` that several have is refused with the candidates.
-   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant
+   * has at most 1,000,000 characters and is not empty. A name or `role:<role>` that several have is refused.
+   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, DefinitionMissing
    * @example const { outcome } = await fleet.send("desk", "The Aurora is late.", { id: "mail-17" })
    */
   send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
-    const { blocks = [] } = options
-    return this.post(
-      to,
-      { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks }) },
-      options
-    )
+    const { blocks = [], context } = options
+    const said = defined({ blocks: blocks.length === 0 ? undefined : blocks, context })
+    return this.post(to, { type: "message", text, ...said }, options)
   }
 
   /** Sends a message to every assistant that the target means, e.g. `role:observer`. @throws TargetAmbiguous */
@@ -189,21 +186,24 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /**
-   * Sends a message and reads what comes back, part by part, until `done`, `failed` or `halted`. Only the end comes when the
-   * same `id` was answered before. Who stops reading stops listening; the message stays durable.
-   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant while it is read
+   * Sends a message and reads what comes back, part by part, until `done`, `stopped`, `failed` or `halted`. Only the end comes
+   * when the same `id` was answered before. Who stops reading stops listening; the message stays durable.
+   * @throws whatever `send` throws, AnswerLate after `timeoutMs`, and the reason of `signal`, while it is read
    * @example
    * for await (const part of fleet.ask("desk", "Which berth is free?")) {
    *   if (part.type === "text") process.stdout.write(part.text)
    *   if (part.type === "approval") await fleet.approve("desk", part.approval)
    * }
    */
-  ask(to: string, text: string, options: SendOptions = {}): AsyncIterable<Part> {
-    const { directory, hub, openFleet, teams } = this.#opened
+  ask(to: string, text: string, options: AskOptions = {}): AsyncIterable<Part> {
+    const { directory, hub, onBroken, openFleet, teams } = this.#opened
     const { inspect, newest } = this.#read.core
     const id = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
     return asked({
       id,
+      options,
+      onBroken,
+      run: (effect) => this.#run(effect),
       target: () => (this.#isExact ? to : targetIn(directory, to)),
       send: (assistant, id) => this.send(assistant, text, { ...options, id }),
       isTeam: (assistant) => teams.some((team) => team.id === assistant),
@@ -217,10 +217,10 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /**
    * The whole answer to one message.
-   * @throws AnswerFailed when it failed or the assistant is halted, and whatever `ask` throws
+   * @throws AnswerFailed when it failed, ran out of steps or budget, or the assistant is halted, and whatever `ask` throws
    * @example const reply = await fleet.answer("desk", "Which berth is free?")
    */
-  answer(to: string, text: string, options: SendOptions = {}): Promise<string> {
+  answer(to: string, text: string, options: AskOptions = {}): Promise<string> {
     return wholeAnswer(to, this.ask(to, text, options))
   }
 
@@ -242,14 +242,14 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /**
    * Lets a tool call run that waits for a person: exactly the call that was shown, once. The model reads the note.
-   * @throws UnknownAssistant, EnvelopeInvalid
+   * @throws ApprovalUnknown, UnknownAssistant, EnvelopeInvalid
    * @example await fleet.approve("desk", part.approval, { note: "The captain agrees." })
    */
   approve(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
     return this.#decide(to, approval, "approved", options)
   }
 
-  /** Refuses a tool call that waits for a person; the model reads the note. @throws UnknownAssistant, EnvelopeInvalid */
+  /** Refuses a tool call that waits for a person; the model reads the note. @throws ApprovalUnknown, UnknownAssistant */
   deny(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
     return this.#decide(to, approval, "denied", options)
   }

@@ -113,7 +113,7 @@ export {
   explainRecall
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
-export { type AnswerError, type Part, letterProblem } from "./ask.ts"
+export type { AnswerError, Part } from "./ask.ts"
 export type { Blocks, EditOptions } from "./fleet/blocks.ts"
 export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
@@ -126,6 +126,7 @@ export {
   type SleepOption
 } from "./define-assistant.ts"
 export {
+  type AskOptions,
   defineFleet,
   type DefineFleetOptions,
   type FleetDefinition,
@@ -175,7 +176,7 @@ export type { CompactionReadings, FleetMemory, Rebuilt, WindowNow } from "./flee
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
-export { type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
+export { letterProblem, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
 export type { ServerProbe } from "./checks/probe.ts"
 export type { Deployment, RecallChoice, ServerIndex } from "./opening/deployment.ts"
 export { databaseUrl } from "./opening/addresses.ts"

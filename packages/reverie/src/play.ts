@@ -4,10 +4,10 @@
 // P2  Mail is sent without waiting. What is heard in between (an approval, a report, an order) is sent when the fleet
 //     has come to rest on everything before it: only then is there something to approve, to report on, to halt.
 
-import { type Event, isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import { type Event, isJsonObject, type Json, laneOf, parseJson, type TenantId } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { Fleet } from "./fleet.ts"
-import { isMail, letterProblem } from "./ask.ts"
+import { envelopeOf, type Letter } from "./ask.ts"
 import type { FleetDefinition } from "./fleet-options.ts"
 
 // Script: a written course of events, one JSON object a line.
@@ -193,4 +193,16 @@ export const play = async (
     }
   }
   return { accepted, duplicates }
+}
+
+/** What is wrong with a letter, in one sentence; undefined when nothing is. */
+export const letterProblem = (letter: Omit<Letter, "tenant">): string | undefined => {
+  const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
+  return Result.isFailure(envelope) ? envelope.failure.message : undefined
+}
+
+/** True when the event waits its turn until the assistant rests, false when it is heard in between: an approval, a report. */
+export const isMail = (letter: Omit<Letter, "tenant">): boolean => {
+  const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
+  return Result.isSuccess(envelope) && laneOf(envelope.success.event) === "mail"
 }

@@ -2,22 +2,24 @@
 // Owns the checks and the way into the statechart's settings. Leaves admission to the statechart.
 // O1  Naming the option is meaning it: sub-agents are allowed unless `enabled` is false.
 // O2  A limit that is left out has the default of the settings.
+// O3  A limit that is named holds as it was named, or is refused.
 
 import { defined } from "@reverie/protocol"
-import { MAX_SUB_AGENTS, type Settings } from "@reverie/assistant"
+import { MAX_SUB_AGENTS, settingRanges, type Settings } from "@reverie/assistant"
 import { delegateTools, type Tool } from "@reverie/tools"
+import { flag, flawOfShape, oneOf, type Shape, shaped, texts, whole } from "./shape.ts"
 
 /** What sub-agents an assistant may have. */
 export interface SubAgentsOption {
   /** True when left out. */
   readonly enabled?: boolean
-  /** How many may be open at once, 0 to 8; 3 when left out (the sources' `sub_agent_budget`). */
+  /** How many may be open at once, 0 to 100; 3 when left out (the sources' `sub_agent_budget`). */
   readonly maxConcurrent?: number
-  /** Levels of sub-agents below this assistant; 1 when left out: sub-agents have none of their own. */
+  /** Levels of sub-agents below this assistant, 1 to 8; 1 when left out: sub-agents have none of their own. */
   readonly maxDepth?: number
   /** What becomes of a task whose sub-agent failed. The model reads why when left out (`report`). */
   readonly onFailure?: "report" | "retry" | "give-up"
-  /** How often a task is handed on again; 1 when left out, and only with `onFailure: "retry"`. */
+  /** How often a task is handed on again, 1 to 10; 1 when left out, and only with `onFailure: "retry"`. */
   readonly maxRetries?: number
   /** Ids of other assistants of the fleet, from whose definitions sub-agents may be created. */
   readonly assistants?: ReadonlyArray<string>
@@ -67,23 +69,41 @@ export interface SpendingOptions {
   readonly prices?: PricesOption
 }
 
-const isCount = (value: number | undefined, least = 1): boolean =>
-  value === undefined || (Number.isSafeInteger(value) && value >= least)
+/** None of it is no budget: to leave it out says that. */
+const atLeastOne = (name: keyof typeof settingRanges) => whole(1, settingRanges[name][1])
+
+const amountShape: Shape = {
+  tokens: atLeastOne("budgetTokens"),
+  calls: atLeastOne("budgetCalls"),
+  costMicros: atLeastOne("budgetCostMicros")
+}
+
+const spendingShape: Shape = {
+  subAgents: shaped("subAgents", {
+    enabled: flag,
+    maxConcurrent: whole(0, MAX_SUB_AGENTS),
+    maxDepth: atLeastOne("subAgentDepth"),
+    onFailure: oneOf("report", "retry", "give-up"),
+    maxRetries: atLeastOne("subAgentRetries"),
+    assistants: texts,
+    budget: shaped("budget", { ...amountShape, timeoutMs: atLeastOne("subAgentMillis") }),
+    graceMs: atLeastOne("subAgentGraceMillis")
+  }),
+  budget: shaped("budget", amountShape),
+  prices: shaped("prices", {
+    inputMicros: whole(...settingRanges.inputPriceMicros),
+    outputMicros: whole(...settingRanges.outputPriceMicros)
+  })
+}
 
 const isAllowed = ({ subAgents }: SpendingOptions): boolean => subAgents !== undefined && subAgents.enabled !== false
 
 export const flawOfSpending = (options: SpendingOptions): string | undefined => {
   const { budget = {}, prices, subAgents = {} } = options
-  const { budget: each = {}, graceMs, maxConcurrent, maxDepth, maxRetries, onFailure = "report" } = subAgents
-  if (!isCount(maxConcurrent, 0) || (maxConcurrent ?? 0) > MAX_SUB_AGENTS) {
-    return `its subAgents.maxConcurrent must be a whole number of at most ${MAX_SUB_AGENTS}`
-  }
-  if (!["report", "retry", "give-up"].includes(onFailure)) {
-    return "its subAgents.onFailure must be report, retry or give-up"
-  }
+  const flaw = flawOfShape("its", { budget, prices, subAgents }, spendingShape)
+  if (flaw !== undefined) return flaw.replace(/^its\./, "its ")
+  const { budget: each = {}, maxRetries, onFailure = "report" } = subAgents
   if (maxRetries !== undefined && onFailure !== "retry") return 'its subAgents.maxRetries need onFailure: "retry"'
-  const counts = [maxDepth, maxRetries, graceMs, ...Object.values(each), ...Object.values(budget)]
-  if (!counts.every((count) => isCount(count))) return "its budgets and limits must be whole numbers of at least 1"
   const isPriced = prices !== undefined && prices.inputMicros + prices.outputMicros > 0
   const isCosted = each.costMicros !== undefined || budget.costMicros !== undefined
   return isCosted && !isPriced ? "a budget of costMicros needs its prices" : undefined

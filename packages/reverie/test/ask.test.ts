@@ -1,10 +1,10 @@
 // Questions that were asked before: their end comes out of the ledger, and comes once.
 
-import { ModelUnavailable } from "@reverie/model"
+import { ModelRefused, ModelUnavailable } from "@reverie/model"
 import { type Script, scriptedModel } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { defineAssistant, defineFleet, defineTool, Fleet, type Part } from "../src/index.ts"
+import { defineAssistant, defineFleet, defineTool, Fleet, type FleetOptions, type Part } from "../src/index.ts"
 
 const sign = defineTool({ name: "sign", description: "Signs.", needsApproval: true, run: () => "signed" })
 const fleet = defineFleet({
@@ -14,7 +14,7 @@ const fleet = defineFleet({
   ]
 })
 
-const open = () => Fleet.open({ fleet, data: ":memory:", model: "offline" })
+const open = (model: FleetOptions["model"] = "offline") => Fleet.open({ fleet, data: ":memory:", model })
 const partsOf = (parts: AsyncIterable<Part>): Promise<ReadonlyArray<Part>> => Array.fromAsync(parts)
 
 describe("ask", () => {
@@ -29,10 +29,11 @@ describe("ask", () => {
   })
 
   test("I2 one that failed before fails again, with the reason", async () => {
-    await using opened = await open()
-    const first = await partsOf(opened.ask("clerk", " ", { id: "q" }))
+    const refused = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "no such thing" })
+    await using opened = await open(scriptedModel(() => Effect.fail(refused)).model)
+    const first = await partsOf(opened.ask("clerk", "Hello.", { id: "q" }))
     assert.strictEqual(first.at(-1)?.type, "failed")
-    assert.deepStrictEqual(await partsOf(opened.ask("clerk", " ", { id: "q" })), first.slice(-1))
+    assert.deepStrictEqual(await partsOf(opened.ask("clerk", "Hello.", { id: "q" })), first.slice(-1))
   })
 
   test("I1 one that is still at work is waited for", async () => {

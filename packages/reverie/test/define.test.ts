@@ -37,13 +37,69 @@ describe("defineAssistant", () => {
     assert.isTrue(Object.isFrozen(assistant))
   })
 
-  it("keeps what differs from the defaults, brought into range", () => {
+  it("I2 keeps what differs from the defaults, as it was written", () => {
     const { settings } = defineAssistant({
       ...clerk,
-      maxSteps: 99,
+      maxSteps: 100,
       settings: { maxErrors: DEFAULT_SETTINGS.maxErrors, requireApproval: false }
     })
-    assert.deepStrictEqual(settings, { maxIterations: 10, confirmDangerous: false })
+    assert.deepStrictEqual(settings, { maxIterations: 100, confirmDangerous: false })
+  })
+
+  const wrong: ReadonlyArray<readonly [object, string]> = [
+    [{ maxSteps: 101 }, "its maxSteps must be a whole number from 1 to 100, and is 101"],
+    [{ maxSteps: "9" }, 'its maxSteps must be a whole number from 1 to 100, and is "9"'],
+    [{ maxStep: 9 }, 'defineAssistant has no "maxStep"; there are id, instructions,'],
+    [{ settings: { approvalMs: -5 } }, "its settings.approvalMs must be a whole number of at least 1, and is -5"],
+    [{ settings: { maxErrors: 101 } }, "its settings.maxErrors must be a whole number from 1 to 100, and is 101"],
+    [{ settings: { aprovalMs: 5 } }, 'its settings have no "aprovalMs"; there are multiStep,'],
+    [{ settings: { multiStep: "yes" } }, 'its settings.multiStep must be true or false, and is "yes"'],
+    [{ settings: { compactSleepRatio: 70 } }, "its settings.compactSleepRatio must be a number from 0 to 1, and is 70"],
+    [{ settings: { retryMinMs: 9, retryMaxMs: 8 } }, "its settings.retryMinMs is 9, and more than its retryMaxMs, 8"],
+    [
+      { sleep: { timeZone: "Mars/Base" } },
+      "its sleep.timeZone must be a name of the IANA database, as Europe/Berlin, and"
+    ],
+    [{ sleep: { startHour: 24 } }, "its sleep.startHour must be a whole number from 0 to 23, and is 24"],
+    [{ sleep: { durationHours: 30 } }, "its sleep.durationHours must be a number from 0"],
+    [{ sleep: { hour: 3 } }, 'its sleep has no "hour"; there are enabled, startHour'],
+    [{ memory: { maxHit: 3 } }, 'its memory has no "maxHit"; there are recall, maxHits, maxTokens'],
+    [{ memory: { maxHits: 0 } }, "its memory.maxHits must be a whole number of at least 1, and is 0"],
+    [
+      { compaction: { compactPreserveWindow: 0 } },
+      "its compaction.compactPreserveWindow must be a whole number from 1"
+    ],
+    [{ compaction: { strategy: { type: "cut" } } }, "its compaction.strategy.type must be truncate or recursive-summ"],
+    [{ messageRate: { perPair: 1 } }, "its messageRate.perPair must be a whole number of at least 2, and is 1"],
+    [
+      { listening: { channels: { ops: "shout" } } },
+      "its listening.channels.ops must be trigger, context or ignore, and"
+    ],
+    [{ subAgents: { maxConcurrent: 101 } }, "its subAgents.maxConcurrent must be a whole number from 0 to 100, and is"],
+    [{ subAgents: { maxDepth: 9 } }, "its subAgents.maxDepth must be a whole number from 1 to 8, and is 9"],
+    [{ subAgents: { budget: { token: 9 } } }, 'its subAgents.budget has no "token"; there are tokens, calls'],
+    [{ budget: { tokens: 0.5 } }, "its budget.tokens must be a whole number from 1 to 1,000,000,000,000, and is 0.5"],
+    [
+      { toolRules: [{ type: "start", tool: "lok" }] },
+      'a tool rule names "lok", which is none of its tools: look, noop'
+    ],
+    [{ contexts: { Plan: {} } }, 'its context "Plan" needs a name of small letters'],
+    [
+      { contexts: { plan: { mode: "plan" } } },
+      "its contexts.plan.mode must be single_action, react_loop or plan_execute,"
+    ],
+    [{ contexts: { plan: { maxSteps: 9 } } }, "its contexts.plan.maxSteps is 9, and the maxSteps of the assistant 5"],
+    [{ contexts: { plan: { tools: ["lok"] } } }, 'its contexts.plan.tools name "lok"; there are look, noop'],
+    [
+      { contexts: { plan: { overrides: { goal: "x" } } } },
+      'its contexts.plan.overrides have no "goal"; there are system_'
+    ],
+    [{ contexts: { sleep_consolidate: { tools: [] } } }, "its contexts.sleep_consolidate.tools has no effect: a step"]
+  ]
+  it.each(wrong)("I2 refuses %j", (options, sentence) => {
+    const said = refusal(() => defineAssistant({ ...clerk, tools: [look], ...options }))
+    assert.include(said, `assistant "clerk": ${sentence}`)
+    assert.notInclude(said, "\n")
   })
 
   it.each([
@@ -63,19 +119,20 @@ describe("defineAssistant", () => {
       refusal(() => defineAssistant({ ...clerk, instructions: " \n" })),
       /assistant "clerk": its instructions are empty/
     )
-    for (const [maxContextTokens, reservedResponseTokens] of [
-      [100, 100],
-      [100, 0],
-      [100, -1],
-      [100, 0.2],
-      [Number.NaN, undefined],
-      [0, undefined],
-      [1, undefined]
+    const nothingLeft = "the answer's share of the context window leaves nothing for the question"
+    for (const [maxContextTokens, reservedResponseTokens, sentence] of [
+      [100, 100, nothingLeft],
+      [100, 0, "its reservedResponseTokens must be a whole number of at least 1, and is 0"],
+      [100, -1, "its reservedResponseTokens must be a whole number of at least 1, and is -1"],
+      [100, 0.2, "its reservedResponseTokens must be a whole number of at least 1, and is 0.2"],
+      [Number.NaN, undefined, "its maxContextTokens must be a whole number of at least 1, and is NaN"],
+      [0, undefined, "its maxContextTokens must be a whole number of at least 1, and is 0"],
+      [1, undefined, nothingLeft]
     ] as const) {
       const shares = reservedResponseTokens === undefined ? {} : { reservedResponseTokens }
-      assert.match(
+      assert.strictEqual(
         refusal(() => defineAssistant({ ...clerk, maxContextTokens, ...shares })),
-        /assistant "clerk": the answer's share of the context window/
+        `assistant "clerk": ${sentence}`
       )
     }
   })

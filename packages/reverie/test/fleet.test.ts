@@ -13,7 +13,7 @@ describe("sending", () => {
       const receipt = await fleet.send("desk", "Hello?", { id: "m-1" })
       assert.deepStrictEqual([receipt.outcome, String(receipt.envelope)], ["accepted", "m-1"])
       assert.strictEqual((await fleet.monitor.totals()).accepted, 1)
-      assert.strictEqual((await fleet.send("desk", "Something else.", { id: "m-1" })).outcome, "duplicate")
+      assert.strictEqual((await fleet.send("desk", "Hello?", { id: "m-1" })).outcome, "duplicate")
       assert.strictEqual((await fleet.send("clerk", "Hello?", { id: "m-1" })).outcome, "accepted")
     }
     await using again = await openFleet({ data })
@@ -149,8 +149,8 @@ describe("asking", () => {
     await fleet.resume("desk")
     await fleet.idle()
     const ends = [
-      ...(await all(fleet.ask("desk", "", { id: "q-1" }))),
-      ...(await all(fleet.ask("desk", "", { id: "q-2" })))
+      ...(await all(fleet.ask("desk", "Look.", { id: "q-1" }))),
+      ...(await all(fleet.ask("desk", "Anyone?", { id: "q-2" })))
     ]
     assert.deepStrictEqual(
       ends.map((part) => (part.type === "done" ? part.reply : part.type)),
@@ -247,7 +247,7 @@ describe("opening and closing", () => {
     assert.isTrue(signal?.aborted)
     await using again = await openFleet({ data, tools: [dig(false)], says: [{ text: "It is dug." }] })
     await again.idle()
-    assert.deepStrictEqual(await all(again.ask("desk", "", { id: "q" })), [
+    assert.deepStrictEqual(await all(again.ask("desk", "Dig.", { id: "q" })), [
       { type: "done", outcome: "answered", reply: "It is dug." }
     ])
     assert.deepStrictEqual(keys, ["default/desk/1.1.0", "default/desk/1.1.0"])

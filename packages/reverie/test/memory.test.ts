@@ -262,7 +262,7 @@ describe("the tools of memory", () => {
     const request = (options: object) => () =>
       defineAssistant({ id: "desk", instructions: "You are under test.", ...options })
     assert.throws(request({ memory: { recall: "never" } }), /desk.*auto or off/)
-    assert.throws(request({ memory: { maxHits: 0 } }), /whole numbers/)
+    assert.throws(request({ memory: { maxHits: 0 } }), /whole number of at least 1/)
     assert.throws(request({ recallScopes: ["world"] }), /own, shared, fleet/)
   })
 })

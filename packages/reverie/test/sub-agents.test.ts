@@ -106,7 +106,7 @@ describe("sub-agents in the SDK", () => {
 
   it("what is said wrongly is refused at once", () => {
     const wrong = [
-      { subAgents: { maxConcurrent: 99 } },
+      { subAgents: { maxConcurrent: 101 } },
       { subAgents: { maxRetries: 2 } },
       { subAgents: { budget: { tokens: 0 } } },
       { subAgents: { budget: { costMicros: 5 } } },

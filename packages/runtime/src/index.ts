@@ -14,7 +14,7 @@ export {
   type WorkerSettings
 } from "./worker/worker.ts"
 export { arrive } from "./intake/inbox.ts"
-export { type HostFailure, HostFailures, type StoreFailure } from "./worker/host-failure.ts"
+export { type HostFailure, HostFailures, isLasting, type StoreFailure } from "./worker/host-failure.ts"
 export { Limits } from "./jobs/jobs.ts"
 export { NoticeHub } from "./commit/replies.ts"
 export { readCompactions, readHistoryNow, readPast } from "./prompt/past.ts"

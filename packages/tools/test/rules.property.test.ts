@@ -90,7 +90,7 @@ describe("F109 rules, whatever they are", () => {
   it("rule flaw I1: without a flaw every tool can be called, once those it waits for were", () => {
     fc.assert(
       fc.property(rules, (given) => {
-        fc.pre(flawOfRules(given) === undefined)
+        fc.pre(flawOfRules(given, ["a", "b", "c", "d"]) === undefined)
         const shut = new Set(given.flatMap((it) => (it.type === "max-calls" && it.max === 0 ? [it.tool] : [])))
         const once = ["a", "b", "c", "d"]
         // Four rounds in which every tool that may is called once: enough for any order among four.

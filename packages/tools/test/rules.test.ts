@@ -198,11 +198,35 @@ describe("rule flaw I1: rules that can not be followed", () => {
     ["a start tool that is shut out", [start, { type: "max-calls", tool: "context", max: 0 }], "its limit is 0"],
     ["exit and continue", [exit, { type: "continue", tool: "send_message" }], "can not both end the tick"],
     ["half a call", [{ type: "max-calls", tool: "a", max: 1.5 }], `the limit of "a" must be a whole number`],
+    [
+      "a tool that there is not",
+      [{ type: "start", tool: "contxt" }],
+      `a tool rule names "contxt", which is none of its tools: a, b, context`
+    ],
+    ["a prior that there is not", [{ type: "requires", tool: "a", prior: ["z"] }], `names "z", which is none`],
+    ["a kind that there is not", [{ type: "first", tool: "a" } as never], "a rule is one of start, exit, continue"],
+    ["a field that there is not", [{ type: "start", tool: "a", max: 2 } as never], `start has no "max"`],
+    ["a limit that is left out", [{ type: "max-calls", tool: "a" } as never], `max-calls needs "max"`],
     ["less than none", [{ type: "max-calls", tool: "a", max: -1 }], `the limit of "a" must be a whole number`]
   ]
   for (const [title, rules, flaw] of cases) {
     it(`F109 ${title}`, () => {
-      const found = flawOfRules(rules)
+      const names = [
+        "a",
+        "b",
+        "context",
+        "api_request",
+        "draft",
+        "publish",
+        "review",
+        "say",
+        "search",
+        "send_message",
+        "shell",
+        "sign",
+        "status"
+      ]
+      const found = flawOfRules(rules, names)
       if (flaw === undefined) assert.isUndefined(found)
       else assert.include(found ?? "", flaw)
     })

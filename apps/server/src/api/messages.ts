@@ -18,6 +18,8 @@ export const Said = Schema.Struct({
   id: Schema.optionalKey(Key),
   from: Schema.optionalKey(Text(256)),
   channel: Schema.optionalKey(Text(128)),
+  /** The kind of context that it is handled in; one of those of the assistant's definition. */
+  context: Schema.optionalKey(Text(64)),
   blocks: Schema.optionalKey(Schema.Array(Text(128)).check(Schema.isMaxLength(32)))
 })
 

@@ -4,7 +4,7 @@
 // V2  One decision is accepted for one approval, no matter who else decides at the same moment.
 
 import { defined } from "@reverie/protocol"
-import type { Fleet } from "reverie"
+import { ApprovalUnknown, type Fleet, IdReused } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict } from "../api/index.ts"
@@ -34,10 +34,13 @@ const decide = async (fleet: Fleet, id: string, approval: string, { decision, no
   // One key for one approval: who comes second finds it taken.
   const key = `decision/${id}/${approval}`
   const options = { id: key, ...defined({ note }) }
-  const receipt = await (decision === "approved"
-    ? fleet.approve(id, approval, options)
-    : fleet.deny(id, approval, options))
-  if (receipt.outcome === "duplicate") throw new Conflict({ message: `${approval} was decided already` })
+  const decided = decision === "approved" ? fleet.approve(id, approval, options) : fleet.deny(id, approval, options)
+  const receipt = await decided.catch((error: unknown) => {
+    // The other decision has the key, or this one came when nothing waited any more.
+    if (error instanceof IdReused || error instanceof ApprovalUnknown) return undefined
+    throw error
+  })
+  if (receipt?.outcome !== "accepted") throw new Conflict({ message: `${approval} was decided already` })
   return receipt
 }
 

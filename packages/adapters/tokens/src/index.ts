@@ -1,1 +1,2 @@
 export { gptTokenizerLayer } from "./byte-pairs.ts"
+export { tiktokenLayer } from "./tiktoken.ts"

@@ -13,7 +13,7 @@ import {
   REMEMBERED,
   REMEMBERED_CHARS
 } from "../src/counter.ts"
-import { tiktokenLayer } from "./tiktoken.ts"
+import { tiktokenLayer } from "../src/tiktoken.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })

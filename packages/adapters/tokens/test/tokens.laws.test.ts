@@ -7,7 +7,7 @@ import { vi } from "vitest"
 import { gptTokenizerLayer } from "../src/index.ts"
 import { tokenLaws } from "./token-laws.ts"
 import { MAX_RUN } from "../src/counter.ts"
-import { tiktokenLayer } from "./tiktoken.ts"
+import { tiktokenLayer } from "../src/tiktoken.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })

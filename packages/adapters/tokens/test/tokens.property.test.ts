@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { beforeAll, vi } from "vitest"
 import { gptTokenizerLayer } from "../src/index.ts"
 import { counterOf, LONGEST_PIECE, LONGEST_WORD, MAX_RUN, piecesOf, stretchAt } from "../src/counter.ts"
-import { tiktokenLayer } from "./tiktoken.ts"
+import { tiktokenLayer } from "../src/tiktoken.ts"
 import { wordPattern } from "../src/byte-pairs.ts"
 
 // The reference needs seconds to load on a busy machine.

@@ -3,7 +3,8 @@
 // H1  A night begins at its hour on the clocks of its time zone, whatever these do with summer time, and lasts its hours
 //     as they pass.
 // H2  The next night begins after the moment asked about; a night that lies around that moment is the present one.
-// H3  A setting outside its range is brought into it; a time zone that no one knows is UTC.
+// H3  A setting outside its range is brought into it, and a time zone that no one knows is UTC: a stored schedule always
+//     works. What a user writes is refused where it is written.
 
 export interface SleepSchedule {
   readonly enabled: boolean
@@ -53,7 +54,8 @@ const clockOf = (timeZone: string): Intl.DateTimeFormat => {
   return clock
 }
 
-const isKnownZone = (timeZone: string): boolean => {
+/** Whether it names a time zone. */
+export const isKnownZone = (timeZone: string): boolean => {
   try {
     clockOf(timeZone)
     return true

@@ -1,6 +1,6 @@
 // ContextTypes: for what a model is asked, and what it gets and may do then.
-// Owns the seven kinds of context (F1-F13) and the wording that some of them put in a component's place (F14), and
-// which parts come out. Leaves composing the execution pattern to `assistant`.
+// Owns the seven kinds of context (F1-F13), finding those that a definition changes or adds (F118), the wording that some
+// put in a component's place (F14), and which parts come out. Leaves composing the execution pattern to `assistant`.
 // C1  `toolFilter` null offers every tool, an empty list none (A5).
 // C2  Looking up an override never throws, whatever stands there (F15).
 
@@ -30,6 +30,8 @@ export interface ContextTypeConfig extends ContextLayer {
   readonly toolFilter: ReadonlyArray<string> | null
   /** Most tokens a prompt may have. Null for what the window has room for. */
   readonly tokenBudget: number | null
+  /** Names of timers that are handled in it. */
+  readonly timers?: ReadonlyArray<string>
 }
 
 /** The tools of a context that looks at itself (F10). */
@@ -144,6 +146,15 @@ export const getContextType = (contextType: ContextType): ContextTypeConfig =>
 
 /** For a word that comes from outside; undefined when it names no kind of context. */
 export const findContextType = (contextType: string): ContextTypeConfig | undefined => byType.get(contextType)
+
+/** What a definition says of kinds of context: those it has changed, and those of its own. */
+export interface DefinesContexts {
+  readonly contexts?: Readonly<Record<string, ContextTypeConfig>>
+}
+
+/** The kind of that name as a definition has it; undefined when it names none. */
+export const contextIn = ({ contexts = {} }: DefinesContexts, contextType: string): ContextTypeConfig | undefined =>
+  Object.hasOwn(contexts, contextType) ? contexts[contextType] : byType.get(contextType)
 
 /** What takes the place of a component's content in this context; null when nothing does (F15). */
 export const contentOverride = (config: ContextTypeConfig, key: string): string | null => {

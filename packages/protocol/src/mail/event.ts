@@ -67,6 +67,9 @@ export const MAX_MESSAGE_CHARS = 1_000_000
 
 const reason = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
 
+/** The name of the kind of context that it is handled in; the one for its type when not said. */
+const contextName = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(64)))
+
 /** How the way of a message that wanted an answer ended. */
 export const answerOutcomes = ["answered", "silent", "failed"] as const
 export type AnswerOutcome = (typeof answerOutcomes)[number]
@@ -78,6 +81,7 @@ export type AnswerOutcome = (typeof answerOutcomes)[number]
  */
 const MessageEvent = Schema.Struct({
   type: Schema.Literal("message"),
+  context: contextName,
   text: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
   channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
   at: Schema.optionalKey(Schema.Int),
@@ -94,6 +98,7 @@ const MessageEvent = Schema.Struct({
 /** A time the assistant asked for has come, or an autonomous tick is due. */
 const TimerEvent = Schema.Struct({
   type: Schema.Literal("timer"),
+  context: contextName,
   name: Schema.String.check(Schema.isMaxLength(128)),
   note: reason
 })

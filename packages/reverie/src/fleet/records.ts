@@ -7,27 +7,34 @@
 import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
-import type { PromptStore } from "@reverie/context"
+import { contextIn, contextTypes, type PromptStore } from "@reverie/context"
 import {
+  type AcceptedEnvelope,
   type Address,
+  addressKey,
   AssistantId,
+  type Envelope,
+  type Receipt,
   type RecordKind,
   recordKinds,
   type RecordRow,
   type TenantId
 } from "@reverie/protocol"
+import { isDeepStrictEqual } from "node:util"
+import { type Definition, DefinitionMissing } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { ID_FORM } from "../define-assistant.ts"
-import { IdInvalid } from "../errors.ts"
+import { ApprovalUnknown, EnvelopeInvalid, IdInvalid, IdReused } from "../errors.ts"
+import type { AskOptions } from "../fleet-options.ts"
 import { tickSourceOf } from "../forking/tick-source.ts"
 import { newestFirst } from "../views/history.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { type AssistantView, viewOf } from "../views/view.ts"
 import { type ApprovalReadings, approvalsIn } from "./approvals.ts"
 import { type Blocks, blocksOf } from "./blocks.ts"
-import { type DeadLetterReadings, deadLettersIn } from "./dead-letters.ts"
+import { type DeadLetterReadings, deadLettersIn, lettersBy } from "./dead-letters.ts"
 import { type CompactionReadings, compactionsIn, type FleetMemory, memoryIn } from "./memories.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { type ReplayReadings, replayIn } from "./replay.ts"
@@ -127,6 +134,103 @@ const coreOf = (run: RunReading, tenant: TenantId): Core => {
     },
     records: async (id, kinds = recordKinds) => run(Ledger.use((ledger) => ledger.records(address(id), kinds)))
   }
+}
+
+// Judged: an event before it is accepted.
+// J1  An approval that names nothing, a kind of context that there is none of, and a message to an assistant whose definition
+//     is gone are refused before anything is written; what waits is kept.
+// J2  An id stands for one message: with another one it is refused, and never taken for an answer to the new one.
+
+/** What the judging knows of the open fleet. */
+export interface Judging {
+  readonly core: Core
+  readonly definition: { readonly assistants: ReadonlyArray<Definition> }
+  /** For the key of an address the name of its definition, which never changes. */
+  readonly known: Map<string, string>
+}
+
+const MAX_KNOWN = 100_000
+
+const knownOptions: Readonly<Record<keyof Required<AskOptions>, true>> = {
+  id: true,
+  from: true,
+  blocks: true,
+  traceparent: true,
+  context: true,
+  signal: true,
+  timeoutMs: true
+}
+
+/** Throws EnvelopeInvalid about an option that there is none of, or a time that is none. */
+export const judgeOptions = (options: AskOptions): void => {
+  const strange = Object.keys(options).find((key) => !Object.hasOwn(knownOptions, key))
+  const { timeoutMs = 1 } = options
+  const message =
+    strange === undefined
+      ? `timeoutMs must be a whole number of at least 1, and is ${timeoutMs}`
+      : `there is no option ${JSON.stringify(strange)}; there are ${Object.keys(knownOptions).join(", ")}`
+  if (strange !== undefined || !Number.isSafeInteger(timeoutMs) || timeoutMs < 1) throw new EnvelopeInvalid({ message })
+}
+
+const beginsWork = (event: Envelope["event"]): boolean =>
+  event.type === "message" || event.type === "timer" || event.type === "delegate"
+
+const definitionOf = async ({ core, known }: Judging, { to }: Envelope): Promise<string | undefined> => {
+  const key = addressKey(to)
+  const name = known.get(key) ?? (await core.inspect(to.assistant))?.state.definition
+  if (name === undefined) return undefined
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(key, name)
+  return name
+}
+
+const judgeWork = async (judging: Judging, { event, to }: Envelope): Promise<void> => {
+  const name = await definitionOf(judging, { event, to } as Envelope)
+  if (name === undefined) return
+  const definition = judging.definition.assistants.find((each) => each.name === name)
+  if (definition === undefined) throw new DefinitionMissing({ address: to, definition: name })
+  const asked = event.type === "message" || event.type === "timer" ? event.context : undefined
+  if (asked === undefined || contextIn(definition, asked) !== undefined) return
+  const names = [...new Set([...contextTypes, ...Object.keys(definition.contexts ?? {})])].join(", ")
+  throw new EnvelopeInvalid({ message: `${to.assistant} has no context ${JSON.stringify(asked)}; there are ${names}` })
+}
+
+const letterOf = async ({ core }: Judging, { id, to }: Envelope): Promise<AcceptedEnvelope | undefined> =>
+  (await core.run(lettersBy(to, [id]))).get(id)
+
+const judgeApproval = async (judging: Judging, envelope: Envelope): Promise<void> => {
+  const { event, to } = envelope
+  const record = await judging.core.inspect(to.assistant)
+  if (record === undefined || event.type !== "approval") return
+  const open = viewOf(record).approvals.map(({ approval }) => approval)
+  const { approval = open[0] ?? "" } = event
+  // The same decision once more is a duplicate, also when it has long been heard.
+  if (open.includes(approval) || (await letterOf(judging, envelope)) !== undefined) return
+  const others = open.length === 0 ? "nothing waits for approval" : `what waits is ${open.join(", ")}`
+  const what = approval === "" ? "no approval" : `no approval ${JSON.stringify(approval)}`
+  throw new ApprovalUnknown({
+    assistant: to.assistant,
+    approval,
+    open,
+    message: `${to.assistant} asks for ${what}: ${others}`
+  })
+}
+
+/** Throws what is wrong with an envelope; `accept` makes it durable. */
+export const acceptJudged = async (
+  judging: Judging,
+  envelope: Envelope,
+  accept: () => Promise<Receipt>
+): Promise<Receipt> => {
+  const { event, from, id, to } = envelope
+  if (beginsWork(event)) await judgeWork(judging, envelope)
+  if (event.type === "approval") await judgeApproval(judging, envelope)
+  const receipt = await accept()
+  if (receipt.outcome === "accepted") return receipt
+  const before = await letterOf(judging, envelope)
+  if (before === undefined || (before.from === from && isDeepStrictEqual(before.event, event))) return receipt
+  const message = `the id ${JSON.stringify(id)} stands for another message to ${to.assistant}; this one was not accepted`
+  throw new IdReused({ assistant: to.assistant, id, message })
 }
 
 export interface ReadingOptions {

@@ -48,7 +48,7 @@ const ruleOf = (rule: { readonly [key: string]: Json }): ReadonlyArray<ToolRule>
   }
 }
 
-const rulesOf = (given: ReadonlyArray<Json>, leave: Leave): ReadonlyArray<ToolRule> => {
+const rulesOf = (given: ReadonlyArray<Json>, names: ReadonlySet<string>, leave: Leave): ReadonlyArray<ToolRule> => {
   const rules: Array<ToolRule> = []
   for (const each of given.slice(0, MAX_RULES)) {
     if (!isJsonObject(each)) continue
@@ -62,7 +62,8 @@ const rulesOf = (given: ReadonlyArray<Json>, leave: Leave): ReadonlyArray<ToolRu
     if (typeof found === "string") leave(what, found)
     else
       for (const rule of found)
-        if (!rules.some((known) => JSON.stringify(known) === JSON.stringify(rule))) rules.push(rule)
+        if (!names.has(rule.tool)) leave(what, `the file has no tool ${JSON.stringify(rule.tool)}`)
+        else if (!rules.some((known) => JSON.stringify(known) === JSON.stringify(rule))) rules.push(rule)
   }
   return rules
 }
@@ -256,7 +257,7 @@ const draftOf = (value: Json, parts: Parts, place: number, taken: Set<string>, l
     contextTokens: typeof window === "number" && Number.isSafeInteger(window) && window > 2_000 ? window : undefined,
     blocks: blocksOf(blocks, leave),
     messages: messagesOf(agent, leave),
-    rules: rulesOf(listIn(agent["tool_rules"]), leave),
+    rules: rulesOf(listIn(agent["tool_rules"]), new Set(tools.map(({ name: tool }) => tool)), leave),
     tools,
     secrets: secretsOf(agent, leave)
   }

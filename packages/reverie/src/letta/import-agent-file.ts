@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import { defineAssistant } from "../define-assistant.ts"
+import { defineTool } from "@reverie/tools"
 import { MoveRefused } from "../moving/errors.ts"
 import { bundlesIn, tenantNamed } from "../moving/bundle-stream.ts"
 import { assertReaddress, moveInto } from "../moving/import-fleet.ts"
@@ -112,11 +113,17 @@ export interface AgentsImported {
   readonly fleetFile: string
 }
 
+const namesIn = (rules: AgentDraft["rules"]): ReadonlyArray<string> => [
+  ...new Set(rules.flatMap((rule) => (rule.type === "requires" ? [rule.tool, ...rule.prior] : [rule.tool])))
+]
+
 /** Definitions are judged as those of a user would be; a rule that contradicts another one is left behind. */
 const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
   defineAssistant({
     id,
     instructions: system.trim() === "" ? `You are ${id}.` : system,
+    // Their code is written later, in the fleet file; here only the rules are judged.
+    tools: namesIn(rules).map((name) => defineTool({ name, description: name, run: () => "" })),
     toolRules: rules,
     ...defined({ maxContextTokens: contextTokens })
   })

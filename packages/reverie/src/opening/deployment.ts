@@ -6,7 +6,8 @@
 
 import { type Address, defined, loadWith } from "@reverie/protocol"
 import { DEFAULT_WORKER, feedLayer, type NoticeHub, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
-import { gptTokenizerLayer } from "@reverie/tokens"
+import { gptTokenizerLayer, tiktokenLayer } from "@reverie/tokens"
+import { FleetDefinitionInvalid } from "../errors.ts"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -106,6 +107,7 @@ export interface Deployment {
 }
 
 export interface DeploymentOptions {
+  readonly tokenizer?: TokenizerChoice
   readonly model?: ModelChoice
   readonly embedder?: EmbedderChoice
   readonly recall?: RecallChoice
@@ -195,6 +197,16 @@ const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { 
   yield* Effect.ignore(schedules.value.set(address, { pattern: `0 ${sleepStartHour} * * *`, timeZone }))
 })
 
+const tokenizers = { "gpt-tokenizer": gptTokenizerLayer, "js-tiktoken": tiktokenLayer }
+export type TokenizerChoice = keyof typeof tokenizers
+
+export const tokensLayer = (chosen: TokenizerChoice = "gpt-tokenizer") => {
+  if (Object.hasOwn(tokenizers, chosen)) return tokenizers[chosen]
+  const names = Object.keys(tokenizers).join(" or ")
+  const message = `fleet: its tokenizer must be ${names}, and is ${JSON.stringify(chosen)}`
+  throw new FleetDefinitionInvalid({ subject: "fleet", message })
+}
+
 /** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
 export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
   const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
@@ -203,7 +215,7 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
       // A package that is missing is named before a server is asked.
       Layer.provideMerge(Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment))))
     ),
-    gptTokenizerLayer,
+    tokensLayer(options.tokenizer),
     modelLayer(options.model),
     embedderLayer(options.embedder, options.model),
     remoteRecallLayer(options.recall)

@@ -4,7 +4,7 @@
 // H2  Anyone who waits learns of the end once, and keeps nothing alive by having waited.
 
 import type { Directory, Team } from "@reverie/assistant"
-import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
+import { type Address, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,9 @@ import {
   Definitions,
   Faults,
   FleetDirectory,
+  type HostFailure,
   HostFailures,
+  isLasting,
   Limits,
   NoticeHub,
   runWorker,
@@ -139,10 +141,16 @@ export interface Opened {
   readonly definition: FleetDefinition
   readonly directory: Directory
   readonly teams: ReadonlyArray<Team>
+  /** For the key of an address the name of its definition; see `Judging`. */
+  readonly known: Map<string, string>
+  /** Calls the listener with every assistant that can not be worked on until a person has acted. Answers how to stop. */
+  readonly onBroken: (listener: OnFailure) => () => void
 }
 
-const layerOf = (options: FleetOptions, profile: Profile, terms: Terms) => {
-  const { faults, fleet, onError, role = "all" } = options
+type OnFailure = (address: Address, failure: HostFailure) => void
+
+const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailure: OnFailure) => {
+  const { faults, fleet, role = "all" } = options
   const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
   return Layer.mergeAll(
     profile.ports,
@@ -151,7 +159,7 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms) => {
     faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
     // Standard output belongs to the program.
     Layer.succeed(References.LogToStderr, true),
-    onError === undefined ? Layer.empty : Layer.succeed(HostFailures, onError),
+    Layer.succeed(HostFailures, onFailure),
     // A process that only takes in runs no tools.
     role === "api" ? Layer.empty : runPlaceLayer,
     limitsLayer(terms),
@@ -168,7 +176,12 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
   const flaw = flawOfTerms(terms)
   if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
-  const runtime = ManagedRuntime.make(groundOf(options)(layerOf(options, profile, terms)))
+  const listeners = new Set<OnFailure>()
+  const onFailure: OnFailure = (address, failure) => {
+    if (isLasting(failure)) for (const listener of listeners) listener(address, failure)
+    options.onError?.(address, failure)
+  }
+  const runtime = ManagedRuntime.make(groundOf(options)(layerOf(options, profile, terms, onFailure)))
   try {
     const hub = await runtime.runPromise(
       Effect.gen(function* () {
@@ -185,7 +198,12 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
     const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings))
     const openFleet = new OpenFleet(runtime, runtime.runFork(working))
     const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
-    return { openFleet, hub, profile, definition: fleet, directory: directoryOf(fleet), teams }
+    const onBroken = (listener: OnFailure) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    }
+    const directory = directoryOf(fleet)
+    return { openFleet, hub, profile, definition: fleet, directory, teams, known: new Map(), onBroken }
   } catch (failure) {
     await runtime.dispose()
     throw failure

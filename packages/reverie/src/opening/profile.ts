@@ -10,7 +10,6 @@ import type { BlockStore } from "@reverie/memory"
 import { NoticeHub } from "@reverie/runtime"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { SqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
-import { gptTokenizerLayer } from "@reverie/tokens"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,7 +22,9 @@ import {
   type Profile,
   type RecallChoice,
   recallLayer,
-  remoteRecallLayer
+  remoteRecallLayer,
+  type TokenizerChoice,
+  tokensLayer
 } from "./deployment.ts"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
 
@@ -38,6 +39,11 @@ export interface ProfileOptions {
   readonly embedder?: EmbedderChoice
   /** Where memories are found again: what the environment names, or a file beside the store, when not said. */
   readonly recall?: RecallChoice
+  /**
+   * What counts the tokens of texts, both by the vocabulary o200k_base: `gpt-tokenizer`, which comes with Reverie, when left out;
+   * `js-tiktoken` must be installed (`npm i js-tiktoken`).
+   */
+  readonly tokenizer?: TokenizerChoice
   /** "normal" trades the last commits before a power cut for speed; a process kill loses nothing either way. */
   readonly durability?: "full" | "normal"
   /** Most bytes the data may have; beyond it the store refuses to write, as on a full disk. */
@@ -61,7 +67,7 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
     storeSqliteLayer(data, { durability, acceptLoss, ...defined({ maxBytes }) }),
     queueLocalLayer,
     NoticeHub.layer,
-    gptTokenizerLayer,
+    tokensLayer(options.tokenizer),
     modelLayer(options.model),
     embedderLayer(options.embedder, options.model),
     recallLayer(data, options.recall)

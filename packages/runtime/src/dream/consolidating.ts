@@ -56,7 +56,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
 import * as Context from "effect/Context"
-import { assemble, collect, dataOf, getContextType, openWindow } from "@reverie/context"
+import { assemble, collect, contextIn, dataOf, getContextType, openWindow } from "@reverie/context"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
 import { Faults } from "../jobs/job-end.ts"
@@ -121,7 +121,7 @@ export const nothingToDo = (skipped: string, records: ReadonlyArray<RecordChange
 
 const promptOf = ({ book, definition, values }: Session, { data, instructions }: Ask) => {
   const { maxContextTokens, reservedResponseTokens } = definition
-  const context = getContextType("sleep_consolidate")
+  const context = contextIn(definition, "sleep_consolidate") ?? getContextType("sleep_consolidate")
   const texts = { system_prompt: instructions, semantic_memories: dataOf(data) }
   const { absent, components } = collect({ context, texts, values, book })
   const window = openWindow([], maxContextTokens)

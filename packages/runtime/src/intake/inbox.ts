@@ -3,7 +3,7 @@
 // I1  The machine event carries control data; the text goes into the history, once.
 
 import { contextOf, holdsSettings, type MachineEvent } from "@reverie/assistant"
-import { type Content, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context"
+import { type Content, contextIn, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -44,8 +44,9 @@ const settingsIfChanged = (session: Session) => {
 
 /** Said only where they differ from those of an ordinary event. */
 const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
-  const contextType = contextTypeOf(event)
-  const restriction = restrictionOf(session, getContextType(contextType))
+  const contextType = contextTypeOf(session, event)
+  const kind = contextIn(session.definition, contextType) ?? getContextType("tick_event")
+  const restriction = restrictionOf(session, kind)
   return defined({
     contextType: contextType === "tick_event" ? undefined : contextType,
     restriction: Object.keys(restriction).length === 0 ? undefined : restriction

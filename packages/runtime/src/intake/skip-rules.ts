@@ -24,6 +24,7 @@ import {
   statusOf
 } from "@reverie/assistant"
 import {
+  contextIn,
   historyHoldChange,
   historyHoldOf,
   type HistoryStart,
@@ -34,6 +35,7 @@ import {
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
+import { deadLetteringOf } from "./inbox.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
 import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
 import { fillOf, type Session } from "../session/session.ts"
@@ -152,6 +154,14 @@ const skipNothingToCompact = Effect.fnUntraced(function* (session: Session, enve
   return skip(envelope, "ignored", skipReasons[plan.reason])
 })
 
+/** Mail for a kind of context that the definition no longer has: what it asked for can not be done. */
+const skipUnknownContext = ({ definition }: Session, envelope: AcceptedEnvelope): Skip | undefined => {
+  const { event } = envelope
+  const asked = event.type === "message" || event.type === "timer" ? event.context : undefined
+  if (asked === undefined || contextIn(definition, asked) !== undefined) return undefined
+  return deadLetteringOf(envelope, `its definition has no context ${JSON.stringify(asked)}`)
+}
+
 /** The journal's own timer, when it begins no reflection. */
 const skipReflection = (session: Session, envelope: AcceptedEnvelope): Skip | undefined => {
   if (!isJournalsReflection(envelope)) return undefined
@@ -175,6 +185,7 @@ const skipFiltered = (session: Session, envelope: AcceptedEnvelope, now: number)
 /** In this order. What they return is written of the envelope; undefined: the rule does not apply. Some read the store. */
 export const skipRules = [
   skipNotItsTask,
+  skipUnknownContext,
   skipExpiredSleep,
   skipRefreshed,
   skipUndoneCompaction,

@@ -27,7 +27,7 @@ import {
   type OpenTimer,
   type RecordChange
 } from "@reverie/protocol"
-import { getContextType } from "@reverie/context"
+import { contextIn, getContextType } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import { Model } from "@reverie/model"
 import type { RecordAccess } from "@reverie/tools"
@@ -151,7 +151,8 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
     consult: (question, text) =>
       Effect.runPromiseWith(services)(
         Effect.gen(function* () {
-          const asked = yield* session.inSlices(() => questionOf(session, getContextType(question), text))
+          const kind = contextIn(definition, question) ?? getContextType(question)
+          const asked = yield* session.inSlices(() => questionOf(session, kind, text))
           const { messages } = yield* Effect.fromResult(asked)
           const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`
           return (yield* model.infer({ messages, tools: [], callPrefix })).text

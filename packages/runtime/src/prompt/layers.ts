@@ -19,22 +19,26 @@ import {
   statusOf,
   tokenPressureOf
 } from "@reverie/assistant"
-import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
+import { contextIn, type ContextTypeConfig, getContextType } from "@reverie/context"
 import type { Event, Json } from "@reverie/protocol"
 import { REFLECTION_TIMER } from "../commit/replies.ts"
 import { type Session, signalsOf } from "../session/session.ts"
 
-/** The kind of context that an event is handled in. */
-export const contextTypeOf = (event: Event): "tick_event" | "tick_autonomous" | "reflection" => {
+/** The name of the kind of context that an event is handled in: the one it asks for, or the one its timer is for. */
+export const contextTypeOf = ({ definition }: Pick<Session, "definition">, event: Event): string => {
+  if ((event.type === "message" || event.type === "timer") && event.context !== undefined) return event.context
   if (event.type !== "timer") return "tick_event"
+  const own = Object.values(definition.contexts ?? {}).find(({ timers = [] }) => timers.includes(event.name))
+  if (own !== undefined) return own.contextType
   return event.name === REFLECTION_TIMER ? "reflection" : "tick_autonomous"
 }
 
 /** The configuration of the tick at hand: a reflection goes on in its own context once tools have answered. */
-export const contextTypeNow = ({ decoded }: Session): ContextTypeConfig => {
+export const contextTypeNow = ({ decoded, definition }: Session): ContextTypeConfig => {
   const { contextType, iteration } = contextOf(decoded)
-  if (contextType === "reflection" && iteration > 1) return getContextType("reflection_cont")
-  return findContextType(contextType) ?? getContextType("tick_event")
+  const goesOn = contextType === "reflection" && iteration > 1
+  const named = contextIn(definition, goesOn ? "reflection_cont" : contextType)
+  return named ?? contextIn(definition, "tick_event") ?? getContextType("tick_event")
 }
 
 const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(definition.settings)
@@ -52,10 +56,15 @@ const isExtracting = ({ decoded }: Session): boolean => statusOf(decoded) === "c
 /** The pattern of the tick at hand with the layers that made it, where they narrowed anything. */
 export const patternShown = (session: Session): Json | undefined => {
   const { restriction } = contextOf(session.decoded)
-  if (Object.keys(restriction).length === 0) return undefined
+  const context = contextTypeNow(session)
+  const plans = context.executionMode === "plan_execute"
+  if (Object.keys(restriction).length === 0 && !plans) return undefined
   const settings = settingsOfDefinition(session)
-  const { pattern } = selectPattern(settings, contextTypeNow(session), { context_signals: measured(session, settings) })
-  return patternJson({ ...pattern, ...patternNow(contextOf(session.decoded)) }) as unknown as Json
+  const { pattern } = selectPattern(settings, context, { context_signals: measured(session, settings) })
+  const now = patternNow(contextOf(session.decoded))
+  // The statechart knows one loop; that a plan comes first is a matter of the prompt (A8).
+  const mode = plans && now.mode === "react_loop" ? "plan_execute" : now.mode
+  return patternJson({ ...pattern, ...now, mode }) as unknown as Json
 }
 
 /** What layers 2 and 3 leave, at the present share of the window or another one; empty when the static pattern is narrow enough already. */

@@ -36,6 +36,7 @@ import {
   characterContent,
   collect,
   type Content,
+  contextIn,
   type ContextTypeConfig,
   dataOf,
   fingerprintOf,
@@ -380,7 +381,7 @@ export const extractionPromptOf = (
   now: number
 ) => {
   const { book, count, definition, own } = session
-  const context = getContextType("pre_compaction")
+  const context = contextIn(definition, "pre_compaction") ?? getContextType("pre_compaction")
   const asked = { role: "user", name: "clock", content: text, at: now } as const
   const window = append(windowOn(history, definition, own), [{ ...asked, tokens: count(asked) }])
   const { absent, components } = collect({ context, texts: textsOf(session), values: session.values, book })

@@ -4,7 +4,7 @@
 
 import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
 import type { RecallScope } from "@reverie/memory"
-import type { CompactionConfig } from "@reverie/context"
+import type { CompactionConfig, DefinesContexts } from "@reverie/context"
 import type { ToolRule } from "@reverie/protocol"
 import type { Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
@@ -19,7 +19,7 @@ export interface MemoryRequest {
   readonly maxTokens?: number
 }
 
-export interface Definition {
+export interface Definition extends DefinesContexts {
   readonly name: string
   readonly systemPrompt: string
   readonly persona?: string

@@ -1,0 +1,171 @@
+// Shape: what may stand in an object that a user writes, and the one sentence about what may not.
+// Owns the words of the refusals. Leaves which error is thrown to the code that reads the object.
+// P1  A name that is not in the shape is refused with the names that are: a typing error is never a setting left out.
+// P2  A value outside its range is refused with the range and the value, never brought into it.
+// P3  What is undefined was left out.
+
+import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
+
+/** What a value must be, in words that follow on its name; undefined when it is that. */
+export type Check = (value: unknown) => string | undefined
+
+/** Names with what each must be. */
+export type Shape = Readonly<Record<string, Check>>
+
+const MAX_SHOWN_CHARS = 60
+
+/** A value as a sentence shows it. */
+const shown = (value: unknown): string => {
+  if (typeof value === "function") return "a function"
+  const text = typeof value === "bigint" ? `${value}n` : (JSON.stringify(value) ?? String(value))
+  // JSON has no word for the numbers that are none.
+  const said = typeof value === "number" ? String(value) : text
+  return said.length > MAX_SHOWN_CHARS ? `${said.slice(0, MAX_SHOWN_CHARS)}…` : said
+}
+
+const must = (words: string, isFit: (value: unknown) => boolean): Check => {
+  return (value) => (isFit(value) ? undefined : `must be ${words}, and is ${shown(value)}`)
+}
+
+const counted = (value: number): string => value.toLocaleString("en-US")
+
+const between = (least: number, most: number): string =>
+  most >= Number.MAX_SAFE_INTEGER ? `of at least ${counted(least)}` : `from ${counted(least)} to ${counted(most)}`
+
+/** A whole number of the range. */
+export const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER): Check =>
+  must(`a whole number ${between(least, most)}`, (value) => {
+    return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+  })
+
+/** Any number of the range. */
+const amount = (least: number, most: number): Check =>
+  must(`a number ${between(least, most)}`, (value) => typeof value === "number" && value >= least && value <= most)
+
+export const flag: Check = must("true or false", (value) => typeof value === "boolean")
+export const text: Check = must("a text", (value) => typeof value === "string")
+export const texts: Check = must("a list of texts", (value) => {
+  return Array.isArray(value) && value.every((each) => typeof each === "string")
+})
+const list: Check = must("a list", Array.isArray)
+const any: Check = () => undefined
+
+export const oneOf = (...words: ReadonlyArray<unknown>): Check =>
+  must(
+    words
+      .map(String)
+      .join(", ")
+      .replace(/, ([^,]*)$/, " or $1"),
+    (value) => words.includes(value)
+  )
+
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null ? undefined : check(value)
+
+/** What is wrong with an object, in words that follow on "its"; undefined when nothing is. */
+export const flawOfShape = (name: string, value: unknown, shape: Shape): string | undefined => {
+  if (value === undefined) return undefined
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return `${name} must be an object, and is ${shown(value)}`
+  }
+  for (const [key, given] of Object.entries(value)) {
+    const check = Object.hasOwn(shape, key) ? shape[key] : undefined
+    if (check === undefined) {
+      const has = name.endsWith("s") ? "have" : "has"
+      return `${name} ${has} no ${JSON.stringify(key.slice(0, MAX_SHOWN_CHARS))}; there are ${Object.keys(shape).join(", ")}`
+    }
+    const flaw = given === undefined ? undefined : check(given)
+    // A check of an object within names what is wrong in it by itself.
+    if (flaw !== undefined) return flaw.startsWith("must ") ? `${name}.${key} ${flaw}` : `${name}.${flaw}`
+  }
+  return undefined
+}
+
+/** The check of an object that stands in another one. */
+export const shaped =
+  (key: string, shape: Shape): Check =>
+  (value) =>
+    flawOfShape(key, value, shape)
+
+// AssistantShape: what may stand in the description of an assistant. The ranges are those of the engine.
+
+const share = amount(0, 1)
+
+const checkOfSetting = (name: keyof Settings) => {
+  if (Object.hasOwn(settingRanges, name)) {
+    const [least, most] = settingRanges[name as keyof typeof settingRanges]
+    return whole(least, most)
+  }
+  return name === "compactSleepRatio" || name === "compactEmergencyRatio" ? share : flag
+}
+
+const verdict = oneOf("trigger", "context", "ignore")
+
+const listeningShape: Shape = {
+  enabled: flag,
+  names: texts,
+  direct: verdict,
+  assistants: oneOf("trigger-on-mention", "context", "ignore"),
+  permitted: texts,
+  channels: (value) =>
+    flawOfShape("channels", value, Object.fromEntries(Object.keys(Object(value)).map((name) => [name, verdict]))),
+  room: verdict,
+  otherwise: verdict
+}
+
+const sleepShape: Shape = {
+  enabled: flag,
+  startHour: whole(0, 23),
+  durationHours: amount(1 / 60, 23),
+  dreamPauseMs: whole(0, 3_600_000),
+  timeZone: (value) =>
+    typeof value === "string" && isKnownZone(value)
+      ? undefined
+      : `must be a name of the IANA database, as Europe/Berlin, and is ${JSON.stringify(value)}`
+}
+
+const compactionShape: Shape = {
+  compactPreserveWindow: whole(1, 10_000),
+  compactModel: orNull(text),
+  compactPrompt: orNull(text),
+  preCompactExtractionEnabled: flag,
+  preCompactMaxIterations: whole(1, 10),
+  preCompactPrompt: orNull(text),
+  strategy: shaped("strategy", {
+    type: oneOf("truncate", "recursive-summarization"),
+    chunkTokens: whole(200, 10_000_000),
+    chunkMessages: whole(1, 1_000_000)
+  })
+}
+
+const memoryShape: Shape = { recall: oneOf("auto", "off"), maxHits: whole(1), maxTokens: whole(1) }
+
+/** What `defineAssistant` takes, with the names of the settings in the engine. What has a file of its own is judged there. */
+export const assistantShape = (settings: Readonly<Record<string, keyof Settings>>): Shape => ({
+  id: text,
+  instructions: text,
+  persona: text,
+  tools: list,
+  maxSteps: whole(1, MAX_ITERATIONS),
+  assessWith: oneOf("heuristic", "model"),
+  listening: shaped("listening", listeningShape),
+  sleep: shaped("sleep", sleepShape),
+  messageRate: shaped("messageRate", { perPair: whole(2), windowMs: whole(1) }),
+  toolRules: list,
+  maxContextTokens: whole(1),
+  reservedResponseTokens: whole(1),
+  compaction: shaped("compaction", compactionShape),
+  memory: shaped("memory", memoryShape),
+  blocks: list,
+  recallScopes: list,
+  settings: shaped(
+    "settings",
+    Object.fromEntries(Object.entries(settings).map(([name, inEngine]) => [name, checkOfSetting(inEngine)]))
+  ),
+  contexts: any,
+  subAgents: any,
+  budget: any,
+  prices: any
+})
