@@ -86,6 +86,7 @@ export type MachineEvent =
   | { readonly type: "halt"; readonly reason: string }
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
+  | { readonly type: "remind" }
   | { readonly type: "undoCompaction" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)

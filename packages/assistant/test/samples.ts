@@ -151,6 +151,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "halt", reason: "fire drill" },
   { type: "resume" },
   { type: "refresh" },
+  { type: "remind", reminder: "tea" },
   { type: "undoCompaction", compaction: "compact_20260101_000000" },
   { type: "retire" },
   { type: "delegate", call: "order", at: 0 },
