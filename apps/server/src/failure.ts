@@ -26,6 +26,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   DefinitionUnknown: NotFound,
   UnknownAssistant: NotFound,
   DeadLetterUnknown: NotFound,
+  ReminderInvalid: Malformed,
   BlockUnknown: NotFound,
   PromptUnknown: NotFound,
   BlockRefused: Conflict,

@@ -17,7 +17,7 @@ import type {
   SubAgentNode
 } from "@reverie/server/api"
 import type { MountedGroup } from "@reverie/server/in-process"
-import { defined } from "@reverie/protocol"
+import { defined, type ReminderRule } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -249,6 +249,18 @@ export class Backend implements AsyncDisposable {
 
   undoCompaction(id: string, compaction: string): Promise<Taken> {
     return this.#ask("night", (api) => api.undoCompaction({ params: { id, compaction } }))
+  }
+
+  async reminders(id: string) {
+    return (await this.#ask("messages", (api) => api.reminders({ params: { id } }))).items
+  }
+
+  setReminder(id: string, reminder: string, payload: ReminderRule, key?: string): Promise<Taken> {
+    return this.#ask("messages", (api) => api.setReminder({ params: { id, reminder }, payload, ...keyed(key) }))
+  }
+
+  cancelReminder(id: string, reminder: string, key?: string): Promise<Taken> {
+    return this.#ask("messages", (api) => api.cancelReminder({ params: { id, reminder }, ...keyed(key) }))
   }
 
   async approvals(): Promise<ReadonlyArray<AskedApproval>> {
