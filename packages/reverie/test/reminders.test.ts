@@ -25,8 +25,16 @@ describe("fleet.reminders", () => {
 
   it("R1: what is no rule is refused with one sentence, and nothing is sent", async () => {
     await using fleet = await testFleet(desk, { model: "offline" })
-    for (const rule of [{ cron: "61 * * * *" }, { at: "soon" }, {}, { at: 0 }, { cron: "* * * * *", timeZone: "Mars" }]) {
-      const refused = await fleet.reminders.set("desk", "tide", { note: "Tide.", ...rule }).catch((error: unknown) => error)
+    for (const rule of [
+      { cron: "61 * * * *" },
+      { at: "soon" },
+      {},
+      { at: 0 },
+      { cron: "* * * * *", timeZone: "Mars" }
+    ]) {
+      const refused = await fleet.reminders
+        .set("desk", "tide", { note: "Tide.", ...rule })
+        .catch((error: unknown) => error)
       assert.instanceOf(refused, ReminderInvalid)
     }
     const none = await fleet.reminders.cancel("desk", "tide").catch((error: unknown) => error)
