@@ -21,6 +21,7 @@ import { promptsGoOn } from "./attacks/prompts-go-on.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
 import { refusedKey } from "./attacks/refused-key.ts"
+import { reminders } from "./attacks/reminders.ts"
 import { restoredStore } from "./attacks/restored-store.ts"
 import { smallDoor } from "./attacks/small-doors.ts"
 import { storms } from "./attacks/storms.ts"
@@ -50,7 +51,8 @@ export const attacks: ReadonlyArray<Attack> = [
   ...refusedKey,
   ...restoredStore,
   ...oldAge,
-  ...promptsGoOn
+  ...promptsGoOn,
+  ...reminders
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -62,6 +64,7 @@ const planted: Readonly<Record<string, string>> = {
   "failed-writes-believed": "failing-disk",
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
+  "forgets-reminders": "reminders",
   "forgets-notes": "crash-loop-kill-from-outside",
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
