@@ -8,7 +8,7 @@ import { Temporal } from "temporal-polyfill"
 type Day = Temporal.PlainDate
 type Zoned = Temporal.ZonedDateTime
 
-export const zones = [
+const zones = [
   ..."Africa/Cairo Africa/Casablanca Africa/El_Aaiun Africa/Johannesburg Africa/Lagos Africa/Nairobi".split(" "),
   ..."America/Adak America/Anchorage America/Argentina/Buenos_Aires America/Asuncion America/Bogota".split(" "),
   ..."America/Caracas America/Chicago America/Denver America/Halifax America/Havana America/Lima".split(" "),

@@ -43,9 +43,9 @@ const rules: ReadonlyArray<Partial<ReminderRule>> = [
 ]
 const quiets: ReadonlyArray<ReminderRule["quiet"]> = [
   undefined,
-  { from: "22:00", until: "07:00", then: "skip" },
-  { from: "22:00", until: "07:00", then: "later" },
-  { from: "01:30", until: "03:15", then: "later" }
+  { from: "22:00", until: "07:00", policy: "skip" },
+  { from: "22:00", until: "07:00", policy: "later" },
+  { from: "01:30", until: "03:15", policy: "later" }
 ]
 
 const aReminder = fc.record({
@@ -133,14 +133,14 @@ describe("reminders", () => {
   })
 
   it("R3: in quiet hours nothing is sent; what is put off comes once, at their end", () => {
-    const quiet = { from: "22:00", until: "07:00", then: "later" } as const
+    const quiet = { from: "22:00", until: "07:00", policy: "later" } as const
     const reminder = set({ cron: "0 * * * *", quiet, timeZone: "Europe/Berlin" }, Date.parse("2026-03-28T20:30:00Z"))
     assert.strictEqual(iso(reminder.next?.wakeAt), "2026-03-29T05:00:00.000Z")
     const { lines, sent } = fire(reminder, Date.parse("2026-03-29T05:00:00Z"))
     assert.lengthOf(sent, 1)
     assert.match(lines[0]?.reason ?? "", /quiet hours/)
     const never = set(
-      { cron: "0 * * * *", quiet: { ...quiet, then: "skip" }, timeZone: "Europe/Berlin" },
+      { cron: "0 * * * *", quiet: { ...quiet, policy: "skip" }, timeZone: "Europe/Berlin" },
       Date.parse("2026-03-28T20:30:00Z")
     )
     assert.strictEqual(iso(never.next?.wakeAt), "2026-03-29T05:00:00.000Z")
@@ -191,6 +191,6 @@ describe("reminders", () => {
     assert.match(refused({ at: "2026-02-30T09:00" }), /no time/)
     assert.match(refused({ at: "2026-03-20T11:59" }), /still to come/)
     assert.match(refused({ at: "2026-03-21T09:00", timeZone: "Mars/Olympus" }), /time zone/)
-    assert.match(refused({ cron: "0 9 * * *", quiet: { from: "07:00", until: "07:00", then: "skip" } }), /same time/)
+    assert.match(refused({ cron: "0 9 * * *", quiet: { from: "07:00", until: "07:00", policy: "skip" } }), /same time/)
   })
 })

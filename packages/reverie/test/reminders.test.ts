@@ -7,7 +7,7 @@ const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", t
 const HOUR = 3_600_000
 
 describe("fleet.reminders", () => {
-  it("R2, M2: what is set is told at its time, once, and stands in the list with what became of it", async () => {
+  it("R2, M2: what is set is heard at its time, once, and stands in the list with what became of it", async () => {
     await using fleet = await testFleet(desk, { model: "offline" })
     await fleet.reminders.set("desk", "tide", { inMs: HOUR, note: "Look at the tide." })
     await fleet.idle()
@@ -57,7 +57,7 @@ describe("fleet.reminders", () => {
     assert.deepStrictEqual([over?.state, over?.sent], ["cancelled", 0])
   })
 
-  it("the assistant sets one itself, and is told when the time has come", async () => {
+  it("the assistant sets one itself, and is heard when the time has come", async () => {
     const model = scriptedModel([
       { calls: [{ tool: "set_reminder", arguments: { name: "tide", note: "Look at the tide.", in_minutes: 30 } }] },
       "I shall look at the tide.",

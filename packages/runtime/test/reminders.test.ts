@@ -44,7 +44,7 @@ const settledOf = (life: Life) => life.settled().filter(({ id }) => id.startsWit
 const sitting = (more: LifeOptions = {}): Life => live({ startAt: NOON, model: { text: "Yes." }, ...more })
 
 describe("reminders of an assistant", () => {
-  it("M1, M2: one that is set stands as a durable timer, is told once at its time, and is over", () => {
+  it("M1, M2: one that is set stands as a durable timer, is heard once at its time, and is over", () => {
     const life = sitting()
     assert.deepStrictEqual(timersOf(life), [])
     remind(life, "tea", { inMillis: 10 * MINUTE, note: "Pour the tea." })
@@ -97,14 +97,14 @@ describe("reminders of an assistant", () => {
       definition: { listening: { channels: { room: "context" } } },
       model: () => Effect.sync(() => ({ text: `Look ${++asked}.` }))
     })
-    remind(life, "pulse", { cron: "*/30 * * * *", onlyWhen: ["overheard", "goals"] })
+    remind(life, "pulse", { cron: "*/30 * * * *", onlyWhen: ["ambient", "goals"] })
     life.pass(3 * HOUR)
     assert.strictEqual(asked, 0)
     const idle = recordOf(life, "pulse")
     assert.strictEqual(idle.sent, 6)
     assert.deepStrictEqual(
       [...new Set(idle.log.map(({ outcome, reason }) => `${outcome}: ${reason}`))],
-      ["skipped: nothing to do: there is nothing new of overheard, goals"]
+      ["skipped: nothing to do: there is nothing new of ambient, goals"]
     )
     life.post({ type: "message", text: "The kettle is on.", channel: "room" }, { from: "bo" })
     life.rest()
@@ -121,7 +121,7 @@ describe("reminders of an assistant", () => {
     assert.isTrue(since.slice(1).every(({ outcome }) => outcome === "skipped"))
   })
 
-  it("R4, M3: one that waits while the assistant is halted is told once, and the others say so", () => {
+  it("R4, M3: one that waits while the assistant is halted is heard once, and the others say so", () => {
     const life = sitting()
     remind(life, "pulse", { cron: "0 * * * *" })
     life.post({ type: "halt", reason: "holiday" })
@@ -215,7 +215,7 @@ const rules: Readonly<Record<string, Partial<ReminderRule>>> = {
   all: { rrule: "FREQ=HOURLY;INTERVAL=3", catchUp: "all", timeZone: "Asia/Kolkata" },
   calm: {
     cron: "*/30 * * * *",
-    quiet: { from: "22:00", until: "07:00", then: "later" },
+    quiet: { from: "22:00", until: "07:00", policy: "later" },
     timeZone: "Australia/Lord_Howe"
   }
 }

@@ -1,4 +1,4 @@
-// A server dies before a reminder is due, stays away over its time, and dies again and again around it: it is told once, or
+// A server dies before a reminder is due, stays away over its time, and dies again and again around it: it is heard once, or
 // stands on record with the reason.
 
 import type { Attack, Check } from "../attack.ts"
@@ -55,7 +55,7 @@ export const reminders: ReadonlyArray<Attack> = [
   {
     name: "reminders",
     item: 13,
-    says: "kill -9 before reminders are due, away over their time, killed again around it; each is told once",
+    says: "kill -9 before reminders are due, away over their time, killed again around it; each is heard once",
     isShort: true,
     run: async (scene, { isShort }) => {
       let server: Server = await scene.serve({ fleet: "small.ts" })
@@ -102,12 +102,12 @@ export const reminders: ReadonlyArray<Attack> = [
         { says: "what is no rule is refused", ok: wrong === 400, seen: String(wrong) },
         { says: "one is cancelled", ok: cancelled === 200 && gone?.sent === 0, seen: JSON.stringify(gone) },
         {
-          says: "one that was due while no server ran is told",
+          says: "one that was due while no server ran is heard",
           ok: soon?.sent === 1 && hasRun(soon),
           seen: JSON.stringify(soon)
         },
         {
-          says: "it is told once",
+          says: "it is heard once",
           ok: counts.get("soon") === 1 && !counts.has("gone"),
           seen: JSON.stringify([...counts])
         },
@@ -117,7 +117,7 @@ export const reminders: ReadonlyArray<Attack> = [
           seen: listed.stderr
         },
         {
-          says: "the command sets one, and it is told",
+          says: "the command sets one, and it is heard",
           ok: set2.code === 0 && late?.sent === 1,
           seen: set2.stderr + JSON.stringify(late)
         }

@@ -151,7 +151,7 @@ const addReminders = (root: Command, trunk: Trunk): void => {
     .addOption(new Option("--catch-up <policy>", "what is due late").choices(["once", "skip", "all"]))
     .addOption(
       new Option("--only-when <what...>", "ask the model only if there is any of it").choices([
-        "overheard",
+        "ambient",
         "journal",
         "goals"
       ])

@@ -69,7 +69,7 @@ export const ReminderView = Schema.Struct({
   onlyWhen: ReminderRule.fields.onlyWhen,
   setBy: Schema.String,
   setAt: Schema.Finite,
-  /** When it is told next; null when never again. */
+  /** When it comes next; null when never again. */
   nextAt: Schema.NullOr(Schema.Finite),
   /** Times that were sent to the assistant, and times that were not. */
   sent: Schema.Int,

@@ -287,7 +287,7 @@ export const timesOf = (rule: ReminderRule, timeZone: string, now: number): Resu
 export interface QuietHours {
   readonly from: string
   readonly until: string
-  readonly then: "skip" | "later"
+  readonly policy: "skip" | "later"
 }
 
 const millisOf = (clockTime: string): number =>

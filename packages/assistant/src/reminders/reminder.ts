@@ -76,7 +76,7 @@ interface Due {
 const dueOf = (rule: Rule, due: number): Due => {
   const over = rule.quiet === undefined ? undefined : quietUntil(rule.quiet, rule.timeZone, due)
   if (over === undefined) return { due, runAt: due }
-  if (rule.quiet?.then === "skip") return { due, runAt: due, reason: QUIET }
+  if (rule.quiet?.policy === "skip") return { due, runAt: due, reason: QUIET }
   const newer = nextTime(rule, due)
   return newer !== undefined && newer <= over ? { due, runAt: over, reason: PUT_OFF } : { due, runAt: over }
 }
@@ -234,7 +234,7 @@ export const remindersIn = (records: ReadonlyMap<string, Json>): ReadonlyArray<R
     .map((value) => value as unknown as Reminder)
     .toSorted((a, b) => (a.next?.wakeAt ?? Infinity) - (b.next?.wakeAt ?? Infinity) || (a.id < b.id ? -1 : 1))
 
-/** What the model reads of a time that was to run at a moment and is told now. */
+/** What the model reads of a time that was to run at a moment and is heard now. */
 export const reminderText = ({ id, note, timeZone }: Reminder, due: number, runAt: number, now: number): string => {
   const late = Math.floor((now - runAt) / GRACE_MILLIS)
   const hours = Math.floor(late / 60)

@@ -103,7 +103,7 @@ export const catchUpPolicies = ["once", "skip", "all"] as const
 export type CatchUpPolicy = (typeof catchUpPolicies)[number]
 
 /** What a rule may look for before it asks the model: something overheard, a journal entry, an open goal. */
-export const reminderNeeds = ["overheard", "journal", "goals"] as const
+export const reminderNeeds = ["ambient", "journal", "goals"] as const
 export type ReminderNeed = (typeof reminderNeeds)[number]
 
 /**
@@ -121,7 +121,7 @@ export const ReminderRule = Schema.Struct({
   timeZone: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(64))),
   /** Hours in which it does not remind, on the clocks of the time zone; `later` puts it off to their end. */
   quiet: Schema.optionalKey(
-    Schema.Struct({ from: clockTime, until: clockTime, then: Schema.Literals(["skip", "later"]) })
+    Schema.Struct({ from: clockTime, until: clockTime, policy: Schema.Literals(["skip", "later"]) })
   ),
   /** once when not said. */
   catchUp: Schema.optionalKey(Schema.Literals(catchUpPolicies)),

@@ -151,7 +151,7 @@ const isNeeded = (own: ShownRecords, { onlyWhen, ranAt, setAt }: Reminder): bool
   const since = ranAt ?? setAt
   return (onlyWhen ?? []).some((need) => {
     switch (need) {
-      case "overheard":
+      case "ambient":
         return [...recordsOf(own, "ambientMessages").values()].some((value) => isSince(value, "at", since))
       case "journal":
         return [...recordsOf(own, "journal").values()].some((value) => isSince(value, "timestamp", since))

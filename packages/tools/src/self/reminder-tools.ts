@@ -60,7 +60,7 @@ const ruleOf = (wanted: Wanted): Record<string, unknown> => ({
     quiet:
       wanted.quiet_from === undefined || wanted.quiet_until === undefined
         ? undefined
-        : { from: wanted.quiet_from, until: wanted.quiet_until, then: "later" }
+        : { from: wanted.quiet_from, until: wanted.quiet_until, policy: "later" }
   })
 })
 

@@ -50,7 +50,7 @@ interface SetOptions extends OrderOptions {
   readonly quiet?: string
   readonly inQuiet: "later" | "skip"
   readonly catchUp?: "once" | "skip" | "all"
-  readonly onlyWhen?: ReadonlyArray<"overheard" | "journal" | "goals">
+  readonly onlyWhen?: ReadonlyArray<"ambient" | "journal" | "goals">
 }
 
 const quietIn = ({ inQuiet, quiet }: SetOptions) => {
@@ -59,7 +59,7 @@ const quietIn = ({ inQuiet, quiet }: SetOptions) => {
   if (!/^\d\d:\d\d$/.test(from) || !/^\d\d:\d\d$/.test(until)) {
     throw new CommandFailed("usage", `--quiet takes hours as 22:00-07:00, and not ${JSON.stringify(quiet)}`)
   }
-  return { from, until, then: inQuiet }
+  return { from, until, policy: inQuiet }
 }
 
 /** What stands there after an order, where someone works. */
