@@ -4,6 +4,7 @@
 // I2  What is no rule is refused at once, with one sentence that says what is wrong.
 // I3  The libraries of rules are loaded with the first run, or the first reminder of the process.
 
+import type * as reminders from "@reverie/assistant/reminders"
 import type { Reminder } from "@reverie/assistant/reminders"
 import { defined, type Json, ReminderRule } from "@reverie/protocol"
 import * as Result from "effect/Result"
@@ -11,7 +12,7 @@ import * as Schema from "effect/Schema"
 import type { Tool, ToolRun } from "../tool.ts"
 import { selfTool, text } from "./self-tool.ts"
 
-export type ReminderRules = typeof import("@reverie/assistant/reminders")
+export type ReminderRules = typeof reminders
 
 let loaded: ReminderRules | undefined
 
