@@ -7,7 +7,7 @@
 // R4  While one time of a rule waits to be heard, no further one is sent, unless the policy is all.
 // R5  A change counts from its moment on: no time before it comes again, and a time that waits is not heard.
 
-import type { CatchUpPolicy, Json, ReminderNeed, ReminderRule } from "@reverie/protocol"
+import { type CatchUpPolicy, defined, type Json, type ReminderNeed, type ReminderRule } from "@reverie/protocol"
 import * as Result from "effect/Result"
 export { isTimeZone, nextTime, quietUntil, shownTime, type Times, timesOf } from "./occurrences.ts"
 import { nextTime, type QuietHours, quietUntil, shownTime, type Times, timesOf } from "./occurrences.ts"
@@ -149,7 +149,8 @@ export const fire = (reminder: Reminder, now: number): Fired => {
       due,
       count: 1,
       at: now,
-      ...(reason === undefined ? { outcome: "sent" as const } : { outcome: "skipped" as const, reason })
+      outcome: reason === undefined ? ("sent" as const) : ("skipped" as const),
+      ...defined({ reason })
     }))
   )
   const after = found.at(-1)?.due ?? reminder.after
@@ -186,12 +187,12 @@ export const setReminder = (
 ): Result.Result<Reminder, string> =>
   Result.map(timesOf(rule, rule.timeZone ?? timeZone, now), (times) => {
     const { catchUp = "once", note, onlyWhen, quiet } = rule
-    const shape = { ...times, catchUp, ...(quiet === undefined ? {} : { quiet }) }
+    const shape = { ...times, catchUp, ...defined({ quiet }) }
     return {
       ...shape,
       id,
       note,
-      ...(onlyWhen === undefined || onlyWhen.length === 0 ? {} : { onlyWhen }),
+      ...defined({ onlyWhen: onlyWhen?.length === 0 ? undefined : onlyWhen }),
       revision: (before?.revision ?? 0) + 1,
       state: "active",
       setAt: now,

@@ -31,6 +31,7 @@ import {
   type AnswerOutcome,
   AssistantId,
   assistantSender,
+  defined,
   type Entry,
   type Envelope,
   ENVELOPE_VERSION,
@@ -303,7 +304,7 @@ const remindOrdersOf = (session: Session, key: string, hops: number, { records =
     toItself(session.address, `${key}#remind-${reminder}`, assistantSender(session.address.assistant), hops, {
       type: "remind",
       reminder,
-      ...(value === null ? {} : { rule: value as unknown as ReminderRule })
+      ...defined({ rule: value === null ? undefined : (value as unknown as ReminderRule) })
     })
   )
 

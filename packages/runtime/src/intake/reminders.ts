@@ -11,6 +11,7 @@ import { contextOf, goalsOf } from "@reverie/assistant"
 import type { Reminder, ReminderLine } from "@reverie/assistant/reminders"
 import {
   type AcceptedEnvelope,
+  defined,
   type Envelope,
   ENVELOPE_VERSION,
   EnvelopeId,
@@ -216,5 +217,5 @@ export const noteReminders = (draft: CommitDraft, view: CommitView): Partial<Com
     dueAt === Infinity || draft.status === "retired"
       ? others
       : [...others, { name: REMINDER_TIMER, dueAt, event: { type: REMINDER_TIMER } }]
-  return { timers, ...(records.length === 0 ? {} : { records }) }
+  return { timers, ...defined({ records: records.length === 0 ? undefined : records }) }
 }

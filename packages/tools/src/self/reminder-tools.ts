@@ -72,7 +72,7 @@ const viewOf = ({ next, ...reminder }: Reminder, { ruleText, shownTime }: Remind
   note: reminder.note,
   when: ruleText(reminder),
   state: reminder.state,
-  ...(next === null ? {} : { next: shownTime(next.wakeAt, reminder.timeZone) })
+  ...defined({ next: next === null ? undefined : shownTime(next.wakeAt, reminder.timeZone) })
 })
 
 const setReminderTool = selfTool({

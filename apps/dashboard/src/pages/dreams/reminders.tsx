@@ -97,7 +97,7 @@ const Form = ({ id }: { readonly id: string }) => {
       data-form="reminder"
       onSubmit={(event) => {
         event.preventDefault()
-        const payload = { note, ...ruleIn(when.trim()), ...(timeZone === "" ? {} : { timeZone }) }
+        const payload = { note, ...ruleIn(when.trim()), timeZone: timeZone === "" ? "UTC" : timeZone }
         mutate((key) => ({ params: { id, reminder: reminder.trim() }, headers: { "idempotency-key": key }, payload }))
       }}
     >
