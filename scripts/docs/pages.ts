@@ -26,7 +26,20 @@ const GUIDES = "docs/guides"
 /** In the order in which they are read. */
 const guides: ReadonlyArray<readonly [section: string, names: ReadonlyArray<string>]> = [
   ["Start here", ["get-started", "concepts"]],
-  ["Guides", ["tools", "approvals", "memory", "sleep-and-dreams", "sub-agents", "models", "testing", "web-frameworks"]],
+  [
+    "Guides",
+    [
+      "tools",
+      "approvals",
+      "memory",
+      "sleep-and-dreams",
+      "reminders",
+      "sub-agents",
+      "models",
+      "testing",
+      "web-frameworks"
+    ]
+  ],
   ["Run it", ["deploying", "operating"]],
   ["Come from", ["from-langgraph", "from-mastra", "from-openai-agents", "from-letta"]]
 ]

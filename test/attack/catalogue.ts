@@ -23,6 +23,7 @@ import { promptsGoOn } from "./attacks/prompts-go-on.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
 import { refusedKey } from "./attacks/refused-key.ts"
+import { reminders } from "./attacks/reminders.ts"
 import { restoredStore } from "./attacks/restored-store.ts"
 import { smallDoor } from "./attacks/small-doors.ts"
 import { storms } from "./attacks/storms.ts"
@@ -54,7 +55,8 @@ export const attacks: ReadonlyArray<Attack> = [
   ...oldAge,
   ...promptsGoOn,
   ...compactionsHold,
-  ...asWritten
+  ...asWritten,
+  ...reminders
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -69,6 +71,7 @@ const planted: Readonly<Record<string, string>> = {
   "finds-no-run": "stray-tools",
   "forgets-floors": "compactions-hold",
   "forgets-holds": "compactions-hold",
+  "forgets-reminders": "reminders",
   "forgets-notes": "crash-loop-kill-from-outside",
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",

@@ -1,4 +1,4 @@
-// npm run bench -- context|memory|page|server|tick [--short] [--json]
+// npm run bench -- context|memory|page|rules|server|tick [--short] [--json]
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
@@ -15,6 +15,7 @@ import { benchIdle } from "./idle.ts"
 import { benchMemory } from "./memory.ts"
 import { benchPage } from "./page.ts"
 import { benchRecall } from "./recall.ts"
+import { benchRules } from "./rules.ts"
 import { benchServer } from "./server.ts"
 import { benchTick } from "./tick.ts"
 
@@ -48,6 +49,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   context: benchContext,
   memory: benchMemory,
   page: benchPage,
+  rules: benchRules,
   server: benchServer,
   tick: benchTick,
   fleet: (isShort) =>

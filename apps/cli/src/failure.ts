@@ -135,6 +135,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   HttpClientError: ownRows["server-unreachable"],
   SchemaError: ownRows["server-unreadable"],
   TargetAmbiguous: row("usage", 2, false, "name one of them"),
+  ReminderInvalid: row("not-a-reminder", 2, false, "reverie reminders set --help shows what a rule is"),
   DeadLetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
   DefinitionUnknown: row("unknown-definition", 4, false, ""),
   ForkRefused: ownRows.conflict,

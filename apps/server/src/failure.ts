@@ -28,6 +28,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   ApprovalUnknown: NotFound,
   UnknownAssistant: NotFound,
   DeadLetterUnknown: NotFound,
+  ReminderInvalid: Malformed,
   BlockUnknown: NotFound,
   PromptUnknown: NotFound,
   BlockRefused: Conflict,

@@ -88,6 +88,7 @@ export type MachineEvent =
   | { readonly type: "halt"; readonly reason: string }
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
+  | { readonly type: "remind" }
   | { readonly type: "undoCompaction" }
   | { readonly type: "releaseHistory" }
   | { readonly type: "deletePassage" }

@@ -151,6 +151,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "halt", reason: "fire drill" },
   { type: "resume" },
   { type: "refresh" },
+  { type: "remind", reminder: "tea" },
   { type: "undoCompaction", compaction: "compact_20260101_000000" },
   { type: "releaseHistory" },
   { type: "deletePassage", passage: "passage_0123456789abcdef" },

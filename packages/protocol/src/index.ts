@@ -15,6 +15,7 @@ export {
   type AssignmentEnd,
   AssignmentReport,
   AssignmentRequest,
+  type CatchUpPolicy,
   type Insulation,
   insulations,
   MAX_TASK_CHARS,
@@ -24,7 +25,9 @@ export {
   type Lane,
   laneOf,
   LANES,
-  MAX_MESSAGE_CHARS
+  MAX_MESSAGE_CHARS,
+  type ReminderNeed,
+  ReminderRule
 } from "./mail/event.ts"
 export { TenantId, AssistantId, EnvelopeId, Address, DEFAULT_TENANT, addressKey, sameAddress } from "./json.ts"
 export { longWork, SHORT_TEXT } from "./long-work.ts"

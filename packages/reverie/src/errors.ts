@@ -89,6 +89,17 @@ export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("
 }
 
 /**
+ * A reminder is no rule, has no time that is still to come, or is not there to be cancelled. The message says what is wrong.
+ * @example if (error instanceof ReminderInvalid) console.error(error.message)
+ */
+export class ReminderInvalid extends Schema.TaggedError<ReminderInvalid>()("ReminderInvalid", {
+  reminder: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
  * An assistant gave no whole answer: its tick failed, it ran out of steps or of budget, or it is halted. `code` is the name of the
  * error behind it, `StepsSpent`, `BudgetSpent` or `Halted`; a halted one answers after `fleet.resume`.
  * @example

@@ -43,6 +43,7 @@ import {
   type SleepOptions
 } from "./fleet/ordering.ts"
 import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./fleet/records.ts"
+import { type FleetReminders, openReminders } from "./fleet/reminders.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"
 import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
 import { type FleetMonitor, type FleetOutbox, openMonitor } from "./fleet/watching.ts"
@@ -159,7 +160,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? (await this.#run(freshId))
-    const assistant = this.#meant(to)
+    const assistant = this.#isExact ? to : targetIn(this.#opened.directory, to)
     const { from = "user", traceparent } = options
     judgeOptions(options)
     const envelope = Result.getOrThrow(envelopeOf({ id, tenant: this.tenant, to: assistant, from, event, traceparent }))
@@ -197,19 +198,15 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    */
   ask(to: string, text: string, options: AskOptions = {}): AsyncIterable<Part> {
     const { directory, hub, onBroken, openFleet, teams } = this.#opened
-    const { inspect, newest } = this.#read.core
     const id = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
     return asked({
       id,
       options,
       onBroken,
-      run: (effect) => this.#run(effect),
       target: () => (this.#isExact ? to : targetIn(directory, to)),
       send: (assistant, id) => this.send(assistant, text, { ...options, id }),
       isTeam: (assistant) => teams.some((team) => team.id === assistant),
-      tenant: this.tenant,
-      inspect,
-      newest,
+      ...this.#read.core,
       listen: (listener) => hub.listen(listener),
       onEnd: (listener) => openFleet.onEnd(listener)
     })
@@ -329,6 +326,11 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return openCompactions(this.#read.core, this.#post, this.#opened.definition.assistants)
   }
 
+  /** Times that assistants are to be reminded of something: set, listed, cancelled. */
+  get reminders(): FleetReminders {
+    return openReminders(this.#read.core, this.#post)
+  }
+
   /** Assistants gone through again from their ledger, and single ticks with changes. */
   get replay(): FleetReplay {
     return openReplay(this.#read.replay, this.#opened.definition, () => this.#run(Model))
@@ -386,10 +388,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     { note, ...options }: OrderOptions & { readonly note?: string }
   ): Promise<Receipt> {
     return this.#order(to, { type: "approval", approval, decision, ...defined({ note }) }, options)
-  }
-
-  #meant(target: string): string {
-    return this.#isExact ? target : targetIn(this.#opened.directory, target)
   }
 
   #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {

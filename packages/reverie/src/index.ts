@@ -103,6 +103,7 @@ export {
   type IsolatedToolDefinition,
   type IsolateOptions,
   memoryTools,
+  reminderTools,
   selfTools,
   sendMessage,
   type Tool,
@@ -138,6 +139,8 @@ export {
   type Terms
 } from "./fleet-options.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
+export type { FleetReminders, ReminderReadings, ReminderRequest } from "./fleet/reminders.ts"
+export type { Reminder, ReminderLine } from "@reverie/assistant/reminders"
 export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./views/definition-view.ts"
 export type { FleetCompactions, FleetMemories, OrderOptions, SleepOptions } from "./fleet/ordering.ts"

@@ -34,6 +34,7 @@ const aSession = (rows: ReadonlyArray<RecordRow> = []): Session =>
 const viewOf = (session: Session, over: Partial<CommitView> = {}): CommitView => ({
   session,
   arrival: undefined,
+  now: 0,
   isTaken: false,
   tail: [],
   ...over

@@ -100,7 +100,12 @@ describe("the tools of self-management", () => {
     ])
     assert.deepStrictEqual(categoryOf("update_system_prompt"), ["dangerous"])
     assert.deepStrictEqual(categoryOf("go_to_sleep"), ["safe_chain"])
-    assert.strictEqual(selfTools.length, 15)
+    assert.deepStrictEqual(categoryOf("set_reminder", "list_reminders", "cancel_reminder"), [
+      "safe_chain",
+      "safe_chain",
+      "safe_chain"
+    ])
+    assert.strictEqual(selfTools.length, 18)
   })
 
   it("self tools I1: each uses the records and may run again after a crash", () => {

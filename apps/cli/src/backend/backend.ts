@@ -17,7 +17,7 @@ import type {
   SubAgentNode
 } from "@reverie/server/api"
 import type { MountedGroup } from "@reverie/server/in-process"
-import { defined } from "@reverie/protocol"
+import { defined, type ReminderRule } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -234,17 +234,18 @@ export class Backend implements AsyncDisposable {
     return items.map(({ record }) => record).toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   }
 
-  /** The compaction whose marker stands at the beginning of what the model is shown. */
-  async currentCompaction(id: string): Promise<string | undefined> {
-    const query = { limit: 1 }
-    return (await this.#ask("night", (api) => api.compactions({ params: { id }, query }))).current ?? undefined
+  /** The compaction at the beginning of what the model is shown, and the undo that holds the history. */
+  async historyNow(id: string) {
+    const { current, hold } = await this.#ask("night", (api) =>
+      api.compactions({ params: { id }, query: { limit: 1 } })
+    )
+    return { current: current ?? undefined, hold: hold ?? undefined }
   }
 
   /** One of them whole, with the messages that it took out of sight. */
   async opened(id: string, { id: compaction }: Compaction) {
     const found = await this.#ask("night", (api) => api.compaction({ params: { id, compaction } }))
-    const messages: ReadonlyArray<PlacedMessage> = found.messages
-    return { compaction: found.compaction.record, messages }
+    return { compaction: found.compaction.record, messages: found.messages as ReadonlyArray<PlacedMessage> }
   }
 
   undoCompaction(id: string, compaction: string): Promise<Taken> {
@@ -255,12 +256,6 @@ export class Backend implements AsyncDisposable {
     return this.#ask("night", (api) => api.releaseHistory({ params: { id }, ...keyed(key) }))
   }
 
-  /** The undo that holds the history. */
-  async hold(id: string) {
-    const query = { limit: 1 }
-    return (await this.#ask("night", (api) => api.compactions({ params: { id }, query }))).hold ?? undefined
-  }
-
   window(id: string) {
     return this.#ask("night", (api) => api.window({ params: { id } }))
   }
@@ -269,16 +264,23 @@ export class Backend implements AsyncDisposable {
     return this.#ask("memory", (api) => api.deletePassage({ params: { id, passage } }))
   }
 
+  async reminders(id: string) {
+    return (await this.#ask("messages", (api) => api.reminders({ params: { id } }))).items
+  }
+
+  setReminder(id: string, reminder: string, payload: ReminderRule, key?: string): Promise<Taken> {
+    return this.#ask("messages", (api) => api.setReminder({ params: { id, reminder }, payload, ...keyed(key) }))
+  }
+
+  cancelReminder(id: string, reminder: string, key?: string): Promise<Taken> {
+    return this.#ask("messages", (api) => api.cancelReminder({ params: { id, reminder }, ...keyed(key) }))
+  }
+
   async approvals(): Promise<ReadonlyArray<AskedApproval>> {
     return (await this.#ask("approvals", (api) => api.open())).items
   }
 
-  decide(
-    id: string,
-    approval: string,
-    decision: "approved" | "denied",
-    { note }: { readonly note?: string }
-  ): Promise<Taken> {
+  decide(id: string, approval: string, decision: "approved" | "denied", { note }: { readonly note?: string }) {
     const payload = { decision, ...defined({ note }) }
     return this.#ask("approvals", (api) => api.decide({ params: { id, approval }, payload }))
   }
@@ -316,8 +318,7 @@ export class Backend implements AsyncDisposable {
   }
 
   async create(id: string, definition?: string): Promise<"created" | "exists"> {
-    const payload = { id, ...defined({ definition }) }
-    return (await this.#ask("assistants", (api) => api.create({ payload }))).outcome
+    return (await this.#ask("assistants", (api) => api.create({ payload: { id, ...defined({ definition }) } }))).outcome
   }
 
   send(id: string, text: string, question: Question): Promise<Taken> {
@@ -380,8 +381,7 @@ export class Backend implements AsyncDisposable {
     const { activity, commits, jobs, receives, waiting } = view
     if (!isLasting(view) || (jobs.length > 0 && activity !== "halted")) return false
     if (waiting === 0) return true
-    const query = { limit: PAGE }
-    const { items } = await this.#ask("assistants", (api) => api.mailbox({ params: { id }, query }))
+    const { items } = await this.#ask("assistants", (api) => api.mailbox({ params: { id }, query: { limit: PAGE } }))
     if (items.some(({ lane }) => receives.includes(lane))) return false
     // What was heard between the two answers waits no more, and is in hand.
     return (await this.view(id))?.commits === commits

@@ -1,4 +1,4 @@
-// Minds: the part of the tree about what assistants remember: memory, compactions, dreams, replay.
+// Minds: the part of the tree about what assistants remember: memory, compactions, dreams, reminders, replay.
 
 import { Argument, type Command, Option } from "commander"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
@@ -128,6 +128,50 @@ const addNights = (root: Command, trunk: Trunk): void => {
   )
 }
 
+const addReminders = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const reminders = branch(root, "reminders", "list the reminders of one assistant, set, change or cancel one")
+  const ls = leaf(reminders, "ls <id>", {
+    kind: "list",
+    says: "list its reminders, the next one first, with what became of their times",
+    example: "reminders ls desk",
+    isDefault: true
+  })
+  does(ls, trunk, async (options, id) => (await import("../commands/agents/reminders.ts")).list(id, options, stop))
+  const set = leaf(reminders, "set <id> <reminder> <note>", {
+    kind: "order",
+    says: "set a reminder, or change the one of that name",
+    example: 'reminders set desk standup "Ask for news." --cron "0 9 * * 1-5" --time-zone Europe/Berlin'
+  })
+    .option("--at <time>", "at a clock time, 2026-11-24T09:00, or with an offset")
+    .addOption(new Option("--in <seconds>", "in so many seconds").argParser(atLeastOne))
+    .option("--cron <rule>", "again and again: minute hour day month weekday")
+    .option("--rrule <rule>", "by a calendar rule, FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0")
+    .option("--start <time>", "the first time of a calendar rule")
+    .option("--time-zone <name>", "whose clocks are meant, such as Europe/Berlin")
+    .option("--quiet <hours>", "hours in which it does not remind, 22:00-07:00")
+    .addOption(new Option("--in-quiet <what>", "what falls into them").choices(["later", "skip"]).default("later"))
+    .addOption(new Option("--catch-up <policy>", "what is due late").choices(["once", "skip", "all"]))
+    .addOption(
+      new Option("--only-when <what...>", "ask the model only if there is any of it").choices([
+        "ambient",
+        "journal",
+        "goals"
+      ])
+    )
+  does(set, trunk, async (options, id, reminder, note) =>
+    (await import("../commands/agents/reminders.ts")).set(id, reminder, note, options, stop)
+  )
+  const cancel = leaf(reminders, "cancel <id> <reminder>", {
+    kind: "order",
+    says: "cancel a reminder; a time of it that still waits is not told",
+    example: "reminders cancel desk standup"
+  })
+  does(cancel, trunk, async (options, id, reminder) =>
+    (await import("../commands/agents/reminders.ts")).cancel(id, reminder, options, stop)
+  )
+}
+
 const addReplay = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const replay = leaf(root, "replay <id>", {
@@ -156,5 +200,6 @@ const addReplay = (root: Command, trunk: Trunk): void => {
 export const addMinds = (root: Command, trunk: Trunk): void => {
   addMemory(root, trunk)
   addNights(root, trunk)
+  addReminders(root, trunk)
   addReplay(root, trunk)
 }

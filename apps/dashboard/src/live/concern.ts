@@ -25,11 +25,12 @@ const memory: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/memory/profiles"
 ]
 const night: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/dreams", "GET /v1/assistants/:id/compactions"]
+const reminders: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/reminders"]
 const subAgentTree: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/subagents"]
 
 const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
   created: [...inspect, ...subAgentTree],
-  "state-changed": [...inspect, ...subAgentTree],
+  "state-changed": [...inspect, ...subAgentTree, ...reminders],
   "tick-started": [...inspect, ...mail, ...ticks],
   "model-replied": [...inspect, ...ticks, ...contexts],
   "model-failed": [...inspect, ...ticks],

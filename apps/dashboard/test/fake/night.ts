@@ -145,6 +145,32 @@ export const nightHandlers: Handlers = {
     schedule: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "Europe/Berlin" },
     nextAt: world.now() + 5 * HOUR
   }),
+  "GET /v1/assistants/:id/reminders": (world) => ({
+    items: [
+      {
+        id: "tea",
+        note: "Pour the tea.",
+        state: "active",
+        timeZone: "Europe/Berlin",
+        cron: "0 15 * * *",
+        catchUp: "once",
+        setBy: "person",
+        setAt: world.now() - 5 * HOUR,
+        nextAt: world.now() + HOUR,
+        sent: 3,
+        skipped: 1,
+        log: [{ due: world.now() - HOUR, count: 1, outcome: "skipped", reason: "quiet hours", at: world.now() - HOUR }]
+      }
+    ]
+  }),
+  "PUT /v1/assistants/:id/reminders/:reminder": (world, { params }) => {
+    world.audit("messages.set-reminder", `${String(params["id"])}/${String(params["reminder"])}`)
+    return { outcome: "accepted", envelope: "e-5" }
+  },
+  "DELETE /v1/assistants/:id/reminders/:reminder": (world, { params }) => {
+    world.audit("messages.cancel-reminder", `${String(params["id"])}/${String(params["reminder"])}`)
+    return { outcome: "accepted", envelope: "e-6" }
+  },
   "GET /v1/assistants/:id/subagents": (_world, { params }) => subAgentTree(params["id"] ?? ""),
   "POST /v1/assistants/:id/sub-agents": (world, { params }) => {
     world.audit("sub-agent-tree.delegate", String(params["id"]))

@@ -3,12 +3,13 @@
 // M1  A message is answered with 202 only after it is durable; the same key again is the same answer.
 // M2  A stream that breaks loses nothing: `answers` tells the same run again from its beginning, or its end.
 
+import { ReminderRule } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { failures } from "./errors.ts"
-import { Id, Key, limit, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
+import { Id, Key, keyed, limit, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
 
 const MAX_MESSAGE_CHARS = 1_000_000
 
@@ -45,6 +46,43 @@ export const ChatEvent = Schema.StructWithRest(Schema.Struct({ type: Schema.Stri
 ])
 const chat = HttpApiSchema.StreamSse({ data: ChatEvent })
 
+// Reminder: a time that an assistant is to be reminded of something, as it is kept.
+
+const ReminderLine = Schema.Struct({
+  due: Schema.Finite,
+  /** The last of several in a row that ended alike. */
+  until: Schema.optionalKey(Schema.Finite),
+  count: Schema.Int,
+  outcome: Schema.Literals(["sent", "ran", "skipped"]),
+  reason: Schema.optionalKey(Schema.String),
+  at: Schema.Finite
+})
+
+export const ReminderView = Schema.Struct({
+  id: Schema.String,
+  note: Schema.String,
+  state: Schema.Literals(["active", "done", "cancelled"]),
+  timeZone: Schema.String,
+  at: Schema.optionalKey(Schema.Finite),
+  cron: Schema.optionalKey(Schema.String),
+  rrule: Schema.optionalKey(Schema.String),
+  quiet: ReminderRule.fields.quiet,
+  catchUp: Schema.Literals(["once", "skip", "all"]),
+  onlyWhen: ReminderRule.fields.onlyWhen,
+  setBy: Schema.String,
+  setAt: Schema.Finite,
+  /** When it comes next; null when never again. */
+  nextAt: Schema.NullOr(Schema.Finite),
+  /** Times that were sent to the assistant, and times that were not. */
+  sent: Schema.Int,
+  skipped: Schema.Int,
+  /** What became of its newest times. */
+  log: Schema.Array(ReminderLine)
+})
+export type ReminderView = typeof ReminderView.Type
+
+const ofReminder = { ...ofAssistant, reminder: Text(64) }
+
 export class MessagesGroup extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("send", "/v1/assistants/:id/messages", {
     params: ofAssistant,
@@ -70,6 +108,27 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
     params: ofAssistant,
     query: { before: Schema.optionalKey(WholeFromQuery), limit },
     success: Schema.Struct({ items: Schema.Array(MessageView), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** Its reminders, the next one first. */
+  HttpApiEndpoint.get("reminders", "/v1/assistants/:id/reminders", {
+    params: ofAssistant,
+    success: Schema.Struct({ items: Schema.Array(ReminderView) }),
+    error: failures
+  }),
+  /** Sets a reminder, or changes the one of that id. */
+  HttpApiEndpoint.put("setReminder", "/v1/assistants/:id/reminders/:reminder", {
+    params: ofReminder,
+    headers: keyed,
+    payload: ReminderRule,
+    success: Receipt,
+    error: failures
+  }),
+  /** Cancels it; a time of it that still waits is not told. */
+  HttpApiEndpoint.delete("cancelReminder", "/v1/assistants/:id/reminders/:reminder", {
+    params: ofReminder,
+    headers: keyed,
+    success: Receipt,
     error: failures
   }),
   /** What came, and comes, back for a message: one run of AG-UI. */

@@ -71,7 +71,7 @@ const onlyLooked = (): never => {
 /** What an open fleet answers of itself, answered for a store that no process of ours works on. */
 const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, place: string): ReadFleet => {
   const { approvals, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts } = peek
-  const { monitor, replay, subAgents, tenant, views } = peek
+  const { monitor, reminders, replay, subAgents, tenant, views } = peek
   return {
     approvals,
     blocks,
@@ -83,6 +83,7 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
     memory,
     outbox,
     prompts,
+    reminders,
     subAgents,
     tenant,
     views,

@@ -68,7 +68,7 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
 
 const MAIL = ["message", "timer", "sleep", "compact", "undoCompaction", "releaseHistory", "deletePassage"] as const
 const REPLY = ["wake", "report", "approval"] as const
-const CONTROL = ["halt", "resume", "refresh", "retire", "delegate"] as const
+const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
 
 const thinking = ["awake.assessing.weighing", "awake.thinking.inferring", "awake.thinking.parked"] as const
 const waiting = ["awake.awaitingApproval", "awake.awaitingReports"] as const
@@ -127,8 +127,8 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: restingStates.filter((state) => state !== "retired"),
-    events: ["refresh"],
-    reason: "the runtime deals with it: a sleep schedule is none of the chart's business"
+    events: ["refresh", "remind"],
+    reason: "the runtime deals with it: sleep schedules and reminders are none of the chart's business"
   },
   {
     kind: "nothing",
@@ -139,7 +139,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: passingStates,
-    events: [...MAIL, ...REPLY, "resume", "refresh"],
+    events: [...MAIL, ...REPLY, "resume", "refresh", "remind"],
     reason: "it is never at rest here, so nothing can come"
   },
   lateJob("assess", "awake.assessing.weighing"),

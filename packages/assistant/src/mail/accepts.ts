@@ -10,7 +10,13 @@ import { whyIgnored } from "../chart/ignored.ts"
 const eventTypes: ReadonlyArray<EventType> = Event.members.map((member) => member.fields.type.literal)
 
 /** The chart passes them over because the runtime deals with them. */
-const dealtWith: ReadonlySet<EventType> = new Set(["undoCompaction", "releaseHistory", "deletePassage", "refresh"])
+const dealtWith: ReadonlySet<EventType> = new Set([
+  "undoCompaction",
+  "releaseHistory",
+  "deletePassage",
+  "refresh",
+  "remind"
+])
 
 /** What the state alone does not tell. */
 const means = (type: EventType, context: AssistantContext, status: string): boolean => {
@@ -24,6 +30,7 @@ const means = (type: EventType, context: AssistantContext, status: string): bool
     case "message":
     case "timer":
     case "sleep":
+    case "remind":
       // A sub-agent receives its task, and nothing else.
       return context.assignment === null
     case "compact":

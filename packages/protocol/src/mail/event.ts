@@ -95,12 +95,59 @@ const MessageEvent = Schema.Struct({
   )
 })
 
-/** A time the assistant asked for has come, or an autonomous tick is due. */
+// Reminder: a time that an assistant or a person asked for, as it crosses the wire.
+
+/** What a reminder of its own is called: it stands in ids of envelopes. */
+const reminderId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]*$/), Schema.isMaxLength(64))
+const clockTime = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
+const short = Schema.String.check(Schema.isMaxLength(256))
+
+/** once: of several that are due, the newest runs. skip: only what is due now. all: each. */
+export const catchUpPolicies = ["once", "skip", "all"] as const
+export type CatchUpPolicy = (typeof catchUpPolicies)[number]
+
+/** What a rule may look for before it asks the model: something overheard, a journal entry, an open goal. */
+export const reminderNeeds = ["ambient", "journal", "goals"] as const
+export type ReminderNeed = (typeof reminderNeeds)[number]
+
+/**
+ * When to remind, and of what. Exactly one of `at` (`2026-11-24T09:00` in the time zone, or with an offset), `inMillis`,
+ * `cron` (five fields) and `rrule` (RFC 5545, from `start` on).
+ */
+export const ReminderRule = Schema.Struct({
+  note: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(1_500)),
+  at: Schema.optionalKey(short),
+  inMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  cron: Schema.optionalKey(short),
+  rrule: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1_000))),
+  start: Schema.optionalKey(short),
+  /** A name of the IANA database; that of the sleep schedule when not said, else UTC. */
+  timeZone: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(64))),
+  /** Hours in which it does not remind, on the clocks of the time zone; `later` puts it off to their end. */
+  quiet: Schema.optionalKey(
+    Schema.Struct({ from: clockTime, until: clockTime, policy: Schema.Literals(["skip", "later"]) })
+  ),
+  /** once when not said. */
+  catchUp: Schema.optionalKey(Schema.Literals(catchUpPolicies)),
+  /** Without any of these the model is not asked. */
+  onlyWhen: Schema.optionalKey(Schema.Array(Schema.Literals(reminderNeeds)).check(Schema.isMaxLength(3)))
+})
+export type ReminderRule = typeof ReminderRule.Type
+
+/** Sets a reminder, or changes the one of that id; without a rule it is cancelled. */
+const RemindEvent = Schema.Struct({
+  type: Schema.Literal("remind"),
+  reminder: reminderId,
+  rule: Schema.optionalKey(ReminderRule)
+})
+
+/** A time the assistant asked for has come, or an autonomous tick is due. `reminder`: which rule, and the time it was due. */
 const TimerEvent = Schema.Struct({
   type: Schema.Literal("timer"),
   context: contextName,
   name: Schema.String.check(Schema.isMaxLength(128)),
-  note: reason
+  note: reason,
+  reminder: Schema.optionalKey(Schema.Struct({ revision: Schema.Int, due: Schema.Int, runAt: Schema.Int }))
 })
 
 /**
@@ -181,6 +228,7 @@ export const Event = Schema.Union([
   HaltEvent,
   ResumeEvent,
   RefreshEvent,
+  RemindEvent,
   RetireEvent
 ])
 export type Event = typeof Event.Type
@@ -194,6 +242,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   halt: "control",
   resume: "control",
   refresh: "control",
+  remind: "control",
   retire: "control",
   delegate: "control",
   wake: "reply",

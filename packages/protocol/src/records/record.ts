@@ -31,6 +31,8 @@ export const ownKinds = [
   "replies",
   /** What was shown beside an event and stays there while the event stands in the window, by the place of the event. */
   "shown",
+  /** A reminder, by its id: its rule, when it is next due, and what became of its times. */
+  "reminder",
   /** Of a team: a question it works on, by its envelope, and whose turn it is. */
   "team"
 ] as const

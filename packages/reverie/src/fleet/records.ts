@@ -37,6 +37,7 @@ import { type Blocks, blocksOf } from "./blocks.ts"
 import { type DeadLetterReadings, deadLettersIn, lettersBy } from "./dead-letters.ts"
 import { type CompactionReadings, compactionsIn, type FleetMemory, memoryIn } from "./memories.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
+import { type ReminderReadings, remindersIn } from "./reminders.ts"
 import { type ReplayReadings, replayIn } from "./replay.ts"
 import { type SubAgentReadings, subAgentsIn } from "./sub-agents.ts"
 import {
@@ -71,6 +72,8 @@ export interface FleetReadings {
   readonly memory: FleetMemory
   /** How histories were compacted. */
   readonly compactions: CompactionReadings
+  /** Times that assistants are to be reminded of something. */
+  readonly reminders: ReminderReadings
   /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
   readonly history: FleetHistory
   /** Assistants gone through again from their ledger. */
@@ -288,6 +291,10 @@ export class Readings implements FleetReadings {
 
   get compactions() {
     return (this.#made.compactions ??= compactionsIn(this.core))
+  }
+
+  get reminders() {
+    return (this.#made.reminders ??= remindersIn(this.core))
   }
 
   get history() {

@@ -9,6 +9,8 @@ export interface CommitView {
   readonly session: Session
   /** The envelope that the commit is about. */
   readonly arrival: AcceptedEnvelope | undefined
+  /** When the commit is made. */
+  readonly now: number
   /** The statechart has taken the envelope: it was not skipped, ignored or dead-lettered. */
   readonly isTaken: boolean
   /** The newest messages before the commit. */

@@ -31,6 +31,7 @@ import {
   type AnswerOutcome,
   AssistantId,
   assistantSender,
+  defined,
   type Entry,
   type Envelope,
   ENVELOPE_VERSION,
@@ -40,6 +41,7 @@ import {
   type Notice,
   noticesOf,
   type RecordChange,
+  type ReminderRule,
   sendingAssistant,
   type Settlement,
   type TickEnd,
@@ -296,6 +298,18 @@ const reflectionAfter = (session: Session, key: string, hops: number, { records 
     : []
 }
 
+/** Reminders that a run set or cancelled: each is an order to itself, heard as one of a person is. */
+const remindOrdersOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) =>
+  records.filter(isReminderOrder).map(({ key: reminder, value }) =>
+    toItself(session.address, `${key}#remind-${reminder}`, assistantSender(session.address.assistant), hops, {
+      type: "remind",
+      reminder,
+      ...defined({ rule: value === null ? undefined : (value as unknown as ReminderRule) })
+    })
+  )
+
+const isReminderOrder = ({ kind }: RecordChange): boolean => kind === "reminder"
+
 const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "state" && key === SLEEP_ORDER_KEY
 
 /** The order that `go_to_sleep` has put among the records. */
@@ -322,11 +336,12 @@ export const sideEffectsOf = (
   sends: [
     ...result.sends,
     ...sleepOrderOf(session, run.key, run.hops, result),
+    ...remindOrdersOf(session, run.key, run.hops, result),
     ...reportOf(session, call, run.key, run.hops, result),
     ...reflectionAfter(session, run.key, run.hops, result)
   ],
   records: [
-    ...(result.records ?? []).filter((change) => !isSleepOrder(change)),
+    ...(result.records ?? []).filter((change) => !isSleepOrder(change) && !isReminderOrder(change)),
     ...counted(session, result.ok, run.now)
   ]
 })

@@ -29,6 +29,7 @@ import { advance, reopenHistory, type Session, signalsOf } from "../session/sess
 import { beginTurn, followTurn, inSpan, inTurn } from "../telemetry/spans.ts"
 import { createPendingChildren } from "../sub-agents/child-job.ts"
 import { TEAM_DUE, teamDueOf } from "../jobs/team-records.ts"
+import { firedReminders, REMINDER_TIMER } from "../intake/reminders.ts"
 import { contributed, skipRules } from "../intake/skip-rules.ts"
 
 /** Results that came after their job had been stopped or replaced. */
@@ -79,7 +80,7 @@ export const planned = (
   }
   return Effect.map(
     session.inSlices(() => draftOf(inputs, turnInput)),
-    (draft) => turnOf(inputs, contributed(draft, decision, { session, arrival, isTaken, tail }))
+    (draft) => turnOf(inputs, contributed(draft, decision, { session, arrival, now, isTaken, tail }))
   )
 }
 
@@ -226,6 +227,9 @@ export const handleTimer = Effect.fnUntraced(function* (session: Session, timer:
   }
   if (problem === undefined && timer.name === TEAM_DUE) {
     return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now, fired)
+  }
+  if (problem === undefined && timer.name === REMINDER_TIMER) {
+    return yield* commit(session, unmoved(session), yield* firedReminders(session, now), now, fired)
   }
   const event = timer.event as unknown as Input
   const turnInput: TurnInput = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }

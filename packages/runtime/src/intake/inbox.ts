@@ -53,11 +53,14 @@ const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
   })
 }
 
-/** What a timer says: a reflection without a note of its own asks its questions, any other one tells its name. */
-const timerText = (session: Session, { name, note }: { readonly name: string; readonly note?: string }): string =>
-  name === REFLECTION_TIMER && note === undefined
-    ? reflectionQuestion(session)
-    : `[timer ${name}] ${note ?? "It is time."}`
+/** What a timer says: a reflection without a note of its own asks its questions, a reminder its own text, any other one its name. */
+const timerText = (
+  session: Session,
+  { name, note, reminder }: Extract<AcceptedEnvelope["event"], { readonly type: "timer" }>
+): string => {
+  if (name === REFLECTION_TIMER && note === undefined) return reflectionQuestion(session)
+  return reminder === undefined || note === undefined ? `[timer ${name}] ${note ?? "It is time."}` : note
+}
 
 const referring = (blocks: ReadonlyArray<string> = []) => (blocks.length === 0 ? {} : { blocks })
 
@@ -118,6 +121,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "wake":
     case "resume":
     case "refresh":
+    case "remind":
     case "undoCompaction":
     case "releaseHistory":
     case "deletePassage":

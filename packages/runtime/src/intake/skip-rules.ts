@@ -43,6 +43,7 @@ import { addReplies, isJournalsReflection, recordInFlight } from "../commit/repl
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
 import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
 import type { CommitView } from "../commit/commit-view.ts"
+import { noteReminders, REMINDER_TIMER, remindersSet, whyNoReminder } from "./reminders.ts"
 import { addTeamDue } from "../jobs/team-records.ts"
 import { addTraces } from "../telemetry/spans.ts"
 
@@ -68,9 +69,17 @@ export const wakes = (session: Session, envelope: AcceptedEnvelope | UnreadableE
   if ("unreadable" in envelope) return false
   const judgement = judged(session, envelope)
   return judgement === undefined
-    ? envelope.event.type === "timer" && !isJournalsReflection(envelope)
+    ? envelope.event.type === "timer" &&
+        !isJournalsReflection(envelope) &&
+        idleReminder(session, envelope) === undefined
     : judgement.verdict === "trigger" && waking.has(judgement.rule)
 }
+
+/** Why a time of a reminder begins no tick. */
+const idleReminder = (session: Session, { event }: AcceptedEnvelope) =>
+  event.type === "timer" && event.reminder !== undefined
+    ? whyNoReminder(session, event.name, event.reminder)
+    : undefined
 
 /** What is written of a skipped envelope. */
 type Skip = TurnInput
@@ -114,6 +123,19 @@ const shownAfter = Effect.fnUntraced(function* (session: Session, start: History
   const shown = yield* readPast(session.address, start?.from ?? { no: 1, index: 0 })
   return shown.reduce((sum, { message }) => sum + message.tokens, start?.marker.tokens ?? 0)
 })
+
+/** A reminder that is set, changed or cancelled: the records say it all. */
+const skipRemind = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
+  if (envelope.event.type !== "remind") return undefined
+  const { outcome, reason, records } = yield* remindersSet(session, envelope, envelope.event, now)
+  return skip(envelope, outcome, reason, records)
+})
+
+/** A time of a reminder that was cancelled or changed meanwhile, or that finds nothing to do: no model is asked. */
+const skipIdleReminder = (session: Session, envelope: AcceptedEnvelope): Skip | undefined => {
+  const why = idleReminder(session, envelope)
+  return why === undefined ? undefined : skip(envelope, why.outcome, why.reason)
+}
 
 /** An order to undo a compaction: the records say it all. */
 const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
@@ -188,6 +210,8 @@ export const skipRules = [
   skipUnknownContext,
   skipExpiredSleep,
   skipRefreshed,
+  skipRemind,
+  skipIdleReminder,
   skipUndoneCompaction,
   skipReleased,
   skipDeletedPassage,
@@ -208,12 +232,22 @@ const dropOvertaken: Contributor = ({ cause, records }, _decision, { session }) 
 
 type Contributor = (draft: CommitDraft, decision: Decision, view: CommitView) => Partial<CommitDraft>
 
+/** What becomes of reminders, where the commit is about one. */
+const addReminders: Contributor = (draft, _decision, view) => {
+  const isAbout =
+    (draft.cause.kind === "timer" && draft.cause.name === REMINDER_TIMER) ||
+    (view.arrival?.event.type === "timer" && view.arrival.event.reminder !== undefined) ||
+    draft.records?.some(({ kind }) => kind === "reminder") === true
+  return isAbout ? noteReminders(draft, view) : {}
+}
+
 /** In this order: each one sees what those before it have added. */
 const contributors: ReadonlyArray<Contributor> = [
   dropOvertaken,
   recordInFlight,
   addReplies,
   addTeamDue,
+  addReminders,
   addSubAgentSends,
   addTraces
 ]

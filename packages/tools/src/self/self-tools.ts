@@ -21,6 +21,7 @@ import {
 } from "./journal-tools.ts"
 import { addGoalTool, decomposeGoalTool, updateGoalTool } from "./goal-tools.ts"
 import { createProjectTool, listProjectsTool, swapProjectTool, updateProjectTool } from "./project-tools.ts"
+import { reminderTools } from "./reminder-tools.ts"
 import { selfTool, text } from "./self-tool.ts"
 
 // IntrospectionTools: get_system_status, update_system_prompt (F79-F82, A27).
@@ -78,7 +79,7 @@ const goToSleepTool = selfTool({
   }
 })
 
-/** The tools by which an assistant manages its goals, projects, journal and sleep. */
+/** The tools by which an assistant manages its goals, projects, journal, sleep and reminders. */
 export const selfTools: ReadonlyArray<Tool> = [
   createProjectTool,
   listProjectsTool,
@@ -94,5 +95,6 @@ export const selfTools: ReadonlyArray<Tool> = [
   updateEntityObservationTool,
   getSystemStatusTool,
   updateSystemPromptTool,
-  goToSleepTool
+  goToSleepTool,
+  ...reminderTools
 ]

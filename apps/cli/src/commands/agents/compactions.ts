@@ -128,8 +128,7 @@ const look = async (name: string, options: CompactionsOptions, stop: Stop): Prom
   if (show === undefined) {
     const find = async () => {
       const { items, next } = pageOf(await backend.compactions(id), options)
-      const current = await backend.currentCompaction(id)
-      const hold = await backend.hold(id)
+      const { current, hold } = await backend.historyNow(id)
       const text = [compactionsText(id, items, current), ...heldText(id, hold)].join("\n")
       const beside = { assistant: id, current: current ?? null, hold: hold ?? null }
       return { key: "compactions", items, next, beside, text }
@@ -137,7 +136,7 @@ const look = async (name: string, options: CompactionsOptions, stop: Stop): Prom
     return await tellList(options, find, backend)
   }
   const { compaction, messages } = await backend.opened(id, chosen(await backend.compactions(id), show, id))
-  const current = await backend.currentCompaction(id)
+  const { current } = await backend.historyNow(id)
   if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages })
   else say(compactionText(id, compaction, messages, current))
   return 0
@@ -167,7 +166,7 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
     return 0
   }
   const { share = 0 } = isDone ? await backend.window(id) : {}
-  const hold = isDone ? heldText(id, await backend.hold(id)) : []
+  const hold = isDone ? heldText(id, (await backend.historyNow(id)).hold) : []
   const full = share < 1 ? [] : [`its window overflows (${percent(share)}): the next message has it compacted again`]
   const where = before === undefined ? "at its very beginning" : `with the marker of ${before}`
   say(
@@ -183,7 +182,7 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
 const release = async (name: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, options.dryRun ? "look" : "order", stop)
   const { id } = await named(backend, name)
-  const hold = await backend.hold(id)
+  const { hold } = await backend.historyNow(id)
   if (hold === undefined)
     throw new CommandFailed("wrong-state", `nothing holds the history of ${id}: no undo stands there`)
   if (options.dryRun) {
@@ -194,7 +193,7 @@ const release = async (name: string, options: CompactionsOptions, stop: Stop): P
   watching(backend, id, options.json)
   const { envelope, outcome } = await backend.releaseHistory(id, options.id)
   await followed(backend, id, options)
-  const isDone = (await backend.hold(id)) === undefined
+  const isDone = (await backend.historyNow(id)).hold === undefined
   if (options.json)
     sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: hold.compaction, isDone })
   else

@@ -11,6 +11,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
+import { Reminders } from "./reminders.tsx"
 
 type Dreams = Answer<"GET /v1/assistants/:id/dreams">
 
@@ -157,7 +158,7 @@ const DreamsPage = () => {
   return (
     <Page
       name="dreams"
-      title="Dreams"
+      title="Dreams and reminders"
       ready={isReady(dreams)}
       side={dreams.data === undefined ? null : <Hours nextAt={dreams.data.nextAt} schedule={dreams.data.schedule} />}
     >
@@ -186,6 +187,7 @@ const DreamsPage = () => {
           </>
         )}
       </Answered>
+      <Reminders id={id} />
     </Page>
   )
 }

@@ -18,6 +18,7 @@ const events = [
   "halt",
   "resume",
   "refresh",
+  "remind",
   "retire",
   "delegate"
 ]

@@ -2,11 +2,13 @@
 // Owns the pages of its history by HTTP. Leaves acceptance to ../acceptance.ts, chat streams to ../ag-ui/.
 // M1  A page of a history reads a bounded part of a life, however long it is.
 
+import { defined } from "@reverie/protocol"
+import type { Reminder } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { acceptEvent, acceptMessage, type Beside } from "../../views/acceptance.ts"
 import { answersOf, runOf } from "../../ag-ui/index.ts"
-import { Api, type MessageView } from "../../api/index.ts"
+import { Api, type MessageView, type ReminderView } from "../../api/index.ts"
 import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
 import { living } from "../../views/facts.ts"
@@ -16,6 +18,13 @@ const besideOf = (headers: { readonly "idempotency-key"?: string; readonly trace
   key: headers["idempotency-key"],
   traceparent: headers.traceparent
 })
+
+const keyOf = (headers: { readonly "idempotency-key"?: string }) => defined({ id: headers["idempotency-key"] })
+
+const reminderViewOf = ({ next, ...reminder }: Reminder): ReminderView => {
+  const { after: _after, ranAt: _ranAt, revision: _revision, start: _start, waiting: _waiting, ...shown } = reminder
+  return { ...shown, nextAt: next?.wakeAt ?? null }
+}
 
 const READ_AT_ONCE = 100
 /** Entries that one page may read. */
@@ -64,6 +73,19 @@ export const messagesLive = HttpApiBuilder.group(
           const end = (await living(fleet, id)).version + 1
           return historyBefore(fleet, id, Math.min(before ?? end, end), limit)
         }),
+      reminders: ({ params: { id } }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          return { items: (await fleet.reminders.list(id)).map(reminderViewOf) }
+        }),
+      setReminder: ({ headers, params: { id, reminder }, payload: { inMillis, ...rule } }) =>
+        changing("messages.set-reminder", `${id}/${reminder}`, (fleet) =>
+          fleet.reminders.set(id, reminder, { ...rule, ...defined({ inMs: inMillis }) }, keyOf(headers))
+        ),
+      cancelReminder: ({ headers, params: { id, reminder } }) =>
+        changing("messages.cancel-reminder", `${id}/${reminder}`, (fleet) =>
+          fleet.reminders.cancel(id, reminder, keyOf(headers))
+        ),
       answers: ({ params: { envelope, id } }) => answersOf(id, envelope),
       run: ({ params: { id }, payload }) => runOf(id, payload)
     })

@@ -59,9 +59,8 @@ export interface StateRow extends AssistantRow {
 /** One whose row lies on a damaged page is known by name only. */
 export type ListedRow = StateRow | (Pick<AssistantRow, "tenant" | "id"> & { readonly isDamaged: true })
 
-/** An assistant that one asks for by its address, several times in each tick: without what the address and the door say. */
+/** Asked for by its address several times in each tick, and so without what the address and the door say. */
 type FoundRow = Omit<AssistantRow, "receives" | "retired" | "tenant" | "id"> & { readonly stateBytes: number }
-
 const found = "key, wake, epoch, attempts, version, control, reply, mail, last"
 const columns = `${found}, receives, retired, tenant, id`
 
@@ -90,14 +89,9 @@ export const assistantQueries = (database: DatabaseSync) => {
     database,
     "SELECT key, wake, receives, retired FROM assistants WHERE tenant = ? AND id = ?"
   )
-  const withState = query<StateRow>(
-    database,
-    `SELECT ${columns}, note, state FROM assistants WHERE tenant = ? AND id = ?`
-  )
-  const after = query<StateRow>(
-    database,
-    `SELECT ${columns}, note, state FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`
-  )
+  const whole = `SELECT ${columns}, note, state FROM assistants WHERE`
+  const withState = query<StateRow>(database, `${whole} tenant = ? AND id = ?`)
+  const after = query<StateRow>(database, `${whole} (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`)
   // The index on addresses answers it alone, and its pages may be whole where a row's are not.
   const names = query<Pick<AssistantRow, "tenant" | "id">>(
     database,

@@ -1,0 +1,162 @@
+// Reminders: times that this assistant is to be reminded of something, what became of them, and a new one.
+// R1  Setting and cancelling are orders: the list shows what came of them.
+
+import { useState } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer, useChange } from "../../api/questions.ts"
+import { Chip } from "../../parts/chip.tsx"
+import { count } from "../../parts/format.ts"
+import { Section } from "../../parts/page.tsx"
+import { Answered, Empty, Failed } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { absolute, Ago } from "../../parts/time.tsx"
+
+type Reminder = Answer<"GET /v1/assistants/:id/reminders">["items"][number]
+
+const whenOf = ({ at, cron, rrule, timeZone }: Reminder): string =>
+  at === undefined ? `${cron ?? rrule ?? ""} ${timeZone}` : absolute(at)
+
+const Last = ({ log }: Pick<Reminder, "log">) => {
+  const last = log.at(-1)
+  if (last === undefined) return <span className="text-ink-2">none yet</span>
+  return (
+    <>
+      <Chip tone={last.outcome === "skipped" ? "retired" : "good"} text={last.outcome} />{" "}
+      <span className="text-ink-2">
+        <Visible text={last.reason ?? absolute(last.due)} />
+      </span>
+    </>
+  )
+}
+
+const Row = ({ id, item }: { readonly id: string; readonly item: Reminder }) => {
+  const { error, isPending, mutate } = useChange("DELETE /v1/assistants/:id/reminders/:reminder")
+  return (
+    <tr data-reminder={item.id} data-state={item.state}>
+      <td>
+        <span className="font-medium">
+          <Visible text={item.id} />
+        </span>
+        <span className="block break-words text-ink-2">
+          <Visible text={item.note} />
+        </span>
+      </td>
+      <td>
+        <Visible text={whenOf(item)} />
+      </td>
+      <td>{item.nextAt === null ? item.state : <Ago at={item.nextAt} />}</td>
+      <td data-align="end">{count(item.sent)}</td>
+      <td data-align="end">{count(item.skipped)}</td>
+      <td>
+        <Last log={item.log} />
+      </td>
+      <td data-align="end">
+        {error === null ? null : <Failed trouble={error} />}
+        {item.state === "active" ? (
+          <button
+            type="button"
+            className="button button-small"
+            data-cancel={item.id}
+            disabled={isPending}
+            onClick={() =>
+              mutate((key) => ({ params: { id, reminder: item.id }, headers: { "idempotency-key": key } }))
+            }
+          >
+            Cancel
+          </button>
+        ) : null}
+      </td>
+    </tr>
+  )
+}
+
+const fields = [
+  ["reminder", "Name", "tea"],
+  ["note", "Note", "What it reads then"],
+  ["when", "When", "2026-11-24T09:00, 0 9 * * 1-5, or FREQ=WEEKLY;BYDAY=MO"],
+  ["timeZone", "Time zone", "Europe/Berlin"]
+] as const
+
+/** A date, an RRULE or a cron rule: each is known by its form. */
+const ruleIn = (when: string) =>
+  /^\d{4}-/.test(when) ? { at: when } : /FREQ=/.test(when) ? { rrule: when } : { cron: when }
+
+const Form = ({ id }: { readonly id: string }) => {
+  const { error, isPending, isSuccess, mutate } = useChange("PUT /v1/assistants/:id/reminders/:reminder")
+  const [said, say] = useState({
+    reminder: "",
+    note: "",
+    when: "",
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone
+  })
+  const { note, reminder, timeZone, when } = said
+  const isWhole = [reminder, note, when].every((text) => text.trim() !== "")
+  return (
+    <form
+      className="flex flex-wrap items-end gap-2"
+      data-form="reminder"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const payload = { note, ...ruleIn(when.trim()), timeZone: timeZone === "" ? "UTC" : timeZone }
+        mutate((key) => ({ params: { id, reminder: reminder.trim() }, headers: { "idempotency-key": key }, payload }))
+      }}
+    >
+      {fields.map(([name, title, example]) => (
+        <label key={name} className="label">
+          {title}
+          <input
+            className="field block"
+            name={name}
+            placeholder={example}
+            value={said[name]}
+            onChange={({ target }) => say({ ...said, [name]: target.value })}
+          />
+        </label>
+      ))}
+      <button type="submit" className="button" disabled={isPending || !isWhole}>
+        Set reminder
+      </button>
+      {isSuccess ? (
+        <span role="status" className="text-ink-2">
+          It is set, or changed.
+        </span>
+      ) : null}
+      {error === null ? null : <Failed trouble={error} />}
+    </form>
+  )
+}
+
+export const Reminders = ({ id }: { readonly id: string }) => {
+  const reminders = useAnswer("GET /v1/assistants/:id/reminders", { params: { id } })
+  return (
+    <Section title="Reminders">
+      <Answered of={reminders}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="It has no reminders">Set one below, or let it set its own with its tool set_reminder.</Empty>
+          ) : (
+            <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="List of reminders">
+              <table className="plain-table tight-table">
+                <thead>
+                  <tr>
+                    {["Reminder", "When", "Next", "Sent", "Skipped", "Last", "Order"].map((title) => (
+                      <th key={title} scope="col">
+                        {title}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((item) => (
+                    <Row key={item.id} id={id} item={item} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Answered>
+      <Form id={id} />
+    </Section>
+  )
+}

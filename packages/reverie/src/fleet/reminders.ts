@@ -1,0 +1,78 @@
+// Reminders: times that an assistant is to be reminded of something, set and cancelled by a program.
+// Owns `fleet.reminders`. Leaves rules to `assistant`, and hearing an order to the runtime.
+// R1  What is no rule is refused before anything is sent.
+// R2  An order is durable when it resolves; it is followed by whoever works on the assistant, also when it is halted.
+
+import type { Reminder } from "@reverie/assistant/reminders"
+import { defined, type Receipt, ReminderRule } from "@reverie/protocol"
+import { reminderRules } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { ReminderInvalid } from "../errors.ts"
+import type { OrderOptions, Post } from "./ordering.ts"
+import type { Core } from "./records.ts"
+
+/** When to remind, and of what: exactly one of `at`, `inMs`, `cron` and `rrule`. */
+export interface ReminderRequest extends Omit<ReminderRule, "at" | "inMillis"> {
+  /** A clock time in the time zone (`2026-11-24T09:00`), one with an offset, a date, or milliseconds since the epoch. */
+  readonly at?: string | Date | number
+  /** So many milliseconds after the order was accepted. */
+  readonly inMs?: number
+}
+
+/** The reading of `fleet.reminders`. */
+export interface ReminderReadings {
+  /** The reminders of an assistant, the next one first; those that are done or cancelled last. Rejects with IdInvalid. */
+  readonly list: (id: string) => Promise<ReadonlyArray<Reminder>>
+}
+
+/** `fleet.reminders`: times that an assistant is to be reminded of something. */
+export interface FleetReminders extends ReminderReadings {
+  /**
+   * Sets a reminder, or changes the one of that id. Rejects with ReminderInvalid and UnknownAssistant.
+   * @example await fleet.reminders.set("desk", "standup", { cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", note: "Ask for news." })
+   */
+  readonly set: (to: string, reminder: string, request: ReminderRequest, options?: OrderOptions) => Promise<Receipt>
+  /** Cancels a reminder; a time of it that still waits is not told. Rejects with ReminderInvalid when there is none. */
+  readonly cancel: (to: string, reminder: string, options?: OrderOptions) => Promise<Receipt>
+}
+
+export const remindersIn = ({ records }: Core): ReminderReadings => ({
+  list: async (id) => {
+    const rows = await records(id, ["reminder"])
+    const { remindersIn: read } = await reminderRules()
+    return read(new Map(rows.map(({ key, value }) => [key, value])))
+  }
+})
+
+const decodeRule = Schema.decodeUnknownResult(ReminderRule)
+
+const invalid = (reminder: string, problem: string) => new ReminderInvalid({ reminder, message: problem })
+
+const ruleOf = (reminder: string, { at, inMs, ...request }: ReminderRequest): ReminderRule => {
+  const text = at === undefined || typeof at === "string" ? at : new Date(at).toISOString()
+  const rule = decodeRule({ ...request, ...defined({ at: text, inMillis: inMs }) })
+  if (Result.isFailure(rule)) throw invalid(reminder, `reminder ${reminder}: ${rule.failure.message}`)
+  return rule.success
+}
+
+export const openReminders = (core: Core, post: Post): FleetReminders => {
+  const reading = remindersIn(core)
+  return {
+    ...reading,
+    set: async (to, reminder, request, options = {}) => {
+      const rule = ruleOf(reminder, request)
+      const { timesOf } = await reminderRules()
+      const now = await core.run(Clock.currentTimeMillis)
+      const times = timesOf(rule, rule.timeZone ?? "UTC", now)
+      if (Result.isFailure(times)) throw invalid(reminder, `reminder ${reminder}: ${times.failure}`)
+      return post(to, { type: "remind", reminder, rule }, { from: "person", ...options })
+    },
+    cancel: async (to, reminder, options = {}) => {
+      const found = (await reading.list(to)).find(({ id }) => id === reminder)
+      if (found?.state !== "active") throw invalid(reminder, `${to} has no active reminder ${JSON.stringify(reminder)}`)
+      return post(to, { type: "remind", reminder }, { from: "person", ...options })
+    }
+  }
+}
