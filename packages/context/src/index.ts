@@ -36,6 +36,7 @@ export {
   historyFloorChange,
   HistoryHold,
   historyHoldChange,
+  historyHoldKeys,
   historyHoldOf,
   HistoryStart,
   historyStartOf,

@@ -28,10 +28,10 @@ import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type ContextsOption, contextsOf, flawOfContexts } from "./contexts-option.ts"
+import { type ContextsOption, contextsOf, flawOfContexts } from "./options/contexts.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
-import { assistantShape, flawOfShape } from "./shape.ts"
-import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
+import { assistantShape, flawOfShape } from "./options/shape.ts"
+import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./options/sub-agents.ts"
 
 /** What can be said of how an assistant works. Durations are in milliseconds. */
 export interface AssistantSettings {

@@ -187,7 +187,7 @@ export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from ".
 export type { FleetReadings } from "./fleet/records.ts"
 export type { FleetReplay, FramePage, ReplayReadings } from "./fleet/replay.ts"
 export { MAX_FRAMES } from "./forking/errors.ts"
-export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./sub-agents-option.ts"
+export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./options/sub-agents.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
 export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"

@@ -14,7 +14,6 @@ export {
   type WorkerSettings
 } from "./worker/worker.ts"
 export { arrive } from "./intake/inbox.ts"
-export { loadReminders } from "./intake/reminders.ts"
 export { type HostFailure, HostFailures, isLasting, type StoreFailure } from "./worker/host-failure.ts"
 export { Limits } from "./jobs/jobs.ts"
 export { NoticeHub } from "./commit/replies.ts"

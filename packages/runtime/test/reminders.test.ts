@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { nextTime, type Reminder } from "@reverie/assistant/reminders"
 import type { ReminderRule } from "@reverie/protocol"
-import { type FaultPoint, faultPoints, loadReminders } from "@reverie/runtime"
+import { type FaultPoint, faultPoints } from "@reverie/runtime"
 import { inTurn } from "@reverie/testkit"
 import { fateOf } from "@reverie/testkit/world"
-import { selfTools } from "@reverie/tools"
+import { reminderRules, selfTools } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { type Life, live, type LifeOptions } from "./rig.ts"
 
 // A life is stepped: nothing in it waits for a module to be read.
-await Effect.runPromise(loadReminders)
+await reminderRules()
 
 const NOON = Date.parse("2026-03-20T12:00:00Z")
 const MINUTE = 60_000

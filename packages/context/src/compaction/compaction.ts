@@ -145,6 +145,8 @@ const isHistoryHold = Schema.is(HistoryHold)
 
 const HOLD_KEY = "history-hold"
 const FLOOR_KEY = "history-floor"
+/** Where none of these stands among the records, nothing holds the history. */
+export const historyHoldKeys = [HOLD_KEY, FLOOR_KEY] as const
 
 /** The undo that holds the history; undefined where none does. */
 export const historyHoldOf = (stateRecords: ReadonlyMap<string, unknown>): HistoryHold | undefined => {

@@ -29,7 +29,7 @@ import { recordsOf, recordsWith, type ShownRecords } from "../session/own-record
 import type { Session } from "../session/session.ts"
 
 /** What decides about reminders; loaded once in a process. */
-export const loadReminders: Effect.Effect<ReminderRules> = Effect.suspend(() => {
+const loadReminders: Effect.Effect<ReminderRules> = Effect.suspend(() => {
   const rules = reminderRules()
   return rules instanceof Promise ? Effect.promise(() => rules) : Effect.succeed(rules)
 })

@@ -23,6 +23,7 @@ import {
   countMessage,
   type Fill,
   HISTORY_START_KEY,
+  historyHoldKeys,
   isHistoryHeld,
   openPriceBook,
   type PlaceholderValues,
@@ -272,7 +273,11 @@ export const fillOf = (session: Session): Fill => {
   return { tokens: historyTokens(session), maxContextTokens, room }
 }
 
-const isHeld = (session: Session): boolean => isHistoryHeld(recordsOf(session.own, "state"), fillOf(session))
+/** Asked for at every signal, and true of hardly anyone: what is full is counted only where a record holds. */
+const isHeld = (session: Session): boolean => {
+  const records = recordsOf(session.own, "state")
+  return historyHoldKeys.some((key) => records.has(key)) && isHistoryHeld(records, fillOf(session))
+}
 
 /** The message that holds the call, and the call itself. */
 export const callInWindow = (session: Session, index: number) => {

@@ -12,7 +12,7 @@ import {
   RESERVED_COMPONENTS,
   STATIC_COMPONENTS
 } from "@reverie/context"
-import { toolCategories, type ToolCategory } from "@reverie/protocol"
+import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
 import { flag, flawOfShape, oneOf, type Shape, text, texts, whole } from "./shape.ts"
 
 /** One kind of context: what a model is shown in it, and what it may do. What is left out stays as it is. */
@@ -159,7 +159,7 @@ const changed = (base: ContextTypeConfig, option: ContextOption): ContextTypeCon
   terminalEndsLoop: option.stopOnFinal ?? base.terminalEndsLoop,
   allowsMultiTool: option.multiStep ?? base.allowsMultiTool,
   allowsSubAgents: option.subAgents ?? base.allowsSubAgents,
-  ...(option.timers === undefined ? {} : { timers: option.timers })
+  ...defined({ timers: option.timers })
 })
 
 /** In these an event is handled, and its work done. */
