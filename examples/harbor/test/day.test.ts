@@ -1,7 +1,8 @@
 // The day, played on a store in memory: every path that it is there to show, asserted by what the fleet tells.
 
-import type { AssistantView, Fleet, Played } from "reverie"
+import { type AssistantView, type Fleet, type Played, readScript } from "reverie"
 import { afterAll, assert, beforeAll, describe, test } from "vitest"
+import harbor from "../fleet.ts"
 import { includesOne, PlayedDay } from "./played-day.ts"
 
 interface DreamReport {
@@ -180,10 +181,11 @@ describe("among themselves, and asleep", () => {
     assert.strictEqual(states.at(-1), "awake.idle")
   })
 
-  test("an empty message ends in the dead letters, and blocks nothing behind it", () => {
-    const dead = day.told("envelope-settled").filter(({ outcome }) => outcome === "dead")
-    assert.strictEqual(dead.length, 1)
-    assert.include(dead[0]?.reason ?? "", "the message is empty")
-    assert.strictEqual(day.told("model-failed").length, 1)
+  test("nothing ends in the dead letters, and an empty message would be refused where it is written", () => {
+    assert.isEmpty(day.told("envelope-settled").filter(({ outcome }) => outcome === "dead"))
+    assert.isEmpty(day.told("model-failed"))
+    const { letters, problems } = readScript('{"id": "day/33", "text": " "}', harbor)
+    assert.isEmpty(letters)
+    assert.include(problems[0]?.message, "the text of the message is empty")
   })
 })

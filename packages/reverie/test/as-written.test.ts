@@ -71,6 +71,20 @@ describe("what a user sends", () => {
     assert.instanceOf(await failureOf(fleet.send("desk", "One.", { id: "k", from: "ann" })), IdReused)
   })
 
+  it("judged J3 what is sent together is accepted in the order of the calls, whatever judging each takes", async () => {
+    const fleet = await opened()
+    await Promise.all([
+      fleet.send("desk", "First.", { id: "first" }),
+      fleet.sleep("desk", { id: "second" }),
+      fleet.send("desk", "Third.", { id: "third" })
+    ])
+    await fleet.idle()
+    const taken = (await fleet.history.entries("desk", 1, 100)).flatMap(({ entry: { cause } }) =>
+      cause.kind === "envelope" ? [cause.id] : []
+    )
+    assert.deepStrictEqual(taken, ["first", "second", "third"])
+  })
+
   it("judged J1 an approval that names nothing is refused with those that wait; the same decision twice is one", async () => {
     const fleet = await opened({ tools: [sign], says: [calling("sign"), { text: "Signed." }] })
     const none = await failureOf(fleet.approve("desk", "nothing"))

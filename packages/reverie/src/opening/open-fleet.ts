@@ -143,6 +143,7 @@ export interface Opened {
   readonly teams: ReadonlyArray<Team>
   /** For the key of an address the name of its definition; see `Judging`. */
   readonly known: Map<string, string>
+  readonly turns: Map<string, Promise<void>>
   /** Calls the listener with every assistant that can not be worked on until a person has acted. Answers how to stop. */
   readonly onBroken: (listener: OnFailure) => () => void
 }
@@ -203,7 +204,17 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
       return () => void listeners.delete(listener)
     }
     const directory = directoryOf(fleet)
-    return { openFleet, hub, profile, definition: fleet, directory, teams, known: new Map(), onBroken }
+    return {
+      openFleet,
+      hub,
+      profile,
+      definition: fleet,
+      directory,
+      teams,
+      known: new Map(),
+      turns: new Map(),
+      onBroken
+    }
   } catch (failure) {
     await runtime.dispose()
     throw failure
