@@ -250,10 +250,15 @@ const ownPaths = (): Readonly<Record<string, ReadonlyArray<string>>> => {
       .filter(([path, { link, resolved }]) => link === true && resolved !== undefined && path.includes("@reverie/"))
       .flatMap(([path, { resolved }]) => {
         const name = path.slice("node_modules/".length)
-        return [
-          [name, [`./${resolved}/src/index.ts`]],
-          [`${name}/*`, [`./${resolved}/*`]]
-        ]
+        const { exports = {} } = JSON.parse(readFileSync(join(root, `${resolved}/package.json`), "utf8")) as {
+          readonly exports?: Readonly<Record<string, unknown>>
+        }
+        const doors = Object.entries(exports).flatMap(([door, file]): ReadonlyArray<[string, ReadonlyArray<string>]> =>
+          door !== "." && typeof file === "string" && file.endsWith(".ts")
+            ? [[`${name}${door.slice(1)}`, [`./${resolved}/${file.slice(2)}`]]]
+            : []
+        )
+        return [[name, [`./${resolved}/src/index.ts`]], ...doors, [`${name}/*`, [`./${resolved}/*`]]]
       })
   )
 }

@@ -72,8 +72,10 @@ describe("OWASP agentic applications", () => {
       assistant: { subAgents: {} }
     })
     await using _ = fleet
-    const task = await fleet.subAgents.delegate("desk", { task: "Pay", tools: ["wire_money", "finish_task"] } as never)
-    await task.report()
+    const asked = { task: "Pay", tools: ["wire_money", "finish_task"] }
+    const refused = await failureOf(fleet.subAgents.delegate("desk", asked as never))
+    assert.match(refused.message, /has no "tools"/)
+    await (await fleet.subAgents.delegate("desk", { task: "Pay" })).report()
     assert.isAbove(offered.length, 0)
     for (const names of offered) assert.notInclude(names, "wire_money")
     assert.deepStrictEqual(wire.runs, [])

@@ -13,7 +13,8 @@ const definition = defineFleet({ assistants: [defineAssistant({ id: "clerk", ins
 const deadLettered = async (data: string): Promise<void> => {
   await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
   for (const id of ["m-1", "m-10", "m-2"]) {
-    await fleet.send("clerk", " ", { id })
+    // A text that no one can see: it is accepted, and there is nothing to answer.
+    await fleet.send("clerk", "\u200b", { id })
     await fleet.idle()
   }
 }

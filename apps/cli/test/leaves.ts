@@ -30,7 +30,8 @@ const fitting: Readonly<Record<string, string>> = {
   setting: "data",
   value: "x",
   text: "x",
-  block: "notes"
+  block: "notes",
+  what: "notes"
 }
 
 /** The arguments that it must have, and texts that it would read from a pipe otherwise. */

@@ -23,7 +23,7 @@ const named = [
   "agents.send agents.logs agents.approve agents.deny agents.context agents.cache agents.tree agents.export agents.import",
   "memory.show memory.search memory.edit memory.history memory.forget memory.look",
   "queues.ls queues.dead queues.retry queues.discard queues.pause queues.resume queues.drain",
-  "approvals.ls approvals.show approvals.approve approvals.deny",
+  "approvals.ls approvals.show approvals.approve approvals.deny reminders.ls reminders.set reminders.cancel",
   "config.get config.set config.list config.path mcp.serve mcp.tools compactions export import promote backup restore"
 ]
 

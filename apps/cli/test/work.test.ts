@@ -14,7 +14,7 @@ const day = [
   { id: "3", to: "clara", text: "/stamp paper=will", note: "fields that no one knows are passed over" },
   { id: "4", text: "/sign contract=lease" },
   { id: "5", to: "clerk", event: { type: "approval", decision: "approved" } },
-  { id: "1", text: "Good morning again" },
+  { id: "1", from: "ann", text: "Good morning" },
   { id: "6", text: "Look", image: "a cat on a contract" }
 ]
 

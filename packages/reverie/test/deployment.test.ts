@@ -5,7 +5,7 @@ import { type Deployment, defineAssistant, defineFleet, Fleet, type FleetRole } 
 const postgres = sharePostgres({ fsync: false })
 const redis = shareRedis()
 
-const sleep = { enabled: true, sleepStartHour: 3, timeZone: "Europe/Berlin" }
+const sleep = { enabled: true, startHour: 3, timeZone: "Europe/Berlin" }
 const assistants = ["ada", "bo", "cy"].map((id) => defineAssistant({ id, instructions: "You are under test.", sleep }))
 const fleet = defineFleet({ assistants })
 

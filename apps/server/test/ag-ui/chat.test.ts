@@ -80,7 +80,8 @@ describe("a chat", () => {
       first.filter(({ type }) => type === "STEP_STARTED").map(({ stepName }) => stepName),
       ["thinking", "acting"]
     )
-    const again = await allIn(await rig.chat.run("desk", "run-1", "Something else."))
+    assert.strictEqual((await rig.chat.run("desk", "run-1", "Something else.")).status, 400)
+    const again = await allIn(await rig.chat.run("desk", "run-1", "What is there?"))
     assert.deepStrictEqual(settledOf(again), settledOf(first))
     const history = await rig.fleet.history.entries("desk")
     assert.lengthOf(

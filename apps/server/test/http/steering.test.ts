@@ -89,7 +89,8 @@ describe("messages by HTTP", () => {
     const first = await post(path, { text: "Hello." }, { "idempotency-key": "one" })
     assert.deepStrictEqual([first.status, first.json], [202, { outcome: "accepted", envelope: "one" }])
     assert.strictEqual((await post(path, { text: "Hello.", id: "one" })).json.outcome, "duplicate")
-    assert.strictEqual((await post(path, { text: "Hi.", id: "one" }, { "idempotency-key": "one" })).status, 202)
+    assert.strictEqual((await post(path, { text: "Hello.", id: "one" }, { "idempotency-key": "one" })).status, 202)
+    assertFailure(await post(path, { text: "Hi.", id: "one" }, { "idempotency-key": "one" }), 400, "Malformed")
     assertFailure(await post(path, { text: "Hi.", id: "one" }, { "idempotency-key": "two" }), 400, "Malformed")
     assertFailure(await post(path, { text: 1 }), 400, "Malformed")
     const events = "/v1/assistants/desk/events"
@@ -161,7 +162,7 @@ describe("queues and dead letters by HTTP", () => {
     // Who has retired takes nothing any more, and so the letter stays.
     assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "late" }), 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
-    await rig.fleet.send("desk", " ", { id: "empty" })
+    await rig.fleet.send("desk", "\u200b", { id: "empty" })
     await settled(rig)
     const sendAgain = async () => (await post("/v1/dead-letters/desk/retry", { envelope: "empty" })).json
     assert.deepInclude(await sendAgain(), { outcome: "accepted", envelope: "again/empty/1" })

@@ -165,8 +165,9 @@ const refusal = new ModelRefused({
   message: "the message is empty, there is nothing to answer"
 })
 
+/** Also of what can not be seen. */
 const asksNothing = ({ messages }: Prompt): boolean =>
-  messages.findLast(({ role }) => role === "user")?.content.trim() === ""
+  /^[\s\p{Cf}]*$/u.test(messages.findLast(({ role }) => role === "user")?.content ?? "?")
 
 interface Next {
   readonly text?: string

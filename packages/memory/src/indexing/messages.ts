@@ -127,7 +127,10 @@ export const echoingTools: ReadonlySet<string> = new Set([
   "read_history",
   "block",
   "block_edit",
-  "go_to_sleep"
+  "go_to_sleep",
+  "set_reminder",
+  "list_reminders",
+  "cancel_reminder"
 ])
 
 /** Whom a message is from. */
