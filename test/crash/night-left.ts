@@ -1,10 +1,11 @@
 // NightLeft: everything that stands in a directory after a night, in lines that can be compared.
 // Owns what counts: records, messages, steps, settlements, and what the index finds. Leaves comparing to night.ts.
-// N6  It is read by a fleet that was opened anew. Everything is reported, the order of commits included, but how many
-//     conversations a process held in mind: another process holds none of them.
+// N6  It is read by a fleet that was opened anew. Everything is reported, the order of commits included, but what depends on
+//     the conversations that a process held in mind, since another process holds none of them: how many there were, what
+//     was shown of them beside an event, and the share of the window that this took.
 
 import { join } from "node:path"
-import type { Json } from "@reverie/protocol"
+import { isJsonObject, type Json } from "@reverie/protocol"
 import { Fleet } from "reverie"
 import { nightFleet, SLEEPER } from "./night-life.ts"
 
@@ -17,10 +18,19 @@ export interface Left {
 }
 
 const withoutConversations = (text: string): string =>
-  text.replace(
-    /("operation":"pruning","steps":3|"name":"dream pruning","ok":true,.*?"detail":{)(.*?)"read":\d+/,
-    '$1$2"read":0'
-  )
+  text
+    .replace(
+      /("operation":"pruning","steps":3|"name":"dream pruning","ok":true,.*?"detail":{)(.*?)"read":\d+/,
+      '$1$2"read":0'
+    )
+    .replace(/^(compaction .*"threshold":[\d.]+,"ratio":)[\d.]+/, "$10")
+
+/** What was shown of a conversation held in mind, and of nothing else. */
+const isOfConversations = (kind: string, value: Json): boolean =>
+  kind === "shown" &&
+  isJsonObject(value) &&
+  Array.isArray(value["parts"]) &&
+  value["parts"].every((part: Json) => isJsonObject(part) && part["key"] === "entity_context")
 
 const QUESTIONS = [
   "Where is the Aurora?",
@@ -40,6 +50,7 @@ export const leftIn = async (data: string): Promise<Left> => {
     lines.push(withoutConversations(`${kind} ${JSON.stringify(value)}`))
   }
   for (const { key, kind, value } of await fleet.memory.records(SLEEPER)) {
+    if (isOfConversations(kind, value)) continue
     kept[kind] = (kept[kind] ?? 0) + 1
     line(`${kind} ${key}`, value)
   }
