@@ -126,5 +126,15 @@ export const rows: ReadonlyArray<Row> = [
   row("F108", 4, "working blocks that come with a batch"),
   row("F109", 3, "rules on the order and number of tool calls"),
   row("F110", 3, "the rules as the model reads them"),
-  row("F111", 3, "what a build reports")
+  row("F111", 3, "what a build reports"),
+  row("F112", 15, "component 0 comes from its template"),
+  row("F113", 15, "after a compaction the window is ten points under its threshold"),
+  row("F114", 15, "at most ten calls in an extraction, which takes no place of the conversation"),
+  row("F115", 15, "what no dream has read stays in the journal"),
+  row("F116", 15, "consecutive failures of model and tools"),
+  row("F117", 15, "signals apply to every event"),
+  row("F118", 15, "context types and overrides of a user's own"),
+  row("F119", 15, "what the sources say of structured documents besides"),
+  row("F120", 15, "when to use what, told to the model"),
+  row("F121", 15, "settings under the names of the sources")
 ]

@@ -115,9 +115,11 @@ const cutOf = (history: ReadonlyArray<PlacedMessage>, { stretchTokens = Infinity
   for (const { message } of history.toReversed()) tokensFrom.push((tokensFrom.at(-1) ?? 0) + message.tokens)
   const mayStay = (cut: number): boolean =>
     history.length - cut <= STRETCH * window && (tokensFrom[history.length - cut] ?? 0) <= stretchTokens
-  const whole = withoutSplitting(Math.min(history.length - window, pendingFrom(history)))
+  const pending = Math.min(history.length - window, pendingFrom(history))
+  const whole = withoutSplitting(pending)
   const inside = withoutSplitting(history.length - window)
-  const isTooLong = inside > whole && !mayStay(whole)
+  // Judged by the turn alone: a late result in it, of a call long before, makes it no longer.
+  const isTooLong = inside > whole && !mayStay(pending)
   const hard = isTooLong ? inside : whole
   const turns = turnsOf(history, open).filter(({ start }) => start < hard)
   const around = isTooLong || history[hard]?.message.role === "user" ? undefined : turns.at(-1)

@@ -43,7 +43,7 @@ const callsOf = (history: ReadonlyArray<PlacedMessage>): ReadonlySet<string> =>
   new Set(history.flatMap(({ message }) => (message.calls ?? []).map(({ id }) => id)))
 
 describe("splitting any history", () => {
-  it("A17 S2 F51 never splits a call from a result, and and compacts of the pending turn only what is too long to stay", () => {
+  it("A17 S2 F51 never splits a call from a result, and compacts of the pending turn only what is too long to stay", () => {
     const seen = { cut: 0, stretched: 0, inside: 0 }
     fc.assert(
       fc.property(longHistory, options, (history, chosen) => {

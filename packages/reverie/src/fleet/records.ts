@@ -191,6 +191,8 @@ const definitionOf = async ({ core, known }: Judging, { to }: Envelope): Promise
 }
 
 const judgeWork = async (judging: Judging, { event, to }: Envelope): Promise<void> => {
+  // A door that was given no definitions at all, like that of a command without a fleet's file, knows none to be missing.
+  if (judging.definition.assistants.length === 0) return
   const name = await definitionOf(judging, { event, to } as Envelope)
   if (name === undefined) return
   const definition = judging.definition.assistants.find((each) => each.name === name)
