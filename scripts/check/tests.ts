@@ -57,7 +57,8 @@ const waivers: ReadonlyArray<Waiver> = [
   ].map((title) => ({ project: "unit", title, why: "the conversations stand beside the checkout and may be absent" })),
   ...[
     "a conversation told again gives the same snapshots, with no model call, no tool call and nothing written",
-    "its prompts come again, byte for byte, where every part is exact, and unchanged forks are equal"
+    "its prompts come again, byte for byte, where every part is exact, and unchanged forks are equal",
+    "F51 F113 F114 S5 keeps its newest messages, gets under its threshold, and becomes prose of who said what"
   ].map((title) => ({ project: "whole", title, why: "the conversations stand beside the checkout and may be absent" })),
   ...[
     "the document has 69 routes",

@@ -77,9 +77,13 @@ const writeAll = async (lines: AsyncIterable<string>, stream: NodeJS.WritableStr
 const writeFile = async (path: string, lines: AsyncIterable<string>): Promise<number> => {
   const partial = `${path}.partial`
   const stream = createWriteStream(partial, { mode: 0o600, flush: true })
+  // Also what is still being written when the lines break off fails: heard by no one, that would be told instead of the reason.
+  const problems: Array<Error> = []
+  stream.on("error", (problem) => problems.push(problem))
   try {
     await once(stream, "open")
     const bytes = await writeAll(lines, stream)
+    if (problems.length > 0) throw problems[0]
     const closed = once(stream, "close")
     stream.end()
     await closed
