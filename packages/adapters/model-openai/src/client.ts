@@ -1,6 +1,7 @@
 // Client: the `openai` client, loaded at the first call and kept.
 // Owns its configuration. Leaves retries, timeouts, reading of bodies and logging to this package, not to the client.
 // C1  It writes nothing to any log, and sends no key, organization or project of the environment.
+// C2  Requests with a text as their body differ in nothing else: the client makes URL and headers of the first one only.
 
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -14,8 +15,40 @@ const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {
 /** Resolves once the response is there to be read; rejects with what the client makes of a refusal. */
 export type Post<Body> = (body: Body, exchange: Exchange) => Promise<unknown>
 
+type Built = Awaited<ReturnType<OpenAI["buildRequest"]>>
+
+/** The client as it is used here. Making the headers of a request costs it more than sending them. */
+const clientClass = async (): Promise<typeof OpenAI> => {
+  const { OpenAI: Whole } = await import("openai")
+  return class extends Whole {
+    readonly #known = new Map<string, Built>()
+
+    override async buildRequest(...[options, again]: Parameters<OpenAI["buildRequest"]>): Promise<Built> {
+      const { body, fetchOptions, path } = options
+      if (typeof body !== "string") return withPlainHeaders(await super.buildRequest(options, again))
+      const known = this.#known.get(path)
+      if (known !== undefined) return { ...known, req: { ...known.req, body, ...fetchOptions } as Built["req"] }
+      const built = withPlainHeaders(await super.buildRequest(options, again))
+      const { headers, method } = built.req
+      this.#known.set(path, { ...built, req: { headers, method } as Built["req"] })
+      return built
+    }
+
+    // The client's own clock never decides: an exchange has clocks of its own.
+    override fetchWithTimeout(...[url, init]: Parameters<OpenAI["fetchWithTimeout"]>): Promise<Response> {
+      return carry(url as string, init)
+    }
+  }
+}
+
+/** As a record, which is what is sent of them. */
+const withPlainHeaders = ({ req, ...built }: Built): Built => ({
+  ...built,
+  req: { ...req, headers: Object.fromEntries(req.headers) as unknown as Headers }
+})
+
 const loadClient = async ({ apiKey, baseURL }: Server): Promise<OpenAI> => {
-  const { OpenAI: Client } = await import("openai")
+  const Client = await clientClass()
   return new Client({
     baseURL,
     apiKey: RedactedValue.value(apiKey) || "none",
@@ -24,11 +57,9 @@ const loadClient = async ({ apiKey, baseURL }: Server): Promise<OpenAI> => {
     project: null,
     webhookSecret: null,
     maxRetries: 0,
-    // Beyond every limit of ours, so that the client's own clock never decides.
     timeout: LONGEST_TIMER_MILLIS,
     logLevel: "off",
     logger: silent,
-    fetch: carry,
     defaultHeaders: { "X-Stainless-Timeout": null, "Content-Type": "application/json" }
   })
 }

@@ -289,7 +289,12 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
   const now = Clock.currentTimeMillis
   return {
     infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)),
-    serves: { provider: nameOf(provider), model: options.model, server: provider },
+    serves: {
+      provider: nameOf(provider),
+      model: options.model,
+      server: provider,
+      ...defined({ tools: context.isPlain ? ("json" as const) : undefined })
+    },
     circuit: {
       withheldMillis: (model) => Effect.map(now, (at) => contextOf(model).breaker.withheldMillis(at)),
       tryNow: Effect.map(now, (at) => context.breaker.tryNow(at))

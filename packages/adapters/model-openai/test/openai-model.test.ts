@@ -40,6 +40,10 @@ describe("a good server", () => {
       for (const name of ["openai-organization", "openai-project", "x-stainless-timeout", "accept-encoding"]) {
         assert.notProperty(first?.headers, name)
       }
+      const { "content-length": length, ...headers } = first?.headers ?? {}
+      assert.isAbove(Number(length), 0)
+      for (const later of [second, third]) assert.deepInclude(later?.headers, headers)
+      assert.notStrictEqual(third?.headers["content-length"], length)
       assert.deepStrictEqual([first?.stream, second?.stream], [false, true])
       assert.strictEqual(third?.messages.at(-1)?.tool_call_id, "7_1_0")
     })

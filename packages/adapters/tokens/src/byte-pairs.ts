@@ -3,10 +3,10 @@
 // B1  The pair of the lowest rank is merged first, of two equal ones the left one, until no pair has a rank.
 // B2  A word of n bytes costs at most n log n steps, and a bounded amount of memory that is used again.
 
-import { Tokens } from "@reverie/model"
+import type { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import { counterOf, Generations } from "./counter.ts"
+import type * as Layer from "effect/Layer"
+import { counterOf, Generations, tokensBy } from "./counter.ts"
 
 /** Tokens by their rank: as text, or as bytes where they are no text of their own. Ranks that are not used are holes. */
 export type Ranks = ReadonlyArray<string | ReadonlyArray<number> | undefined>
@@ -217,10 +217,4 @@ const vocabulary = Effect.runSync(
 
 const load = Effect.map(vocabulary, (pairs) => counterOf(wordCounter(pairs)))
 
-export const gptTokenizerLayer: Layer.Layer<Tokens> = Layer.effect(
-  Tokens,
-  Effect.map(Effect.cached(load), (loaded) => ({
-    ready: Effect.map(loaded, ({ count }) => count),
-    inSlices: (work) => Effect.flatMap(loaded, ({ inSlices }) => inSlices(work))
-  }))
-)
+export const gptTokenizerLayer: Layer.Layer<Tokens> = tokensBy(Effect.cached(load))

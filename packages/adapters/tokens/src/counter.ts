@@ -6,9 +6,10 @@
 // C3  A text has the same count in slices and at once.
 // C4  In slices, no more than one stretch is counted before the event loop turns, however many count at the same time.
 
-import type { Tokens } from "@reverie/model"
+import { Tokens } from "@reverie/model"
 import { longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
 // Generations: what was found out about short texts, remembered within a bound.
 // G1  At most `most` texts are remembered; of those that were noted, the newest half is always among them.
@@ -248,14 +249,26 @@ export const counterOf = (encode: Encoder, work = longWork): Counter => {
     }
   }
 
-  const inSlices = Effect.fnUntraced(function* <A>(work: () => A) {
-    const have = new Map<string, number>()
-    for (;;) {
+  const inSlices = <A>(work: () => A, have = new Map<string, number>()): Effect.Effect<A> =>
+    Effect.suspend(() => {
       const outcome = attempt(work, have)
-      if (!(outcome instanceof NotCounted)) return outcome.made
-      have.set(outcome.text, long.get(outcome.text) ?? (yield* countInSlices(outcome.text)))
-    }
-  })
+      if (!(outcome instanceof NotCounted)) return Effect.succeed(outcome.made)
+      const { text } = outcome
+      const found = long.get(text)
+      return Effect.flatMap(found === undefined ? countInSlices(text) : Effect.succeed(found), (tokens) =>
+        inSlices(work, have.set(text, tokens))
+      )
+    })
 
   return { count, inSlices }
 }
+
+/** The port by a counter that is loaded once, when it is first needed or as the layer is built. */
+export const tokensBy = (loading: Effect.Effect<Effect.Effect<Counter>>): Layer.Layer<Tokens> =>
+  Layer.effect(
+    Tokens,
+    Effect.map(loading, (loaded) => ({
+      ready: Effect.map(loaded, ({ count }) => count),
+      inSlices: (work) => Effect.flatMap(loaded, ({ inSlices }) => inSlices(work))
+    }))
+  )

@@ -3,11 +3,11 @@
 // R1  Nothing is loaded before the layer is built, and then the vocabulary once for the process.
 // R2  The marks of special tokens are counted as the plain text that they are in a message.
 
-import { Tokens } from "@reverie/model"
+import type { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import { loadWith } from "@reverie/protocol"
-import { counterOf } from "./counter.ts"
+import { counterOf, tokensBy } from "./counter.ts"
 
 const encoder = Effect.runSync(
   Effect.cached(
@@ -25,13 +25,4 @@ const encoder = Effect.runSync(
 const load = Effect.map(encoder, (encoding) => counterOf((piece) => encoding.encode(piece, [], []).length))
 
 /** The layer is there when the package is; without it the opening of a fleet fails, and not its first count. */
-export const tiktokenLayer: Layer.Layer<Tokens> = Layer.effect(
-  Tokens,
-  Effect.map(
-    Effect.tap(Effect.cached(load), (loaded) => loaded),
-    (loaded) => ({
-      ready: Effect.map(loaded, ({ count }) => count),
-      inSlices: (work) => Effect.flatMap(loaded, ({ inSlices }) => inSlices(work))
-    })
-  )
-)
+export const tiktokenLayer: Layer.Layer<Tokens> = tokensBy(Effect.tap(Effect.cached(load), (loaded) => loaded))

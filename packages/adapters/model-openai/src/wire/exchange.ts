@@ -56,7 +56,7 @@ const FOLLOW_UP_MILLIS = 1_000
 /** A request of the client whose `fetchOptions` name the exchange that carries it. */
 interface Carried {
   readonly method?: string
-  readonly headers: Headers
+  readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly exchange: Exchange
 }
@@ -105,11 +105,9 @@ export class Exchange {
         return
       }
       this.#release = () => reject(new Error("aborted"))
-      const headers: Record<string, string> = {}
-      for (const [name, value] of carried.headers) headers[name] = value
       // As bytes: a text would be measured, joined to the head and written anew, and it is as long as the conversation.
       const body = Buffer.from(carried.body ?? "")
-      headers["content-length"] = String(body.length)
+      const headers = { ...carried.headers, "content-length": String(body.length) }
       const secure = url.startsWith("https:")
       const options = {
         method: carried.method ?? "POST",

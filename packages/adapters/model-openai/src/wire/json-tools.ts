@@ -3,6 +3,7 @@
 // Leaves judging the calls to `reply.ts`, which treats them like native ones.
 // J1  A prompt on the wire holds no `tools`, no tool message and no call; neighbours of one role are joined.
 // J2  A reply is read whether its object stands alone, in a code fence, or between sentences.
+//     What the prompt itself says of its tools is not said twice.
 // J3  Text that is no object is an answer; an object that is broken, or asks for nothing known, is complained about.
 
 import type { Prompt, PromptMessage, ToolOffer } from "@reverie/model"
@@ -49,7 +50,7 @@ const joined = (messages: ReadonlyArray<PlainMessage>): ReadonlyArray<PlainMessa
 export const plainMessages = (prompt: Prompt): WireMessages => {
   const toolByCall = new Map<string, string>()
   const messages = prompt.messages.map((message) => plain(message, toolByCall))
-  if (prompt.tools.length > 0) {
+  if (prompt.tools.length > 0 && prompt.describesTools !== true) {
     const first = messages[0]?.role === "system" ? 1 : 0
     messages.splice(first, 0, { role: "system", content: described(prompt.tools) })
   }
