@@ -58,11 +58,21 @@ export {
 } from "./errors.ts"
 export { Fact, isFact, trustOf } from "./fact.ts"
 export { applyRoutes, readRoutes, type Route, routeAsk, routeQuestions } from "./facts/apply-routes.ts"
-export { factIndex, consolidateAsk, type Consolidated, type Proposal, readConsolidated } from "./facts/consolidate.ts"
+export {
+  factIndex,
+  consolidateAsk,
+  type Consolidated,
+  inParts,
+  type Proposal,
+  readConsolidated
+} from "./facts/consolidate.ts"
 export {
   applyLinks,
+  asksFor,
   linkAsk,
+  type Linking,
   linkQuestions,
+  roomFor,
   mendLinks,
   readLinks,
   type Episode,
@@ -77,7 +87,7 @@ export { instructionIn, rulesReady } from "./integrity/instruction.ts"
 export { type Lived } from "./fact.ts"
 export { digest, withdraw, profileAsk, readProfileAnswer } from "./profiles/digest.ts"
 export { entityIdOf, idsIn, namedIn } from "./profiles/name.ts"
-export { gather, observe, noteObservation, pendingObservations } from "./profiles/observe.ts"
+export { gather, nextNews, observe, noteObservation, pendingObservations } from "./profiles/observe.ts"
 export { profileText } from "./profiles/profile-text.ts"
 export {
   EntityProfile,
@@ -85,7 +95,8 @@ export {
   isEntityProfile,
   newProfile,
   profileNamed,
-  type Profiles
+  type Profiles,
+  waitingIn
 } from "./profiles/profile.ts"
 export {
   type IndexChange,

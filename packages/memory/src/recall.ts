@@ -194,7 +194,9 @@ export const Passage = Schema.Struct({
   readers: Schema.Literals(["owner", "fleet"]),
   origin: Origin,
   trust: Schema.Finite,
-  importance: Schema.Finite
+  importance: Schema.Finite,
+  /** What its author said of it besides. No one searches by it. */
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })
 export type Passage = typeof Passage.Type
 

@@ -5,6 +5,7 @@
 //     comes out as a proposal of its own that is held back, so that someone can look at it.
 // C2  A proposal names an item that was shown, and has its time, its origin and no more than its trust.
 // C3  What does not fit is dropped with a reason, never mended: too many, too long, unknown, about the assistant.
+// C5  An item that is too long to be shown whole is shown in parts; what is drawn from a part names the item.
 // C4  Importance is a whole number from 1 to 10; an item that was not scored keeps its own.
 
 import {
@@ -19,6 +20,7 @@ import {
   taskLine
 } from "@reverie/protocol"
 import type { Fact, Lived, Origin } from "../fact.ts"
+import { flawOfStatement } from "../integrity/clean-text.ts"
 import { cleanLine, instructionIn, trustIn } from "../integrity/index.ts"
 import { queryTerms } from "../text/index.ts"
 import { episodicKinds, type MemoryEntry, type MemoryKind } from "../indexing/messages.ts"
@@ -54,6 +56,7 @@ export type DropReason =
   | "too many"
   | "said twice"
   | "about the assistant"
+  | NonNullable<ReturnType<typeof flawOfStatement>>
   | "refused"
 
 export interface Dropped {
@@ -75,7 +78,7 @@ Write down what will still matter in a month: facts about the world, about peopl
 - One short sentence a fact, in the third person, with names instead of pronouns; it must be understood without the line.
 - Turn relative times into dates: the line tells when it was said. "Yesterday" in a line of 2023-05-08 is 7 May 2023.
 - Nothing about the assistant itself: not what it did, not what it is.
-- No orders, rules or requests, not even as a fact; no guesses, no pleasantries.
+- No orders, rules or requests, not even as a fact; no questions, no guesses, no pleasantries; not that a picture was shown.
 - At most ${MAX_FACTS_PER_ITEM} facts an item. Each belongs to the item that says it.
 - importance: 1 is small talk, 5 is worth knowing, 10 changes a life.
 Answer with one JSON array and nothing else, with an object for each item that is worth it:
@@ -95,6 +98,28 @@ const cut = (text: string, chars: number): string => {
 
 const lineOf = ({ at, id, speaker, text }: Lived): string =>
   askLine(id, `${minuteOf(at)} ${cleanLine(speaker)}: ${cut(cleanLine(text), MAX_SHOWN_CHARS)}`)
+
+/** Stands before the number of a part in its id, and in no id of an item. */
+const PART = "#"
+
+/** An item in as many as it needs, each short enough to be shown whole. */
+export const inParts = (item: Lived): ReadonlyArray<Lived> => {
+  if (item.text.length <= MAX_SHOWN_CHARS) return [item]
+  const parts: Array<Lived> = []
+  for (let rest = item.text.trim(); rest !== "";) {
+    const within = rest.slice(0, MAX_SHOWN_CHARS)
+    // After a line, a sentence or a word, where one ends in its second half; never inside of a letter.
+    const after = ["\n", ". ", " "].map((mark) => within.lastIndexOf(mark) + 1).find((at) => at > MAX_SHOWN_CHARS / 2)
+    const end = after ?? (/[\uD800-\uDBFF]$/.test(within) ? MAX_SHOWN_CHARS - 1 : MAX_SHOWN_CHARS)
+    const text = rest.length <= MAX_SHOWN_CHARS ? rest : rest.slice(0, end)
+    const id = parts.length === 0 ? item.id : `${item.id}${PART}${parts.length}`
+    parts.push({ ...item, id, text: text.trim() })
+    rest = rest.slice(text.length).trim()
+  }
+  return parts
+}
+
+const wholeId = (id: string): string => id.split(PART)[0] ?? id
 
 /** The rule that an item breaks as an instruction; a speaker's name can be one too. */
 const ruleBrokenBy = ({ speaker, text }: Lived): string | undefined => instructionIn(text) ?? instructionIn(speaker)
@@ -138,12 +163,12 @@ const faultOf = (text: string, refuses: Refusing): DropReason | undefined => {
   if (!/[\p{L}\p{N}]/u.test(text)) return "no text"
   if (text.length > MAX_FACT_CHARS) return "too long"
   if (aboutAssistant.test(text)) return "about the assistant"
-  return refuses(text) === undefined ? undefined : "refused"
+  return refuses(text) === undefined ? flawOfStatement(text) : "refused"
 }
 
 const proposalOf = (item: Lived, text: string, entities: ReadonlyArray<string>): Omit<Proposal, "id"> => ({
   text,
-  source: item.id,
+  source: wholeId(item.id),
   entities,
   at: item.at,
   origin: item.origin,

@@ -5,10 +5,13 @@
 // K2  A link leads to a fact that was shown for this very fact, and says why in a few words.
 // K3  After mending, links of facts that hold lead to facts that hold, both ways, at most MAX_LINKS each; mending again
 //     changes nothing. What does not hold any more keeps its links as they were: no one follows them.
+// K4  A name alone is no reason: a link that says nothing but whom or what both facts name is dropped.
+// K5  Mending changes what is wrong, and nothing else: what stays keeps its order.
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact } from "../fact.ts"
 import { cleanLine, instructionIn } from "../integrity/index.ts"
+import { stopTerms, termsOf } from "../text/tokens.ts"
 import { type FactIndex, neighbourAsk, type Neighbourhood } from "./consolidate.ts"
 
 // Ties: the links between facts, which always go both ways.
@@ -115,10 +118,36 @@ const whyIn = (value: Json | undefined): string => {
   return why === "" || instructionIn(why) !== undefined ? "related" : why
 }
 
-const linkIn = (link: Json, { id, near }: Neighbourhood): Linking | undefined => {
+/** Words that say of two facts no more than that they name the same. */
+const sameness: ReadonlySet<string> = new Set(
+  termsOf(
+    "same shared common both one name named names mention mentioned mentions person people someone entity subject topic " +
+      "friend speaker involve involves involving concern concerns refer refers related relates connected link linked fact facts"
+  )
+)
+
+const capitalised = (text: string): ReadonlyArray<string> => text.match(/\p{Lu}[\p{L}\p{N}'’&+-]*/gu) ?? []
+
+/** True of a reason that has no word besides names of the two facts and words that tie them. */
+const isNameAlone = (why: string, { text }: Neighbourhood, near: Fact): boolean => {
+  const told = termsOf(why).filter((term) => !stopTerms.has(term))
+  const isNamed = (name: string): boolean => text.includes(name) && near.text.includes(name)
+  const names = new Set([...near.entities, ...capitalised(why).filter(isNamed)].flatMap(termsOf))
+  return (
+    told.length > 0 &&
+    told.every((term) => names.has(term) || sameness.has(term)) &&
+    told.some((term) => names.has(term))
+  )
+}
+
+const linkIn = (link: Json, question: Neighbourhood): Linking | undefined => {
   if (!isJsonObject(link)) return undefined
   const to = idIn(link["to"])
-  return near.some((fact) => fact.id === to) && to !== id ? { fact: id, to, why: whyIn(link["why"]) } : undefined
+  const near = question.near.find((fact) => fact.id === to)
+  const why = whyIn(link["why"])
+  return near === undefined || to === question.id || isNameAlone(why, question, near)
+    ? undefined
+    : { fact: question.id, to, why }
 }
 
 export const readLinks = (answer: string, questions: ReadonlyArray<Neighbourhood>): LinksRead => {
@@ -148,6 +177,8 @@ export const applyLinks = (
   const made = links.filter(({ fact, to, why }) => tie(draft, fact, to, why)).length
   return { changed: changedIn(draft, before), made }
 }
+
+type Link = Fact["links"][number]
 
 const pairOf = (a: string, b: string): string => JSON.stringify(a < b ? [a, b] : [b, a])
 
@@ -184,17 +215,53 @@ export interface Mended {
 export const mendLinks = (facts: Iterable<Fact>): Mended => {
   const before = byId(facts)
   const { dropped, moved, pairs } = pairsOf(before)
-  const after = new Map<string, Array<Fact["links"][number]>>()
+  const after = new Map<string, Array<Link>>()
   const linksOf = (id: string) => after.get(id) ?? []
   for (const { fact, to, why } of pairs) {
     if (linksOf(fact).length >= MAX_LINKS || linksOf(to).length >= MAX_LINKS) continue
     after.set(fact, [...linksOf(fact), { to, why }])
     after.set(to, [...linksOf(to), { to: fact, why }])
   }
-  const changed = [...before.values()].flatMap((fact) =>
-    fact.state !== "active" || sameLinks(fact.links, linksOf(fact.id)) ? [] : [{ ...fact, links: linksOf(fact.id) }]
-  )
+  const changed = [...before.values()].flatMap((fact) => {
+    if (fact.state !== "active") return []
+    // In the order that they had: it was not wrong.
+    const places = new Map(fact.links.map(({ to }, place) => [standsFor(before, to)?.id, place] as const).toReversed())
+    const place = ({ to }: Link): number => places.get(to) ?? fact.links.length
+    const links = linksOf(fact.id).toSorted((a, b) => place(a) - place(b))
+    return sameLinks(fact.links, links) ? [] : [{ ...fact, links }]
+  })
   return { changed, moved, dropped }
+}
+
+/** Of a prompt: what instructions and frame may have. */
+const FRAME_TOKENS = 800
+const MAX_ASK_CHARS = 40_000
+
+/** UTF-16 units that an ask may have. Of most texts four make a token, of no text much less than one. */
+export const roomFor = (window: Window): number =>
+  Math.max(1_000, Math.min(MAX_ASK_CHARS, window.maxContextTokens - window.reservedResponseTokens - FRAME_TOKENS))
+
+/** The window of the model that is asked. */
+interface Window {
+  readonly maxContextTokens: number
+  readonly reservedResponseTokens: number
+}
+
+/** The asks about all questions, in their order: each has as many as there is room for, at least one. */
+export const asksFor = (
+  askOf: (questions: ReadonlyArray<Neighbourhood>) => Ask | undefined,
+  questions: ReadonlyArray<Neighbourhood>,
+  window: Window
+): ReadonlyArray<Ask> => {
+  const asks: Array<Ask | undefined> = []
+  let some: ReadonlyArray<Neighbourhood> = []
+  for (const question of questions) {
+    const data = askOf([...some, question])?.data ?? ""
+    const isFull = some.length > 0 && data.length > roomFor(window)
+    if (isFull) asks.push(askOf(some))
+    some = isFull ? [question] : [...some, question]
+  }
+  return [...asks, askOf(some)].filter((ask) => ask !== undefined)
 }
 
 // Prune: what may go, and what is discarded.

@@ -63,7 +63,7 @@ export const factRecordChanges = ({ key, value }: RecordChange): ReadonlyArray<I
   isFact(value) ? factChanges(undefined, value) : [{ type: "remove", id: entryId("fact", key) }]
 
 // Episodes: how a journal entry stands in an index.
-// E1  An entry that left the journal leaves the index.
+// E1  An entry is found whether it is at hand or put away, as one and the same; one that a dream has pruned is not.
 
 /** As much of a journal entry as an index needs. */
 const Episode = Schema.Struct({
@@ -73,7 +73,8 @@ const Episode = Schema.Struct({
   source_entity: Schema.NullOr(Schema.String),
   importance: Schema.Finite,
   tags: Schema.Array(Schema.String),
-  related_projects: Schema.Array(Schema.String)
+  related_projects: Schema.Array(Schema.String),
+  pruned_at: Schema.optionalKey(Schema.String)
 })
 
 const isEpisode = Schema.is(Episode)
@@ -81,7 +82,7 @@ const isEpisode = Schema.is(Episode)
 const episodeChanges = ({ key, value }: RecordChange): ReadonlyArray<IndexChange> => {
   const id = entryId("episode", key)
   const at = isEpisode(value) ? Date.parse(value.timestamp) : Number.NaN
-  if (!isEpisode(value) || Number.isNaN(at)) return [{ type: "remove", id }]
+  if (!isEpisode(value) || Number.isNaN(at) || value.pruned_at !== undefined) return [{ type: "remove", id }]
   const { content, importance, related_projects, source_entity, source_trust, tags } = value
   return [
     {
@@ -100,6 +101,10 @@ const episodeChanges = ({ key, value }: RecordChange): ReadonlyArray<IndexChange
     }
   ]
 }
+
+/** It leaves the journal for the records of the kind `episode`: the other change says what becomes of it. */
+const isPutAway = ({ key, kind, value }: RecordChange, records: ReadonlyArray<RecordChange>): boolean =>
+  kind === "journal" && value === null && records.some((other) => other.kind === "episode" && other.key === key)
 
 const EARLIER = 3
 const LATER = 2
@@ -150,7 +155,8 @@ export const indexOf = (entries: ReadonlyArray<Entry>, before: IndexWindow, self
   const draft = new Draft(before, self)
   for (const entry of entries) {
     draft.tell(entry)
-    for (const record of entry.records ?? []) draft.changes.push(...recordChanges(record))
+    const { records = [] } = entry
+    for (const record of records) if (!isPutAway(record, records)) draft.changes.push(...recordChanges(record))
   }
   return draft.done()
 }
@@ -159,6 +165,7 @@ export const indexOf = (entries: ReadonlyArray<Entry>, before: IndexWindow, self
 export const recordChanges = (change: RecordChange): ReadonlyArray<IndexChange> => {
   switch (change.kind) {
     case "journal":
+    case "episode":
       return episodeChanges(change)
     case "fact":
       return factRecordChanges(change)

@@ -135,3 +135,47 @@ export const holdsInvisible = (text: string): boolean => {
 
 /** The text as it is read, on one line. */
 export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/gu, " ").trim()
+
+// Statement: what a text must be to be kept as a fact, whichever model proposes it.
+// S1  It states something: it asks nothing, and that a picture was shown is no news.
+// S2  It can be understood alone: no pronoun of the first or second person, and before one of the third a word that it may
+//     stand for. "It is known that" points at nothing.
+// S3  What stands in quotation marks is another one's words and is not judged.
+
+const quoted = /"[^"]*"|\u201c[^\u201d]*\u201d/g
+
+const shownPicture =
+  /^(?:\S+ ){1,4}(?:shared|sent|posted|showed)(?: \S+)? (?:an?|the|some|this|that|these|those|another|two|three|his|her|their|its|\S+['\u2019]s) (?:\S+ )?(?:photo(?:graph|graphy)?|picture|pic|image|screenshot|selfie)s?\b/i
+
+const pronoun =
+  /^(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|himself|herself|itself|themselves|'em)(?:'(?:s|re|ve|ll|d))?$/
+/** A verb behind it makes a pronoun of it. */
+const pointer = /^(?:this|that|these|those)$/
+const verb = /^(?:is|was|are|were|has|have|had|will|would|can|could|made|makes|means|helps?|really|also)$/
+const ownPerson = /^(?:i|me|my|mine|myself|we|us|our|ours|ourselves|you|your|yours|yourself)(?:'(?:s|m|re|ve|ll|d))?$/
+const grammar =
+  /^(?:an?|the|and|but|or|so|if|as|then|because|since|while|when|to|of|in|on|at|by|for|from|with|after|before|during|about|last|next|not|also|still|now|just|really|actually|apparently|sometimes|often|always|never|recently|lately|today|yesterday|tomorrow|both|all|\d+|is|was|are|were|has|had|said|says|january|february|march|april|may|june|july|august|september|october|november|december|\w+day)$/
+/** "It is hard to find", "it takes two days to reach Rome", "it is known that": nothing is pointed at. */
+const expletive =
+  /\b[Ii]t(?:'s| (?:is|was|will be|has been|would be|can be|may be|takes|took|costs?|seems|turned out))\b.*\b(?:to [a-z]|that |whether |until |since |from |raining|snowing|o'clock|degrees|time\b)/
+
+/** Why a text is no statement that could stand alone; undefined when it is one. */
+export const flawOfStatement = (
+  text: string
+): "a question" | "a picture" | "a pronoun without its noun" | undefined => {
+  const plain = text.replaceAll("\u2019", "'").replace(quoted, " x ")
+  if (plain.includes("?") || /^asked x:/i.test(plain.replace(/\s+/g, " ").replace(" :", ":"))) return "a question"
+  if (shownPicture.test(plain)) return "a picture"
+  const words = plain.match(/'?[\p{L}\p{N}]+(?:['-][\p{L}\p{N}]+)*/gu) ?? []
+  let hasNoun = expletive.test(plain)
+  for (const [place, written] of words.entries()) {
+    const word = written.toLowerCase()
+    // A king, a war, a country.
+    const isName = /^(?:I|US)$/.test(written) && /^\p{Lu}/u.test(words[place - 1] ?? "")
+    if (ownPerson.test(word) && written !== "US" && !isName) return "a pronoun without its noun"
+    const isPointing = pointer.test(word) && verb.test((words[place + 1] ?? "").toLowerCase()) && place === 0
+    if (!hasNoun && (pronoun.test(word) || isPointing)) return "a pronoun without its noun"
+    hasNoun ||= !grammar.test(word) && !pointer.test(word)
+  }
+  return undefined
+}

@@ -18,7 +18,8 @@ import {
   MAX_EVIDENCE,
   MAX_SUPERSEDED,
   type Observation,
-  type Superseded
+  type Superseded,
+  waitingIn
 } from "./profile.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { instructionIn } from "../integrity/instruction.ts"
@@ -123,6 +124,10 @@ class Digestion {
 const goneAfter = ({ gone }: EntityProfile, dropped: ReadonlyArray<Attribute>): ReadonlyArray<string> =>
   dropped.length === 0 ? gone : [...gone, ...dropped.map(({ id }) => id)].slice(-MAX_GONE)
 
+/** A profile that was kept before this was counted has read what of it is still there. */
+const readBefore = ({ observations, read }: EntityProfile): number =>
+  read ?? observations.filter(({ digested }) => digested).length
+
 /** Carries out an answer, in its order. */
 export const digest = (
   profile: EntityProfile,
@@ -134,18 +139,18 @@ export const digest = (
   for (const operation of operations) draft.carryOut(operation)
   const dropped = draft.bound()
   const isDigested = new Set(asked)
+  const isNew = ({ digested, id }: Observation): boolean => isDigested.has(id) && !digested
   const away = [...draft.absorbed, ...dropped]
   const left = new Set(away.map(({ id }) => id))
   const staying = (ids: ReadonlySet<string>): ReadonlyArray<string> => [...ids].filter((id) => !left.has(id))
   return {
     profile: {
       ...profile,
-      observations: profile.observations.map((each) =>
-        isDigested.has(each.id) && !each.digested ? { ...each, digested: true } : each
-      ),
+      observations: profile.observations.map((each) => (isNew(each) ? { ...each, digested: true } : each)),
       attributes: draft.attributes,
       gone: goneAfter(profile, away),
-      made: draft.made
+      made: draft.made,
+      read: readBefore(profile) + profile.observations.filter(isNew).length
     },
     added: staying(draft.added),
     updated: staying(draft.updated),
@@ -183,7 +188,8 @@ export const withdraw = (profile: EntityProfile, ids: Iterable<string>): EntityP
 
 // ProfileAsk: a model is asked what the news of one entity mean for what is known of it.
 // Q1  Shown are the attributes that are like the news, at most MAX_SHOWN: never the whole profile.
-// Q2  At most MAX_NEWS observations are asked about at once, the oldest first; the others wait for another ask.
+// Q2  At most MAX_NEWS observations are asked about at once, the oldest first, and no more than there is room for; the others
+//     wait for another ask.
 // Q3  Only what was shown can be a target, only what was asked about can be evidence. What does not fit is dropped and
 //     counted.
 
@@ -261,12 +267,20 @@ const nearest = (
     .map(({ attribute }) => attribute)
 }
 
-/** The ask about what is not digested yet; undefined when there is nothing. */
-export const profileAsk = (profile: EntityProfile): ProfileAsk | undefined => {
-  const news = profile.observations
-    .filter(({ digested }) => !digested)
-    .toSorted((a, b) => a.at - b.at)
-    .slice(0, MAX_NEWS)
+/** As many as may be asked about at once, at least one; half of the room is for what is known. */
+const firstNews = (waiting: ReadonlyArray<Observation>, room: number): ReadonlyArray<Observation> => {
+  let chars = 0
+  const upTo = waiting.findIndex(({ id, text }, index) => {
+    chars += id.length + text.length
+    return index > 0 && (index >= MAX_NEWS || chars > room / 2)
+  })
+  return upTo === -1 ? waiting : waiting.slice(0, upTo)
+}
+
+/** The ask about what is not digested yet, in so many UTF-16 units; undefined when there is nothing. */
+export const profileAsk = (profile: EntityProfile, room: number = Infinity): ProfileAsk | undefined => {
+  const waiting = waitingIn(profile).toSorted((a, b) => a.at - b.at)
+  const news = firstNews(waiting, room)
   if (news.length === 0) return undefined
   const shown = nearest(profile, news)
   return {

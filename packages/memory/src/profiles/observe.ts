@@ -1,11 +1,13 @@
 // Observe: a new observation about a person or a thing.
 // Owns what becomes an observation of whom. Leaves making attributes of it to `digest.ts`.
 // O1  The same thing is observed once, whatever its id, its case, its spaces and its last stop.
-// O2  Over the bound the oldest that is digested gives way, then the oldest; whatever came last stays.
+// O2  Over the bound the oldest that is digested gives way. What is not digested stays: it is kept until it was read.
 // O3  What poses as an instruction to the model is not observed: a profile stands in the prompt.
 // O4  Only facts that hold are heard; an assistant keeps no profile of itself (that is what its journal is for).
+// O5  Each profile hears its news in the order of time, and at most MAX_WAITING of them wait in it to be digested: the
+//     others stay where they are until there is room. One that is postponed hears all: nothing waits for it.
 
-import { defined, type Json, type RecordChange, sendingAssistant } from "@reverie/protocol"
+import { type Json, type RecordChange, sendingAssistant } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { type Fact, type Origin, trustOf } from "../fact.ts"
 import { entryId } from "../indexing/messages.ts"
@@ -25,7 +27,8 @@ import {
   newProfile,
   type Observation,
   profileNamed,
-  type Profiles
+  type Profiles,
+  waitingIn
 } from "./profile.ts"
 
 export interface Observed {
@@ -36,11 +39,9 @@ export interface Observed {
   readonly dropped: ReadonlyArray<Observation>
 }
 
-/** The one that has to go, among all but the last. */
-const surplus = (observations: ReadonlyArray<Observation>): Observation | undefined => {
-  const byAge = observations.slice(0, -1).toSorted((a, b) => a.at - b.at)
-  return byAge.find(({ digested }) => digested) ?? byAge[0]
-}
+/** The one that has to go. */
+const surplus = (observations: ReadonlyArray<Observation>): Observation | undefined =>
+  observations.filter(({ digested }) => digested).toSorted((a, b) => a.at - b.at)[0]
 
 const bounded = (observations: ReadonlyArray<Observation>) => {
   let kept = observations
@@ -94,6 +95,9 @@ export const factObservation = ({ at, id, origin, text, trust }: Fact): NewObser
   trust
 })
 
+/** Observations of one profile that wait at the most; two asks, so that there is room again after the first. */
+export const MAX_WAITING = 40
+
 /** What a night has to tell the profiles. */
 export interface News {
   readonly facts: ReadonlyArray<Fact>
@@ -144,12 +148,56 @@ export const gather = (profiles: Profiles, { facts, pending, self }: News): Gath
   }
 }
 
+/** Ids of facts count by tick and within it: a longer number is the later one. */
+const byLearning = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1)
+
+interface Item {
+  readonly at: number
+  readonly id: string
+  readonly names: ReadonlyArray<string>
+  readonly news: Pick<News, "facts" | "pending">
+}
+
+const itemsOf = ({ facts, pending }: News): ReadonlyArray<Item> => [
+  ...facts.map((fact) => ({ at: fact.at, id: fact.id, names: fact.entities, news: { facts: [fact], pending: [] } })),
+  ...pending.map((each) => ({ at: each.at, id: each.key, names: [each.entity], news: { facts: [], pending: [each] } }))
+]
+
+/** The news that there is room for, at most `limit`: none of a profile's later ones before an earlier one (O5). */
+export const nextNews = (profiles: Profiles, news: News, postponed: ReadonlySet<string>, limit: number): News => {
+  const waiting = new Map([...profiles].map(([id, profile]) => [id, waitingIn(profile).length]))
+  const ids = new Map<string, string | undefined>()
+  const idOf = (name: string): string | undefined => {
+    if (!ids.has(name)) ids.set(name, profileNamed(profiles, name)?.id ?? entityIdOf(name))
+    return ids.get(name)
+  }
+  const selves = new Set(news.self.map(entityIdOf))
+  const isTold = (id: string): boolean => !postponed.has(id) && !selves.has(id)
+  const isFull = new Set<string>()
+  const taken: Array<Item> = []
+  for (const item of itemsOf(news).toSorted((a, b) => a.at - b.at || byLearning(a.id, b.id))) {
+    if (taken.length >= limit) break
+    const told = [...new Set(item.names.flatMap((name) => idOf(name) ?? []))].filter(isTold)
+    if (told.some((id) => isFull.has(id) || (waiting.get(id) ?? 0) >= MAX_WAITING)) {
+      for (const id of told) isFull.add(id)
+      continue
+    }
+    for (const id of told) waiting.set(id, (waiting.get(id) ?? 0) + 1)
+    taken.push(item)
+  }
+  return {
+    facts: taken.flatMap(({ news: { facts } }) => facts),
+    pending: taken.flatMap(({ news: { pending } }) => pending),
+    self: news.self
+  }
+}
+
 // PendingObservation: something noticed about someone while awake, until a dream makes it part of a profile.
 // P1  Keys are unique without chance: `obs_{tick}_{index}`, the index counting within the tick.
-// P2  At most MAX_PENDING wait; the oldest gives way and is named.
+// P2  At most MAX_PENDING wait. What waits is never dropped: what comes after them is refused, and the answer says so.
 // P3  The same is noted of the same one once.
 
-export const MAX_PENDING = 100
+export const MAX_PENDING = 500
 
 /** As it is kept. */
 const Noted = Schema.Struct({
@@ -218,14 +266,14 @@ interface NotedResult {
   readonly pending: number
   /** It was noted already; nothing has changed. */
   readonly already_known?: true
-  /** What had to give way. */
-  readonly dropped?: string
 }
 
 interface NoteRefused {
   readonly success: false
   readonly error: string
 }
+
+const FULL = `${MAX_PENDING} observations wait for the next sleep already: this one was not noted, sleep first`
 
 const nextKey = (records: Records, tick: number): string => {
   let next = 0
@@ -255,20 +303,11 @@ export const noteObservation = (
       result: { success: true, entity_id, id: known[0], pending: noted.length, already_known: true }
     }
   }
+  if (noted.length >= MAX_PENDING) return { changes: [], result: { success: false, error: FULL } }
   const id = nextKey(records, tick)
   const value: Noted = { entity: cut(cleanLine(entity), MAX_NAME_CHARS), type, text, at: now, by }
-  const dropped = noted.length >= MAX_PENDING ? noted[0]?.[0] : undefined
   return {
-    changes: [
-      { kind: "observation", key: id, value },
-      ...(dropped === undefined ? [] : [{ kind: "observation", key: dropped, value: null } as const])
-    ],
-    result: {
-      success: true,
-      entity_id,
-      id,
-      pending: noted.length + (dropped === undefined ? 1 : 0),
-      ...defined({ dropped })
-    }
+    changes: [{ kind: "observation", key: id, value }],
+    result: { success: true, entity_id, id, pending: noted.length + 1 }
   }
 }

@@ -2,7 +2,8 @@
 // Owns its shape as it is kept, its bounds, and who is meant by a name. Leaves hearing of it to `observe.ts`, making
 // attributes of what was heard to `digest.ts`, showing it to `profile-text.ts`.
 // E1  Observations are what was heard, as it was heard; attributes are what was made of them, and name their evidence.
-// E2  At most MAX_OBSERVATIONS and MAX_ATTRIBUTES are kept.
+// E2  At most MAX_ATTRIBUTES are kept, and of what is digested no more than MAX_OBSERVATIONS leave room for. What is not
+//     digested is kept, however much it is.
 // E3  A text that an attribute had before is kept with it, at most MAX_SUPERSEDED of them; every earlier profile still
 //     stands in the ledger.
 // E4  A profile is emptied, never taken away: what left it is named in `gone`, so that an index can follow.
@@ -80,6 +81,8 @@ export const EntityProfile = Schema.Struct({
   gone: Schema.Array(Schema.String),
   /** How many attributes there have been. */
   made: Schema.Int,
+  /** How many observations were digested, those that are kept no longer among them. */
+  read: Schema.optionalKey(Schema.Int),
   relationship: Relationship
 })
 export type EntityProfile = typeof EntityProfile.Type
@@ -139,6 +142,10 @@ export const withAlias = (profile: EntityProfile, name: string): EntityProfile =
   return { ...profile, aliases: [...profile.aliases, cut(bareName(name), MAX_NAME_CHARS)] }
 }
 
+/** What is not digested yet. */
+export const waitingIn = ({ observations }: EntityProfile): ReadonlyArray<Observation> =>
+  observations.filter(({ digested }) => !digested)
+
 export type NewObservation = Omit<Observation, "digested">
 
 // ProfileIndex: how a profile stands in the index of recall, apart from episodes.
@@ -161,7 +168,7 @@ export const entityOfId = (id: string): string | undefined =>
   id.startsWith("e/") ? keyOfId(id)?.split("/")[0] : undefined
 
 const entriesOf = (profile: EntityProfile): ReadonlyMap<string, MemoryEntry> => {
-  const { aliases, attributes, id: entity, name, observations, type } = profile
+  const { aliases, attributes, id: entity, name, type } = profile
   const common = {
     kind: "profile",
     entities: [name, ...aliases],
@@ -176,8 +183,7 @@ const entriesOf = (profile: EntityProfile): ReadonlyMap<string, MemoryEntry> => 
     text,
     trust
   }))
-  const news = observations
-    .filter(({ digested }) => !digested)
+  const news = waitingIn(profile)
     .toSorted((a, b) => a.at - b.at)
     .slice(-MAX_NEW_SHOWN)
   const last = news.at(-1)

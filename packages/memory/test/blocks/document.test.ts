@@ -132,6 +132,15 @@ describe("lists", () => {
     assertRefused(act(ships, { op: "push_item", value: { boat: "x" } }), "no field")
     assert.isTrue(act(ships, { op: "push_item", value: { ship: "Ann" } }) as boolean)
   })
+
+  it("F94 F119 items of items keep to their schema, however deep it lies", () => {
+    const crew = { kind: "map", fields: [{ name: "name", type: "text" }] } as const
+    const crews = aDocument({ kind: "list", itemSchema: { kind: "list", itemSchema: crew } })
+    assertRefused(act(crews, { op: "push_item", value: { name: "Ann" } }), "is a list")
+    assertRefused(act(crews, { op: "push_item", value: [{ name: "Ann" }, { name: 1 }] }), "takes a text")
+    assert.isTrue(act(crews, { op: "push_item", value: [{ name: "Ann" }, { name: "Bo" }] }) as boolean)
+    assert.strictEqual(crews.render(), "1. name: Ann, name: Bo")
+  })
 })
 
 describe("logs", () => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
+import * as fc from "fast-check"
 import { applyLinks, type Fact, factIndex, linkAsk, linkQuestions, mendLinks, readLinks } from "../../src/index.ts"
 import { aFact, NOON } from "./facts.ts"
 import { MAX_LINKS } from "../../src/facts/link.ts"
@@ -58,6 +59,21 @@ describe("link", () => {
     )
     assert.deepStrictEqual(links, [{ fact: "a", to: "b", why: "related" }])
     assert.strictEqual(dropped, 6)
+  })
+
+  it.each([
+    ["Bob", false],
+    ["both mention Bob", false],
+    ["Bob's name", false],
+    ["the same person, Bob", false],
+    ["Bob and boats", true],
+    ["plan and outcome", true],
+    ["same harbour", true]
+  ])("K4 a name alone is no reason: %s", (why, isReason) => {
+    const named = [sails, { ...boat, entities: ["Bob"] }]
+    const asked = linkQuestions(factIndex(named), named)
+    const { dropped, links } = readLinks(JSON.stringify([{ fact: "a", links: [{ to: "b", why }] }]), asked)
+    assert.deepStrictEqual([links.length, dropped], isReason ? [1, 0] : [0, 1])
   })
 
   it("a fact has at most so many links, and is never linked with itself or with what does not hold", () => {
@@ -122,6 +138,28 @@ describe("mendLinks", () => {
     const { changed } = mendLinks([...many, aFact("old", { state: "superseded", superseded_by: "new" }), aFact("new")])
     assert.strictEqual(linksOf(changed, "new")?.length, MAX_LINKS)
     assert.strictEqual(changed.filter(({ links }) => links.length === 0).length, 2)
+  })
+
+  it("K5 what is right is left as it is, in whatever order its links were made", () => {
+    const order = fc.shuffledSubarray(["b", "c", "d"], { minLength: 3 })
+    fc.assert(
+      fc.property(order, order, (ofA, ofD) => {
+        const others = ["a", "b", "c"].toSorted((a, b) => ofD.indexOf(a) - ofD.indexOf(b))
+        const whole = [
+          aFact("a", { links: ofA.map((to) => link(to)) }),
+          aFact("b", { links: [link("d"), link("a")] }),
+          aFact("c", { links: [link("a"), link("d")] }),
+          aFact("d", { links: others.map((to) => link(to)) })
+        ]
+        assert.deepStrictEqual(mendLinks(whole), { changed: [], moved: 0, dropped: 0 })
+        const without = mendLinks(whole.filter(({ id }) => id !== "c"))
+        assert.deepStrictEqual(
+          linksOf(without.changed, "a"),
+          ofA.filter((id) => id !== "c").map((to) => link(to))
+        )
+      }),
+      { seed: 4_711, numRuns: 50 }
+    )
   })
 
   it("K3 a circle of supersession leads nowhere", () => {

@@ -10,8 +10,8 @@ import {
   profileNamed
 } from "../../src/index.ts"
 import { aFact, anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
-import { factObservation } from "../../src/profiles/observe.ts"
-import { MAX_OBSERVATIONS, withAlias } from "../../src/profiles/profile.ts"
+import { factObservation, MAX_WAITING, nextNews } from "../../src/profiles/observe.ts"
+import { MAX_OBSERVATIONS, waitingIn, withAlias } from "../../src/profiles/profile.ts"
 
 describe("observe", () => {
   it("keeps what was heard, with its source and origin, and counts the contact", () => {
@@ -34,7 +34,7 @@ describe("observe", () => {
     assert.strictEqual(again.profile.relationship.interactions, 2)
   })
 
-  it("O2 over the bound the oldest that is digested gives way, then the oldest, never the latest", () => {
+  it("O2 over the bound the oldest that is digested gives way, and what is not digested never does", () => {
     const full = messageFilter(Array.from({ length: MAX_OBSERVATIONS }, (_, at) => `Nora said ${at}.`))
     const digested = {
       ...full,
@@ -43,33 +43,34 @@ describe("observe", () => {
     const gone: Array<string> = []
     let profile: EntityProfile = digested
     for (let at = 0; at < 3; at++) {
-      // Older than all others: what came last stays in spite of it.
+      // Older than all others: it was not read either.
       const news = anObservation({ id: `late${at}`, text: `Long ago ${at}.`, at: NOW - (at + 1) * DAY })
       const observed = observe(profile, news)
       gone.push(...observed.dropped.map(({ id }) => id))
       profile = observed.profile
-      assert.lengthOf(profile.observations, MAX_OBSERVATIONS)
       assert.strictEqual(profile.observations.at(-1)?.id, `late${at}`)
     }
-    assert.deepStrictEqual(gone, ["f7", "f9", "late1"])
+    assert.deepStrictEqual(gone, ["f7", "f9"])
+    assert.lengthOf(waitingIn(profile), MAX_OBSERVATIONS + 1)
   })
 
-  it("O2 holds whatever is heard", () => {
-    const news = fc.record({ text: fc.string({ maxLength: 20 }), at: fc.nat(100), digested: fc.boolean() })
+  it("O2 whatever is heard and digested: nothing gives way unread, and no more stays than the bound or what waits", () => {
+    const news = fc.record({ text: fc.string({ maxLength: 20 }), at: fc.nat(100), isRead: fc.boolean() })
     fc.assert(
       fc.property(fc.array(news, { maxLength: 120 }), (all) => {
         let profile = aProfile()
-        for (const [index, { at, digested, text }] of all.entries()) {
+        for (const [index, { at, isRead, text }] of all.entries()) {
+          const before = waitingIn(profile)
           const { added, profile: next } = observe(
             profile,
             anObservation({ id: `f${index}`, text, at: NOW + at * DAY })
           )
           if (added) assert.strictEqual(next.observations.at(-1)?.id, `f${index}`)
-          profile = {
-            ...next,
-            observations: next.observations.map((each) => (digested ? { ...each, digested } : each))
-          }
-          assert.isAtMost(profile.observations.length, MAX_OBSERVATIONS)
+          assert.deepStrictEqual(waitingIn(next).slice(0, before.length), before)
+          profile = isRead
+            ? { ...next, observations: next.observations.map((each) => ({ ...each, digested: true })) }
+            : next
+          assert.isAtMost(profile.observations.length, Math.max(MAX_OBSERVATIONS, waitingIn(profile).length))
         }
       }),
       { seed: 4_711, numRuns: 100 }
@@ -134,6 +135,46 @@ describe("gather", () => {
     assert.strictEqual(profiles.get("olga")?.name, "Olga")
     const again = gather(profiles, { ...news, facts })
     assert.deepStrictEqual(again.changed, [])
+  })
+
+  it("O5 told in parts with readings between them, each profile reads all of its news once, in order, and never holds too much", () => {
+    const names = ["Nora", "Olga", "Ivo", "the desk"]
+    const facts = fc
+      .array(fc.record({ at: fc.nat(20), entities: fc.subarray(names) }), { maxLength: 150 })
+      .map((all) => all.map((each, index) => aFact({ id: `fact_1_${index}`, text: `No ${index}.`, ...each })))
+    fc.assert(
+      fc.property(facts, fc.boolean(), fc.integer({ min: 1, max: 60 }), (all, isAway, limit) => {
+        const postponed: ReadonlySet<string> = new Set(isAway ? ["nora"] : [])
+        const read = new Map<string, Array<string>>()
+        let profiles = new Map<string, EntityProfile>()
+        let left = all
+        while (left.length > 0) {
+          const told = nextNews(profiles, { facts: left, pending: [], self: ["desk"] }, postponed, limit)
+          assert.isAtMost(told.facts.length, limit)
+          left = left.filter((fact) => !told.facts.includes(fact))
+          profiles = new Map(gather(profiles, told).profiles)
+          for (const profile of profiles.values())
+            if (!postponed.has(profile.id)) assert.isAtMost(waitingIn(profile).length, MAX_WAITING)
+          if (told.facts.length > 0 && left.length > 0) continue
+          const readers = [...profiles.values()].filter(({ id }) => !postponed.has(id))
+          if (left.length > 0) assert.isTrue(readers.some((profile) => waitingIn(profile).length > 0))
+          for (const profile of readers) {
+            read.set(profile.name, [...(read.get(profile.name) ?? []), ...waitingIn(profile).map(({ id }) => id)])
+            const observations = profile.observations.map((each) => ({ ...each, digested: true }))
+            profiles.set(profile.id, { ...profile, observations })
+          }
+        }
+        for (const name of ["Nora", "Olga", "Ivo"].filter((each) => !postponed.has(each.toLowerCase()))) {
+          const of = all.filter(({ entities }) => entities.includes(name)).toSorted((a, b) => a.at - b.at)
+          assert.deepStrictEqual(
+            read.get(name) ?? [],
+            of.map(({ id }) => id),
+            name
+          )
+        }
+      }),
+      { seed: 4_711, numRuns: 100 }
+    )
   })
 
   it("O4 hears no fact that does not hold, and keeps no profile of the assistant itself", () => {

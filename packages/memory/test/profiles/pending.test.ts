@@ -27,12 +27,16 @@ it("P1 keys follow from the tick and count within it", () => {
   )
 })
 
-it("P2 at most a hundred wait, and the oldest gives way", () => {
+it("P2 what waits is never dropped: over the bound a new one is refused, and the answer says so", () => {
   const records = new Map<string, Json>()
   for (let at = 0; at < MAX_PENDING; at++) noted(records, `Nora said ${at}.`, at)
-  assert.deepInclude(noted(records, "Nora said enough.", 200), { pending: MAX_PENDING, dropped: "obs_0_0" })
+  assert.deepStrictEqual(noted(records, "Nora said enough.", 900), {
+    success: false,
+    error: "500 observations wait for the next sleep already: this one was not noted, sleep first"
+  })
+  assert.deepInclude(noted(records, "Nora said 7.", 900), { success: true, already_known: true })
   assert.strictEqual(records.size, MAX_PENDING)
-  assert.isFalse(records.has("obs_0_0"))
+  assert.isTrue(records.has("obs_0_0"))
 })
 
 it("P3 the same is noted of the same one once, and a name must name someone", () => {

@@ -57,6 +57,12 @@ describe("the ask", () => {
     assert.strictEqual(shown[0], "a1")
   })
 
+  it("Q2 asks about no more than there is room for, and about one at least", () => {
+    const profile = messageFilter(Array.from({ length: 20 }, (_, at) => `Nora said ${at} ${"and so on ".repeat(20)}`))
+    assert.lengthOf(profileAsk(profile, 2_000)?.asked ?? [], 4)
+    assert.deepStrictEqual(profileAsk(profile, 10)?.asked, ["f0"])
+  })
+
   it("Q2 asks about at most twenty, the oldest first, and not about what is digested", () => {
     const profile = messageFilter(Array.from({ length: 30 }, (_, at) => `Nora said ${at}.`))
     const ask = askOf({

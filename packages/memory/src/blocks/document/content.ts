@@ -5,7 +5,7 @@
 import { isJsonObject, type Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { BlockOperation } from "../operation.ts"
-import { type BlockSchema, misfitOfMembers, type PartSchema } from "./schema.ts"
+import { type BlockSchema, type ItemSchema, misfitOfMembers, type PartSchema } from "./schema.ts"
 
 export type PartContent =
   | { readonly kind: "text"; readonly text: string }
@@ -96,12 +96,18 @@ const misfitOfPart = (schema: PartSchema, content: PartContent): string | undefi
   return content.items.map((item) => misfitOfItem(schema, item)).find((misfit) => misfit !== undefined)
 }
 
-type ListSchema = Extract<PartSchema, { readonly kind: "list" }>
+type ListSchema = Extract<PartSchema | ItemSchema, { readonly kind: "list" }>
 
 /** Why a value is no item of this list, or undefined. */
 export const misfitOfItem = ({ itemSchema }: ListSchema, value: Json): string | undefined => {
   if (itemSchema === undefined) return undefined
   if (itemSchema.kind === "text") return typeof value === "string" ? undefined : "an item of this list is a text"
+  if (itemSchema.kind === "list") {
+    if (!Array.isArray(value)) return "an item of this list is a list"
+    const { maxItems = Infinity } = itemSchema
+    if (value.length > maxItems) return `an item of this list has at most ${maxItems} items`
+    return value.map((each: Json) => misfitOfItem(itemSchema, each)).find((misfit) => misfit !== undefined)
+  }
   return isJsonObject(value)
     ? misfitOfMembers(itemSchema.fields, value)
     : "an item of this list is an object of its fields"

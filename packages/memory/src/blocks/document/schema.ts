@@ -32,9 +32,27 @@ export type Viewport = typeof Viewport.Type
 
 const TextSchema = Schema.Struct({ kind: Schema.Literal("text"), viewport: Schema.optionalKey(Viewport) })
 const MapSchema = Schema.Struct({ kind: Schema.Literal("map"), fields: Schema.Array(BlockField) })
+
+/** What an item of a list is: a text, fields, or a list of items again. */
+export type ItemSchema =
+  | { readonly kind: "text" }
+  | typeof MapSchema.Type
+  | { readonly kind: "list"; readonly itemSchema?: ItemSchema; readonly maxItems?: number }
+
+const ItemSchema: Schema.Codec<ItemSchema> = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("text") }),
+  MapSchema,
+  Schema.Struct({
+    kind: Schema.Literal("list"),
+    itemSchema: Schema.optionalKey(Schema.suspend((): Schema.Codec<ItemSchema> => ItemSchema)),
+    /** An item with more is refused: what an item holds is its author's to shorten. */
+    maxItems: Schema.optionalKey(count)
+  })
+])
+
 const ListSchema = Schema.Struct({
   kind: Schema.Literal("list"),
-  itemSchema: Schema.optionalKey(Schema.Union([Schema.Struct({ kind: Schema.Literal("text") }), MapSchema])),
+  itemSchema: Schema.optionalKey(ItemSchema),
   /** Beyond it the oldest items go. */
   maxItems: Schema.optionalKey(count)
 })
@@ -73,10 +91,10 @@ const twice = (named: ReadonlyArray<{ readonly name: string }>): string | undefi
   return names.find((name, index) => names.indexOf(name) !== index)
 }
 
-const fieldsOf = (schema: PartSchema): ReadonlyArray<BlockField> => {
+const fieldsOf = (schema: PartSchema | ItemSchema): ReadonlyArray<BlockField> => {
   if (schema.kind === "map") return schema.fields
   if (schema.kind === "log") return schema.entrySchema.fields
-  return schema.kind === "list" && schema.itemSchema?.kind === "map" ? schema.itemSchema.fields : []
+  return schema.kind === "list" && schema.itemSchema !== undefined ? fieldsOf(schema.itemSchema) : []
 }
 
 const flawOf = (schema: BlockSchema): string | undefined => {
