@@ -34,7 +34,7 @@ describe("route", () => {
 })
 
 describe("link", () => {
-  it("K1 K2 facts that share a rare word or another name are linked, and why", () => {
+  it("K1 K2 facts that share a rare word are linked, and why; a name alone, or praise, links nothing", () => {
     const rows = rowsFor(
       "link",
       "[f1] Nora met Ivo at the harbour",
@@ -43,8 +43,11 @@ describe("link", () => {
       "  [k3] Nora has a dog"
     )
     assert.deepStrictEqual(rows, [{ fact: "f1", links: [{ to: "k1", why: "harbour" }] }])
-    assert.deepStrictEqual(rowsFor("link", "[f1] Nora met Ivo in Graz", "  [k1] Eva saw Ivo in Rome")[0]?.["links"], [
-      { to: "k1", why: "Ivo" }
+    const linksOf = (one: string, other: string) => rowsFor("link", `[f1] ${one}`, `  [k1] ${other}`)[0]?.["links"]
+    assert.deepStrictEqual(linksOf("Nora met Ivo in Graz", "Eva saw Ivo in Rome"), [])
+    assert.deepStrictEqual(linksOf("Nora had an awesome day in Graz", "Eva saw an awesome film"), [])
+    assert.deepStrictEqual(linksOf("Nora went sailing with Ivo in Graz", "Eva went sailing with Ivo in Rome"), [
+      { to: "k1", why: "sailing, Ivo" }
     ])
   })
 

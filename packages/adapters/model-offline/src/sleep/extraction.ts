@@ -7,7 +7,7 @@ import type { Prompt, PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import { propertiesOf, type Request } from "../calls.ts"
 import { gistOf, isChatter, linesOf, NOTHING_LEFT, saidIn, type SaidLine, saysTheSame } from "./grammar.ts"
-import { attributeIn, statementsOf } from "./statements.ts"
+import { statementsOf } from "./statements.ts"
 
 const MAX_CALLS = 8
 const MAX_ROUNDS = 3
@@ -84,7 +84,14 @@ const callOf = (
   return { tool: offer.name, arguments: filled }
 }
 
-const callsFor = ({ importance, speaker, text }: Worth, tools: ReadonlyArray<ToolOffer>): ReadonlyArray<Request> => {
+/** What a text says of its speaker that lasts; undefined when it says nothing of the kind. */
+type AttributeIn = (text: string, speaker: string) => string | undefined
+
+const callsFor = (
+  { importance, speaker, text }: Worth,
+  tools: ReadonlyArray<ToolOffer>,
+  attributeIn: AttributeIn
+): ReadonlyArray<Request> => {
   const offerOf = (wanted: string) => tools.find(({ name }) => name === wanted)
   const entry = callOf(offerOf(JOURNAL), [
     [/^content$/, text],
@@ -104,10 +111,10 @@ const callsFor = ({ importance, speaker, text }: Worth, tools: ReadonlyArray<Too
 }
 
 /** The calls that save the most telling of what is not saved yet, or noop. */
-export const extracted = ({
-  messages,
-  tools
-}: Prompt): { readonly requests: ReadonlyArray<Request> } | { readonly text: string } => {
+export const extracted = (
+  { messages, tools }: Prompt,
+  attributeIn: AttributeIn
+): { readonly requests: ReadonlyArray<Request> } | { readonly text: string } => {
   const written = writtenBy(messages)
   const shown = messages.flatMap(({ content, role }) => (role === "system" ? [content.toLowerCase()] : []))
   const fresh: Array<Worth> = []
@@ -120,7 +127,7 @@ export const extracted = ({
   }
   const requests = fresh
     .toSorted((a, b) => a.place - b.place)
-    .flatMap((worth) => callsFor(worth, tools))
+    .flatMap((worth) => callsFor(worth, tools, attributeIn))
     .slice(0, MAX_CALLS)
   if (requests.length > 0) return { requests }
   const isAtRest = sinceLast(messages).some(({ calls = [] }) => calls.some(({ tool }) => tool === "noop"))

@@ -9,7 +9,7 @@ export const monthNames: ReadonlyArray<string> =
 /** As Date counts them: Sunday is 0. */
 export const weekdayNames: ReadonlyArray<string> = "sunday monday tuesday wednesday thursday friday saturday".split(" ")
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
+export const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
 /** Forms of the past that do not end in -ed. */
 const irregularPast = setOf(`
@@ -27,7 +27,7 @@ const participles = setOf(
 export const isParticiple = (word: string): boolean => participles.has(word)
 
 /** They take no -s. */
-const modals = setOf(
+export const modals = setOf(
   "can could may might must shall should will would can't couldn't won't wouldn't shouldn't cannot ain't"
 )
 
@@ -182,9 +182,10 @@ export interface Gist {
   readonly first: string
 }
 
-const asked = /^Asked "[^"]*": /
+const asked =
+  /^(?:Asked "[^"]*"|[^:"]{1,128} told [^:"]{1,128}? (?:about|whether|what|which|who|whom|whose|where|when|why|how)\b[^:]*): /
 
-/** A statement without the question that it answers. */
+/** A statement without what it was asked about. */
 export const unasked = (statement: string): string => statement.replace(asked, "")
 
 export const gistOf = (statement: string): Gist => {

@@ -1,26 +1,27 @@
 // Statements: what a line of a conversation states.
 // Owns which sentences are statements, how telling they are, and saying each so that it can stand alone.
 // S1  Questions, proposals, greetings, thanks, praise and written calls state nothing.
-// S2  What stands alone names who it is about: pronouns become names, a dropped subject is the speaker, an answer keeps
-//     the question it belongs to, relative dates become dates.
-// S3  At most MAX_STATEMENTS of a line, the most telling ones, in their order; a picture takes the place of one.
+// S2  What stands alone names who it is about: pronouns become names, a dropped subject is the speaker, an answer says what
+//     it was asked about, relative dates become dates.
+// S3  At most MAX_STATEMENTS of a line, the most telling ones, in their order. That a picture was shown is none.
+// S4  No pronoun without its noun: a sentence whose pronouns stand for something said before is reported with the sentence that
+//     says it, and not at all where that is not in the line.
+// S5  A question is no statement: what was asked becomes a clause of its answer, or is left out.
 
 import { sentencesOf } from "../calls.ts"
 import {
   firstPerson,
-  gistOf,
   interjection,
   isAdverb,
   isBarePast,
   isParticiple,
   isPast,
-  linesOf,
+  modals,
   negation,
   pleasantry,
-  saysTheSame,
   secondPerson,
+  setOf,
   thirdPerson,
-  unasked,
   withDates
 } from "./grammar.ts"
 
@@ -90,7 +91,73 @@ const inThirdPerson = (sentence: string, { listener, speaker }: Told): string =>
     return listener === undefined ? told : replacePronouns(told, listener, second)
   })
 
-const MAX_STATEMENTS = 3
+// Antecedent: the noun that a pronoun of the third person stands for.
+// A1  It stands before the pronoun, in the same text. A word is taken for a noun unless it is known for something else: a
+//     word of grammar, a verb behind its subject, a form of the past.
+
+const pronouns = setOf(
+  "it its it's it'll it'd itself he he's him his himself she she's her hers herself they they're they've they'll they'd them 'em their theirs themselves"
+)
+/** Alone they point at something, before a noun they belong to it. */
+const pointers = setOf("this that these those that's")
+const grammarWords = setOf(`
+  what's how's where's who's when's why's how'd how're how've what're what've who've here's there's let's
+  a an the and or but so nor yet if as than then because 'cause cause cuz since while when whenever where how why what who which whether though although
+  i i'm i've i'll i'd me my mine myself we we're we've we'll we'd us our ours ourselves you you're you've you'll your yours yourself y'all
+  am is are was were be been being isn't aren't wasn't weren't have has had having haven't hasn't hadn't do does did doing don't doesn't didn't done
+  to of in on at by for from with without about into over under after before through up down out off around between during until till like near
+  not no yes all both each every any some many much more most few lots lot such same other others another one ones else just very really so too
+  even still also only always never often usually maybe perhaps actually definitely totally truly super pretty quite kinda gonna gotta wanna
+  here there now again ago once soon later today yesterday tomorrow tonight way enough well okay ok
+  make makes making get gets getting got go goes going let lets take takes taking give gives giving see seeing feel feels feeling keep keeps
+  keeping love loves loving like likes want wants know knows think thinks thinking believe hope hopes need needs try trying use uses using find finds
+  help helps mean means look looks looking say says tell tells show shows work works talk enjoy enjoys appreciate bet
+  great good nice awesome amazing cool lovely special important hard tough fun wonderful incredible beautiful happy glad proud lucky excited sure
+  thankful grateful best better pleased sweet powerful inspiring rewarding new big huge little
+`)
+
+/** A noun follows them, if not at once. */
+const determiners = setOf("a an the my our your some any no each every another")
+
+const isNoun = (word: string, before: string): boolean =>
+  /^\p{L}/u.test(word) &&
+  !pronouns.has(word) &&
+  (determiners.has(before) ||
+    (![grammarWords, pointers, modals].some((words) => words.has(word)) &&
+      !isPast(word) &&
+      !isParticiple(word) &&
+      !isAdverb(word) &&
+      !/^(?:i|we|you|they|he|she|it)(?:'\p{L}+)?$/u.test(before)))
+
+/** A pointer is a pronoun when a verb or nothing follows it. */
+const stands = (word: string, next: string): boolean =>
+  pronouns.has(word) ||
+  word === "that's" ||
+  (pointers.has(word) &&
+    (next === "" ||
+      modals.has(next) ||
+      /^(?:is|was|are|were|has|have|had|being|'ll|will|made|makes|means|helps|gives|feels|looks|sounds|brings|really|just|all)$/.test(
+        next
+      )))
+
+/** True of a text in which each pronoun of the third person has a word before it that it may stand for. */
+const hasItsNouns = (text: string): boolean => {
+  const words =
+    text
+      .replaceAll("\u2019", "'")
+      .toLowerCase()
+      .match(/'?[\p{L}\p{N}]+(?:['-][\p{L}\p{N}]+)*|[.,;:!?]/gu) ?? []
+  let isFound = false
+  for (const [place, word] of words.entries()) {
+    // "That" after a verb or a noun begins a clause: it points at nothing.
+    const isClause = word === "that" && place > 0 && /^[\p{L}]/u.test(words[place - 1] ?? "")
+    if (!isFound && !isClause && stands(word, words[place + 1] ?? "")) return false
+    isFound ||= isNoun(word, words[place - 1] ?? "")
+  }
+  return true
+}
+
+const MAX_STATEMENTS = 4
 /** What is longer is no fact any more: memory refuses it. */
 const MAX_STATEMENT_CHARS = 300
 /** A question of fewer words asks for nothing in particular. */
@@ -107,9 +174,6 @@ export interface Utterance extends Told {
 }
 
 const captionPattern = /\[image:\s*([^\]]*)\]/g
-
-const captionsOf = (text: string): ReadonlyArray<string> =>
-  Array.from(text.matchAll(captionPattern), ([, caption = ""]) => caption.trim()).filter((caption) => caption !== "")
 
 /** Calls that are written out for this model are orders, and state nothing. */
 const writtenCalls = /^\s*\/[A-Za-z][\w.-]*(?:\s.*)?$/gm
@@ -190,12 +254,34 @@ const standing = (core: string, utterance: Utterance): string => {
   return capitalised(named).replace(/[\s!.,;:-]+$/, "")
 }
 
-/** What was asked of the speaker, told of both; undefined when nothing in particular was. */
+const auxiliary = "is|are|was|were|has|have|had|does|do|did|can|could|will|would|should|might|must"
+const interrogative = "what|which|who|whom|whose|where|when|why|how"
+
+/** "How long has Nora been married" as a clause: "how long Nora has been married"; undefined where that is not known. */
+const asClause = (question: string, names: ReadonlyArray<string>): string | undefined => {
+  const someone = names.map((name) => name.replace(/[^\p{L}\p{N} ]/gu, ".")).join("|")
+  const inverted = new RegExp(
+    `^(?:((?:${interrogative})(?:['’]s)?\\b[^,;:]*?) )?(${auxiliary}) (${someone})(?!['’\\p{L}]) ?(\\S*)(.*)$`,
+    "iu"
+  ).exec(question)
+  if (inverted !== null) {
+    const [, asked = "whether", helper = "", name = "", verb = "", rest = ""] = inverted
+    const told = /^does$/i.test(helper) ? thirdPerson(verb) : `${helper.toLowerCase()} ${verb}`
+    return `${asked.charAt(0).toLowerCase()}${asked.slice(1)} ${name} ${told}${rest}`.trim()
+  }
+  const begun = `${question.charAt(0).toLowerCase()}${question.slice(1)}`
+  if (new RegExp(`^(?:${interrogative})\\b`, "i").test(question)) return begun
+  const topic = begun.replace(/^(?:got|have|had|ever had|need) (?=any|some)/i, "")
+  return /^(?:any|anything|anyone|some|something)\b/i.test(topic) ? `about ${topic}` : undefined
+}
+
+/** What was asked of the speaker, as a clause; undefined when nothing in particular was, or it can not be told so. */
 const askedOf = ({ asker, question, speaker }: Utterance): string | undefined => {
   if (question === undefined || asker === undefined) return undefined
   const asked = coresOf(question, speaker).findLast(isQuestion)
-  if (asked === undefined || wordsIn(asked).length < MIN_QUESTION_WORDS) return undefined
-  return capitalised(inThirdPerson(asked, { speaker: asker, listener: speaker }))
+  if (asked === undefined || wordsIn(asked).length < MIN_QUESTION_WORDS || !hasItsNouns(asked)) return undefined
+  const told = inThirdPerson(asked, { speaker: asker, listener: speaker }).replace(/[\s?!.]+$/, "")
+  return /["“?:]/.test(told) ? undefined : asClause(told, [speaker, asker])
 }
 
 export interface Statements {
@@ -204,9 +290,9 @@ export interface Statements {
   readonly importance: number
 }
 
-/** It may be short: by its question it says something all the same. */
+/** It may be short: by what was asked it says something all the same. */
 const isReply = (core: string): boolean =>
-  !isQuestion(core) && !pleasantry.test(core) && !points.test(core) && !secondPerson.test(core)
+  !isQuestion(core) && !pleasantry.test(core) && !points.test(core) && !secondPerson.test(core) && hasItsNouns(core)
 
 /** As much of a statement as there is room for, whole words. */
 const cut = (statement: string): string =>
@@ -217,7 +303,7 @@ const cut = (statement: string): string =>
         .replace(/\s+\S*$/, "")
         .toWellFormed()}…`
 
-/** The statements with the question they answer: the first of them, or what else was said. */
+/** The statements with what they answer: the first of them, or what else was said. */
 const answering = (
   utterance: Utterance,
   cores: ReadonlyArray<string>,
@@ -226,10 +312,12 @@ const answering = (
   const asked = askedOf(utterance)
   const reply = cores.find(isReply)
   if (asked === undefined || reply === undefined) return statements
-  const [first = `${utterance.speaker} said: ${reply.replace(/[\s!.]+$/, "")}`, ...others] = statements
-  const answer = `Asked "${asked}": ${first}`
+  const [first = standing(reply, utterance), ...others] = statements
+  const said = first.startsWith(`${utterance.speaker} said: `) ? first.slice(utterance.speaker.length + 7) : first
+  const answer = `${utterance.speaker} told ${utterance.asker} ${asked}: ${said}`
   // The answer counts for more than what was asked.
-  return [answer.length <= MAX_STATEMENT_CHARS ? answer : first, ...others]
+  if (answer.length <= MAX_STATEMENT_CHARS) return [answer, ...others]
+  return statements
 }
 
 /** The sentences of a text that state something, word for word, each with how telling it is. */
@@ -243,71 +331,42 @@ export const tellingSentences = (
     return telling > 0 ? [{ sentence: sentence.trim(), telling }] : []
   })
 
+interface Core {
+  readonly core: string
+  readonly place: number
+  readonly telling: number
+}
+
+/** The core with those before it that its pronouns need; undefined where they are not there. */
+const wholeOf = (cores: ReadonlyArray<string>, place: number): string | undefined => {
+  let whole = cores[place] ?? ""
+  for (let before = place - 1; !hasItsNouns(whole); before--) {
+    const core = cores[before]
+    if (core === undefined || isQuestion(core) || pleasantry.test(core) || wordsIn(core).length < 3) return undefined
+    whole = `${/[.!?…]$/.test(core) ? core : `${core}.`} ${whole}`
+  }
+  return whole
+}
+
 /** What is stated in something that was said. */
 export const statementsOf = (utterance: Utterance): Statements => {
   const cores = coresOf(utterance.text, utterance.listener ?? utterance.asker)
-  const told = cores.map((core, place) => ({ core, place, telling: tellingOf(core, utterance.at) }))
+  const told = cores.flatMap((core, place): ReadonlyArray<Core> => {
+    const whole = wholeOf(cores, place)
+    return whole === undefined ? [] : [{ core: whole, place, telling: tellingOf(whole, utterance.at) }]
+  })
   const found = told.filter(({ telling }) => telling > 0).toSorted((a, b) => b.telling - a.telling || a.place - b.place)
-  const captions = captionsOf(utterance.text).slice(0, 1)
   const statements = found
-    .slice(0, MAX_STATEMENTS - captions.length)
+    // What is a part of another one is reported with it.
+    .filter(({ core }) => !found.some((other) => other.core !== core && other.core.includes(core)))
+    .slice(0, MAX_STATEMENTS)
     .toSorted((a, b) => a.place - b.place)
     .map(({ core }) => standing(core, utterance))
-  const shared = captions.map((caption) => `${utterance.speaker || "Somebody"} shared ${caption}`)
-  const all = [...answering(utterance, cores, statements), ...shared]
+  const all = answering(utterance, cores, statements).filter(
+    (each) => each.length <= MAX_STATEMENT_CHARS || hasItsNouns(cut(each))
+  )
   return {
     statements: all.map(cut),
     importance: found[0] === undefined ? Math.min(2, 1 + all.length) : Math.min(10, 2 + found[0].telling)
   }
-}
-
-// Attributes: what holds of someone or something for longer than a day.
-// A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.
-// A2  What is known already is ignored, with the attribute that says so; nothing is ever taken back.
-
-const lasting =
-  "is|has|likes|loves|hates|dislikes|enjoys|prefers|wants|needs|works|lives|owns|plays|speaks|studies|believes|knows|comes|keeps|collects|teaches|runs|fears|trusts|cannot|can't|never|always|usually"
-
-/** What a fact says of someone or something that lasts; undefined when it says nothing of the kind. */
-const predicate = new RegExp(
-  `^(?:\\s+(?:also|really|still|always|never|often|usually))?\\s+(${lasting})\\s+([\\p{L}'-]+)`,
-  "u"
-)
-const property = /^['’]s\s[^.]{1,60}?\s(?:is|are)\s/
-
-export const attributeIn = (fact: string, entity: string): string | undefined => {
-  const said = unasked(fact).trim()
-  if (entity === "" || !said.startsWith(entity)) return undefined
-  const rest = said.slice(entity.length)
-  const [, verb = "", next = ""] = predicate.exec(rest) ?? []
-  const isUnderWay = verb === "is" && /^(?:\p{L}+in[g']|gonna|off|about|so|just)$/u.test(next)
-  const isPerfect = verb === "has" && (next === "got" || next === "to" || isPast(next) || isParticiple(next))
-  if (verb !== "" && !isUnderWay && !isPerfect) return said
-  return property.test(rest) ? said : undefined
-}
-
-interface Found {
-  readonly attribute: string
-  readonly evidence: Array<string>
-}
-
-export const profiled = (data: string): string => {
-  const entity = /^Entity: *(\S.*)$/m.exec(data)?.[1]?.trim() ?? ""
-  const [before = "", after = ""] = data.split(/^New:.*$/m)
-  const known = linesOf(before)
-  const found: Array<Found> = []
-  const isSame = (one: string, other: string): boolean => saysTheSame(gistOf(one), gistOf(other))
-  for (const { id, text } of linesOf(after)) {
-    const attribute = attributeIn(text, entity)
-    if (attribute === undefined) continue
-    const again = found.find((each) => isSame(each.attribute, attribute))
-    if (again === undefined) found.push({ attribute, evidence: [id] })
-    else again.evidence.push(id)
-  }
-  return JSON.stringify(
-    found.map(({ attribute, evidence }) => {
-      const target = known.find(({ text }) => isSame(text, attribute))?.id ?? null
-      return { action: target === null ? "ADD" : "IGNORE", target, attribute, evidence }
-    })
-  )
 }

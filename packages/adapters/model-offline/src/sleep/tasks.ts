@@ -6,7 +6,7 @@
 import type { Prompt } from "@reverie/model"
 import { defined, type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
 import { type Request, stemOf, stemsOf } from "../calls.ts"
-import { profiled, statementsOf, type Utterance } from "./statements.ts"
+import { statementsOf, type Utterance } from "./statements.ts"
 import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
 import {
@@ -15,6 +15,7 @@ import {
   groupsOf,
   hasSameValues,
   isChatter,
+  isParticiple,
   isPast,
   type Line,
   linesOf,
@@ -26,6 +27,57 @@ import {
   unasked,
   weekdayNames
 } from "./grammar.ts"
+
+// Attributes: what holds of someone or something for longer than a day.
+// A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.
+// A2  What is known already is ignored, with the attribute that says so; nothing is ever taken back.
+
+const lasting =
+  "is|has|likes|loves|hates|dislikes|enjoys|prefers|wants|needs|works|lives|owns|plays|speaks|studies|believes|knows|comes|keeps|collects|teaches|runs|fears|trusts|cannot|can't|never|always|usually"
+
+/** What a fact says of someone or something that lasts; undefined when it says nothing of the kind. */
+const predicate = new RegExp(
+  `^(?:\\s+(?:also|really|still|always|never|often|usually))?\\s+(${lasting})\\s+([\\p{L}'-]+)`,
+  "u"
+)
+const property = /^['’]s\s[^.]{1,60}?\s(?:is|are)\s/
+
+const attributeIn = (fact: string, entity: string): string | undefined => {
+  const said = unasked(fact).trim()
+  if (entity === "" || !said.startsWith(entity)) return undefined
+  const rest = said.slice(entity.length)
+  const [, verb = "", next = ""] = predicate.exec(rest) ?? []
+  const isUnderWay = verb === "is" && /^(?:\p{L}+in[g']|gonna|off|about|so|just)$/u.test(next)
+  const isPerfect = verb === "has" && (next === "got" || next === "to" || isPast(next) || isParticiple(next))
+  if (verb !== "" && !isUnderWay && !isPerfect) return said
+  return property.test(rest) ? said : undefined
+}
+
+interface Found {
+  readonly attribute: string
+  readonly evidence: Array<string>
+}
+
+const profiled = (data: string): string => {
+  const entity = /^Entity: *(\S.*)$/m.exec(data)?.[1]?.trim() ?? ""
+  const [before = "", after = ""] = data.split(/^New:.*$/m)
+  const known = linesOf(before)
+  const found: Array<Found> = []
+  const isSame = (one: string, other: string): boolean => saysTheSame(gistOf(one), gistOf(other))
+  for (const { id, text } of linesOf(after)) {
+    const attribute = attributeIn(text, entity)
+    if (attribute === undefined) continue
+    const again = found.find((each) => isSame(each.attribute, attribute))
+    if (again === undefined) found.push({ attribute, evidence: [id] })
+    else again.evidence.push(id)
+  }
+  return JSON.stringify(
+    found.map(({ attribute, evidence }) => {
+      const target = known.find(({ text }) => isSame(text, attribute))?.id ?? null
+      return { action: target === null ? "ADD" : "IGNORE", target, attribute, evidence }
+    })
+  )
+}
 
 // Names: whom and what a text is about.
 // N1  A name is what is written large in the middle of a sentence; at its beginning only when it is known already.
@@ -108,7 +160,7 @@ const insightsIn = (data: string): string => {
 }
 
 // Links: which facts have to do with one another.
-// K1  A link needs a name other than the subject of the fact, or a word that few facts of the ask have.
+// K1  A link needs a word that few facts of the ask have, and that is no praise; a name alone is no reason.
 // K2  Why is what they share, word for word.
 
 const MAX_LINKS = 4
@@ -117,6 +169,10 @@ const MAX_WORDS_TOLD = 4
 const RARE_SHARE = 0.1
 const ALWAYS_RARE = 3
 const MIN_STEM_CHARS = 4
+/** They say how something was taken, not what it was. */
+const praise = stemsOf(
+  "special best great amazing awesome wonderful lovely beautiful incredible really super totally happy glad excited thing things lots feel feels feeling"
+)
 
 const wordsByStem = (text: string): ReadonlyMap<string, string> =>
   new Map((unasked(text).match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => [stemOf(word), word.toLowerCase()]))
@@ -129,12 +185,12 @@ const shared = (one: string, other: string, isRare: (stem: string) => boolean): 
   const names = namesIn(other).filter((name) => one.includes(name) && !subject.includes(name))
   const told = wordsByStem(one)
   const stems = [...gistOf(one).words.intersection(gistOf(other).words)].filter(
-    (stem) => stem.length >= MIN_STEM_CHARS && isRare(stem) && !stemsOf(subject).has(stem)
+    (stem) => stem.length >= MIN_STEM_CHARS && isRare(stem) && !praise.has(stem) && !stemsOf(subject).has(stem)
   )
   const words = stems
     .flatMap((stem) => told.get(stem) ?? [])
     .filter((word) => !names.some((name) => name.toLowerCase().includes(word)))
-  return [...names, ...words].slice(0, MAX_WORDS_TOLD)
+  return words.length === 0 ? [] : [...words, ...names].slice(0, MAX_WORDS_TOLD)
 }
 
 const linked = (data: string): string => {
@@ -210,10 +266,11 @@ const routed = (data: string): string =>
 
 // Consolidation: facts and importance of what was lived through.
 // C1  Every line that was given is weighed; each fact is made of that line, and of the question it answers.
-// C2  What the offline model itself said is no fact.
+// C2  What the offline model itself said is no fact, and neither is the head of a summary, which says who spoke and when.
 
 /** How a journal entry is distinguished from what someone said. */
 const JOURNAL = "journal"
+const isHead = (statement: string): boolean => /^.+ spoke(?: on \d.*| from \d.* to \d.*)?\.?$/.test(statement)
 /** A question that is older than this is not what is answered. */
 const ANSWER_MILLIS = 30 * 60_000
 
@@ -250,7 +307,8 @@ const consolidated = (data: string): string => {
     const { importance, statements } = statementsOf(
       utteranceOf(line, heard[place - 1]?.said, listenerOf(said.speaker, speakers))
     )
-    return { id, importance, facts: statements.map((text) => ({ text, entities: namesIn(text, speakers) })) }
+    const told = said.speaker === JOURNAL ? statements.filter((text) => !isHead(text)) : statements
+    return { id, importance, facts: told.map((text) => ({ text, entities: namesIn(text, speakers) })) }
   })
   return JSON.stringify(items)
 }
@@ -280,5 +338,5 @@ export const answerOf = (prompt: Prompt): Answer | undefined => {
   const data = prompt.messages.findLast(({ role }) => role === "user")?.content ?? ""
   const task = taskIn(prompt, data)
   if (task === undefined) return undefined
-  return task === "extract" ? extracted(prompt) : { text: answers[task](data) }
+  return task === "extract" ? extracted(prompt, attributeIn) : { text: answers[task](data) }
 }
