@@ -11,6 +11,7 @@
 // Q6  An order also reaches the one who handles its assistant at the moment, where the queue knows how.
 // A wake-up may carry the trace of the one who gave it, so that the claim is seen in that trace before any envelope is read. No
 // law asks for it: the envelope has its own, and a wake-up that is lost or collapses into another takes its trace with it.
+// The same is true of the envelope that it is about: a queue may show it to those who look at what waits, and hands it to no one.
 
 import { type Address, type Envelope, laneOf, sendingAssistant } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -38,8 +39,11 @@ export interface WakeUp {
 export class WakeQueue extends Context.Service<
   WakeQueue,
   {
-    /** `trace`: the W3C trace context of the one who wakes. It may be lost; of wake-ups that collapse one's is handed on. */
-    readonly wake: (address: Address, urgency: Urgency, trace?: string) => Effect.Effect<void>
+    /**
+     * `trace`: the W3C trace context of the one who wakes. It may be lost; of wake-ups that collapse one's is handed on.
+     * `about`: the envelope that it is given for.
+     */
+    readonly wake: (address: Address, urgency: Urgency, trace?: string, about?: Envelope) => Effect.Effect<void>
     /** A wake-up for `dueAt`, in milliseconds since the epoch by the store's clock; of routine. */
     readonly wakeAt: (address: Address, dueAt: number) => Effect.Effect<void>
     /** Waits for the next wake-up. */

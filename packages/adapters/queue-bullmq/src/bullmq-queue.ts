@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Context from "effect/Context"
 import * as Redacted from "effect/Redacted"
-import { type Address, addressKey } from "@reverie/protocol"
+import { type Address, addressKey, defined, type Envelope } from "@reverie/protocol"
 import { DelayedError, type Job } from "bullmq"
 import type { Carrier, Request } from "./carriers/carrier.ts"
 import { InFlightJobs } from "./in-flight-jobs.ts"
@@ -17,7 +17,7 @@ import { openPostgresCarrier } from "./carriers/postgres-carrier.ts"
 import { makeReach, type Reach, type SeenWorker, within, workersOf } from "./reach.ts"
 import { openRedisCarrier } from "./carriers/redis-carrier.ts"
 import { ScheduleKeeper, SleepSchedules, sleepSchedulesOf } from "./sleep-schedules.ts"
-import { addressOf, mayBeLessUrgent, payloadOf, type Sleep, sleepOptions, tickOptions } from "./job.ts"
+import { addressOf, eventOf, mayBeLessUrgent, payloadOf, type Sleep, sleepOptions, tickOptions } from "./job.ts"
 
 // Publisher: puts wake-ups into the queue, many at once.
 // G1  Wake-ups given in one turn go out together; those for one assistant as one, as urgent as the most urgent of them.
@@ -29,7 +29,7 @@ const MOST_AT_ONCE = 500
 
 interface Publisher {
   /** Settles when the wake-up was given or dropped; at once when no one answers. Never fails. */
-  readonly wake: (address: Address, urgency: Urgency, trace?: string) => Promise<void>
+  readonly wake: (address: Address, urgency: Urgency, trace?: string, about?: Envelope) => Promise<void>
   /** Fails when it can not be given. */
   readonly give: (requests: ReadonlyArray<Request>) => Promise<void>
 }
@@ -46,9 +46,9 @@ const makePublisher = (carrier: Carrier, reach: Reach): Publisher => {
   const give = async (requests: ReadonlyArray<Request>): Promise<void> => {
     const priorities = await carrier.priorities(requests)
     const jobs = await carrier.events.addBulk(
-      requests.map(({ address, trace, urgency }, i) => ({
+      requests.map(({ address, event, trace, urgency }, i) => ({
         name: "tick",
-        data: payloadOf(address, trace),
+        data: payloadOf(address, trace, event),
         opts: tickOptions(address, urgency, priorities[i] ?? 1)
       }))
     )
@@ -78,11 +78,13 @@ const makePublisher = (carrier: Carrier, reach: Reach): Publisher => {
 
   return {
     give,
-    wake: (address, urgency, trace) => {
+    wake: (address, urgency, trace, about) => {
       if (batch.size === 0) given = new Promise((resolve) => setImmediate(() => resolve(flush())))
       const key = addressKey(address)
-      const request = trace === undefined ? { address, urgency } : { address, urgency, trace }
-      if (isMoreUrgent(urgency, batch.get(key))) batch.set(key, request)
+      if (isMoreUrgent(urgency, batch.get(key))) {
+        const event = about === undefined ? undefined : eventOf(about)
+        batch.set(key, { address, urgency, ...defined({ trace, event }) })
+      }
       return reach.isAiling() ? Promise.resolve() : given
     }
   }
@@ -137,7 +139,8 @@ const makeLater = (
       throw new DelayedError()
     }
     if (job.data.dueAt !== undefined) await carrier.keepAppointment(address, Math.max(own, dueAt))
-    await publisher.give([{ address, urgency: "routine" }])
+    const kind = job.data.dueAt === undefined ? "sleep" : "due"
+    await publisher.give([{ address, urgency: "routine", event: { kind, dueAt } }])
   }
 
   return {
@@ -225,7 +228,7 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
     })
   )
   const queue: WakeQueue["Service"] = {
-    wake: (address, urgency, trace) => Effect.promise(() => publisher.wake(address, urgency, trace)),
+    wake: (...wakeUp) => Effect.promise(() => publisher.wake(...wakeUp)),
     wakeAt: (address, dueAt) => Effect.flatMap(now, (at) => Effect.promise(() => later.wakeAt(address, dueAt, at))),
     take: Effect.suspend(() => opened().take)
   }

@@ -1,12 +1,13 @@
 // Job: what BullMQ carries for this queue, and under which options.
 // Owns payloads, ids and options of jobs. Leaves adding and taking them to others.
-// J1  A payload is an address, a trace where one is known and, for later, a time: never the only copy of anything.
+// J1  A payload is an address, a trace where one is known, what the wake-up is about and, for later, a time: never the only
+//     copy of anything. Nothing here acts on what it is about: it is for those who look at a queue.
 // J2  At most one job of an assistant waits and at most one is active; what is added meanwhile becomes the next one.
 // J3  A job never fails for good.
 
 import { randomUUID } from "node:crypto"
 import type { Urgency } from "@reverie/mailbox"
-import { type Address, addressKey, AssistantId, TenantId, defined } from "@reverie/protocol"
+import { type Address, addressKey, AssistantId, defined, type Envelope, laneOf, TenantId } from "@reverie/protocol"
 import type { JobsOptions } from "bullmq"
 
 export interface Tick {
@@ -14,7 +15,22 @@ export interface Tick {
   readonly assistant: string
   /** W3C trace context of the one who gave the wake-up. What a server answers may be anything. */
   readonly trace?: unknown
+  /** What it was given for; the events that joined it while it waited are in the store. */
+  readonly event?: WaitingEvent
 }
+
+/** An event as it is shown to those who look at a queue. */
+export type WaitingEvent =
+  | {
+      readonly id: string
+      readonly kind: Envelope["event"]["type"]
+      readonly lane: string
+      readonly sender: string
+      /** As it was accepted, where it is small. */
+      readonly envelope?: Envelope
+    }
+  /** A time that has come: one that was set, or the hour of a schedule of sleep. */
+  | { readonly kind: "due" | "sleep"; readonly dueAt: number }
 
 export interface Sleep extends Tick {
   /** Absent when a schedule made the job. */
@@ -33,10 +49,27 @@ const lasting: JobsOptions = {
   removeOnComplete: true
 }
 
-export const payloadOf = ({ assistant, tenant }: Address, trace?: string): Tick => ({
+/** Longest envelope that a job carries whole, in UTF-16 units of its JSON. */
+const SMALL_CHARS = 2_048
+
+const isSmall = (envelope: Envelope): boolean => {
+  const { event } = envelope
+  const text = event.type === "message" ? event.text : event.type === "report" ? event.content : ""
+  return text.length <= SMALL_CHARS && JSON.stringify(envelope).length <= SMALL_CHARS
+}
+
+export const eventOf = (envelope: Envelope): WaitingEvent => ({
+  id: envelope.id,
+  kind: envelope.event.type,
+  lane: laneOf(envelope.event),
+  sender: envelope.from,
+  ...defined({ envelope: isSmall(envelope) ? envelope : undefined })
+})
+
+export const payloadOf = ({ assistant, tenant }: Address, trace?: string, event?: WaitingEvent): Tick => ({
   tenant,
   assistant,
-  ...defined({ trace })
+  ...defined({ trace, event })
 })
 
 export const traceOf = ({ trace }: Tick): { readonly trace?: string } => (typeof trace === "string" ? { trace } : {})

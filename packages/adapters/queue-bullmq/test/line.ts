@@ -2,7 +2,7 @@
 
 import type { WakeUp, Urgency } from "@reverie/mailbox"
 import { WakeQueue } from "@reverie/mailbox"
-import { type Address, AssistantId, TenantId } from "@reverie/protocol"
+import { type Address, AssistantId, type Envelope, TenantId } from "@reverie/protocol"
 import { queueBullmqLayer, type QueueBullmqOptions, QueueMetrics, SleepSchedules } from "@reverie/queue-bullmq"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -18,8 +18,8 @@ export const openLine = (options: QueueBullmqOptions) => {
   return {
     /** Connects. */
     ready: () => runtime.runPromise(Effect.asVoid(WakeQueue)),
-    wake: (address: Address, urgency: Urgency = "person", trace?: string) =>
-      runtime.runPromise(WakeQueue.use((queue) => queue.wake(address, urgency, trace))),
+    wake: (address: Address, urgency: Urgency = "person", trace?: string, about?: Envelope) =>
+      runtime.runPromise(WakeQueue.use((queue) => queue.wake(address, urgency, trace, about))),
     wakeAt: (address: Address, dueAt: number) =>
       runtime.runPromise(WakeQueue.use((queue) => queue.wakeAt(address, dueAt))),
     take: (signal?: AbortSignal): Promise<WakeUp> =>

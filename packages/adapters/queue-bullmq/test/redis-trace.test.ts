@@ -1,3 +1,4 @@
+import { anEnvelope } from "@reverie/testkit"
 import { shareRedis } from "@reverie/testkit/shared-servers"
 import { Queue } from "bullmq"
 import { Redis } from "ioredis"
@@ -44,6 +45,35 @@ redis.describe("the trace of a wake-up over Redis", () => {
     const next = await taker.take()
     assert.strictEqual(next.trace, later)
     await taker.done(next)
+  })
+
+  test("J1 a job shows the event that it was given for, whole where it is small, and a time that has come", async () => {
+    const options = optionsAt({ redis: Redacted.make(redis.server().url) })
+    const line = lineOf(options)
+    const small = anEnvelope({ id: "m-1", to: addressOf("ada"), event: { type: "message", text: "Good morning." } })
+    const large = anEnvelope({ id: "m-2", to: addressOf("bob"), event: { type: "message", text: "x".repeat(4_000) } })
+    const order = anEnvelope({ id: "m-3", to: addressOf("cy"), event: { type: "halt", reason: "for now" } })
+    await line.wake(small.to, "person", trace, small)
+    await line.wake(large.to, "person", undefined, large)
+    await line.wake(order.to, "order", undefined, order)
+    const client = new Redis(redis.server().url, { maxRetriesPerRequest: null })
+    open.push({ close: () => client.quit() })
+    const queue = new Queue("events", { connection: client, prefix: options.prefix })
+    open.unshift(queue)
+    const jobs = await queue.getJobs(["prioritized", "waiting"])
+    const shown = new Map(jobs.map(({ data }) => [String(data.assistant), data as unknown]))
+    assert.deepStrictEqual(shown.get("ada"), {
+      ...small.to,
+      trace,
+      event: { id: "m-1", kind: "message", lane: "mail", sender: small.from, envelope: { ...small } }
+    })
+    const bare = { id: "m-2", kind: "message", lane: "mail", sender: large.from }
+    assert.deepStrictEqual(shown.get("bob"), { ...large.to, event: bare })
+    assert.deepInclude(Reflect.get(shown.get("cy") as object, "event"), { id: "m-3", kind: "halt", lane: "control" })
+    // What it is about is for those who look: who takes it is handed an address and a trace.
+    const wakeUps = [await line.take(), await line.take(), await line.take()]
+    for (const wakeUp of wakeUps) assert.notProperty(wakeUp, "event")
+    for (const wakeUp of wakeUps) await line.done(wakeUp)
   })
 
   test("a wake-up without one has none, and what is no text in a job is none", async () => {

@@ -4,7 +4,7 @@
 import type { Urgency } from "@reverie/mailbox"
 import type { Address } from "@reverie/protocol"
 import type { Job, Queue, Worker } from "bullmq"
-import type { Sleep, Tick } from "../job.ts"
+import type { Sleep, Tick, WaitingEvent } from "../job.ts"
 
 /** A wake-up that someone wants to be given. */
 export interface Request {
@@ -12,6 +12,7 @@ export interface Request {
   readonly urgency: Urgency
   /** Of anyone who gives it. */
   readonly trace?: string
+  readonly event?: WaitingEvent
 }
 
 /** When an assistant is to be woken. */
