@@ -11,6 +11,7 @@ import {
   type CallPhase,
   type CallRequest,
   type InferFailure,
+  type InferOutput,
   inPhase,
   isInPhase,
   type MachineEvent,
@@ -68,6 +69,9 @@ export interface AssistantContext {
   readonly tries: number
   /** The outage of its model that the work in hand has met. */
   readonly outage: Outage | null
+  /** Model calls that failed in a row for reasons of their own, and tool calls that did; a success of the same kind ends its row. */
+  readonly modelFailures: number
+  readonly toolFailures: number
 }
 
 /** What a sub-agent is created with. */
@@ -105,7 +109,9 @@ export const creationContext = (settings: Partial<Settings>, subAgentStart?: Sub
   subAgents: [],
   assignment: subAgentStart?.assignment ?? null,
   tries: 0,
-  outage: null
+  outage: null,
+  modelFailures: 0,
+  toolFailures: 0
 })
 
 type Change = Partial<AssistantContext>
@@ -122,7 +128,7 @@ export const patternNow = (context: AssistantContext): ExecutionPattern =>
 const UNTROUBLED: Change = { tries: 0, outage: null }
 
 /** A model call has succeeded. */
-export const answered = (): Change => ({ errors: 0, ...UNTROUBLED })
+export const answered = (): Change => ({ errors: 0, modelFailures: 0, ...UNTROUBLED })
 
 export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   tick: context.tick + 1,
@@ -187,16 +193,27 @@ export const end = (): Change => ({ envelope: null, calls: [], restriction: {}, 
 
 export const nextIteration = (context: AssistantContext): Change => ({ iteration: context.iteration + 1, calls: [] })
 
+/** The context in which the calls of a reply are admitted: what pressed while the model was asked counts from them on. */
+export const pressedBy = (context: AssistantContext, { restriction }: InferOutput): AssistantContext =>
+  restriction === undefined ? context : { ...context, restriction }
+
 export const admitted = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): Change => {
   const { calls, dangerousUsed } = admit(requests, patternNow(context), context.dangerousUsed)
-  return { calls, dangerousUsed, ...answered() }
+  return { calls, dangerousUsed, restriction: context.restriction, ...answered() }
 }
 
 /** The refusals that `admitted` brings about, computed before it is applied. */
 export const refusalsOf = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): ReadonlyArray<Refusal> =>
   admit(requests, patternNow(context), context.dangerousUsed).refusals
 
-export const phaseAfter = ({ ok, pending }: ToolOutput): CallPhase => (pending ? "waiting" : ok ? "done" : "failed")
+const phaseAfter = ({ ok, pending }: ToolOutput): CallPhase => (pending ? "waiting" : ok ? "done" : "failed")
+
+/** A call has ended by itself, well or not. What waits for a report has not. */
+export const ran = (context: AssistantContext, index: number, output: ToolOutput): Change => {
+  const { ok, pending, unrun = false } = output
+  const toolFailures = pending || unrun ? context.toolFailures : ok ? 0 : context.toolFailures + 1
+  return { ...moved(context, [index], phaseAfter(output)), toolFailures }
+}
 
 export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>, phase: CallPhase): Change => ({
   calls: movedTo(context.calls, indexes, phase)
@@ -211,11 +228,15 @@ export const heldBack = (context: AssistantContext, { retryAfterMillis }: InferF
 export const triedInVain = (context: AssistantContext, { retryAfterMillis = 0 }: InferFailure): Change => {
   const { parkMaxMillis, parkMinMillis } = settingsNow(context)
   const doubled = Math.min(parkMaxMillis, parkMinMillis * 2 ** context.tries)
-  return { tries: context.tries + 1, parkMillis: Math.max(retryAfterMillis, doubled) }
+  const modelFailures = context.modelFailures + 1
+  return { tries: context.tries + 1, modelFailures, parkMillis: Math.max(retryAfterMillis, doubled) }
 }
 
 /** The tick in hand has failed. */
-export const failed = (context: AssistantContext): Change => ({ errors: context.errors + 1 })
+export const failed = (context: AssistantContext): Change => ({
+  errors: context.errors + 1,
+  modelFailures: context.modelFailures + 1
+})
 
 export const halted = (reason: string): Change => ({ haltReason: clipped(reason) })
 

@@ -73,13 +73,26 @@ const Call = Schema.Struct({
   phase: Schema.Literals(callPhases)
 })
 
+const Sources = Schema.Struct({
+  mode: Schema.String,
+  max_iterations: Schema.String,
+  multi_tool_enabled: Schema.String,
+  sub_agents_enabled: Schema.optionalKey(Schema.String),
+  allowed_categories: Schema.optionalKey(Schema.String),
+  dangerous_requires_confirm: Schema.optionalKey(Schema.String),
+  terminal_ends_loop: Schema.optionalKey(Schema.String),
+  event_class: Schema.optionalKey(Schema.String)
+})
+
 const Restriction = Schema.Struct({
   mode: Schema.optionalKey(Schema.Literals(executionModes)),
   maxIterations: Schema.optionalKey(Schema.Finite),
   categories: Schema.optionalKey(Schema.Array(Schema.Literals(toolCategories))),
   confirmDangerous: Schema.optionalKey(Schema.Boolean),
   terminalEndsLoop: Schema.optionalKey(Schema.Boolean),
-  subAgents: Schema.optionalKey(Schema.Boolean)
+  subAgents: Schema.optionalKey(Schema.Boolean),
+  sources: Schema.optionalKey(Sources),
+  eventClass: Schema.optionalKey(Schema.String)
 })
 
 const StoredOutage = Schema.Struct({
@@ -122,7 +135,9 @@ const ContextFields = Schema.Struct({
   subAgents: Schema.Array(StoredSubAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   assignment: Schema.NullOr(StoredAssignment).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   tries: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
-  outage: Schema.NullOr(StoredOutage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  outage: Schema.NullOr(StoredOutage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  modelFailures: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+  toolFailures: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 }) satisfies Schema.Codec<AssistantContext, unknown>
 
 const decodeContext = Schema.decodeUnknownResult(ContextFields, { onExcessProperty: "error" })

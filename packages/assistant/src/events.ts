@@ -35,6 +35,8 @@ export interface InferOutput {
   readonly calls: ReadonlyArray<CallRequest>
   /** What the call took; said of an assistant with a budget. */
   readonly used?: Amount
+  /** What is left of the pattern where the pressure has risen since the tick began. */
+  readonly restriction?: Restriction
 }
 
 /**
@@ -57,6 +59,8 @@ export interface ToolOutput {
   readonly ok: boolean
   /** Its report will come as an envelope. */
   readonly pending: boolean
+  /** No tool has failed: the call fitted none, or was not let through. It neither makes a row of failures longer nor ends it. */
+  readonly unrun?: true
   /** A task is to be handed on; its report answers the call. */
   readonly delegate?: DelegateRequest
   /** The call whose sub-agent is to end. */

@@ -53,8 +53,11 @@ export {
   restrict,
   type Restriction,
   type Assessment,
+  type ContextSignals,
   type ContextLayer,
+  type SourceLayers,
   patternJson,
+  pressedFurther,
   samePattern,
   selectPattern,
   tokenPressureOf
@@ -79,6 +82,7 @@ export {
   Goal,
   goalChanges,
   goalPriorities,
+  type GoalPriority,
   type Goals,
   goalsOf,
   goalStatuses,
@@ -89,6 +93,7 @@ export {
 export {
   addEntry,
   CONSOLIDATED_KEY,
+  episodesIn,
   type Journal,
   journalChanges,
   JournalEntry,

@@ -62,7 +62,7 @@ export const anySettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
 
 const aCategory: fc.Arbitrary<ToolCategory> = fc.constantFrom(...toolCategories)
 
-export const aRestriction: fc.Arbitrary<Restriction> = some<Required<Restriction>>({
+export const aRestriction: fc.Arbitrary<Restriction> = some<Required<Omit<Restriction, "sources" | "eventClass">>>({
   mode: fc.constantFrom(...executionModes),
   maxIterations: number,
   categories: fc.uniqueArray(aCategory),

@@ -81,38 +81,51 @@ describe("the journal", () => {
     assert.deepStrictEqual([...journal.entries.keys()], ["entry_3_0", "entry_3_1", "entry_12_0"])
   })
 
-  it("journal I2: of more than 100 the consolidated go first, the least important of them, of these the oldest", () => {
+  it("journal I2: of more than 100 the consolidated are put away, the least important first, of these the oldest", () => {
     const full = many(MAX_ENTRIES, (index) => (index % 2 === 0 ? 2 : 9))
     const marked = markConsolidated(full, ["entry_5_0", "entry_8_0", "entry_6_0", "entry_nobody"])
     assert.deepStrictEqual([...marked.consolidated], ["entry_5_0", "entry_8_0", "entry_6_0"])
     let journal = marked
     const order: Array<string> = []
+    const sizes: Array<number> = []
     for (let tick = 200; tick < 205; tick++) {
       const { result, state } = addEntry(
         journal,
         { content: "New", source_type: "direct" },
         { tick, now: NOW + 60_000 }
       )
-      order.push(...result.pruned)
+      order.push(...result.put_away)
       journal = state
-      assert.strictEqual(journal.entries.size, MAX_ENTRIES)
+      sizes.push(journal.entries.size)
     }
-    assert.deepStrictEqual(order, ["entry_6_0", "entry_8_0", "entry_5_0", "entry_0_0", "entry_2_0"])
+    assert.deepStrictEqual(order, ["entry_6_0", "entry_8_0", "entry_5_0"])
+    assert.deepStrictEqual(sizes, [100, 100, 100, 101, 102])
     assert.deepStrictEqual([...journal.consolidated], [])
   })
 
-  it("journal I2: the newest entry never gives way to older ones", () => {
-    const full = many(MAX_ENTRIES, () => 10)
-    const { result, state } = addEntry(
-      full,
-      { content: "Drizzle", source_type: "environmental", importance: 1 },
-      { tick: 500, now: NOW }
+  it("journal I2 F115: what no dream has read stays at hand, however many they are and however little they matter", () => {
+    const journal = kept(
+      many(3 * MAX_ENTRIES, () => 1),
+      { source_type: "environmental" },
+      500
     )
-    assert.deepStrictEqual(result.pruned, ["entry_0_0"])
-    assert.isTrue(state.entries.has("entry_500_0"))
+    assert.strictEqual(journal.entries.size, 3 * MAX_ENTRIES + 1)
   })
 
-  it("the records hold the whole journal after every change", () => {
+  it("journal I4: an importance says who gave it, and a model is no person", () => {
+    const of = (wanted: Partial<NewEntry>) => entry(kept(none, wanted), "entry_1_0").importance_method
+    assert.deepStrictEqual(
+      [
+        of({}),
+        of({ importance: 3 }),
+        of({ importance: 3, importance_method: "llm" }),
+        of({ importance_method: "llm" })
+      ],
+      ["heuristic", "manual", "llm", "heuristic"]
+    )
+  })
+
+  it("journal I2 I5 F115: after every change the records hold every entry that ever was, at hand or put away", () => {
     const step = fc.record({
       tick: fc.integer({ min: 1, max: 3 }),
       importance: fc.integer({ min: 1, max: 10 }),
@@ -120,18 +133,26 @@ describe("the journal", () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120, size: "max" }), (steps) => {
-        const stored = { journal: new Map<string, Json>(), state: new Map<string, Json>() }
+        const stored = {
+          journal: new Map<string, Json>(),
+          state: new Map<string, Json>(),
+          episode: new Map<string, Json>()
+        }
+        const ever = new Map<string, string>()
         let journal = none
         for (const { importance, mark, tick } of steps) {
-          const added = kept(journal, { importance }, tick)
+          const added = kept(journal, { importance, content: `${LONG} ${ever.size}` }, tick)
+          for (const { content, id } of added.entries.values()) ever.set(id, content)
           const next = mark === null ? added : markConsolidated(added, [[...added.entries.keys()][mark] ?? ""])
           for (const { key, kind, value } of journalChanges(journal, next)) {
-            if (kind !== "journal" && kind !== "state") assert.fail(`writes ${kind}`)
+            if (kind !== "journal" && kind !== "state" && kind !== "episode") assert.fail(`writes ${kind}`)
             else if (value === null) stored[kind].delete(key)
             else stored[kind].set(key, value)
           }
           journal = next
-          assert.isAtMost(journal.entries.size, MAX_ENTRIES)
+          const all = [...stored.journal, ...stored.episode].map(([id, value]) => [id, (value as JournalEntry).content])
+          assert.deepStrictEqual(new Map(all as Array<[string, string]>), ever)
+          assert.strictEqual(all.length, ever.size)
           assert.deepStrictEqual(journalOf(stored.journal, stored.state), journal)
           for (const id of journal.consolidated) assert.isTrue(journal.entries.has(id))
         }

@@ -45,7 +45,9 @@ const laterFields: Fields = {
   subAgents: [],
   assignment: null,
   tries: 0,
-  outage: null
+  outage: null,
+  modelFailures: 0,
+  toolFailures: 0
 }
 
 describe("decide I3: a snapshot that does not fit is refused", () => {

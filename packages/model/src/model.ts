@@ -32,6 +32,8 @@ export interface Prompt {
   readonly messages: ReadonlyArray<PromptMessage>
   /** The same list with every call of one assistant, so that a provider's prompt cache knows them. */
   readonly tools: ReadonlyArray<ToolOffer>
+  /** The messages say which tools there are and how one is called in JSON: a wire without tool calls needs no more. */
+  readonly describesTools?: true
   /** Names of those that may be called now; a call of another one is refused. All of them when absent. */
   readonly allowed?: ReadonlyArray<string>
   /** Calls of one key begin alike: a provider that keeps beginnings of prompts looks for them in one place. */
@@ -74,9 +76,14 @@ export class Model extends Context.Service<
     readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
     /**
      * Who answers, and with which model where a prompt names none: for traces and measures. `server`: host and port, as
-     * people learn of it.
+     * people learn of it. `tools`: no tool calls are known on its wire, so they are asked for in JSON.
      */
-    readonly serves?: { readonly provider: string; readonly model: string; readonly server?: string }
+    readonly serves?: {
+      readonly provider: string
+      readonly model: string
+      readonly server?: string
+      readonly tools?: "json"
+    }
     /** Absent where every call is sent. */
     readonly circuit?: Circuit
   }

@@ -93,12 +93,27 @@ type Action<Params> = ActionFunction<
   never
 >
 
-/** An action that changes the context. */
+interface Resolving {
+  readonly context: AssistantContext
+}
+
+/**
+ * An action that changes the context. The `assign` of XState finds value and tags of the state anew for each change, which
+ * was the most that a step cost, and neither changes: the snapshot keeps them (T1 of decide.ts).
+ */
 export const changing = <Params = undefined>(
   change: (context: AssistantContext, event: MachineEvent, params: Params) => Partial<AssistantContext>
 ): Action<Params> =>
-  assign<AssistantContext, MachineEvent, Params, MachineEvent, never>(({ context, event }, params) =>
-    change(context, event, params)
+  Object.assign(
+    assign<AssistantContext, MachineEvent, Params, MachineEvent, never>(({ context, event }, params) =>
+      change(context, event, params)
+    ),
+    {
+      resolve: (_scope: unknown, snapshot: Resolving, { event }: { readonly event: MachineEvent }, params: Params) => {
+        const { context } = snapshot
+        return [{ ...snapshot, context: { ...context, ...change(context, event, params) } }, undefined, undefined]
+      }
+    }
   )
 
 type Enqueuing = Parameters<Parameters<typeof base.enqueueActions>[0]>[0]

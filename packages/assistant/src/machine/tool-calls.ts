@@ -51,9 +51,10 @@ export const toolCallGuards = {
 
 export const toolCallActions = {
   admitCalls: enqueuing((enqueue, context, event) => {
-    const { calls } = inferOutput(event)
-    enqueue({ type: "refuseCalls", params: { refusals: Now.refusalsOf(context, calls) } })
-    enqueue.assign(Now.admitted(context, calls))
+    const output = inferOutput(event)
+    const pressed = Now.pressedBy(context, output)
+    enqueue({ type: "refuseCalls", params: { refusals: Now.refusalsOf(pressed, output.calls) } })
+    enqueue.assign(Now.admitted(pressed, output.calls))
   }),
   startReadyCalls: enqueuing((enqueue, context) => {
     const ready = inPhase(context.calls, "ready")
@@ -64,12 +65,13 @@ export const toolCallActions = {
     if (!("output" in event)) return
     const index = toolIndex(event)
     enqueue.stopChild(`tool.${index}`)
-    enqueue.assign(Now.moved(context, [index], Now.phaseAfter(event.output as ToolOutput)))
+    enqueue.assign(Now.ran(context, index, event.output as ToolOutput))
   }),
   recordBrokenCall: enqueuing((enqueue, context, event) => {
     const index = toolIndex(event)
     enqueue.stopChild(`tool.${index}`)
     refuse(enqueue, context, [index], "broken")
+    enqueue.assign({ toolFailures: context.toolFailures + 1 })
   }),
   recordReport: enqueuing((enqueue, context, event) => {
     const index = Now.callOfReport(context, event) ?? -1

@@ -80,8 +80,8 @@ export const scheduleOf = (chosen: Partial<SleepSchedule>): SleepSchedule => {
   }
 }
 
-/** What the clocks of the zone show, as if it were the time of UTC. */
-const shownAt = (at: number, timeZone: string): number => {
+/** What the clocks of a zone show, as if it were a time of UTC. */
+export const shownAt = (at: number, timeZone: string): number => {
   const parts = new Map(
     clockOf(timeZone)
       .formatToParts(at)

@@ -5,7 +5,8 @@
 // S2  Signals always count; what a model recommends counts only where the settings let it assess (A9).
 // S3  Making room is not hindered by the lack of it: in contexts that compact or consolidate neither the pressure of
 //     tokens nor the class of the event counts (A11).
-// S4  A source is named by the layer that decided: `static`, `context`, `assessment`, or `signal:NAME` (A12).
+// S4  A source is named by the layer that decided: `static`, `context`, `assessment`, or `signal:NAME` (A12). Sources are
+//     made where the pattern is, and travel with it: no one finds them out a second time.
 
 import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
 import type { Settings } from "../settings.ts"
@@ -37,6 +38,10 @@ export interface Restriction {
   readonly confirmDangerous?: boolean
   readonly terminalEndsLoop?: boolean
   readonly subAgents?: boolean
+  /** Which layer asked for what. */
+  readonly sources?: SourceLayers
+  /** The class of the event, where a model or the heuristic has told it. */
+  readonly eventClass?: string
 }
 
 /** The static layer. */
@@ -145,6 +150,8 @@ export interface SourceLayers {
   readonly allowed_categories?: string
   readonly dangerous_requires_confirm?: string
   readonly terminal_ends_loop?: string
+  /** `allowed` where the class of the event narrows nothing. */
+  readonly event_class?: string
 }
 
 export interface SelectedPattern extends ExecutionPattern {
@@ -227,6 +234,34 @@ export const selectPattern = (settings: Settings, layer?: ContextLayer, assessme
   )
   const pattern = restrict(outermost(settings, layer), restriction)
   return { restriction, pattern: { ...pattern, sourceLayers: sourcesOf(settings, layer, requests) } }
+}
+
+/**
+ * What the pressure of tokens leaves of a restriction when it has risen inside a tick; undefined where it takes nothing away.
+ * Only what it narrows changes its source.
+ */
+export const pressedFurther = (
+  settings: Settings,
+  layer: ContextLayer,
+  restriction: Restriction,
+  token_pressure: TokenPressure
+): Restriction | undefined => {
+  const [request] = signalRequests({ token_pressure }, layer.contextType)
+  if (request === undefined) return undefined
+  const whole = patternOf(settings)
+  const before = restrict(whole, restriction)
+  const next = both(restriction, request)
+  const after = restrict(whole, next)
+  if (samePattern(before, after)) return undefined
+  const { source } = request
+  const sources = restriction.sources ?? sourcesOf(settings, layer, [])
+  const narrowed: SourceLayers = {
+    ...sources,
+    mode: after.mode === before.mode ? sources.mode : source,
+    max_iterations: after.maxIterations === before.maxIterations ? sources.max_iterations : source,
+    multi_tool_enabled: after.multiTool === before.multiTool ? sources.multi_tool_enabled : source
+  }
+  return { ...next, sources: narrowed }
 }
 
 /** The static layer has a master switch and no mode: a context may plan where the switch is on. */

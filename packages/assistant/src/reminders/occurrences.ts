@@ -11,6 +11,7 @@ import type { ReminderRule } from "@reverie/protocol"
 import { Cron } from "croner"
 import * as Result from "effect/Result"
 import { RRuleTemporal } from "rrule-temporal"
+import { isKnownZone, shownAt } from "../patterns/schedule.ts"
 
 const MINUTE_MILLIS = 60_000
 const HOUR_MILLIS = 60 * MINUTE_MILLIS
@@ -26,53 +27,28 @@ interface Zone {
   readonly offsetAt: (at: number) => number
 }
 
-const zones = new Map<string, Zone | undefined>()
+const zones = new Map<string, Zone>()
 
-const openZone = (timeZone: string): Zone | undefined => {
-  let clock: Intl.DateTimeFormat
-  try {
-    clock = new Intl.DateTimeFormat("en-US", {
-      timeZone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric"
-    })
-  } catch {
-    // RangeError is how Intl says that it does not know the name.
-    return undefined
-  }
+const openZone = (timeZone: string): Zone => {
   const known = new Map<number, number>()
-  const shownAt = (at: number): number => {
-    const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (clock.format(at).match(/\d+/g) ?? []).map(
-      Number
-    )
-    return Date.UTC(year, month - 1, day, hour, minute, second)
+  return {
+    offsetAt: (at) => {
+      const bucket = Math.floor(at / BUCKET_MILLIS) * BUCKET_MILLIS
+      const found = known.get(bucket)
+      if (found !== undefined) return found
+      if (known.size >= MAX_KNOWN_OFFSETS) known.clear()
+      const offset = shownAt(bucket, timeZone) - bucket
+      known.set(bucket, offset)
+      return offset
+    }
   }
-  const offsetAt = (at: number): number => {
-    const bucket = Math.floor(at / BUCKET_MILLIS) * BUCKET_MILLIS
-    const found = known.get(bucket)
-    if (found !== undefined) return found
-    if (known.size >= MAX_KNOWN_OFFSETS) known.clear()
-    const offset = shownAt(bucket) - bucket
-    known.set(bucket, offset)
-    return offset
-  }
-  return { offsetAt }
 }
 
-/** Undefined for a name that the IANA database does not have. */
-const zoneOf = (timeZone: string): Zone | undefined => {
-  if (!zones.has(timeZone)) zones.set(timeZone, openZone(timeZone))
-  return zones.get(timeZone)
+const zoneNamed = (timeZone: string): Zone => {
+  const zone = zones.get(timeZone) ?? openZone(timeZone)
+  zones.set(timeZone, zone)
+  return zone
 }
-
-export const isTimeZone = (timeZone: string): boolean => zoneOf(timeZone) !== undefined
-
-const zoneNamed = (timeZone: string): Zone => zoneOf(timeZone) ?? { offsetAt: () => 0 }
 
 /** The moments at which the clocks show this; `moved` when they leave it out. */
 const momentsOf = ({ offsetAt }: Zone, shown: number) => {
@@ -267,7 +243,7 @@ const dated = (rule: ReminderRule, timeZone: string, now: number): Result.Result
 
 /** The times of a rule; a failure is one sentence. */
 export const timesOf = (rule: ReminderRule, timeZone: string, now: number): Result.Result<Times, string> => {
-  if (!isTimeZone(timeZone)) {
+  if (!isKnownZone(timeZone)) {
     return Result.fail(`${JSON.stringify(timeZone)} is no time zone: write a name such as Europe/Berlin`)
   }
   const flaw = flawOf(rule)

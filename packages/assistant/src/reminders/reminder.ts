@@ -9,7 +9,7 @@
 
 import { type CatchUpPolicy, defined, type Json, type ReminderNeed, type ReminderRule } from "@reverie/protocol"
 import * as Result from "effect/Result"
-export { isTimeZone, nextTime, quietUntil, shownTime, type Times, timesOf } from "./occurrences.ts"
+export { nextTime, quietUntil, shownTime, type Times, timesOf } from "./occurrences.ts"
 import { nextTime, type QuietHours, quietUntil, shownTime, type Times, timesOf } from "./occurrences.ts"
 
 /** One time of a reminder, or several in a row that ended alike. */

@@ -1,12 +1,15 @@
 // Journal: the diary of an assistant, its episodic memory.
-// Owns the shape of an entry, its importance, its id and how many are kept. Leaves reflecting on them to reflection.ts.
+// Owns the shape of an entry, its importance, its id and how many are at hand. Leaves reflecting on them to reflection.ts.
 // I1  Ids are unique without chance: `entry_{tick}_{index}`, the index counting within the tick. Who gives an id of
 //     another form answers for its being unique.
-// I2  At most MAX_ENTRIES are kept: of those already consolidated into memory the least important go first, of equal
-//     ones the oldest; then the others in the same order. The newest one never goes.
+// I2  The journal is permanent. Beyond MAX_ENTRIES at hand the least important of those that a dream has consolidated are
+//     put away, of equal ones the oldest. What no dream has read stays at hand, however many they are (F115).
 // I3  A journal is read with the oldest entry first, in whatever order its records are held: by key they stand otherwise
 //     than they were written, and a restart must not change what is looked at first.
-// I4  The importance is 1 to 10: given by hand, or 5 by the heuristic, more or less by source and by what it says.
+// I4  The importance is 1 to 10: given by hand or by a model, or 5 by the heuristic, more or less by source and by what it
+//     says. Its method tells which: only what a person gave is `manual`.
+// I5  What is no longer at hand stands among the records of the kind `episode`, word for word: the change that takes an
+//     entry from the journal puts it there.
 
 import { defined, type Json, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
@@ -47,7 +50,9 @@ export const JournalEntry = Schema.Struct({
   tags: Schema.Array(Schema.String),
   related_projects: Schema.Array(Schema.String),
   /** Of an insight: the entries it was drawn from. */
-  evidence: Schema.optionalKey(Schema.Array(Schema.String))
+  evidence: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Of one that a dream has pruned: since when recall does not find it. */
+  pruned_at: Schema.optionalKey(Schema.String)
 })
 export type JournalEntry = typeof JournalEntry.Type
 
@@ -57,6 +62,7 @@ export interface Journal {
   readonly consolidated: ReadonlySet<string>
 }
 
+/** Most entries at hand, but where no dream has read them. */
 export const MAX_ENTRIES = 100
 
 /** Under this key of the kind `state` stand the ids of consolidated entries. */
@@ -73,10 +79,14 @@ export const journalOf = (journal: Records, stateRecords: Records): Journal => {
   }
 }
 
-export const journalChanges = (before: Journal, after: Journal): ReadonlyArray<RecordChange> => {
+/** What makes one journal of the other. What has left it is put away; `prunedAt`: because a dream has pruned it. */
+export const journalChanges = (before: Journal, after: Journal, prunedAt?: number): ReadonlyArray<RecordChange> => {
   const ids: Json = [...after.consolidated]
+  const mark = defined({ pruned_at: prunedAt === undefined ? undefined : isoTime(prunedAt) })
+  const left = [...before.entries].filter(([id]) => !after.entries.has(id))
   return [
     ...changesOf("journal", before.entries, after.entries),
+    ...left.map(([key, entry]): RecordChange => ({ kind: "episode", key, value: { ...entry, ...mark } })),
     ...(before.consolidated === after.consolidated
       ? []
       : [{ kind: "state", key: CONSOLIDATED_KEY, value: ids } satisfies RecordChange])
@@ -99,8 +109,10 @@ export interface NewEntry {
   readonly content: string
   readonly source_type: SourceType
   readonly source_entity?: string
-  /** Given by hand, 1 to 10; without it the heuristic decides. */
+  /** 1 to 10; without it the heuristic decides. */
   readonly importance?: number
+  /** Who gave the importance; a person when not said. */
+  readonly importance_method?: JournalEntry["importance_method"]
   readonly tags?: ReadonlyArray<string>
   readonly related_projects?: ReadonlyArray<string>
   readonly evidence?: ReadonlyArray<string>
@@ -135,13 +147,12 @@ const nextId = (entries: Journal["entries"], tick: number): string => {
   return `${prefix}${next}`
 }
 
-/** The ids that have to go, in the order of I2. */
-const surplus = ({ consolidated, entries }: Journal, newest: string): ReadonlyArray<string> => {
+/** The ids that are put away, in the order of I2. */
+const surplus = ({ consolidated, entries }: Journal): ReadonlyArray<string> => {
   if (entries.size <= MAX_ENTRIES) return []
-  const stays = (entry: JournalEntry): number => (consolidated.has(entry.id) ? 0 : 1)
   return [...entries.values()]
-    .filter(({ id }) => id !== newest)
-    .toSorted((a, b) => stays(a) - stays(b) || a.importance - b.importance || byAge(a, b))
+    .filter(({ id }) => consolidated.has(id))
+    .toSorted((a, b) => a.importance - b.importance || byAge(a, b))
     .slice(0, entries.size - MAX_ENTRIES)
     .map(({ id }) => id)
 }
@@ -149,8 +160,8 @@ const surplus = ({ consolidated, entries }: Journal, newest: string): ReadonlyAr
 export interface Journaled {
   readonly success: true
   readonly entry: JournalEntry
-  /** Entries that gave way. */
-  readonly pruned: ReadonlyArray<string>
+  /** Entries that are no longer at hand: a dream has made memory of them, and recall finds them. */
+  readonly put_away: ReadonlyArray<string>
 }
 
 const entryOf = (id: string, wanted: NewEntry, now: number): JournalEntry => ({
@@ -161,7 +172,7 @@ const entryOf = (id: string, wanted: NewEntry, now: number): JournalEntry => ({
   source_trust: trustBySource[wanted.source_type],
   source_entity: wanted.source_entity ?? null,
   importance: wanted.importance === undefined ? heuristicImportance(wanted) : withinScale(wanted.importance),
-  importance_method: wanted.importance === undefined ? "heuristic" : "manual",
+  importance_method: wanted.importance === undefined ? "heuristic" : (wanted.importance_method ?? "manual"),
   tags: [...new Set(wanted.tags)],
   related_projects: [...new Set(wanted.related_projects)],
   ...defined({ evidence: wanted.evidence })
@@ -170,18 +181,10 @@ const entryOf = (id: string, wanted: NewEntry, now: number): JournalEntry => ({
 export const addEntry = (journal: Journal, wanted: NewEntry, { now, tick }: Moment): Outcome<Journal, Journaled> => {
   const entry = entryOf(wanted.id ?? nextId(journal.entries, tick), wanted, now)
   const entries = new Map(journal.entries).set(entry.id, entry)
-  const pruned = surplus({ ...journal, entries }, entry.id)
-  for (const id of pruned) entries.delete(id)
-  const forgotten = pruned.some((id) => journal.consolidated.has(id))
-  return {
-    state: {
-      entries,
-      consolidated: forgotten
-        ? new Set([...journal.consolidated].filter((id) => entries.has(id)))
-        : journal.consolidated
-    },
-    result: { success: true, entry, pruned }
-  }
+  const putAway = surplus({ ...journal, entries })
+  for (const id of putAway) entries.delete(id)
+  const consolidated = putAway.length === 0 ? journal.consolidated : journal.consolidated.difference(new Set(putAway))
+  return { state: { entries, consolidated }, result: { success: true, entry, put_away: putAway } }
 }
 
 /** Marks entries as turned into semantic memory; ids that no entry has are of no effect. */
@@ -202,11 +205,15 @@ export interface JournalReview {
 
 const DEFAULT_REVIEW = 10
 
-/** The newest first. */
-export const reviewJournal = (journal: Journal, review: JournalReview) => {
+/** Entries that are no longer at hand, out of their records. */
+export const episodesIn = (values: ReadonlyArray<Json>): ReadonlyArray<JournalEntry> => values.filter(isEntry)
+
+/** The newest first. `episodes`: those that are no longer at hand. */
+export const reviewJournal = (journal: Journal, review: JournalReview, episodes: ReadonlyArray<JournalEntry> = []) => {
   const { limit = DEFAULT_REVIEW, min_importance = 0, source_type, tag, text = "" } = review
   const words = text.toLowerCase().split(/\s+/)
-  const found = [...journal.entries.values()]
+  const all = [...journal.entries.values(), ...episodes]
+  const found = all
     .filter(
       (entry) =>
         entry.importance >= min_importance &&
@@ -215,7 +222,7 @@ export const reviewJournal = (journal: Journal, review: JournalReview) => {
         words.every((word) => entry.content.toLowerCase().includes(word))
     )
     .toSorted((a, b) => byAge(b, a))
-  return { success: true as const, found: found.length, kept: journal.entries.size, entries: found.slice(0, limit) }
+  return { success: true as const, found: found.length, kept: all.length, entries: found.slice(0, limit) }
 }
 
 // Persona: keeps what the assistant remembers about the world free of itself (F77, F78, A26).

@@ -43,7 +43,9 @@ const memoryKinds = [
   /** What is known of someone or something, by the id of that entity. */
   "entity",
   /** A text put away to be searched for, by its id. */
-  "passage"
+  "passage",
+  /** An entry of the journal that a dream has read and that is no longer at hand, by its id. */
+  "episode"
 ] as const
 
 const archiveKinds = [
