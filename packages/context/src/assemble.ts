@@ -14,7 +14,7 @@
 //     conversation are the same and nothing has left the window.
 
 import { defined, type Message } from "@reverie/protocol"
-import type { PromptMessage } from "@reverie/model"
+import type { PromptMessage, ToolOffer } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component } from "./layout/component.ts"
 import { type ContextTypeConfig, inReadingOrder, isIncluded, isLate } from "./layout/context-types.ts"
@@ -314,7 +314,13 @@ const sectionsOf = (window: Window, beside: Beside): ReadonlyArray<Section> => {
   return partNames
     .map((name) => ({ ...PLACES[name], row: parts[name] }))
     .filter(({ row }) => row.units.length > 0)
-    .map(({ id, key, row }) => ({ id, key, wire: row.wire, messages: row.wire.length, tokens: costOf(row) }))
+    .map(({ id, key, row }) => ({
+      id,
+      key,
+      wire: row.wire,
+      messages: row.wire.length,
+      tokens: costOf(row)
+    }))
 }
 
 const costOf = ({ open, tokens }: Row): number => tokens + interruptionTokens(open)
@@ -356,3 +362,19 @@ const cutContents = ({ cuts, history }: Unit): ReadonlyArray<CutContent> =>
     const { call, role } = message
     return [{ role, ...defined({ call }), characters, of }]
   })
+
+/** What stands around a prompt that is one round of a loop. */
+export interface Round {
+  readonly offers: ReadonlyArray<ToolOffer>
+  readonly toolTokens: number
+  /** What is shown of the rounds before it, in at most so many tokens. */
+  readonly rounds: (room: number) => ReadonlyArray<PromptMessage>
+}
+
+/** The prompt with the rounds before it behind it, and with the tools where there is room for them. */
+export const withRound = ({ messages, report: { limit, tokens } }: Assembled, round: Round | undefined) => {
+  if (round === undefined) return { messages, tools: [] }
+  const hasRoom = tokens + round.toolTokens <= limit
+  const rounds = round.rounds(limit - tokens - (hasRoom ? round.toolTokens : 0))
+  return { messages: [...messages, ...rounds], tools: hasRoom ? round.offers : [] }
+}

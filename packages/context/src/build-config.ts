@@ -20,6 +20,23 @@ export type CompressionStrategy =
   | { readonly type: "truncate"; readonly keepRecent: number }
   | { readonly type: "recursive-summarization"; readonly chunkSize: number; readonly summarizationModel: string }
 
+/** What the definition of an assistant says of its prompts; what is left out bounds nothing beyond the window. */
+export interface ContextBuild {
+  /** By the name of the model; what one leaves out is as it is for every other. */
+  readonly modelOverrides?: Readonly<Record<string, Partial<ModelContextLimits>>>
+  readonly memoryTokens?: number
+  readonly historyTokens?: number
+  /** Most messages of history; beyond it `keepRecent` of them stay. */
+  readonly maxMessagesCap?: number
+  readonly keepRecent?: number
+  readonly includeDescriptions?: boolean
+  readonly includeSchemas?: boolean
+  /** Entries of the activity section; it is left out where this is 0. */
+  readonly activityEntriesLimit?: number
+  /** The first message that is not the system's must be a user's. Known of Gemini by its name. */
+  readonly firstMessageUser?: boolean
+}
+
 /** Not the same as the configuration of a kind of context (A34). */
 export interface ContextBuildConfig {
   readonly defaultLimits: ModelContextLimits

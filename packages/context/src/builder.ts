@@ -207,10 +207,10 @@ const keptMessages = ({ compressionStrategy, maxMessagesCap }: ContextBuildConfi
 const windowOf = ({ messages }: Draft, limit: number): Window =>
   "units" in messages ? messages : openWindow(messages, Math.max(1, limit))
 
-const needsOpening = (model: ModelFacts | undefined): boolean =>
+export const needsOpening = (model: ModelFacts | undefined): boolean =>
   model !== undefined && (model.firstMessageUser ?? /gemini/i.test(model.name))
 
-const openingOf = (book: PriceBook): Component => book.component({ ...OPENING_PLACE, role: "user" }, OPENING)
+export const openingOf = (book: PriceBook): Component => book.component({ ...OPENING_PLACE, role: "user" }, OPENING)
 
 /** The texts of Reverie's own parts, in the order of their ids (F87), and the blocks that memory has no room for. */
 const textsOf = (draft: Draft, memoryTokens: number) => {

@@ -1,5 +1,6 @@
-export { assemble, type AssembleInput } from "./assemble.ts"
+export { assemble, type AssembleInput, type Round, withRound } from "./assemble.ts"
 export {
+  type BlockOptions,
   type PromptBlock,
   renderBlock,
   shownBlocks,
@@ -14,16 +15,18 @@ export {
   type Standing,
   unshown
 } from "./collect.ts"
-export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
-export { contextBuilder, toolRulesText } from "./builder.ts"
+export { type ContextBuild, type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
+export { contextBuilder, needsOpening, openingOf, toolRulesText } from "./builder.ts"
 export {
+  allowedTools,
   contextIn,
   type ContextTypeConfig,
   contextTypes,
   type DefinesContexts,
   findContextType,
   getContextType,
-  inReadingOrder
+  inReadingOrder,
+  SLEEP_TOOLS
 } from "./layout/context-types.ts"
 export type { Component } from "./layout/component.ts"
 export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
@@ -42,7 +45,6 @@ export {
   historyStartOf,
   isCompaction,
   isHistoryHeld,
-  isOfExtraction,
   undoCompaction
 } from "./compaction/compaction.ts"
 export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
@@ -52,6 +54,7 @@ export {
   pendingCompactionChange,
   pendingCompactionOf,
   pieceOf,
+  RoundMessage,
   withPiece,
   placedMessages
 } from "./compaction/draft.ts"
@@ -103,7 +106,8 @@ export {
   type PromptVersion
 } from "./prompt/store/prompt-store.ts"
 export { getPromptRegistry, type PromptRegistry } from "./prompt/registry.ts"
-export type { PlaceholderValues } from "./prompt/template.ts"
+export { type PlaceholderValues, type PromptTemplate, safeRenderTemplate } from "./prompt/template.ts"
+export { builtInTemplates, FILLED_GAPS, REFLECTION_METRICS } from "./prompt/templates.ts"
 export {
   type Absent,
   compareReports,

@@ -183,9 +183,6 @@ export const isHistoryHeld = (stateRecords: ReadonlyMap<string, unknown>, fill: 
   return typeof floor === "number" && fill.tokens < floor + AIM_MARGIN * fill.maxContextTokens
 }
 
-/** True of what a round of an extraction has left in a history, as it did before it was kept apart. */
-export const isOfExtraction = ({ meta }: Pick<Message, "meta">): boolean => meta?.["type"] === "extraction"
-
 export interface CompactInput {
   readonly draft: CompactionDraft
   /** Every message that is shown now, from where the history begins on. */
@@ -339,6 +336,7 @@ const archived = ({ journal, moment }: CompactInput, id: string, summary: string
         content: `${SYNTHESIS_HEAD}\n${summary}`,
         source_type: "compaction",
         importance: SYNTHESIS_IMPORTANCE,
+        importance_method: "heuristic",
         tags: ["compaction", "synthesis"]
       },
       moment

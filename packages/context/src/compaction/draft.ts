@@ -65,7 +65,7 @@ export const CompactionDraft = Schema.Struct({
 })
 export type CompactionDraft = typeof CompactionDraft.Type
 
-const RoundMessage = Schema.Struct({
+export const RoundMessage = Schema.Struct({
   role: Schema.Literals(["system", "user", "assistant", "tool"]),
   content: Schema.String,
   at: Schema.Finite,

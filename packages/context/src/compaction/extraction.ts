@@ -8,7 +8,7 @@
 // X5  All rounds together run at most MAX_CALLS calls, one a reply or several (F114); what is beyond is not run.
 // X4  Only journal entries that were really written count as facts; observations are counted apart (A19).
 
-import { isJsonObject, type Message, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
+import { isJsonObject, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts"
@@ -148,9 +148,6 @@ export const afterFailedRound = (before: Extraction): Extraction => ({
   ended_by: "failure"
 })
 
-/** Says of a message that it belongs to an extraction: no one was spoken to. */
-const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
-
 /** What the rounds after it are shown of a round; nothing when nothing was run. The text of the reply is addressed to no one. */
 export const extractionMessages = (
   results: ReadonlyArray<ExtractionResult>,
@@ -159,13 +156,12 @@ export const extractionMessages = (
   results.length === 0
     ? []
     : [
-        { role: "assistant", content: "", calls: results.map(({ call }) => call), at: now, meta: EXTRACTION_META },
+        { role: "assistant", content: "", calls: results.map(({ call }) => call), at: now },
         ...results.map(({ call, content }): UncountedMessage => ({
           role: "tool",
           content,
           call: call.id,
           name: call.tool,
-          at: now,
-          meta: EXTRACTION_META
+          at: now
         }))
       ]

@@ -50,7 +50,9 @@ Go through what you did and what you wrote in your journal, and ask yourself:
 4. What should I change from now on?
 
 Use the journal tools: read what you need with review_journal, write down each insight with add_journal_entry, and call
-noop when there is nothing left to note.`
+noop when there is nothing left to note.
+
+{reflection}`
 
 /** What the source documents leave open (A6). */
 const usual = {
@@ -152,9 +154,12 @@ export interface DefinesContexts {
   readonly contexts?: Readonly<Record<string, ContextTypeConfig>>
 }
 
-/** The kind of that name as a definition has it; undefined when it names none. */
-export const contextIn = ({ contexts = {} }: DefinesContexts, contextType: string): ContextTypeConfig | undefined =>
-  Object.hasOwn(contexts, contextType) ? contexts[contextType] : byType.get(contextType)
+/** The kind of that name as a definition has it; undefined when it names none, which none of the seven does. */
+export function contextIn(definition: DefinesContexts, contextType: ContextType): ContextTypeConfig
+export function contextIn(definition: DefinesContexts, contextType: string): ContextTypeConfig | undefined
+export function contextIn({ contexts = {} }: DefinesContexts, contextType: string): ContextTypeConfig | undefined {
+  return Object.hasOwn(contexts, contextType) ? contexts[contextType] : byType.get(contextType)
+}
 
 /** What takes the place of a component's content in this context; null when nothing does (F15). */
 export const contentOverride = (config: ContextTypeConfig, key: string): string | null => {

@@ -259,11 +259,14 @@ const bridgeOf = (
 
 export interface PromptRegistry extends Templates, Components, Bridge, Undo {}
 
-/** The registry of a tenant. */
-export const getPromptRegistry = (tenant: TenantId): Effect.Effect<PromptRegistry, never, PromptStore> =>
+/** The registry of a tenant. `gaps`: those that a running assistant fills; a built-in template is replaced by none with another. */
+export const getPromptRegistry = (
+  tenant: TenantId,
+  gaps?: ReadonlyArray<string>
+): Effect.Effect<PromptRegistry, never, PromptStore> =>
   Effect.map(PromptStore, (store) => {
     const overrides = openOverrides(store, tenant)
-    const templates = templatesOf(overrides)
+    const templates = templatesOf(overrides, gaps)
     const components = componentsOf(overrides)
     return { ...templates, ...components, ...bridgeOf(overrides, templates, components), ...undoOf(overrides) }
   })
