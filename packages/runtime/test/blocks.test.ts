@@ -71,6 +71,23 @@ describe("blocks in a prompt", () => {
     })
   )
 
+  it.effect("F89 what was put away, and a log, is in no prompt, though a message refers to it", () =>
+    Effect.gen(function* () {
+      const store = memoryBlockStore()
+      const ids: Array<string> = []
+      for (const type of ["archival", "log", "working"] as const) {
+        ids.push(yield* made(store, { label: type, type, content: `of the ${type} one` }))
+      }
+      const life = lifeWith(store)
+      life.post({ type: "message", text: "Look.", blocks: ids })
+      life.rest()
+      assert.strictEqual(
+        shownIn(life, 0),
+        '<block:working permission="ReadWrite">\nof the working one\n</block:working>'
+      )
+    })
+  )
+
   it.effect("F108 what a message refers to is still in view when another process goes on with its tick", () =>
     Effect.gen(function* () {
       const store = memoryBlockStore()

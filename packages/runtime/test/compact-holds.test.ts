@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compactions, folder, opened, rowsOf, settings, ship, small, talkUntilCompacted } from "./folder.ts"
+import type { Script } from "@reverie/testkit"
+import { defineTool } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import { compactions, folder, opened, rowsOf, settings, ship, small, talk, talkUntilCompacted } from "./folder.ts"
 import type { Life } from "./rig.ts"
 
 describe("what holds the triggers back", () => {
@@ -91,6 +94,53 @@ describe("what holds the triggers back", () => {
     const [compaction] = compactions(life)
     assert.deepStrictEqual([compaction?.aim, compaction?.above_aim], [0.8 - 0.1, undefined])
     assert.isBelow(compaction?.after.tokens ?? Infinity, 0.7 * small.maxContextTokens)
+  })
+
+  it("F113 a turn that would stay whole in half of the window is cut where the aim has no room for it", () => {
+    const read = defineTool({ name: "read", description: "Reads.", run: () => "Her papers are in order. ".repeat(130) })
+    const looks = [{ calls: [{ tool: "read" }] }, { calls: [{ tool: "read" }] }, { calls: [{ tool: "read" }] }]
+    const { script } = folder()
+    let at = -1
+    const model: Script = (prompt, call) => {
+      const isAsked = prompt.messages.some(({ content }) => content === "Read it all.")
+      const line = isAsked && prompt.tools.some(({ name }) => name === "read") ? looks[++at] : undefined
+      return line === undefined ? script(prompt, call) : Effect.succeed(line)
+    }
+    const life = opened(model, {
+      tools: [read],
+      definition: { ...small, compaction: { compactPreserveWindow: 5, preCompactExtractionEnabled: false } },
+      settings: { ...settings, compactEmergencyRatio: 0.95, compactSleepRatio: 0.5 }
+    })
+    talk(life, 12)
+    life.say("Read it all.", { id: "read" })
+    life.rest()
+    life.post({ type: "sleep" })
+    life.rest()
+    const [compaction] = compactions(life)
+    assert.deepInclude(compaction, { trigger: "sleep", threshold: 0.5 })
+    assert.isUndefined(compaction?.above_aim)
+    assert.isAtMost(compaction?.after.tokens ?? Infinity, 0.4 * small.maxContextTokens)
+  })
+})
+
+describe("what the triggers measure", () => {
+  it("F65 awake and asleep it is the whole conversation, with what the prompt at hand had no room for", () => {
+    // Half of each prompt is no conversation, so that the oldest of what was said leaves it.
+    const definition = { ...small, persona: "You are patient and exact. ".repeat(350) }
+    for (const trigger of ["emergency", "sleep"] as const) {
+      const compactEmergencyRatio = trigger === "sleep" ? 0.9 : 0.6
+      const life = opened(folder().script, { definition, settings: { ...settings, compactEmergencyRatio } })
+      talk(life, 30)
+      if (trigger === "sleep") life.post({ type: "sleep" })
+      life.rest()
+      const first = compactions(life).toSorted((a, b) => a.at - b.at)[0]
+      assert.strictEqual(first?.trigger, trigger)
+      assert.isAtLeast(
+        Math.round((first?.ratio ?? 0) * small.maxContextTokens),
+        first?.before.tokens ?? Infinity,
+        trigger
+      )
+    }
   })
 })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { compactions, folder, opened, ship, shownNext, talk } from "./folder.ts"
+import { compactions, folder, opened, settings, ship, shownNext, talk } from "./folder.ts"
 import type { Life } from "./rig.ts"
 
 describe("compaction by order", () => {
@@ -11,6 +11,25 @@ describe("compaction by order", () => {
     life.post(order, { id })
     life.rest()
   }
+
+  it("F53: each marker counts what its own compaction has compacted, and beside it what all of them have", () => {
+    const life = opened(folder().script, { settings: { ...settings, compactEmergencyRatio: 1 } })
+    for (const count of [29, 20]) {
+      talk(life, count)
+      life.post({ type: "sleep" })
+      life.rest()
+      life.post({ type: "wake" })
+    }
+    const all = compactions(life)
+    const [first = 0, second = 0] = all.map(({ compacted_count }) => compacted_count)
+    assert.deepStrictEqual(
+      all.map(({ marker: { meta } }) => [meta?.["compacted_count"], meta?.["total_count"]]),
+      [
+        [first, first],
+        [second, first + second]
+      ]
+    )
+  })
 
   it("F50 F53: awake it compacts whatever the ratio, asks for no tick, and a compaction can be taken back", () => {
     const model = folder()

@@ -179,7 +179,7 @@ describe("a dream", () => {
     }
   })
 
-  it("journal entries are weighed by the model, but for those weighed by hand, and become memory once", () => {
+  it("journal entries are weighed by the model, those weighed by it before as well, and become memory once", () => {
     const note = (content: string, more: object = {}) => ({
       tool: "add_journal_entry",
       arguments: { content, ...more }
@@ -206,7 +206,7 @@ describe("a dream", () => {
       journal.map(({ content, importance, importance_method }) => [content, importance, importance_method]),
       [
         ["The old pier was closed.", 2, "llm"],
-        ["Ludwig sold the tug.", 9, "manual"]
+        ["Ludwig sold the tug.", 2, "llm"]
       ]
     )
     assert.deepStrictEqual(
@@ -301,7 +301,7 @@ describe("a dream", () => {
     sleep(life)
     assert.strictEqual(facts(life).length, 25)
     const notes = life.entries().flatMap(({ step }) => step?.detail?.["note"] ?? [])
-    assert.deepStrictEqual(notes, ["passed over, the model refused it: not this"])
+    assert.deepStrictEqual(notes, ["skipped, the model refused it: not this"])
   })
 
   it("what poses as an instruction is held back, and no other memory is made of it", () => {

@@ -4,6 +4,7 @@ import { anAddress } from "@reverie/testkit"
 import type { Tool } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
+import { dying } from "./dying.ts"
 
 /** What outlives every crash besides the disk: the world on which tools leave their mark. */
 interface Outside {
@@ -48,24 +49,6 @@ interface Death {
   readonly point: FaultPoint
   /** At which passing of the point. */
   readonly passing: number
-}
-
-/** Dies at the given passing of a point. */
-const dying = ({ passing, point }: Death): Pick<LifeOptions, "faults" | "onCreation"> => {
-  let passed = 0
-  let life: Life | undefined
-  return {
-    onCreation: (created) => {
-      life = created
-    },
-    faults: {
-      at: (at) =>
-        Effect.suspend(() => {
-          if (at === point && ++passed === passing && life !== undefined) life.dead = true
-          return life?.dead === true ? Effect.never : Effect.void
-        })
-    }
-  }
 }
 
 /** A person who repeats what was not acknowledged. Answers false when the life ended. */
@@ -141,7 +124,7 @@ describe("after a crash", () => {
 
   it.each(deaths)("started again after $point (passing $passing), the record is the same", (death) => {
     const world = outside()
-    const first = live({ ...fleet(world), ...dying(death) })
+    const first = live({ ...fleet(world), ...dying(death.point, death.passing) })
     assert.isFalse(insist(first))
     const second = liveAgain(world, first, "worker-1")
     assert.deepStrictEqual(recordOf(second), undisturbed.record)
@@ -154,7 +137,7 @@ describe("after a crash", () => {
 
   it.each(deaths)("taken over by another worker after $point (passing $passing), the record is the same", (death) => {
     const world = outside()
-    const first = live({ ...fleet(world), ...dying(death) })
+    const first = live({ ...fleet(world), ...dying(death.point, death.passing) })
     assert.isFalse(insist(first))
     const second = liveAgain(world, first, "worker-2")
     assert.deepStrictEqual(recordOf(second), undisturbed.record)
@@ -163,13 +146,13 @@ describe("after a crash", () => {
 
   it.each(deaths)("a death at every $point from passing $passing on brings nothing but delay", (death) => {
     const world = outside()
-    let life = live({ ...fleet(world), ...dying(death) })
+    let life = live({ ...fleet(world), ...dying(death.point, death.passing) })
     for (let index = 0; index < 100 && !insist(life); index++) {
       // One passing more each time, so that no single step is ever given up as deadly.
       const next = { ...death, passing: death.passing + (index % 3) }
       life = live({
         ...fleet(world),
-        ...dying(next),
+        ...dying(next.point, next.passing),
         disk: life.disk,
         assistants: ["ada", "bo"],
         startAt: life.time.now + 1_000
@@ -182,7 +165,7 @@ describe("after a crash", () => {
 
   it("I1 of the tool job: one that is not idempotent, open at the crash, is reported interrupted and never run again", () => {
     const world = outside()
-    const first = live({ ...fleet(world, { idempotent: false }), ...dying({ point: "after-tool", passing: 1 }) })
+    const first = live({ ...fleet(world, { idempotent: false }), ...dying("after-tool", 1) })
     assert.isFalse(insist(first))
     assert.strictEqual(world.marks.length, 1)
     const second = liveAgain(world, first, "worker-1", { idempotent: false })
@@ -195,7 +178,7 @@ describe("after a crash", () => {
 
   it("I1 of the tool job: one that is idempotent runs again under the same key, and answers once", () => {
     const world = outside()
-    const first = live({ ...fleet(world), ...dying({ point: "after-tool", passing: 1 }) })
+    const first = live({ ...fleet(world), ...dying("after-tool", 1) })
     assert.isFalse(insist(first))
     const second = liveAgain(world, first, "worker-1")
     const looks = world.marks.filter((mark) => mark.startsWith("look"))
@@ -206,12 +189,12 @@ describe("after a crash", () => {
   it("a reply that was committed is not asked for again, one that was not is", () => {
     const committed = outside()
     // The second commit of ada's tick is the one that holds the first reply.
-    const first = live({ ...fleet(committed), ...dying({ point: "after-commit", passing: 2 }) })
+    const first = live({ ...fleet(committed), ...dying("after-commit", 2) })
     assert.isFalse(insist(first))
     liveAgain(committed, first, "worker-1")
     assert.strictEqual(committed.modelCalls, undisturbed.world.modelCalls)
     const lost = outside()
-    const other = live({ ...fleet(lost), ...dying({ point: "before-commit", passing: 2 }) })
+    const other = live({ ...fleet(lost), ...dying("before-commit", 2) })
     assert.isFalse(insist(other))
     liveAgain(lost, other, "worker-1")
     assert.strictEqual(lost.modelCalls, undisturbed.world.modelCalls + 1)

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { nextTime, type Reminder } from "@reverie/assistant/reminders"
 import type { ReminderRule } from "@reverie/protocol"
-import { type FaultPoint, faultPoints } from "@reverie/runtime"
+import { faultPoints } from "@reverie/runtime"
 import { inTurn } from "@reverie/testkit"
 import { fateOf } from "@reverie/testkit/world"
 import { reminderRules, selfTools } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { type Life, live, type LifeOptions } from "./rig.ts"
+import { dying } from "./dying.ts"
 
 // A life is stepped: nothing in it waits for a module to be read.
 await reminderRules()
@@ -178,7 +179,10 @@ describe("reminders of an assistant", () => {
         ]
       },
       { calls: [{ tool: "list_reminders" }] },
-      { text: "It is set." }
+      { text: "It is set." },
+      { calls: [{ tool: "cancel_reminder", arguments: { name: "tea" } }] },
+      { calls: [{ tool: "set_reminder", arguments: { name: "x", note: "X.", in_minutes: 5, quiet_from: "22:00" } }] },
+      { text: "It is gone." }
     )
     const life = sitting({ model, tools: selfTools })
     life.say("Remind me of tea at three.")
@@ -186,28 +190,15 @@ describe("reminders of an assistant", () => {
     assert.match(life.toolTexts()[0] ?? "", /15:00 \(Europe\/Berlin\)/)
     assert.deepStrictEqual(due(life), [Date.parse("2026-03-20T14:00:00Z")])
     assert.strictEqual(recordOf(life, "tea").setBy, "assistant:ada")
+    life.say("No tea after all.")
+    life.rest()
+    assert.deepStrictEqual(due(life), [])
+    assert.deepInclude(recordOf(life, "tea").log.at(-1), { reason: "cancelled by assistant:ada" })
+    assert.match(life.toolTexts().at(-1) ?? "", /quiet hours need both/)
   })
 })
 
 // Accounting: a reminder through many lives.
-
-/** Dies when a point is passed for the given time. */
-const dying = (point: FaultPoint, passing: number): Pick<LifeOptions, "faults" | "onCreation"> => {
-  let passed = 0
-  let life: Life | undefined
-  return {
-    onCreation: (created) => {
-      life = created
-    },
-    faults: {
-      at: (here) =>
-        Effect.suspend(() => {
-          if (here === point && ++passed === passing && life !== undefined) life.dead = true
-          return life?.dead === true ? Effect.never : Effect.void
-        })
-    }
-  }
-}
 
 const rules: Readonly<Record<string, Partial<ReminderRule>>> = {
   once: { cron: "*/20 * * * *", timeZone: "Europe/Berlin" },

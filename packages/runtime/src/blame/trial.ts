@@ -114,7 +114,7 @@ const noteTry = (session: Session, subject: string) =>
 
 /** Notes once more what a commit has made the store forget while it still runs. */
 export const noteAgain = (session: Session) =>
-  Effect.suspend(() => (session.underTrial.size === 0 ? Effect.void : keep(session, session.suspicion.tries)))
+  session.underTrial.size === 0 ? Effect.void : keep(session, session.suspicion.tries)
 
 /** A job under trial, from its note to its end. */
 const underTrial = <A, E, R>(session: Session, { id }: OpenJob, run: Effect.Effect<A, E, R>) => ({

@@ -9,6 +9,7 @@ import { contextOf } from "@reverie/assistant"
 import {
   afterFailedRound,
   afterRound,
+  allowedTools,
   callsMade,
   extractionMessages,
   extractionPrefix,
@@ -31,6 +32,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { recordsOf } from "../session/own-records.ts"
 import { Faults, numberOf } from "../jobs/job-end.ts"
+import { contextTypeNow, isExtracting } from "../prompt/layers.ts"
 import { extractionPromptOf } from "../prompt/prompt.ts"
 import type { Session } from "../session/session.ts"
 import { inToolSpan } from "../telemetry/chat-span.ts"
@@ -76,7 +78,7 @@ const round = Effect.fnUntraced(function* (
   const pending = isFirst ? {} : pendingCompactionOf(recordsOf(session.own, "state"))
   const { extraction: before = NO_EXTRACTION, rounds = [] } = pending
   const kit = kitOf(session)
-  const offers = kit.offers({ categories: toolCategories })
+  const offers = allowedTools(contextTypeNow(session), kit.offers({ categories: toolCategories }))
   const now = yield* Clock.currentTimeMillis
   const failed = (reason: string, recovery: string): PhaseStep => ({
     records: [pendingCompactionChange({ extraction: afterFailedRound(before) })],
@@ -107,7 +109,7 @@ const round = Effect.fnUntraced(function* (
     sends,
     usage,
     more: judged.end === undefined,
-    detail: { ...extraction, context_signals: { pre_compaction: true } }
+    detail: { ...extraction, context_signals: { pre_compaction: isExtracting(session) } }
   }
   return step
 })

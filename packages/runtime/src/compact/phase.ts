@@ -28,7 +28,7 @@ import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
 import { Secrets } from "../jobs/tool-job.ts"
 import { historyShare, historyTokens, noteRun, type Session } from "../session/session.ts"
-import { wholeHistory, withoutExtractions } from "../prompt/blocks-in-view.ts"
+import { wholeHistory } from "../prompt/blocks-in-view.ts"
 import { readPast } from "../prompt/past.ts"
 import { recordsOf } from "../session/own-records.ts"
 
@@ -154,7 +154,7 @@ const historyOf = Effect.fnUntraced(function* (session: Session) {
   const history =
     known === undefined
       ? yield* wholeHistory(address, own)
-      : [...known.history, ...withoutExtractions(yield* readPast(address, { no: known.no + 1, index: 0 }))]
+      : [...known.history, ...(yield* readPast(address, { no: known.no + 1, index: 0 }))]
   held.set(session, { history, start, no: version })
   return history
 })

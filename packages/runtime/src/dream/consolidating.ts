@@ -2,7 +2,8 @@
 // Owns which batch is next and what is written with it. Leaves asking, reading and routing to `memory`.
 // C1  A batch is read once: its facts, the importance of its entries, and the mark of how far the dream has come leave
 //     with one commit.
-// C2  An entry that a person weighed keeps its importance; what a heuristic guessed is replaced by what the model says.
+// C2  An entry that a person weighed keeps its importance, and so does the archive of a compaction, whose importance is
+//     given (F55); what a heuristic or a model guessed before is replaced by what the model says now.
 // C3  A batch that the model refuses for itself is passed over, and the report says so.
 
 import {
@@ -15,13 +16,14 @@ import {
 } from "@reverie/assistant"
 import {
   applyRoutes,
-  consolidateAsk,
+  asksFor,
   type Consolidated,
   type EntityProfile,
   entryId,
   expired,
   type Fact,
   factIndex,
+  inParts,
   isEntityProfile,
   isFact,
   keyOfId,
@@ -39,11 +41,12 @@ import {
   type WorkingLine,
   type WorkingMemory
 } from "@reverie/memory"
-import { Model, type Reply } from "@reverie/model"
+import { Model } from "@reverie/model"
 import {
   type Address,
   addressKey,
   type Ask,
+  type Envelope,
   isBefore,
   isJsonObject,
   type Json,
@@ -56,7 +59,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
 import * as Context from "effect/Context"
-import { assemble, collect, contextIn, dataOf, getContextType, openWindow } from "@reverie/context"
+import { assemble, collect, contextIn, dataOf, openWindow, type Round, withRound } from "@reverie/context"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
 import { Faults } from "../jobs/job-end.ts"
@@ -78,11 +81,7 @@ export const profilesOf = Effect.fnUntraced(function* ({ address }: Session) {
   return profiles
 })
 
-export const factChange = (fact: Fact): RecordChange => ({
-  kind: "fact",
-  key: fact.id,
-  value: fact as unknown as Json
-})
+export const factChange = (fact: Fact): RecordChange => ({ kind: "fact", key: fact.id, value: fact as unknown as Json })
 
 export const profileChange = (profile: EntityProfile): RecordChange => ({
   kind: "entity",
@@ -92,7 +91,7 @@ export const profileChange = (profile: EntityProfile): RecordChange => ({
 
 // Step: one step of a dream operation, and how the model is asked for it.
 // S1  What a step changes, and its line in the report, leave with one commit: a crash repeats the step whole.
-// S2  What is to be read stands in the user role, never beside the instructions.
+// S2  What is to be read stands in the user role, never beside the instructions, in as many asks as it needs.
 
 /** What one step did. */
 export interface DreamStep {
@@ -102,6 +101,7 @@ export interface DreamStep {
   readonly accepted: number
   readonly records: ReadonlyArray<RecordChange>
   readonly usage: ReadonlyArray<Usage>
+  readonly sends?: ReadonlyArray<Envelope>
   /** The operation goes on with another step. */
   readonly more?: boolean
   /** Why there was nothing to do. */
@@ -119,24 +119,33 @@ export const nothingToDo = (skipped: string, records: ReadonlyArray<RecordChange
   skipped
 })
 
-const promptOf = ({ book, definition, values }: Session, { data, instructions }: Ask) => {
+const promptOf = ({ book, definition, rendering: { values } }: Session, { data, instructions }: Ask) => {
   const { maxContextTokens, reservedResponseTokens } = definition
-  const context = contextIn(definition, "sleep_consolidate") ?? getContextType("sleep_consolidate")
+  const context = contextIn(definition, "sleep_consolidate")
   const texts = { system_prompt: instructions, semantic_memories: dataOf(data) }
   const { absent, components } = collect({ context, texts, values, book })
   const window = openWindow([], maxContextTokens)
   return assemble({ components, absent, window, context, maxContextTokens, reservedResponseTokens, count: book.count })
 }
 
+/** An ask that is a part of a loop. `no`: the same for every attempt at it, and no other ask of any dream has it. */
+type InLoop = Omit<Round, "toolTokens"> & { readonly no: number }
+
 /** Asks the model. `name` tells the asks of one step apart. */
-export const askModel = Effect.fnUntraced(function* (session: Session, ask: Ask, name: string = ask.task) {
+export const askModel = Effect.fnUntraced(function* (
+  session: Session,
+  ask: Ask,
+  name: string = ask.task,
+  loop?: InLoop
+) {
   const model = yield* Model
-  const { messages } = yield* Effect.fromResult(yield* session.inSlices(() => promptOf(session, ask)))
+  const assembled = yield* Effect.fromResult(yield* session.inSlices(() => promptOf(session, ask)))
+  const around = loop === undefined ? undefined : { ...loop, toolTokens: session.book.toolTokens(loop.offers) }
   const { round, tick } = contextOf(session.decoded)
-  const callPrefix = `dream.${tick}.${name}.${round}`
+  const callPrefix = `dream.${tick}.${name}.${loop?.no ?? round}`
   const faults = yield* Faults
   yield* faults.at("before-model", session.address)
-  const asked = yield* Effect.result(model.infer({ messages, tools: [], callPrefix }))
+  const asked = yield* Effect.result(model.infer({ ...withRound(assembled, around), callPrefix }))
   yield* faults.at("after-model", session.address)
   return yield* Effect.fromResult(asked)
 })
@@ -172,36 +181,40 @@ const cursorChange = ({ index, no }: MessagePlace): RecordChange => ({
 
 const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS)
 
-const ofEntry = (entry: JournalEntry): Lived => ({
-  id: entryId("episode", entry.id),
-  at: Date.parse(entry.timestamp),
-  speaker: entry.source_entity ?? "journal",
-  text: clipped(entry.content),
-  origin: { type: "self", name: "journal" },
-  trust: entry.source_trust,
-  importance: entry.importance
-})
+/** What a compaction has archived: it is read to its end, and not weighed. */
+const isArchive = ({ source_type }: JournalEntry): boolean => source_type === "compaction"
 
-/** The journal's entries that have not become memory, the oldest first, and those in which there is nothing to read. */
-const undigestedEntries = ({ own }: Session) => {
+const itemsOf = (entry: JournalEntry): ReadonlyArray<Lived> =>
+  inParts({
+    id: entryId("episode", entry.id),
+    at: Date.parse(entry.timestamp),
+    speaker: entry.source_entity ?? "journal",
+    text: isArchive(entry) ? entry.content.replace(/^\[[^\]\n]*\]\n/, "") : clipped(entry.content),
+    origin: { type: "self", name: "journal" },
+    trust: entry.source_trust,
+    importance: entry.importance
+  })
+
+/** Entries that have not become memory, the oldest first, archives behind them. The next dream reads what this one wrote. */
+const undigestedEntries = ({ decoded, own }: Session): ReadonlyArray<JournalEntry> => {
   const { consolidated, entries } = journalOn(own)
-  const pending = [...entries.values()].filter(({ id }) => !consolidated.has(id))
-  // A summary of the history says again what the history was read for.
-  const isSummary = ({ source_type }: JournalEntry): boolean => source_type === "compaction"
-  return {
-    items: pending.filter((entry) => !isSummary(entry)).map(ofEntry),
-    passed: pending.filter(isSummary).map(({ id }) => id)
-  }
+  const ofThisDream = `entry_${contextOf(decoded).tick}_`
+  return [...entries.values()]
+    .filter(({ id }) => !consolidated.has(id) && !id.startsWith(ofThisDream))
+    .toSorted((a, b) => Number(isArchive(a)) - Number(isArchive(b)))
 }
 
-/** As many items as one ask may have, at least one. */
-const firstBatch = (items: ReadonlyArray<Lived>): ReadonlyArray<Lived> => {
+/** As many whole entries as one ask may have, at least one. */
+const firstBatch = (entries: ReadonlyArray<JournalEntry>): ReadonlyArray<JournalEntry> => {
   let chars = 0
-  const upTo = items.findIndex(({ text }, index) => {
-    chars += text.length
-    return index > 0 && (index >= BATCH_ITEMS || chars > BATCH_CHARS)
+  let items = 0
+  const upTo = entries.findIndex((entry, index) => {
+    const parts = itemsOf(entry)
+    items += parts.length
+    chars += parts.reduce((sum, { text }) => sum + text.length, 0)
+    return index > 0 && (items > BATCH_ITEMS || chars > BATCH_CHARS)
   })
-  return upTo === -1 ? items : items.slice(0, upTo)
+  return upTo === -1 ? entries : entries.slice(0, upTo)
 }
 
 /** What no heuristic has weighed. */
@@ -250,41 +263,42 @@ const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
 })
 
 /** A batch, what says that it was read, and whether another one follows. */
-interface Batch {
+export interface Batch {
   readonly items: ReadonlyArray<Lived>
   readonly marks: (consolidated: Consolidated) => ReadonlyArray<RecordChange>
   readonly more: boolean
 }
 
-const NOTHING_READ: Consolidated = { scored: new Map(), proposed: [], dropped: [] }
+export const NOTHING_READ: Consolidated = { scored: new Map(), proposed: [], dropped: [] }
 
 const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
   const entries = new Map(journal.entries)
   for (const [id, importance] of scored) {
     const entry = entries.get(keyOfId(id) ?? "")
-    if (entry === undefined || entry.importance_method === "manual") continue
+    if (entry === undefined || entry.importance_method === "manual" || isArchive(entry)) continue
     entries.set(entry.id, { ...entry, importance, importance_method: "llm" })
   }
   return { ...journal, entries }
 }
 
 /** The journal goes first: it holds what the assistant itself found worth writing down. */
-const nextBatch = Effect.fnUntraced(function* (session: Session) {
+export const nextBatch = Effect.fnUntraced(function* (session: Session) {
   const pending = undigestedEntries(session)
-  const journal = journalOn(session.own)
-  const passed = journalChanges(journal, markConsolidated(journal, pending.passed))
-  if (pending.items.length > 0) {
-    const items = firstBatch(pending.items)
-    const ids = [...pending.passed, ...items.map(({ id }) => keyOfId(id) ?? "")]
+  if (pending.length > 0) {
+    const read = firstBatch(pending)
+    const ids = read.map(({ id }) => id)
     const batch: Batch = {
-      items,
-      marks: (consolidated) => journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids)),
+      items: read.flatMap(itemsOf),
+      marks: (consolidated) => {
+        const journal = journalOn(session.own)
+        return journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids))
+      },
       more: true
     }
     return batch
   }
   const { items, more, moved, next } = yield* undigestedMessages(session)
-  const batch: Batch = { items, marks: () => [...passed, ...(moved ? [cursorChange(next)] : [])], more }
+  const batch: Batch = { items, marks: () => (moved ? [cursorChange(next)] : []), more }
   return batch
 })
 
@@ -295,56 +309,47 @@ const routed = Effect.fnUntraced(function* (
   usage: Array<Usage>
 ) {
   const questions = routeQuestions(factIndex(facts.values()), facts.values(), proposed)
-  const ask = routeAsk(questions)
-  if (ask === undefined) return []
-  const reply = yield* askModel(session, ask)
-  usage.push(reply.usage)
-  const routes: ReadonlyArray<Route> = readRoutes(reply.text, questions).routes
+  const routes: Array<Route> = []
+  for (const [part, ask] of asksFor(routeAsk, questions, session.definition).entries()) {
+    const reply = yield* askModel(session, ask, `route.${part}`)
+    usage.push(reply.usage)
+    routes.push(...readRoutes(reply.text, questions).routes)
+  }
   return routes
 })
 
-interface Answered {
-  readonly reply?: Reply
+/** What came of the asks over a batch. */
+export interface Answered {
+  readonly text: string
+  readonly usage: ReadonlyArray<Usage>
   /** Why the model would not read this batch. */
   readonly refused?: string
 }
 
-const UNASKED: Answered = {}
-
-/** A batch that the model refuses for itself would be refused every night, and nothing behind it would ever be read. */
-const asked = (session: Session, ask: Ask) =>
-  askModel(session, ask).pipe(
-    Effect.map((reply): Answered => ({ reply })),
-    Effect.catchTag("ModelRefused", ({ message }) => Effect.succeed<Answered>({ refused: message }))
-  )
-
 const noteOf = (heldBack: number, refused: string | undefined): { readonly note?: string } => {
-  const notes = [
-    ...(heldBack === 0 ? [] : [`${heldBack} held back`]),
-    ...(refused === undefined ? [] : [`passed over, the model refused it: ${refused}`])
-  ]
+  const held = heldBack === 0 ? [] : [`${heldBack} held back`]
+  const notes = refused === undefined ? held : [...held, `skipped, the model refused it: ${refused}`]
   return notes.length === 0 ? {} : { note: notes.join("; ") }
 }
 
-export const consolidating = Effect.fnUntraced(function* (session: Session) {
-  const { items, marks, more } = yield* nextBatch(session)
-  if (items.length === 0) return nothingToDo("nothing has been lived through since the last dream", marks(NOTHING_READ))
-  const usage: Array<Usage> = []
+/** What becomes memory of a batch, by what was answered; it is read with that. */
+export const consolidated = Effect.fnUntraced(function* (
+  session: Session,
+  { items, marks, more }: Batch,
+  { refused, text, usage: before }: Answered
+) {
+  const usage = [...before]
   const names = [session.address.assistant]
-  const refuses = (text: string) => personaRejection(text, names)
-  const ask = consolidateAsk(items)
-  const { reply, refused } = ask === undefined ? UNASKED : yield* asked(session, ask)
-  if (reply !== undefined) usage.push(reply.usage)
-  const consolidated = readConsolidated(reply?.text ?? "", items, refuses)
+  const read = readConsolidated(text, items, (fact) => personaRejection(fact, names))
   const facts = yield* factsOf(session)
-  const routes = yield* routed(session, facts, consolidated, usage)
+  const routes = yield* routed(session, facts, read, usage)
   const moment = { tick: contextOf(session.decoded).tick, now: yield* Clock.currentTimeMillis }
-  const { added, changed, quarantined } = applyRoutes(facts.values(), consolidated.proposed, routes, moment)
+  const { added, changed, quarantined } = applyRoutes(facts.values(), read.proposed, routes, moment)
   const step: DreamStep = {
     read: items.length,
-    proposed: consolidated.proposed.length + consolidated.dropped.length,
+    proposed: read.proposed.length + read.dropped.length,
     accepted: added.length,
-    records: [...changed.map(factChange), ...marks(consolidated)],
+    records: [...changed.map(factChange), ...marks(read)],
     usage,
     more,
     ...noteOf(quarantined.length, refused)
@@ -364,13 +369,14 @@ export class Conversations extends Context.Reference<Map<string, WorkingMemory>>
   defaultValue: () => new Map()
 }) {}
 
-export const workingOf = Effect.fnUntraced(function* (address: Address) {
-  return (yield* Conversations).get(addressKey(address)) ?? NOTHING_WORKING
-})
+export const workingOf = (address: Address) =>
+  Effect.map(Conversations, (held) => held.get(addressKey(address)) ?? NOTHING_WORKING)
 
 /** Notes a line of a conversation. */
-export const noteSaid = Effect.fnUntraced(function* (address: Address, conversation: string, line: WorkingLine) {
-  const held = yield* Conversations
+export const noteSaid = (address: Address, conversation: string, line: WorkingLine) =>
+  Effect.map(Conversations, (held) => addLine(held, address, conversation, line))
+
+const addLine = (held: Map<string, WorkingMemory>, address: Address, conversation: string, line: WorkingLine): void => {
   const key = addressKey(address)
   const working = held.get(key) ?? NOTHING_WORKING
   held.delete(key)
@@ -379,7 +385,7 @@ export const noteSaid = Effect.fnUntraced(function* (address: Address, conversat
     if (held.size <= MAX_ASSISTANTS) break
     held.delete(quiet)
   }
-})
+}
 
 /** Forgets the conversations that are over; tells how many there were and how many went. */
 export const forgetStale = Effect.fnUntraced(function* (address: Address, now: number) {

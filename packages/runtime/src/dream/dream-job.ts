@@ -16,16 +16,30 @@ import {
 } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
 import { isModelError } from "@reverie/model"
-import { defined, type Json, type OpenJob, type RecordChange, type StepRecord, taskLine } from "@reverie/protocol"
+import {
+  type Ask,
+  defined,
+  type Json,
+  type OpenJob,
+  type RecordChange,
+  rowsIn,
+  type StepRecord,
+  taskLine,
+  type Usage
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { allowedTools, contextIn } from "@reverie/context"
 import {
   applyLinks,
+  consolidateAsk,
+  asksFor,
   type Episode,
   episodesToPrune,
   factIndex,
   linkAsk,
+  type Linking,
   linkQuestions,
   mendLinks,
   readLinks,
@@ -33,17 +47,21 @@ import {
   withdraw
 } from "@reverie/memory"
 import { journalOn, recordsOf } from "../session/own-records.ts"
-import type { JobEnd } from "../jobs/job-end.ts"
+import { type JobEnd, numberOf } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
 import { Secrets } from "../jobs/tool-job.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import {
+  type Answered,
   askModel,
-  consolidating,
+  type Batch,
+  consolidated,
   type DreamStep,
   factChange,
   factsOf,
   forgetStale,
+  nextBatch,
+  NOTHING_READ,
   nothingToDo,
   profileChange,
   profilesOf
@@ -51,9 +69,82 @@ import {
 import { dreamId, markStep, profiling, type StepMark, tokensOf } from "./profiling.ts"
 import { reflected, reflectionQuestion } from "../prompt/blocks.ts"
 import { keepIndexed } from "../recall/indexer.ts"
+import {
+  keptLoop,
+  type Loop,
+  LOOP_KEY,
+  loopChange,
+  MAX_CALLS,
+  runRound,
+  shownRounds,
+  sleepOffers,
+  TOOLS_TEXT
+} from "./sleep-tools.ts"
+
+// Consolidating: a batch is read in the context `sleep_consolidate`, an answer of the model a step (F7, F11, F13).
+// K1  Until it says what it has read, or the context allows no further answer, it may call tools; what they come to leaves
+//     with the commit of their step, and the next answer goes by it. A model that calls none is asked once.
+// K2  What the model refuses for itself is skipped with its batch (C3 of consolidating.ts).
+
+/** The asks over a batch so far. */
+const loopOver = (session: Session, { items }: Batch): Loop => {
+  const of = items.map(({ id }) => id).join(" ")
+  const kept = recordsOf(session.own, "state").get(LOOP_KEY)
+  const fresh: Loop = { of, answers: 0, calls: 0, text: "", rounds: [] }
+  return kept === undefined ? fresh : (keptLoop(kept, of) ?? fresh)
+}
+
+/** One answer of the model over a batch. */
+const answered = (session: Session, job: OpenJob, loop: Loop, ask: Ask) => {
+  const context = contextIn(session.definition, "sleep_consolidate")
+  const isLast = loop.answers + 1 >= context.maxIterations || loop.calls >= MAX_CALLS
+  const offers = isLast || !context.allowsMultiTool ? [] : allowedTools(context, sleepOffers)
+  const instructions = offers.length === 0 ? ask.instructions : `${ask.instructions}\n${TOOLS_TEXT}`
+  const rounds = (room: number) => (loop.rounds.length === 0 ? [] : shownRounds(loop.rounds, room))
+  const inLoop = { offers, rounds, no: numberOf(job) }
+  return askModel(session, { ...ask, instructions }, ask.task, inLoop).pipe(
+    Effect.map(({ calls, text, usage }) => ({ text, usage, calls: isLast ? [] : calls })),
+    Effect.catchTag("ModelRefused", ({ message }) => Effect.succeed({ refused: message }))
+  )
+}
+
+const consolidating = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+  const batch = yield* nextBatch(session)
+  const isUnderWay = recordsOf(session.own, "state").has(LOOP_KEY)
+  const over: ReadonlyArray<RecordChange> = isUnderWay ? [loopChange(null)] : []
+  const withoutLoop = (step: DreamStep): DreamStep => ({ ...step, records: [...step.records, ...over] })
+  if (batch.items.length === 0) {
+    return withoutLoop(nothingToDo("nothing has been lived through since the last dream", batch.marks(NOTHING_READ)))
+  }
+  const ask = consolidateAsk(batch.items)
+  const finish = (answer: Answered) => Effect.map(consolidated(session, batch, answer), withoutLoop)
+  if (ask === undefined) return yield* finish({ text: "", usage: [] })
+  const loop = loopOver(session, batch)
+  const reply = yield* answered(session, job, loop, ask)
+  if ("refused" in reply) return yield* finish({ text: "", usage: [], refused: reply.refused })
+  const text = rowsIn(reply.text, "id").length === 0 && loop.text !== "" ? loop.text : reply.text
+  if (reply.calls.length === 0) return yield* finish({ text, usage: [reply.usage] })
+  const ran = yield* runRound(session, job, loop, reply.calls)
+  const isDone = reply.calls.some(({ tool }) => tool === "noop")
+  const last = isDone ? yield* finish({ text, usage: [reply.usage] }) : undefined
+  const next = loopChange({ ...ran.loop, answers: loop.answers + 1, text })
+  const step: DreamStep = {
+    read: 0,
+    proposed: ran.calls.length,
+    accepted: ran.done,
+    usage: [reply.usage],
+    more: true,
+    note: `called ${ran.calls.map(({ tool }) => tool).join(", ")}`,
+    ...last,
+    records: [...ran.records, ...(last?.records ?? [next])],
+    sends: ran.sends
+  }
+  return step
+})
 
 // Pruning: links that lead nowhere, episodes and facts that matter no more, conversations that are over (F49).
 // P1  Each is a step of its own: one that fails keeps none of the others from being done on another night.
+// P2  An episode that is pruned is put away and found no more; its words stay, as everything of the journal does.
 
 /** Links that lead to what does not hold any more, and what profiles were made of it. */
 const orphans = Effect.fnUntraced(function* (session: Session) {
@@ -68,10 +159,11 @@ const orphans = Effect.fnUntraced(function* (session: Session) {
     )
     return after === profile ? [] : [after]
   })
+  const changed = mended.changed.length + corrected.length
   const step: DreamStep = {
     read: facts.size + profiles.length,
-    proposed: mended.moved + mended.dropped + corrected.length,
-    accepted: mended.changed.length + corrected.length,
+    proposed: changed,
+    accepted: changed,
     records: [...mended.changed.map(factChange), ...corrected.map(profileChange)],
     usage: [],
     more: true
@@ -97,7 +189,7 @@ const episodes = Effect.fnUntraced(function* (session: Session) {
     read: all.length + facts.size,
     proposed: gone.size + retired.length,
     accepted: gone.size + retired.length,
-    records: [...journalChanges(journal, { entries, consolidated }), ...retired.map(factChange)],
+    records: [...journalChanges(journal, { entries, consolidated }, now), ...retired.map(factChange)],
     usage: [],
     more: true
   }
@@ -132,7 +224,11 @@ const reflecting = Effect.fnUntraced(function* (session: Session) {
     return nothingToDo("not enough has gathered since the last reflection")
   }
   const data = reflectionQuestion(session)
-  const { text, usage } = yield* askModel(session, { task: "reflect", instructions: INSTRUCTIONS, data })
+  const { text, usage } = yield* askModel(session, {
+    task: "reflect",
+    instructions: INSTRUCTIONS,
+    data
+  })
   const { records, result } = reflected(session, text, yield* Clock.currentTimeMillis)
   const step: DreamStep = {
     read: journalOn(own).entries.size,
@@ -153,25 +249,32 @@ const linking = Effect.fnUntraced(function* (session: Session) {
   const all = linkQuestions(factIndex(facts.values()), facts.values(), BATCH + 1)
   if (all.length === 0) return nothingToDo("there are no new facts")
   const questions = all.slice(0, BATCH)
-  const ask = linkAsk(questions)
-  const reply = ask === undefined ? undefined : yield* askModel(session, ask)
-  const { dropped, links } = readLinks(reply?.text ?? "", questions)
+  const usage: Array<Usage> = []
+  const links: Array<Linking> = []
+  let dropped = 0
+  for (const [part, ask] of asksFor(linkAsk, questions, session.definition).entries()) {
+    const reply = yield* askModel(session, ask, `link.${part}`)
+    usage.push(reply.usage)
+    const answer = readLinks(reply.text, questions)
+    links.push(...answer.links)
+    dropped += answer.dropped
+  }
   const { changed, made } = applyLinks(facts.values(), questions, links)
   const step: DreamStep = {
     read: questions.length,
     proposed: links.length + dropped,
     accepted: made,
     records: changed.map(factChange),
-    usage: reply === undefined ? [] : [reply.usage],
+    usage,
     more: all.length > BATCH
   }
   return step
 })
 
-const run = (session: Session, operation: DreamOperation) => {
+const run = (session: Session, operation: DreamOperation, job: OpenJob) => {
   switch (operation) {
     case "consolidating":
-      return consolidating(session)
+      return consolidating(session, job)
     case "linking":
       return linking(session)
     case "profiling":
@@ -219,6 +322,9 @@ const done = (job: OpenJob, mark: StepMark, step: DreamStep, records: ReadonlyAr
   }),
   messages: [],
   records,
+  ...defined({
+    sends: step.sends === undefined || step.sends.length === 0 ? undefined : step.sends
+  }),
   step: recordOf(job, mark, {
     read: mark.read,
     proposed: mark.proposed,
@@ -249,7 +355,7 @@ const waiting = Effect.fnUntraced(function* (
 export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const { operation } = job.input as { readonly operation: DreamOperation }
   const startedAt = yield* Clock.currentTimeMillis
-  const ran = yield* Effect.result(run(session, operation))
+  const ran = yield* Effect.result(run(session, operation, job))
   const base = { operation, startedAt, endedAt: yield* Clock.currentTimeMillis }
   const waits = Result.isFailure(ran) ? yield* waiting(session, job, base, ran.failure) : undefined
   if (waits !== undefined) return waits

@@ -1,7 +1,10 @@
 // Profiling: what was learnt of someone becomes part of that one's profile, a batch a step (F49, O-Mem).
-// Owns the batches: first everybody hears the news, then one profile a step is asked about. Leaves profiles to `memory`.
-// P1  News are heard once: facts are marked, pending observations taken away, in the commit that keeps what was heard.
-// P2  A profile is asked about until nothing of it is undigested; an answer that is none leaves it for another night.
+// Owns the batches: profiles hear what they have room for, then one of them a step is asked about, and so on until nothing
+// is left. Leaves profiles to `memory`.
+// P1  A fact is marked in the commit with which the last of its profiles has read it, and no sooner; a pending observation is
+//     taken away in the commit that keeps it in a profile, where it stays until it was read.
+// P2  A night reads everything: nothing gives way unread, and the profile that is asked about is the one with most to read.
+// P3  A profile about which no answer can be had is postponed to another night. It keeps what it has heard, and holds up no one.
 
 import { contextOf, type DreamOperation } from "@reverie/assistant"
 import {
@@ -9,12 +12,15 @@ import {
   type EntityProfile,
   type Fact,
   gather,
+  nextNews,
   pendingObservations,
   profileAsk,
   type Profiles,
-  readProfileAnswer
+  readProfileAnswer,
+  roomFor,
+  waitingIn
 } from "@reverie/memory"
-import { defined, type RecordChange, type RecordRow, type Usage } from "@reverie/protocol"
+import { defined, isJsonObject, type RecordChange, type RecordRow, type Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -30,69 +36,128 @@ import {
   profilesOf
 } from "./consolidating.ts"
 
-/** Facts that are heard in one step. */
+/** Facts and observations that are heard in one step. */
 const NEWS = 50
 
-const undigested = ({ observations }: EntityProfile): number => observations.filter(({ digested }) => !digested).length
+/** Under this key of the kind `state` stands which profiles were postponed, and in which night. */
+const POSTPONED_KEY = "profiles-postponed"
 
-const hasWaiting = (profiles: Profiles): boolean => [...profiles.values()].some((profile) => undigested(profile) > 0)
+const postponedTonight = ({ decoded, own }: Session): ReadonlySet<string> => {
+  const kept = recordsOf(own, "state").get(POSTPONED_KEY)
+  if (kept === undefined || !isJsonObject(kept) || kept["night"] !== contextOf(decoded).tick) return new Set()
+  const { profiles } = kept
+  return new Set(Array.isArray(profiles) ? profiles.filter((id) => typeof id === "string") : [])
+}
 
-const hear = (
-  session: Session,
-  profiles: Profiles,
-  news: ReadonlyArray<Fact>,
-  pending: ReturnType<typeof pendingObservations>,
-  isMoreNews: boolean
-): DreamStep => {
-  const gathered = gather(profiles, { facts: news, pending, self: [session.address.assistant] })
-  const heard: ReadonlyArray<RecordChange> = [
-    ...news.map((fact) => factChange({ ...fact, profiled: true })),
-    ...pending.map(({ key }): RecordChange => ({ kind: "observation", key, value: null }))
-  ]
+/** Ids of what waits in some profile to be read. */
+const waitingFor = (profiles: Profiles): ReadonlySet<string> =>
+  new Set([...profiles.values()].flatMap((profile) => waitingIn(profile).map(({ id }) => id)))
+
+/** Everything that one step looks at. */
+interface Scene {
+  readonly profiles: Profiles
+  readonly facts: ReadonlyMap<string, Fact>
+  readonly postponed: ReadonlySet<string>
+  /** What no profile has heard yet. */
+  readonly news: Parameters<typeof nextNews>[1]
+}
+
+const sceneOf = Effect.fnUntraced(function* (session: Session) {
+  const profiles = yield* profilesOf(session)
+  const facts = yield* factsOf(session)
+  const waiting = waitingFor(profiles)
+  const unheard = [...facts.values()].filter(
+    ({ id, profiled, state }) => state === "active" && !profiled && !waiting.has(id)
+  )
+  const pending = pendingObservations(recordsOf(session.own, "observation"))
+  const news = { facts: unheard, pending, self: [session.address.assistant] }
+  const scene: Scene = { profiles, facts, postponed: postponedTonight(session), news }
+  return scene
+})
+
+/** The profile with the most to read; of equal ones the first by id, so that every run chooses alike. */
+const nextOf = (profiles: Profiles, postponed: ReadonlySet<string>): EntityProfile | undefined =>
+  [...profiles.values()]
+    .filter((profile) => !postponed.has(profile.id) && waitingIn(profile).length > 0)
+    .toSorted((a, b) => waitingIn(b).length - waitingIn(a).length || (a.id < b.id ? -1 : 1))[0]
+
+/** The marks of those that no profile has to read any more. */
+const marksOf = (facts: ReadonlyArray<Fact>, profiles: Profiles): ReadonlyArray<RecordChange> => {
+  const waiting = waitingFor(profiles)
+  return facts
+    .filter(({ id, profiled }) => !profiled && !waiting.has(id))
+    .map((fact) => factChange({ ...fact, profiled: true }))
+}
+
+const hear = ({ postponed, news, profiles }: Scene, heard: Scene["news"]): DreamStep => {
+  const gathered = gather(profiles, heard)
   const changed = gathered.changed.flatMap((id) => gathered.profiles.get(id) ?? [])
+  const left = news.facts.length - heard.facts.length + news.pending.length - heard.pending.length
   return {
-    read: news.length + pending.length,
+    // Nothing is put to the model in this step.
+    read: 0,
     proposed: 0,
     accepted: 0,
-    records: [...heard, ...changed.map(profileChange)],
+    records: [
+      ...marksOf(heard.facts, gathered.profiles),
+      ...heard.pending.map(({ key }): RecordChange => ({ kind: "observation", key, value: null })),
+      ...changed.map(profileChange)
+    ],
     usage: [],
-    more: isMoreNews || hasWaiting(gathered.profiles)
+    more: left > 0 || nextOf(gathered.profiles, postponed) !== undefined
   }
 }
 
-/**
- * The profile with the most to digest; of equal ones the first by id, so that every run chooses alike. Another one on
- * another night: a profile whose answers can not be read must not keep the others waiting for ever.
- */
-const nextOf = (profiles: Profiles, night: number): EntityProfile | undefined => {
-  const waiting = [...profiles.values()]
-    .filter((profile) => undigested(profile) > 0)
-    .toSorted((a, b) => undigested(b) - undigested(a) || (a.id < b.id ? -1 : 1))
-  return waiting[night % Math.max(1, waiting.length)]
+const postpone = (
+  session: Session,
+  { postponed, news, profiles }: Scene,
+  { id, name }: EntityProfile,
+  why: string
+): DreamStep => {
+  const all = new Set([...postponed, id])
+  const value = { night: contextOf(session.decoded).tick, profiles: [...all] }
+  const more = news.facts.length + news.pending.length > 0 || nextOf(profiles, all) !== undefined
+  return {
+    read: 0,
+    proposed: 0,
+    accepted: 0,
+    records: [{ kind: "state", key: POSTPONED_KEY, value }],
+    usage: [],
+    more,
+    note: `${name} is left for another night: ${why}`
+  }
 }
 
 export const profiling = Effect.fnUntraced(function* (session: Session) {
-  const profiles = yield* profilesOf(session)
-  const facts = yield* factsOf(session)
-  const pending = pendingObservations(recordsOf(session.own, "observation"))
-  const unheard = [...facts.values()].filter(({ profiled, state }) => state === "active" && !profiled)
-  const news = unheard.slice(0, NEWS)
-  if (news.length > 0 || pending.length > 0) return hear(session, profiles, news, pending, unheard.length > NEWS)
-  const profile = nextOf(profiles, contextOf(session.decoded).tick)
-  const ask = profile === undefined ? undefined : profileAsk(profile)
+  const scene = yield* sceneOf(session)
+  const { postponed, facts, news, profiles } = scene
+  const heard = nextNews(profiles, news, postponed, NEWS)
+  if (heard.facts.length + heard.pending.length > 0) return hear(scene, heard)
+  const profile = nextOf(profiles, postponed)
+  const ask = profile === undefined ? undefined : profileAsk(profile, roomFor(session.definition))
   if (profile === undefined || ask === undefined) return nothingToDo("nothing new was heard of anybody")
-  const reply = yield* askModel(session, ask, `profile.${profile.id}`)
-  const answer = readProfileAnswer(reply.text, ask)
-  const unread: DreamStep = { read: ask.asked.length, proposed: 0, accepted: 0, records: [], usage: [reply.usage] }
-  if (answer === undefined) return { ...unread, skipped: "the answer was none" }
+  const asked = yield* askModel(session, ask, `profile.${profile.id}`).pipe(
+    Effect.map((reply) => ({ reply })),
+    Effect.catchTags({
+      ModelRefused: ({ message }) => Effect.succeed({ refused: message }),
+      ReplyUnusable: ({ message }) => Effect.succeed({ refused: message })
+    })
+  )
+  if ("refused" in asked) return postpone(session, scene, profile, asked.refused)
+  const { text, usage } = asked.reply
+  const answer = readProfileAnswer(text, ask)
+  if (answer === undefined)
+    return { ...postpone(session, scene, profile, "the answer was none"), read: ask.asked.length, usage: [usage] }
   const { added, profile: after, updated } = digest(profile, ask, answer.operations, yield* Clock.currentTimeMillis)
+  const all = new Map(profiles).set(after.id, after)
+  const read = ask.asked.flatMap((id) => facts.get(id) ?? [])
   const step: DreamStep = {
     read: ask.asked.length,
     proposed: answer.operations.length + answer.dropped,
     accepted: added.length + updated.length,
-    records: [profileChange(after)],
-    usage: [reply.usage],
-    more: hasWaiting(new Map(profiles).set(after.id, after))
+    records: [profileChange(after), ...marksOf(read, all)],
+    usage: [usage],
+    more: news.facts.length + news.pending.length > 0 || nextOf(all, postponed) !== undefined
   }
   return step
 })

@@ -3,7 +3,7 @@
 // I1  The machine event carries control data; the text goes into the history, once.
 
 import { contextOf, holdsSettings, type MachineEvent } from "@reverie/assistant"
-import { type Content, contextIn, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context"
+import { type Content, contextIn, dataOf, historyStartOf, textOf } from "@reverie/context"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -45,7 +45,7 @@ const settingsIfChanged = (session: Session) => {
 /** Said only where they differ from those of an ordinary event. */
 const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
   const contextType = contextTypeOf(session, event)
-  const kind = contextIn(session.definition, contextType) ?? getContextType("tick_event")
+  const kind = contextIn(session.definition, contextType) ?? contextIn(session.definition, "tick_event")
   const restriction = restrictionOf(session, kind)
   return defined({
     contextType: contextType === "tick_event" ? undefined : contextType,
@@ -192,31 +192,30 @@ const conversationWith = (session: Session): string | undefined => {
 }
 
 /** Notes a message that began a tick. */
-export const noteHeard = Effect.fnUntraced(function* (
-  { address }: Session,
-  { event, from }: AcceptedEnvelope,
-  now: number
-) {
-  if (event.type !== "message") return
-  yield* noteSaid(address, from, { speaker: from, text: event.text, at: now })
-})
+export const noteHeard = ({ address }: Session, { event, from }: AcceptedEnvelope, now: number) =>
+  event.type === "message" ? noteSaid(address, from, { speaker: from, text: event.text, at: now }) : Effect.void
 
 /** Notes what was answered in the tick that ended with this entry. */
-export const noteAnswered = Effect.fnUntraced(function* (session: Session, { at, tickEnd }: Entry) {
-  if (tickEnd === undefined || tickEnd.reply === "") return
-  const conversation = conversationWith(session)
-  if (conversation === undefined) return
+export const noteAnswered = (session: Session, { at, tickEnd }: Entry) => {
   const { address } = session
-  yield* noteSaid(address, conversation, { speaker: address.assistant, text: tickEnd.reply, at })
-})
+  const reply = tickEnd?.reply ?? ""
+  const conversation = reply === "" ? undefined : conversationWith(session)
+  return conversation === undefined
+    ? Effect.void
+    : noteSaid(address, conversation, { speaker: address.assistant, text: reply, at })
+}
 
 /**
  * What the conversation of the tick at hand is about, once the beginning of the history has been compacted away; empty when
  * nothing stands out. Before that it would change with every tick, and every prompt would begin anew.
  */
-export const noteTopics = Effect.fnUntraced(function* (session: Session) {
-  noteShown(session, { topics: "" })
-  if (historyStartOf(recordsOf(session.own, "state")) === undefined) return
+export const noteTopics = (session: Session) =>
+  Effect.suspend(() => {
+    if (session.topics !== "") noteShown(session, { topics: "" })
+    return historyStartOf(recordsOf(session.own, "state")) === undefined ? Effect.void : notedTopics(session)
+  })
+
+const notedTopics = Effect.fnUntraced(function* (session: Session) {
   const conversation = conversationWith(session) ?? ""
   const now = yield* Clock.currentTimeMillis
   const working = expired(yield* workingOf(session.address), now).get(conversation)
@@ -270,7 +269,7 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
   const wakeUp = queue
-    .wake(envelope.to, urgencyOf(envelope), traceparent)
+    .wake(envelope.to, urgencyOf(envelope), traceparent, envelope)
     .pipe(inSpan("queue.wake"), below(traceparent))
   const fencing = envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined
   // The order is durable: the wake-up is given also when no one could be fenced.

@@ -125,11 +125,12 @@ const shownAfter = Effect.fnUntraced(function* (session: Session, start: History
 })
 
 /** A reminder that is set, changed or cancelled: the records say it all. */
-const skipRemind = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
-  if (envelope.event.type !== "remind") return undefined
-  const { outcome, reason, records } = yield* remindersSet(session, envelope, envelope.event, now)
-  return skip(envelope, outcome, reason, records)
-})
+const skipRemind = (session: Session, envelope: AcceptedEnvelope, now: number) =>
+  envelope.event.type === "remind"
+    ? Effect.map(remindersSet(session, envelope, envelope.event, now), ({ outcome, reason, records }) =>
+        skip(envelope, outcome, reason, records)
+      )
+    : undefined
 
 /** A time of a reminder that was cancelled or changed meanwhile, or that finds nothing to do: no model is asked. */
 const skipIdleReminder = (session: Session, envelope: AcceptedEnvelope): Skip | undefined => {
@@ -138,10 +139,18 @@ const skipIdleReminder = (session: Session, envelope: AcceptedEnvelope): Skip | 
 }
 
 /** An order to undo a compaction: the records say it all. */
-const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
-  const { event } = envelope
-  if (event.type !== "undoCompaction") return undefined
-  const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
+const skipUndoneCompaction = (session: Session, envelope: AcceptedEnvelope, now: number) =>
+  envelope.event.type === "undoCompaction"
+    ? undoneCompaction(session, envelope, envelope.event.compaction, now)
+    : undefined
+
+const undoneCompaction = Effect.fnUntraced(function* (
+  session: Session,
+  envelope: AcceptedEnvelope,
+  compaction: string,
+  now: number
+) {
+  const undone = undoCompaction(yield* readCompactions(session.address), compaction, now)
   if (!undone.success) return skip(envelope, "ignored", undone.error)
   const { room, tokens } = { ...fillOf(session), tokens: yield* shownAfter(session, undone.start) }
   const told = `taken back: ${undone.undone.join(", ")}`
@@ -159,22 +168,27 @@ const skipReleased = (session: Session, envelope: AcceptedEnvelope): Skip | unde
 }
 
 /** An order to delete a passage: the record goes, and with this commit the index learns of it. */
-const skipDeletedPassage = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+const skipDeletedPassage = (session: Session, envelope: AcceptedEnvelope) => {
   const { event } = envelope
   if (event.type !== "deletePassage") return undefined
   const { passage } = event
-  if (!(yield* hasPassage(session.address, passage))) return skip(envelope, "ignored", `there is no passage ${passage}`)
-  return skip(envelope, "handled", `deleted: ${passage}`, [{ kind: "passage", key: passage, value: null }])
-})
+  return Effect.map(hasPassage(session.address, passage), (isThere) =>
+    isThere
+      ? skip(envelope, "handled", `deleted: ${passage}`, [{ kind: "passage", key: passage, value: null }])
+      : skip(envelope, "ignored", `there is no passage ${passage}`)
+  )
+}
 
 /** An order to compact where nothing is to be compacted. */
-const skipNothingToCompact = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
-  if (envelope.event.type !== "compact") return undefined
-  const plan = planCompaction((yield* inputsOf(session, "order")).question)
-  if (!plan.skipped) return undefined
-  forgetHistory(session)
-  return skip(envelope, "ignored", skipReasons[plan.reason])
-})
+const skipNothingToCompact = (session: Session, envelope: AcceptedEnvelope) =>
+  envelope.event.type === "compact"
+    ? Effect.map(inputsOf(session, "order"), ({ question }) => {
+        const plan = planCompaction(question)
+        if (!plan.skipped) return undefined
+        forgetHistory(session)
+        return skip(envelope, "ignored", skipReasons[plan.reason])
+      })
+    : undefined
 
 /** Mail for a kind of context that the definition no longer has: what it asked for can not be done. */
 const skipUnknownContext = ({ definition }: Session, envelope: AcceptedEnvelope): Skip | undefined => {

@@ -3,7 +3,14 @@
 // I1  Arguments and texts go into messages; the statechart receives control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
+import {
+  type CallRequest,
+  contextOf,
+  type InferFailure,
+  jobDone,
+  jobFailed,
+  type Restriction
+} from "@reverie/assistant"
 import {
   componentToPromptComponent,
   type ContextReport,
@@ -28,10 +35,10 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Option from "effect/Option"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
-import { insightsOf, refreshBlocks } from "../prompt/blocks.ts"
+import { activityOf, describesTools, insightsOf, reflectionValues, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { Faults, type JobEnd } from "./job-end.ts"
-import { patternShown } from "../prompt/layers.ts"
+import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
@@ -48,28 +55,57 @@ import {
   warningOf
 } from "../prompt/prompt.ts"
 import { recollect } from "../recall/recollect.ts"
+import { NOT_READ, type Rendering } from "../session/definition.ts"
 import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
 import { Secrets } from "./tool-job.ts"
 import { inSpan } from "../telemetry/spans.ts"
 
-// Plugged: what the tenant has put between the static components of every prompt.
+// Plugged: what the tenant has put between the static components of every prompt, and the templates that it wrote.
 // I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.
 // I2  A registry that can not be read leaves what was last read: a prompt is better without a change than not at all.
 
-const isSame = (before: ReadonlyArray<PluggedIn>, after: ReadonlyArray<PluggedIn>): boolean =>
-  JSON.stringify(before) === JSON.stringify(after)
+const isSame = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): boolean =>
+  (before.length === 0 && after.length === 0) || JSON.stringify(before) === JSON.stringify(after)
+
+const noteRendering = (session: Session, rendering: Partial<Rendering>): void =>
+  noteShown(session, { rendering: { ...session.rendering, ...rendering } })
 
 const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
   const store = yield* Effect.serviceOption(PromptStore)
   if (Option.isNone(store)) return
   const registry = yield* Effect.provideService(getPromptRegistry(session.address.tenant), PromptStore, store.value)
-  const read = yield* Effect.option(registry.listPluggableComponents)
+  const read = yield* Effect.option(
+    Effect.all([registry.listPluggableComponents, registry.listTemplates({ includeBuiltin: false })])
+  )
   if (Option.isNone(read)) return
-  const plugged = read.value.map((kept): PluggedIn => ({
+  const [components, templates] = read.value
+  const { templates: known } = session.rendering
+  if (known === NOT_READ || !isSame([...known.values()], templates)) {
+    noteRendering(session, { templates: new Map(templates.map((template) => [template.key, template])) })
+  }
+  const plugged = components.map((kept): PluggedIn => ({
     ...componentToPromptComponent(kept),
     afterStatic: kept.afterStatic
   }))
   if (!isSame(session.plugged, plugged)) noteShown(session, { plugged })
+})
+
+/** What a reflection reads of the time since the last one. */
+const refreshReflection = (session: Session) => {
+  const { contextType, iteration } = contextOf(session.decoded)
+  const { values } = session.rendering
+  const isKnown = values["reflection"] !== ""
+  if (contextType !== "reflection") {
+    if (isKnown) noteRendering(session, { values: { ...values, reflection: "" } })
+    return Effect.void
+  }
+  return isKnown && iteration > 1 ? Effect.void : countReflection(session)
+}
+
+const countReflection = Effect.fnUntraced(function* (session: Session) {
+  const { values } = session.rendering
+  const counted = yield* Effect.option(reflectionValues(session))
+  if (Option.isSome(counted)) noteRendering(session, { values: { ...values, ...counted.value } })
 })
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
@@ -130,7 +166,7 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
 const inferred = (
   session: Session,
   job: OpenJob,
-  reply: Reply,
+  { pressed, reply }: { readonly reply: Reply; readonly pressed: Restriction | undefined },
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
@@ -144,6 +180,7 @@ const inferred = (
     ...defined({ records: records.length === 0 ? undefined : records }),
     event: jobDone("infer", {
       calls: requests,
+      ...defined({ restriction: pressed }),
       ...defined({ used: isMetered(session) ? tookOf(session, reply.usage) : undefined })
     }),
     messages: [
@@ -212,26 +249,47 @@ const offered = (session: Session, tools: ReadonlyArray<ToolOffer>) => {
   return { tools, callPrefix, cacheKey: cacheKeyOf(session), ...defined({ allowed: allowedNow(session) }) }
 }
 
+/** Reads what prompts are rendered with, as far as the call at hand needs it anew. */
+const refreshRendering = Effect.fnUntraced(function* (
+  session: Session,
+  isFirst: boolean,
+  { serves }: Model["Service"]
+) {
+  const { definition, rendering } = session
+  if (isFirst || rendering.templates === NOT_READ) yield* refreshPlugged(session)
+  const isPlain = serves?.tools === "json"
+  if (isPlain !== rendering.isPlain) noteRendering(session, { isPlain })
+  yield* refreshReflection(session)
+  if (!isFirst || definition.prompt?.activityEntriesLimit === undefined) return
+  noteRendering(session, { activity: yield* Effect.orElseSucceed(activityOf(session), () => "") })
+})
+
+/** Reads what a prompt is made of, as far as the call at hand needs it anew. */
+const refreshed = Effect.fnUntraced(function* (session: Session, model: Model["Service"]) {
+  const isFirst = contextOf(session.decoded).iteration <= 1
+  yield* refreshRendering(session, isFirst, model)
+  yield* refreshBlocks(session)
+  yield* recollect(session)
+  if (isFirst) yield* noteTopics(session)
+})
+
 /** What the prompt of a call comes to, and how much of it is no conversation. */
 const noteTokens = (session: Session, promptTokens: number, { tokens }: Session["window"]): void =>
   noteShown(session, { promptTokens, prefixTokens: Math.max(0, promptTokens - tokens - besideTokens(session)) })
 
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
-  const context = contextOf(session.decoded)
   const model = yield* Model
   const faults = yield* Faults
   const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
   const unsent = unsentBefore(session, recovered, startedAt)
   if (unsent !== undefined) return inferFailed(job, unsent, startedAt, startedAt)
-  const withheld = yield* withheldBefore
+  const withheld = yield* withheldBefore(model)
   if (withheld !== undefined) {
     return inferFailed(job, yield* failedWith(session, job, withheld, 0, undefined), startedAt, startedAt)
   }
-  if (context.iteration <= 1) yield* refreshPlugged(session)
-  yield* refreshBlocks(session)
-  yield* recollect(session)
-  if (context.iteration <= 1) yield* noteTopics(session)
+  yield* refreshed(session, model)
+  const pressed = pressedNow(session)
   const { window } = session
   const warning = warningOf(session, startedAt)
   const { assembled, offers, shown } = yield* session
@@ -254,6 +312,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
         messages: assembled.success.messages,
         ...offered(session, offers),
         lasting: assembled.success.lasting,
+        ...defined({ describesTools: describesTools(session) ? (true as const) : undefined }),
         ...defined({ maxOutputTokens: room.tokens })
       },
       previewOf(session, hub, startedAt)
@@ -274,9 +333,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
-      ? inferred(session, job, outcome.reply, shown, now, startedAt)
+      ? inferred(session, job, { reply: outcome.reply, pressed }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  return seeing(end, report, patternShown(session), session.recollection.ids)
+  return seeing(end, report, patternShown(session, pressed), session.recollection.ids)
 })
 
 /** With what the model was shown. */

@@ -154,12 +154,20 @@ const tooLong = new ModelUnavailable({
 })
 
 /** The model as the calls of one run of a job reach it. */
-const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob, model: Model["Service"]) {
-  const { of, tariff } = yield* Limits
-  const { address, claim, definition } = session
+const limitedModel = (session: Session, job: OpenJob, model: Model["Service"]) =>
+  Effect.flatMap(Limits, ({ of, tariff }) => {
+    const limits = of(session.address.tenant)
+    return limits === undefined ? Effect.succeed(model) : limitedBy(limits, tariff, session, job, model)
+  })
+
+const limitedBy = Effect.fnUntraced(function* (
+  limits: TenantLimits,
+  tariff: Tariff,
+  { address, claim, definition }: Session,
+  job: OpenJob,
+  model: Model["Service"]
+) {
   const { tenant } = address
-  const limits = of(tenant)
-  if (limits === undefined) return model
   const allowance = Option.getOrThrowWith(
     yield* Effect.serviceOption(Allowance),
     () => new Error("tenants have limits, and the store keeps no allowance")

@@ -27,7 +27,7 @@ import {
   type OpenTimer,
   type RecordChange
 } from "@reverie/protocol"
-import { contextIn, getContextType } from "@reverie/context"
+import { contextIn } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import { Model } from "@reverie/model"
 import type { RecordAccess } from "@reverie/tools"
@@ -38,7 +38,7 @@ import { shortId } from "../commit/replies.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { CommitView } from "../commit/commit-view.ts"
 import { lentBlocks } from "../prompt/blocks.ts"
-import { hasPassage, readCompacted, readPast } from "../prompt/past.ts"
+import { hasPassage, readCompacted, readEpisodes, readPast } from "../prompt/past.ts"
 import { questionOf } from "../prompt/prompt.ts"
 import { ownRecall } from "../recall/own-recall.ts"
 import { type Session, toolsOfTick } from "../session/session.ts"
@@ -151,7 +151,7 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
     consult: (question, text) =>
       Effect.runPromiseWith(services)(
         Effect.gen(function* () {
-          const kind = contextIn(definition, question) ?? getContextType(question)
+          const kind = contextIn(definition, question)
           const asked = yield* session.inSlices(() => questionOf(session, kind, text))
           const { messages } = yield* Effect.fromResult(asked)
           const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`
@@ -163,6 +163,7 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
       compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
     },
     hasPassage: (id) => Effect.runPromiseWith(services)(hasPassage(session.address, id)),
+    episodes: () => Effect.runPromiseWith(services)(readEpisodes(session.address)),
     recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
     ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),
     get loop() {

@@ -60,6 +60,9 @@ export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
   }
 }
 
+/** Those of which no tool knows. */
+const unrunFailures: ReadonlySet<string> = new Set(["unknown-tool", "arguments", "refused", "interrupted"])
+
 const toolEnd = (
   job: OpenJob,
   call: string,
@@ -70,7 +73,8 @@ const toolEnd = (
   asks: Pick<ToolOutput, "delegate" | "dismiss"> = {}
 ): JobEnd => {
   const pending = result.pending ?? false
-  const output: ToolOutput = { ok: result.ok, pending, ...asks }
+  const unrun = result.failure !== undefined && unrunFailures.has(result.failure) ? (true as const) : undefined
+  const output: ToolOutput = { ok: result.ok, pending, ...defined({ unrun }), ...asks }
   return {
     job,
     event: jobDone(job.name, output),

@@ -43,6 +43,8 @@ export class OutageBook {
   readonly relief = Latch.makeUnsafe(false)
   /** Opened when the server was heard to answer another process. */
   readonly sign = Latch.makeUnsafe(false)
+  /** Models whose calls are noted here, by what they were before. */
+  readonly watched = new WeakMap<Model["Service"], Model["Service"]>()
   readonly #waiting = new Map<string, Waiting>()
   readonly #chosen = new Set<string>()
   /** How many of those that wait may be told. */
@@ -186,15 +188,15 @@ const serverOf = ({ serves }: Pick<Model["Service"], "serves">, error?: ModelErr
   serves?.server ?? error?.provider ?? "its model"
 
 /** What is known of an assistant that may wait; the measures follow. */
-export const followed = Effect.fnUntraced(function* (address: Address, outage: Outage | undefined) {
-  const book = yield* Outages
-  if (!book.follow(address, outage)) return
-  yield* Metric.update(modelWaiting, book.waiting)
-  if (book.away !== undefined) yield* Metric.update(upAt(book.away.server), 0)
+export const followed = (address: Address, outage: Outage | undefined) =>
+  Effect.flatMap(Outages, (book) => (book.follow(address, outage) ? measured(book) : Effect.void))
+
+const measured = Effect.fnUntraced(function* ({ away, waiting }: OutageBook) {
+  yield* Metric.update(modelWaiting, waiting)
+  if (away !== undefined) yield* Metric.update(upAt(away.server), 0)
 })
 
-export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]) {
-  const book = yield* Outages
+const watching = Effect.fnUntraced(function* (book: OutageBook, model: Model["Service"]) {
   const { hide } = yield* Secrets
   const up = model.serves?.server === undefined ? undefined : upAt(model.serves.server)
   /** The gauge says so already: nothing is measured with each answer of a server that goes on answering. */
@@ -222,8 +224,16 @@ export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]
         Effect.tapError(failed)
       )
   }
+  book.watched.set(model, watched)
   return watched
 })
+
+/** The model as the worker watches it, made once for all its jobs. */
+export const watchedModel = (model: Model["Service"]) =>
+  Effect.flatMap(Outages, (book) => {
+    const known = book.watched.get(model)
+    return known === undefined ? watching(book, model) : Effect.succeed(known)
+  })
 
 // OutageSeen: a failed call of a job, in the words in which the statechart hears of an outage.
 // S1  What is said follows from the job and the failure: no two assistants are asked to come back at the same moment.
@@ -270,10 +280,14 @@ export const outageSeen = Effect.fnUntraced(function* (
 })
 
 /** Why a call would not be sent now: said before anything is made ready for it. */
-export const withheldBefore = Effect.gen(function* () {
-  const model = yield* Model
-  const retryAfterMillis = model.circuit === undefined ? 0 : yield* model.circuit.withheldMillis()
-  if (retryAfterMillis === 0) return undefined
+export const withheldBefore = (model: Model["Service"]) =>
+  model.circuit === undefined
+    ? Effect.undefined
+    : Effect.flatMap(model.circuit.withheldMillis(), (millis) =>
+        millis === 0 ? Effect.undefined : withheldFor(model, millis)
+      )
+
+const withheldFor = Effect.fnUntraced(function* (model: Model["Service"], retryAfterMillis: number) {
   yield* Metric.update(withheldCalls, 1)
   const message = `not asked: it is away, and is tried again in ${retryAfterMillis} ms`
   return new CallWithheld({ provider: serverOf(model), message, retryAfterMillis })

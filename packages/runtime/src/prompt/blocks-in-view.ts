@@ -16,11 +16,10 @@ import {
 } from "@reverie/protocol"
 import {
   type Absent,
+  type BlockOptions,
   type Component,
   type Content,
-  DEFAULT_BUILD_CONFIG,
   historyStartOf,
-  isOfExtraction,
   type Marks,
   openWindow,
   PLACES,
@@ -66,8 +65,8 @@ const promptBlock = (block: BlockView): PromptBlock => {
   }
 }
 
-const contentOf = (blocks: ReadonlyArray<PromptBlock>, before: Content): Content => {
-  const pieces = blocks.map((block) => renderBlock(block, DEFAULT_BUILD_CONFIG))
+const contentOf = (blocks: ReadonlyArray<PromptBlock>, before: Content, options: BlockOptions): Content => {
+  const pieces = blocks.map((block) => renderBlock(block, options))
   if (pieces.length === 0) return ""
   const isSame = typeof before !== "string" && JSON.stringify(before.pieces) === JSON.stringify(pieces)
   return isSame ? before : { pieces, separator: BETWEEN_BLOCKS }
@@ -79,16 +78,16 @@ export const inView = (
   tick: number,
   known: ReadonlyArray<BlockView>,
   referred: ReadonlyArray<string>,
-  maxTokens: number,
+  { maxTokens, ...options }: BlockOptions & { readonly maxTokens: number },
   tokensOf: (text: string) => number
 ): BlocksInView => {
   const all = shownBlocks(known.map(promptBlock), new Set(referred))
-  const { absent, shown } = withinMemory(all, maxTokens, (block) => tokensOf(renderBlock(block, DEFAULT_BUILD_CONFIG)))
+  const { absent, shown } = withinMemory(all, maxTokens, (block) => tokensOf(renderBlock(block, options)))
   return {
     tick,
     known,
-    core: contentOf(shown.core, before.core),
-    working: contentOf(shown.working, before.working),
+    core: contentOf(shown.core, before.core, options),
+    working: contentOf(shown.working, before.working, options),
     absent
   }
 }
@@ -112,8 +111,7 @@ const limitOf = ({ maxContextTokens, reservedResponseTokens }: Definition): numb
 /** Reads as much as the context window could hold, so that what overflows it is counted too (F65). */
 export const openHistory = Effect.fnUntraced(function* (address: Address, definition: Definition, own: OwnRecords) {
   const start = historyStartOf(recordsOf(own, "state"))
-  const recent = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
-  const placed = withoutExtractions(recent)
+  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
   const messages = placed.map(({ message }) => message)
   const opened: OpenHistory = { window: windowOn(messages, definition, own, firstShown(own, placed)), placed }
   return opened
@@ -139,14 +137,8 @@ export const windowOn = (
 /** Every message since the last compaction, with its place. */
 export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: OwnRecords) {
   const start = historyStartOf(recordsOf(own, "state"))
-  return withoutExtractions(yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from))
+  return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from)
 })
-
-/** Messages without those that extractions once left among them: no one was spoken to, and no one is shown them. */
-export const withoutExtractions = (placed: ReadonlyArray<PlacedMessage>): ReadonlyArray<PlacedMessage> =>
-  placed.some(({ message }) => isOfExtraction(message))
-    ? placed.filter(({ message }) => !isOfExtraction(message))
-    : placed
 
 // Beside: what was shown beside the events of the window, and stays there.
 // E1  It is written with the reply that it was first used for, as a record of its own kind: it is no message, so no one has
@@ -273,9 +265,9 @@ export const besideChanges = (
 ): ReadonlyArray<RecordChange> => {
   const gone = [...beginChange(viewer), ...stale.map((key): RecordChange => ({ kind: "shown", key, value: null }))]
   if (place === undefined || recorded !== undefined || parts.length === 0) return gone
-  const value = { ...place, parts } as unknown as Json
-  const tokens = readShown(value, viewer.count)?.tokens ?? 0
-  return [...gone, { kind: "shown", key: keyOf(place), value: { ...(value as object), tokens } }]
+  const tokens = parts.reduce((sum, { text }) => sum + viewer.count({ role: "user", content: text, at: 0 }), 0)
+  const value = { ...place, parts, tokens } as unknown as Json
+  return [...gone, { kind: "shown", key: keyOf(place), value }]
 }
 
 /** Tokens of all that stands beside the events of the window, or beside those from a place on. */

@@ -8,6 +8,7 @@
 
 import {
   contextOf,
+  goalsOf,
   journalChanges,
   recordReflection,
   reflectionChanges,
@@ -16,12 +17,25 @@ import {
   reflectionText
 } from "@reverie/assistant"
 import { type BlockChange, BlockStore, type BlockView } from "@reverie/memory"
+import {
+  type AssembleInput,
+  builtInTemplates,
+  type Content,
+  DEFAULT_BUILD_CONFIG,
+  openingOf,
+  type PromptTemplate,
+  type REFLECTION_METRICS,
+  safeRenderTemplate
+} from "@reverie/context"
+import { Ledger } from "@reverie/ledger"
+import type { ToolOffer } from "@reverie/model"
 import type { BlockAccess } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { RecordChange } from "@reverie/protocol"
+import { defined, type Entry, isJsonObject, type RecordChange } from "@reverie/protocol"
 import { inView } from "./blocks-in-view.ts"
+import type { Definition } from "../session/definition.ts"
 import { noteShown, type Session } from "../session/session.ts"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 
@@ -45,10 +59,48 @@ export const refreshBlocks = Effect.fnUntraced(function* (session: Session) {
     tick,
     Option.getOrElse(known, () => session.blocks.known),
     referredIn(session),
-    Math.floor(session.definition.maxContextTokens * BLOCKS_SHARE),
+    memoryLimitOf(session.definition),
     (text) => session.book.pieceTokens(text, "\n\n")
   )
   noteShown(session, { blocks })
+})
+
+/** How much of memory a prompt has, and what of each block it shows. */
+const memoryLimitOf = ({ maxContextTokens, prompt = {} }: Definition) => ({
+  maxTokens: prompt.memoryTokens ?? Math.floor(maxContextTokens * BLOCKS_SHARE),
+  includeDescriptions: prompt.includeDescriptions ?? DEFAULT_BUILD_CONFIG.includeDescriptions,
+  includeSchemas: prompt.includeSchemas ?? DEFAULT_BUILD_CONFIG.includeSchemas
+})
+
+/** What bounds the history of a prompt besides its window, and what it begins with where a model wants a user's words first. */
+export const builtWith = ({ book, definition }: Session): Pick<AssembleInput, "history" | "opening"> => {
+  const { firstMessageUser, historyTokens, keepRecent, maxMessagesCap: max } = definition.prompt ?? {}
+  const isBounded = max !== undefined || historyTokens !== undefined
+  const cap = max === undefined ? undefined : { max, kept: Math.min(max, keepRecent ?? max) }
+  return defined({
+    history: isBounded ? defined({ maxTokens: historyTokens, cap }) : undefined,
+    opening: firstMessageUser === true ? openingOf(book) : undefined
+  })
+}
+
+// Activity: what an assistant did of late, for those whose definition asks for it.
+
+const ENTRIES_LOOKED_AT = 8
+
+const activityLine = ({ at, step, tick, tickEnd }: Entry): string | undefined => {
+  const time = new Date(at).toISOString().slice(0, 16)
+  if (step?.kind === "tool") return `- ${time} ${step.name}${step.ok ? "" : ", which failed"}`
+  return tickEnd === undefined ? undefined : `- ${time} tick ${tick} ended: ${tickEnd.outcome}`
+}
+
+/** The newest lines of it, the oldest of them first; empty where none are asked for. */
+export const activityOf = Effect.fnUntraced(function* ({ address, definition, version }: Session) {
+  const { activityEntriesLimit: limit = 0 } = definition.prompt ?? {}
+  if (limit === 0) return ""
+  const looked = limit * ENTRIES_LOOKED_AT
+  const rows = yield* (yield* Ledger).entries(address, Math.max(1, version - looked + 1), looked)
+  const lines = rows.flatMap(({ entry }) => activityLine(entry) ?? []).slice(-limit)
+  return lines.length === 0 ? "" : ["# Lately", ...lines].join("\n")
 })
 
 const seenIn = (known: ReadonlyArray<BlockView>, id: string) => {
@@ -121,3 +173,87 @@ export const reflected = ({ address, decoded, own }: Session, answer: string, no
 /** What the end of a reflection changes; nothing when the tick at hand is none. */
 export const insightsOf = (session: Session, answer: string, now: number): ReadonlyArray<RecordChange> =>
   contextOf(session.decoded).contextType === "reflection" ? reflected(session, answer, now).records : []
+
+// Templates: the text that component 0 begins with, out of the registry of the tenant.
+// T1  A template that the tenant wrote takes the place of the built-in one of its key, from the next tick on (F112).
+// T2  A model without tool calls is given the fallback of its template, `default_fallback` where there is none of its own.
+// T3  What the assistant was told, and has told itself, stands in the gap `instructions`, or behind the text.
+
+const FALLBACK = "_fallback"
+const DEFAULT_TEMPLATE = "default"
+
+const templateIn = ({ rendering }: Session, key: string): PromptTemplate | undefined =>
+  rendering.templates.get(key) ?? builtInTemplates.get(key)
+
+/** The template of component 0; undefined where the definition asks for none. */
+export const templateNow = (session: Session, isPlain = session.rendering.isPlain): PromptTemplate | undefined => {
+  const { template: key } = session.definition
+  if (key === undefined) return undefined
+  const own = isPlain ? templateIn(session, `${key}${FALLBACK}`) : templateIn(session, key)
+  return own ?? templateIn(session, isPlain ? `${DEFAULT_TEMPLATE}${FALLBACK}` : DEFAULT_TEMPLATE)
+}
+
+const toolLine = ({ description, name, parameters }: ToolOffer): string =>
+  `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`
+
+/** What stands at component 0. */
+export const systemText = (
+  { rendering: { values } }: Session,
+  template: PromptTemplate | undefined,
+  instructions: string,
+  offers: ReadonlyArray<ToolOffer>
+): Content => {
+  if (template === undefined) return instructions
+  const { content, placeholders } = template
+  const schemas = placeholders.includes("tool_schemas") ? { tool_schemas: offers.map(toolLine).join("\n") } : {}
+  const text = safeRenderTemplate({ content }, { ...values, ...schemas, instructions }).trim()
+  if (placeholders.includes("instructions") || instructions === "") return text
+  return text === "" ? instructions : { pieces: [text, instructions], separator: BETWEEN_TEXTS }
+}
+
+const BETWEEN_TEXTS = "\n\n"
+
+/** Whether the prompt itself says which tools there are. */
+export const describesTools = (session: Session): boolean =>
+  session.rendering.isPlain && templateNow(session)?.placeholders.includes("tool_schemas") === true
+
+// ReflectionMetrics: what the template of a reflection tells of the time since the last one.
+// R1  They are counted from the ledger when a reflection begins, and at no other time.
+
+const PAGE = 200
+const MOST_PAGES = 25
+
+const isDone = ({ kind, value }: RecordChange): boolean =>
+  kind === "goal" && isJsonObject(value) && value["status"] === "completed"
+
+/** Values of the gaps of a reflection, its template already filled. */
+export const reflectionValues = Effect.fnUntraced(function* (session: Session) {
+  const ledger = yield* Ledger
+  const { entries_since_reflection, last_reflection } = reflectionOf(recordsOf(session.own, "reflection"))
+  const since = last_reflection === null ? 0 : Date.parse(last_reflection)
+  const open = [...goalsOf(recordsOf(session.own, "goal")).values()].filter(({ status }) => status === "active")
+  const done = new Set<string>()
+  const counts = { ticks: 0, tool_calls: 0, tool_failures: 0 }
+  let isOlder = false
+  for (let page = 0, to = session.version; page < MOST_PAGES && to > 0 && !isOlder; page++, to -= PAGE) {
+    const from = Math.max(1, to - PAGE + 1)
+    for (const { entry } of yield* ledger.entries(session.address, from, to - from + 1)) {
+      if (entry.at <= since) {
+        isOlder = true
+        continue
+      }
+      if (entry.tickEnd !== undefined) counts.ticks++
+      if (entry.step?.kind === "tool") counts.tool_calls++
+      if (entry.step?.kind === "tool" && !entry.step.ok) counts.tool_failures++
+      for (const change of entry.records ?? []) if (isDone(change)) done.add(change.key)
+    }
+  }
+  const metrics: Readonly<Record<(typeof REFLECTION_METRICS)[number], number>> = {
+    ...counts,
+    goals_completed: done.size,
+    goals_open: open.length,
+    journal_entries: entries_since_reflection
+  }
+  const content = templateIn(session, "reflection")?.content ?? ""
+  return { ...metrics, reflection: safeRenderTemplate({ content }, { ...session.rendering.values, ...metrics }) }
+})

@@ -13,7 +13,7 @@ import {
   type PlacedMessage
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { WINDOW_BEGIN, withoutExtractions } from "./blocks-in-view.ts"
+import { WINDOW_BEGIN } from "./blocks-in-view.ts"
 
 const PAGE = 200
 
@@ -56,6 +56,11 @@ export const hasPassage = Effect.fnUntraced(function* (address: Address, id: str
   return (yield* (yield* Ledger).records(address, ["passage"], { keys: [id] })).length > 0
 })
 
+/** The entries of an assistant's journal that are no longer at hand, in no order. */
+export const readEpisodes = Effect.fnUntraced(function* (address: Address) {
+  return (yield* (yield* Ledger).records(address, ["episode"])).map(({ value }) => value)
+})
+
 /** The conversation as it stands now: what the triggers of a compaction go by. */
 export interface HistoryNow {
   readonly history: ReadonlyArray<PlacedMessage>
@@ -64,16 +69,12 @@ export interface HistoryNow {
   readonly hold: HistoryHold | undefined
 }
 
-/** A token is taken for four letters where a record of an older version tells no tokens. */
-const LETTERS = 4
-
 /** What a record of something shown beside an event costs. */
 const costOf = (record: Json, from: MessagePlace): number => {
   if (!isJsonObject(record)) return 0
-  const { index, no, parts = [], tokens } = record
-  if (typeof no !== "number" || typeof index !== "number" || parts === null) return 0
-  if (isBefore({ no, index }, from)) return 0
-  return typeof tokens === "number" ? tokens : Math.ceil(JSON.stringify(parts).length / LETTERS)
+  const { index, no, tokens } = record
+  if (typeof no !== "number" || typeof index !== "number" || typeof tokens !== "number") return 0
+  return isBefore({ no, index }, from) ? 0 : tokens
 }
 
 /** Read from the store, without a claim: what an assistant at rest would go by. */
@@ -82,7 +83,7 @@ export const readHistoryNow = Effect.fnUntraced(function* (address: Address) {
   const rows = yield* ledger.records(address, ["state", "shown"])
   const state = new Map(rows.flatMap(({ key, kind, value }) => (kind === "state" ? [[key, value] as const] : [])))
   const start = historyStartOf(state)
-  const history = withoutExtractions(yield* ledger.recent(address, Number.MAX_SAFE_INTEGER, start?.from))
+  const history = yield* ledger.recent(address, Number.MAX_SAFE_INTEGER, start?.from)
   const begin = history[0]?.place ?? { no: 0, index: 0 }
   const beside = rows.reduce((sum, { key, kind, value }) => {
     return kind === "shown" && key !== WINDOW_BEGIN ? sum + costOf(value, begin) : sum

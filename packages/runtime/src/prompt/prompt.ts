@@ -36,11 +36,9 @@ import {
   characterContent,
   collect,
   type Content,
-  contextIn,
   type ContextTypeConfig,
   dataOf,
   fingerprintOf,
-  getContextType,
   goalsContent,
   openWindow,
   PLACES,
@@ -57,6 +55,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
+import { builtWith, describesTools, systemText, templateNow } from "./blocks.ts"
 import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "../session/session.ts"
@@ -173,16 +172,24 @@ const remembered = (session: Session, key: string, sources: ReadonlyArray<object
   return content
 }
 
-const textsOf = (session: Session) => {
+/** Component 0; `isPlain`: for a model that is asked for tool calls in JSON. */
+const systemOf = (session: Session, prompts: Records, isPlain: boolean): Content => {
+  const template = templateNow(session, isPlain)
+  const offers = offersOf(session)
+  const sources = [prompts, session.rendering.values, ...(template === undefined ? [] : [template, offers])]
+  return remembered(session, isPlain ? "system_prompt in JSON" : "system_prompt", sources, () =>
+    systemText(session, template, renderPrompts(selfPromptOf(prompts), session.definition.systemPrompt), offers)
+  )
+}
+
+const textsOf = (session: Session, isPlain = false) => {
   const { definition, own } = session
-  const { persona, rules, systemPrompt } = definition
+  const { persona, rules } = definition
   const [prompts, projects, facts, memory, goals, ambientMessages] = (
     ["prompt", "project", "state", "session", "goal", "ambientMessages"] as const
   ).map((kind) => recordsOf(own, kind)) as [Records, Records, Records, Records, Records, Records]
   return {
-    system_prompt: remembered(session, "system_prompt", [prompts], () =>
-      renderPrompts(selfPromptOf(prompts), systemPrompt)
-    ),
+    system_prompt: systemOf(session, prompts, isPlain),
     character_context: remembered(session, "character_context", [projects, facts, memory], () =>
       characterContent({
         ...defined({ persona }),
@@ -198,6 +205,7 @@ const textsOf = (session: Session) => {
     ),
     core_blocks: session.blocks.core,
     working_blocks: session.blocks.working,
+    activity: session.rendering.activity,
     tool_rules: remembered(session, "tool_rules", [rules], () => toolRulesText(rules))
   }
 }
@@ -310,7 +318,7 @@ const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): Reado
 
 /** What stands beside the event of the tick at hand, with what stands beside earlier ones. */
 const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig) => {
-  const texts = textsOf(session)
+  const texts = textsOf(session, session.rendering.isPlain)
   const beside = besideEvents(session)
   // What this kind of context does not show is not shown to anybody by it.
   const standings = standingsOf(session, texts).filter(({ id }) => enabledComponents.includes(id))
@@ -341,18 +349,19 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     context,
     texts,
     pluggedIn: session.plugged,
-    values: session.values,
+    values: session.rendering.values,
     mode: patternNow(contextOf(decoded)).mode,
     book
   })
   const input: AssembleInput = {
     ...limitsOf(session),
+    ...builtWith(session),
     components,
     absent: [...absent.map(besideReason(known)), ...session.blocks.absent],
     window,
     beside: beside.components,
     context,
-    toolTokens: book.toolTokens(offers),
+    toolTokens: describesTools(session) ? 0 : book.toolTokens(offers),
     toolsMark: book.rendered("mark of the tools", [offers], () => fingerprintOf(JSON.stringify(offers)))
   }
   const assembled = assemble(input)
@@ -362,9 +371,9 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
 
 /** The prompt of a question that is no part of the conversation. */
 export const questionOf = (session: Session, context: ContextTypeConfig, text: string) => {
-  const { book, definition } = session
+  const { book, definition, plugged: pluggedIn, rendering } = session
   const texts = { ...textsOf(session), [PLACES.pendingEvent.key]: text }
-  const { absent, components } = collect({ context, texts, pluggedIn: session.plugged, values: session.values, book })
+  const { absent, components } = collect({ context, texts, pluggedIn, values: rendering.values, book })
   const window = openWindow([], definition.maxContextTokens)
   return assemble({ ...limitsOf(session), components, absent, window, context })
 }
@@ -381,9 +390,9 @@ export const extractionPromptOf = (
   now: number
 ) => {
   const { book, count, definition, own } = session
-  const context = contextIn(definition, "pre_compaction") ?? getContextType("pre_compaction")
+  const context = contextTypeNow(session)
   const asked = { role: "user", name: "clock", content: text, at: now } as const
   const window = append(windowOn(history, definition, own), [{ ...asked, tokens: count(asked) }])
-  const { absent, components } = collect({ context, texts: textsOf(session), values: session.values, book })
+  const { absent, components } = collect({ context, texts: textsOf(session), values: session.rendering.values, book })
   return assemble({ ...limitsOf(session), components, absent, window, context, toolTokens: book.toolTokens(offers) })
 }

@@ -344,7 +344,7 @@ export const openRecollection = (): Recollection => ({
 export const keptMemories = ["fact", "passage"] as const
 
 /** Records that an index finds. */
-const indexedKinds: ReadonlySet<RecordKind> = new Set([...keptMemories, "journal"])
+const indexedKinds: ReadonlySet<RecordKind> = new Set([...keptMemories, "journal", "episode"])
 
 const isMemory = ({ kind, value }: RecordChange): boolean =>
   value !== null && keptMemories.some((each) => each === kind)

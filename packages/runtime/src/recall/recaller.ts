@@ -53,7 +53,7 @@ const MAX_KEPT = 4
 /** Entries that are looked at in one piece, between which others have their turn. */
 const PIECE = 64
 
-const searchedKinds = ["fact", "entity", "passage", "journal"] as const
+const searchedKinds = ["fact", "entity", "passage", "journal", "episode"] as const
 
 /** The newest memories of an assistant, up to an entry of its ledger. */
 interface Newest {

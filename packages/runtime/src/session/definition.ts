@@ -4,8 +4,14 @@
 
 import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
 import type { RecallScope } from "@reverie/memory"
-import type { CompactionConfig, DefinesContexts } from "@reverie/context"
-import type { ToolRule } from "@reverie/protocol"
+import type {
+  CompactionConfig,
+  ContextBuild,
+  DefinesContexts,
+  PlaceholderValues,
+  PromptTemplate
+} from "@reverie/context"
+import type { Address, ToolRule } from "@reverie/protocol"
 import type { Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
@@ -22,6 +28,8 @@ export interface MemoryRequest {
 export interface Definition extends DefinesContexts {
   readonly name: string
   readonly systemPrompt: string
+  /** The key of the template that component 0 is rendered from; the system prompt alone stands there when not said. */
+  readonly template?: string
   readonly persona?: string
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
@@ -41,6 +49,8 @@ export interface Definition extends DefinesContexts {
   readonly rules: ReadonlyArray<ToolRule>
   /** How often it may write to another assistant; what differs from the defaults. */
   readonly pairRate?: Partial<PairRate>
+  /** What its prompts hold and how much of it; model overrides are applied where the model is known. */
+  readonly prompt?: ContextBuild
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
   readonly team?: Team
   /** Definitions that its tasks may be handed on to by name, besides its own. */
@@ -50,6 +60,38 @@ export interface Definition extends DefinesContexts {
   /** Part of the window kept free for the reply, in tokens. */
   readonly reservedResponseTokens: number
 }
+
+const DAY_SECONDS = 86_400
+
+/** For the gaps of every text. `tick_rate`: after how many seconds it is woken when nothing arrives; 0 where nothing wakes it. */
+const firstValues = ({ assistant, tenant }: Address, { sleep }: Definition): PlaceholderValues => ({
+  assistant,
+  tenant,
+  tick_rate: sleep?.enabled === true ? DAY_SECONDS : 0,
+  reflection: ""
+})
+
+/** What its prompts are rendered with, as a tick sees it. */
+export interface Rendering {
+  /** For the gaps in what people wrote. */
+  readonly values: PlaceholderValues
+  /** Templates that the tenant wrote, by their keys. */
+  readonly templates: ReadonlyMap<string, PromptTemplate>
+  /** The model is asked for tool calls in JSON. */
+  readonly isPlain: boolean
+  /** What it did of late, where its prompts show that. */
+  readonly activity: string
+}
+
+/** The templates of a session that has not read any. */
+export const NOT_READ: Rendering["templates"] = new Map()
+
+export const firstRendering = (address: Address, definition: Definition): Rendering => ({
+  values: firstValues(address, definition),
+  templates: NOT_READ,
+  isPlain: false,
+  activity: ""
+})
 
 export class Definitions extends Context.Service<
   Definitions,

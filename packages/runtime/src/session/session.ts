@@ -26,7 +26,6 @@ import {
   historyHoldKeys,
   isHistoryHeld,
   openPriceBook,
-  type PlaceholderValues,
   type PluggedIn,
   type PriceBook,
   type Window
@@ -56,7 +55,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Clock from "effect/Clock"
 import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, type Tries, withLost } from "../blame/suspicion.ts"
 import { type BlocksInView, besideTokens, NO_BLOCKS, openHistory } from "../prompt/blocks-in-view.ts"
-import { type Definition, Definitions } from "./definition.ts"
+import { type Definition, Definitions, firstRendering, type Rendering } from "./definition.ts"
 import {
   type CommittedRecords,
   isTakenBack,
@@ -92,8 +91,7 @@ export interface Session {
   readonly plugged: ReadonlyArray<PluggedIn>
   /** Memory blocks as this tick sees them. */
   readonly blocks: BlocksInView
-  /** For the gaps in what people wrote. */
-  readonly values: PlaceholderValues
+  readonly rendering: Rendering
   readonly offers: Map<string, ReadonlyArray<ToolOffer>>
   /** What the assistant keeps about itself and its work. */
   readonly own: OwnRecords
@@ -159,7 +157,7 @@ export const openSession = Effect.fnUntraced(function* (
     texts: new Map(),
     plugged: [],
     blocks: NO_BLOCKS,
-    values: { assistant: address.assistant, tenant: address.tenant },
+    rendering: firstRendering(address, definition),
     offers: new Map(),
     own,
     ownLock: yield* Semaphore.make(1),
@@ -191,7 +189,10 @@ const change = (session: Session, fields: Partial<Session>): void => {
 export const renewClaim = (session: Session, claim: Claim): void => change(session, { claim })
 
 /** What the prompts of the tick at hand are made of, and what they come to. */
-export type Shown = Pick<Session, "blocks" | "plugged" | "prefixTokens" | "promptTokens" | "topics" | "window">
+export type Shown = Pick<
+  Session,
+  "blocks" | "plugged" | "prefixTokens" | "promptTokens" | "rendering" | "topics" | "window"
+>
 
 export const noteShown = (session: Session, shown: Partial<Shown>): void => change(session, shown)
 
@@ -205,8 +206,10 @@ export const endTrial = (session: Session, ...jobs: ReadonlyArray<string>): void
   change(session, { underTrial: new Set([...session.underTrial].filter((job) => !jobs.includes(job))) })
 
 /** Opens the window anew when a commit has moved the beginning of the history. */
-export const reopenHistory = Effect.fnUntraced(function* (session: Session, records: ReadonlyArray<RecordChange> = []) {
-  if (!records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)) return
+export const reopenHistory = (session: Session, records: ReadonlyArray<RecordChange> = []) =>
+  records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY) ? reopened(session) : Effect.void
+
+const reopened = Effect.fnUntraced(function* (session: Session) {
   const { placed, window } = yield* openHistory(session.address, session.definition, session.own)
   for (const { message, place } of placed) session.places.set(message, place)
   change(session, { window })

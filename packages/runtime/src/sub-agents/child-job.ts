@@ -210,6 +210,5 @@ const plannedAmong = (session: Session, { commands }: Decision): ReadonlyArray<S
   })
 
 /** The stage between a decision and its commit. What it creates is created again by no later one, so a crash is harmless. */
-export const createPendingChildren = Effect.fnUntraced(function* (session: Session, decision: Decision) {
-  for (const line of plannedAmong(session, decision)) yield* create(session, line)
-})
+export const createPendingChildren = (session: Session, decision: Decision) =>
+  Effect.forEach(plannedAmong(session, decision), (line) => create(session, line), { discard: true })

@@ -250,9 +250,11 @@ export const agentAttributes = ({ address, definition }: Pick<Session, "address"
 })
 
 /** Begins a turn, unless one is going on. */
-export const beginTurn = Effect.fnUntraced(function* (session: Session, arrival?: AcceptedEnvelope) {
+export const beginTurn = (session: Session, arrival?: AcceptedEnvelope) =>
+  session.trace.startedAt === undefined ? openTurn(session, arrival) : Effect.void
+
+const openTurn = Effect.fnUntraced(function* (session: Session, arrival: AcceptedEnvelope | undefined) {
   const { definition, trace } = session
-  if (trace.startedAt !== undefined) return
   const now = yield* Clock.currentTimeMillis
   trace.startedAt = now
   if (arrival?.lane === "mail") {
@@ -276,13 +278,14 @@ const outcomeOf = ({ tickEnd }: Pick<Entry, "tickEnd">, isTickOpen: boolean): st
   tickEnd?.outcome ?? (isTickOpen ? "waiting" : "rest")
 
 /** Ends the turn at hand when the commit of this entry leaves nothing to run, and begins one where something does. */
-export const followTurn = Effect.fnUntraced(function* (
+export const followTurn = (
   session: Session,
   entry: Pick<Entry, "tickEnd" | "settled">,
   arrival?: AcceptedEnvelope
-) {
+): Effect.Effect<void> => (session.jobs.length > 0 ? beginTurn(session, arrival) : endTurn(session, entry))
+
+const endTurn = Effect.fnUntraced(function* (session: Session, entry: Pick<Entry, "tickEnd" | "settled">) {
   const { trace } = session
-  if (session.jobs.length > 0) return yield* beginTurn(session, arrival)
   const { envelope, tick } = contextOf(session.decoded)
   const { span, startedAt } = trace
   if (startedAt !== undefined) {

@@ -58,6 +58,8 @@ export interface Host {
   readonly fibers: Map<string, Fiber.Fiber<void>>
   readonly ended: Array<JobEnd>
   readonly settings: HostSettings
+  readonly clock: Clock.Clock
+  readonly outages: OutageBook
   /** What was read of the mailbox and not yet handled. */
   readonly waiting: Record<Lane, Array<AcceptedEnvelope | UnreadableEnvelope>>
   /** The mailbox may hold more than `waiting` does. */
@@ -66,15 +68,24 @@ export interface Host {
   served: boolean
 }
 
-export const hostOf = (session: Session, signals: Queue.Queue<Signal>, settings: HostSettings): Host => ({
-  session,
-  signals,
-  fibers: new Map(),
-  ended: [],
-  settings,
-  waiting: { control: [], reply: [], mail: [] },
-  unread: true,
-  served: false
+export const hostOf = Effect.fnUntraced(function* (
+  session: Session,
+  signals: Queue.Queue<Signal>,
+  settings: HostSettings
+) {
+  const host: Host = {
+    session,
+    signals,
+    clock: yield* Clock.Clock,
+    outages: yield* Outages,
+    fibers: new Map(),
+    ended: [],
+    settings,
+    waiting: { control: [], reply: [], mail: [] },
+    unread: true,
+    served: false
+  }
+  return host
 })
 
 const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovered: boolean) {
@@ -128,10 +139,13 @@ const take = (host: Host, lane: Lane) => {
 /** Mail is waiting that ends a sleep. */
 const isWoken = ({ session, waiting }: Host): boolean => waiting.mail.some((envelope) => wakes(session, envelope))
 
-const dueTimer = (host: Host, now: number) => host.session.timers.find((timer) => timer.dueAt <= now)
+const dueTimer = ({ clock, session: { timers } }: Host) => {
+  const now = timers.length === 0 ? 0 : clock.currentTimeMillisUnsafe()
+  return timers.find((timer) => timer.dueAt <= now)
+}
 
 /** The timer of a wait for a model that may end before its time. */
-const endedWait = ({ session: { address, decoded, timers } }: Host, outages: OutageBook) => {
+const endedWait = ({ outages, session: { address, decoded, timers } }: Host) => {
   const wait = waitOf(decoded)
   if (wait === undefined || !outages.mayTry(address, wait.outage)) return undefined
   return timers.find(({ name }) => name === wait.timer)
@@ -143,7 +157,9 @@ const isUnreadable = (envelope: AcceptedEnvelope | UnreadableEnvelope): envelope
 /** Handles the next event, if there is one. */
 const step = Effect.fnUntraced(function* (host: Host) {
   const { session } = host
-  for (const signal of yield* Queue.clear(host.signals)) noteSignal(host, signal)
+  if (Queue.sizeUnsafe(host.signals) > 0) {
+    for (const signal of yield* Queue.clear(host.signals)) noteSignal(host, signal)
+  }
   if (host.unread) yield* read(host)
   const lanes = receives(session.decoded)
   const order = lanes.includes("control") ? take(host, "control") : undefined
@@ -156,7 +172,7 @@ const step = Effect.fnUntraced(function* (host: Host) {
     yield* follow(host, yield* tryEvent(session, `end ${id}`, `the result of ${name} was taken in`, taken(), taken))
     return true
   }
-  const timer = dueTimer(host, yield* Clock.currentTimeMillis) ?? endedWait(host, yield* Outages)
+  const timer = dueTimer(host) ?? endedWait(host)
   if (timer !== undefined) {
     const fired = (problem?: string) => handleTimer(session, timer, problem)
     const { name } = timer

@@ -87,7 +87,7 @@ const enter = Effect.fnUntraced(function* (leaseSession: LeaseSession, granted: 
   const session = yield* openSession(hold, leaseMillis, woken)
   leaseSession.session = session
   yield* followed(address, waitOf(session.decoded)?.outage)
-  const host = hostOf(session, signals, settings)
+  const host = yield* hostOf(session, signals, settings)
   yield* keepLease(session, leaseMillis).pipe(
     Effect.onError((cause) => Deferred.failCause(lost, cause)),
     Effect.forkScoped

@@ -73,7 +73,7 @@ const accept = Effect.fnUntraced(function* (envelope: Envelope) {
   // A batch is of many traces, so it is in none of them; each acceptance is linked to its own.
   const linked = () => ({ links: [spanIn(traceparent) ?? []].flat() })
   yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept", linked))
-  yield* queue.wake(envelope.to, urgencyOf(envelope), traceparent).pipe(inSpan("queue.wake", linked))
+  yield* queue.wake(envelope.to, urgencyOf(envelope), traceparent, envelope).pipe(inSpan("queue.wake", linked))
 })
 
 const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {

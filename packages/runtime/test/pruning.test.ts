@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type EntityProfile, isEntityProfile } from "@reverie/memory"
+import type { Prompt } from "@reverie/model"
+import { dataOf, DAY, daysLater, dreamer, echoed, facts, idsIn, report, rowsOf, sleep, wake } from "./dreamer.ts"
+import { type Life, live } from "./rig.ts"
+
+/** What was learnt of someone out of these words, active or not. */
+const fact = (life: Life, words: string) => facts(life).find(({ text }) => text.includes(words))
+
+const profile = (life: Life, name: string): EntityProfile | undefined =>
+  rowsOf(life, "entity")
+    .filter(isEntityProfile)
+    .find((each) => each.name === name)
+
+/** A fact and those near it, by their first lines. */
+const groupsIn = (data: string) =>
+  data.split(/^(?=\[)/m).map((group) => {
+    const [id = "", ...near] = Array.from(group.matchAll(/^ *\[([^\]]+)\]/gm), ([, found = ""]) => found)
+    return { id, near, text: group.split("\n")[0] ?? "" }
+  })
+
+const said = (life: Life, ...texts: ReadonlyArray<string>): Life => {
+  for (const text of texts) life.say(text, { from: "Ann", id: `${life.time.now}-${text}` })
+  life.rest()
+  return life
+}
+
+const json = (value: unknown) => ({ text: JSON.stringify(value) })
+
+describe("pruning, as a dream does it", () => {
+  it("F49: a link to a fact that was superseded leads to what took its place", () => {
+    const linkAll = (prompt: Prompt) =>
+      json(
+        groupsIn(dataOf(prompt)).map(({ id, near }) => ({ fact: id, links: near.map((to) => ({ to, why: "boats" })) }))
+      )
+    const supersede = (prompt: Prompt) =>
+      json(
+        groupsIn(dataOf(prompt)).flatMap(({ id, near, text }) =>
+          text.includes("Borealis") ? [{ fact: id, action: "UPDATE", target: near[0] ?? null }] : []
+        )
+      )
+    let night = 0
+    const model = dreamer({ link: (prompt) => (night === 1 ? linkAll(prompt) : json([])), route: supersede })
+    const life = said(live({ model }), "Ann sails the boat Aurora.", "A boat needs a berth of six metres.")
+    night = 1
+    wake(sleep(life))
+    const [aurora, berth] = [fact(life, "Aurora"), fact(life, "berth")]
+    assert.deepStrictEqual(
+      berth?.links.map(({ to }) => to),
+      [aurora?.id]
+    )
+    said(life, "Ann sails the boat Borealis.")
+    night = 2
+    sleep(life)
+    const borealis = fact(life, "Borealis")
+    assert.notStrictEqual(fact(life, "Aurora")?.state, "active")
+    assert.deepStrictEqual(
+      fact(life, "berth")?.links.map(({ to }) => to),
+      [borealis?.id]
+    )
+    assert.include(borealis?.links.map(({ to }) => to) ?? [], berth?.id)
+  })
+
+  it("F49: a fact that matters little retires after 90 days, and what a profile was made of by it goes the night after", () => {
+    const model = dreamer({
+      consolidate: (prompt) => json(echoed(dataOf(prompt), 2)),
+      profile: (prompt) =>
+        json([{ action: "ADD", target: null, attribute: "Ann likes tea.", evidence: idsIn(dataOf(prompt)).slice(-1) }])
+    })
+    const first = said(live({ model }), "Tea is fine.")
+    wake(sleep(first))
+    assert.lengthOf(profile(first, "Ann")?.attributes ?? [], 1)
+    assert.strictEqual(fact(first, "Tea")?.state, "active")
+    const early = daysLater(first, 60, { model })
+    wake(sleep(early))
+    assert.strictEqual(fact(early, "Tea")?.state, "active")
+    const late = daysLater(early, 60, { model })
+    wake(sleep(late))
+    assert.strictEqual(fact(late, "Tea")?.state, "retired")
+    // What leads nowhere is mended before anything is pruned: what this night has retired is the next one's.
+    assert.lengthOf(profile(late, "Ann")?.attributes ?? [], 1)
+    sleep(late)
+    assert.deepStrictEqual(profile(late, "Ann")?.attributes, [])
+  })
+
+  it("F49 F83: a conversation that is over leaves working memory, and its line in the report", () => {
+    const life = said(live({ model: dreamer({ consolidate: () => ({ text: "[]" }) }) }), "The ferry is late.")
+    wake(sleep(life))
+    assert.deepInclude(report(life).get("pruning"), { read: 1, accepted: 0 })
+    // The same process two days later: another one would have forgotten it anyway.
+    life.time.now += 2 * DAY
+    wake(sleep(life))
+    assert.deepInclude(report(life).get("pruning"), { read: 1, accepted: 1 })
+    sleep(life)
+    assert.deepInclude(report(life).get("pruning"), { read: 0, accepted: 0 })
+  })
+})
+
+describe("the persona check of a consolidation", () => {
+  it("F77: what speaks of the assistant becomes no fact, no matter who says it", () => {
+    const proposals = [
+      "I helped Ann with the ropes.",
+      "ada tied the ferry up.",
+      "The assistant is kind.",
+      "Ann owns a dog."
+    ]
+    const model = dreamer({
+      consolidate: (prompt) =>
+        json(idsIn(dataOf(prompt)).map((id) => ({ id, importance: 8, facts: proposals.map((text) => ({ text })) })))
+    })
+    const life = sleep(said(live({ model }), "Thank you for everything."))
+    assert.deepStrictEqual(
+      facts(life).map(({ text }) => text),
+      ["Ann owns a dog."]
+    )
+    assert.deepInclude(report(life).get("consolidating"), { read: 1, proposed: 4, accepted: 1 })
+  })
+})
