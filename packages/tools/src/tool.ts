@@ -80,6 +80,8 @@ export interface ToolRecords {
   readonly history: PastReading
   /** Whether it has a passage of that id, as far as it is committed. */
   readonly hasPassage: (id: string) => Promise<boolean>
+  /** The entries of its journal that are no longer at hand, as far as they are committed, in no order. */
+  readonly episodes: () => Promise<ReadonlyArray<Json>>
   /** Its memory blocks, and those it was given. */
   readonly blocks: BlockAccess
   readonly loop: LoopState

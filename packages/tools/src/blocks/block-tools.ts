@@ -82,7 +82,8 @@ const onBlock = (blocks: BlockAccess, key: string, block: BlockView, input: Inpu
 const blockTool = selfTool({
   name: "block",
   description:
-    "Keeps your memory blocks in order: the labelled texts, lists and logs that you and others keep for long.",
+    "Keeps your memory blocks in order: the labelled texts, lists and logs that you and others keep for long. core: who you " +
+    "are. working: what you are at. log: a record that only grows. archival: found by recall_memories alone.",
   input: Input,
   run: async (input, { records: { blocks }, key }) =>
     input.action === "list"

@@ -133,16 +133,30 @@ const passageId = (key: string): string => `passage_${createHash("sha256").updat
 
 const tag = text(100, "A short word")
 
+const MAX_METADATA = 20
+const isName = (name: string): boolean => /^\w[\w.-]{0,63}$/.test(name)
+const value = Schema.Union([Schema.String.check(Schema.isMaxLength(500)), Schema.Finite, Schema.Boolean])
+
+const metadata = Schema.Record(Schema.String, value)
+  .check(
+    Schema.makeFilter((given) => Object.keys(given).length <= MAX_METADATA && Object.keys(given).every(isName), {
+      message: `metadata has at most ${MAX_METADATA} names, each of letters, digits, _ . -`
+    })
+  )
+  .annotate({ description: "What else is to be kept with it, each under a name" })
+
 const storeMemoryTool = selfTool({
   name: "store_memory",
   description:
-    "Puts a text away in your long-term memory, where recall_memories finds it: something worth knowing in a year. " +
+    "Puts a text away in your long-term memory, where recall_memories finds it. Use it for knowledge of the world that is " +
+    "worth having in a year; what should stay in view belongs in session memory. " +
     "It is reported when it has been kept.",
   background: true,
   input: Schema.Struct({
     text: text(MAX_PASSAGE_CHARS, "One thing, told so that it can be understood without this conversation"),
     tags: Schema.optionalKey(Schema.Array(tag).check(Schema.isMaxLength(10))),
     importance: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }))),
+    metadata: Schema.optionalKey(metadata),
     readers: Schema.optionalKey(
       Schema.Literals(["owner", "fleet"]).annotate({
         description: "owner: you alone (the default). fleet: every assistant that may look into the memories of others"
@@ -152,7 +166,8 @@ const storeMemoryTool = selfTool({
   run: (wanted, { assistant, records, key, now }): AsyncReport => {
     const kept = cleanText(wanted.text).trim()
     if (kept === "") throw new Error("there is nothing to read in the text")
-    const rule = [kept, ...(wanted.tags ?? [])].map(instructionIn).find((found) => found !== undefined)
+    const besides = Object.values(wanted.metadata ?? {}).filter((value) => typeof value === "string")
+    const rule = [kept, ...(wanted.tags ?? []), ...besides].map(instructionIn).find((found) => found !== undefined)
     if (rule !== undefined) {
       throw new Error(`the text poses as an instruction (${rule}) and is not kept; tell what is so, not what to do`)
     }
@@ -164,7 +179,8 @@ const storeMemoryTool = selfTool({
       readers: wanted.readers ?? "owner",
       origin: { type: "self", name: assistant },
       trust: trustOf.self,
-      importance: wanted.importance ?? DEFAULT_IMPORTANCE
+      importance: wanted.importance ?? DEFAULT_IMPORTANCE,
+      ...defined({ metadata: wanted.metadata })
     }
     records.write("passage", passage.id, { ...passage })
     return asyncReport(

@@ -43,7 +43,9 @@ const noteCompleted = (records: ToolRecords, goals: Goals, { completed }: ToldGo
 
 export const addGoalTool = selfTool({
   name: "add_goal",
-  description: "Adds a goal, or a subtask when parent_id names a goal. Progress of a parent follows from its subtasks.",
+  description:
+    "Adds a goal, or a subtask when parent_id names a goal. Progress of a parent follows from its subtasks. Use it for an " +
+    "outcome to follow in steps; the context of long work belongs in a project.",
   input: Schema.Struct({
     description,
     priority: Schema.optionalKey(priority),

@@ -1,12 +1,14 @@
 // JournalTools: add_journal_entry, review_journal (F10).
 // Owns what the model is offered. Leaves the rules of the journal and of reflection to `assistant`.
 // I1  Both are SAFE_CHAIN; review_journal changes nothing.
-// I2  Each entry that is added counts towards the next reflection.
+// I2  Each entry that is added counts towards the next reflection. Its importance is a model's: `llm`, never `manual`.
+// I3  The journal is read to its beginning where `older` asks for it: what is no longer at hand as well.
 
 import {
   addEntry,
   addSessionMemory,
   compactSessionMemory,
+  episodesIn,
   gathered,
   journalChanges,
   journalOf,
@@ -34,7 +36,9 @@ const source = Schema.Literals(sourceTypes)
 
 export const addJournalEntryTool = selfTool({
   name: "add_journal_entry",
-  description: "Writes into your journal: what happened, what you noticed, what you concluded.",
+  description:
+    "Writes into your journal, which is kept for good: what happened, what you noticed, what you concluded. Use it to tell " +
+    "and to learn from; facts about the world belong in session memory.",
   input: Schema.Struct({
     content: text(1_000, "What is to be kept"),
     source_type: Schema.optionalKey(
@@ -51,7 +55,8 @@ export const addJournalEntryTool = selfTool({
   run: (wanted, { records, now }) => {
     const before = journalOn(records)
     const moment = { tick: records.loop.tick, now }
-    const { result, state } = addEntry(before, { source_type: "observation", ...wanted }, moment)
+    const entry = { source_type: "observation" as const, ...wanted, importance_method: "llm" as const }
+    const { result, state } = addEntry(before, entry, moment)
     const reflection = reflectionOf(records.read("reflection"))
     writeAll(records, journalChanges(before, state))
     writeAll(records, reflectionChanges(reflection, gathered(reflection, result.entry)))
@@ -67,9 +72,16 @@ export const reviewJournalTool = selfTool({
     tag: Schema.optionalKey(name),
     source_type: Schema.optionalKey(source),
     min_importance: Schema.optionalKey(importance),
-    text: Schema.optionalKey(text(200, "Words that must stand in the entry"))
+    text: Schema.optionalKey(text(200, "Words that must stand in the entry")),
+    older: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "true: also old entries that are no longer at hand" })
+    )
   }),
-  run: (review, { records }) => reviewJournal(journalOn(records), review)
+  run: ({ older, ...review }, { records }) => {
+    const journal = journalOn(records)
+    if (older !== true) return reviewJournal(journal, review)
+    return records.episodes().then((episodes) => reviewJournal(journal, review, episodesIn(episodes)))
+  }
 })
 
 // MemoryTools: add_session_memory, compact_session_memory (F76-F78, A26).
@@ -90,10 +102,10 @@ export const addSessionMemoryTool = selfTool({
   name: "add_session_memory",
   description:
     "Remembers a fact about the world or a pattern in how others behave. In the third person, never about yourself: " +
-    "that belongs in the journal.",
+    "that belongs in the journal. It is kept for good, and in view.",
   input: Schema.Struct({
     kind: Schema.Literals(memoryKinds).annotate({
-      description: "fact: what is so. pattern: how others tend to behave"
+      description: "fact: what is so, or what someone prefers. pattern: how others tend to behave, for your decisions"
     }),
     content: text(500, "One statement")
   }),
@@ -121,7 +133,7 @@ export const updateEntityObservationTool = selfTool({
   name: "update_entity_observation",
   description:
     "Notes what you noticed about a person, an assistant, a place, an organisation or a thing. In the third person, never " +
-    "about yourself. It becomes part of what you know of them when you sleep.",
+    "about yourself. Use it for what concerns one of them; it becomes part of what you know of them when you sleep.",
   input: Schema.Struct({
     entity: text(100, "The name by which you know them"),
     observation: text(500, "One statement about them"),

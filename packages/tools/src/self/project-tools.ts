@@ -38,7 +38,8 @@ export const createProjectTool = selfTool({
   name: "create_project",
   description:
     "Creates a project: a slot that keeps the context of long work across interruptions. It becomes the active one " +
-    "when none is active, otherwise it waits, paused.",
+    "when none is active, otherwise it waits, paused. Use it for work over several sessions that would lose its context; " +
+    "steps to follow are goals, and a single simple request needs neither.",
   input: Schema.Struct({
     key: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/), Schema.isMaxLength(64)).annotate({
       description: "A short name: letters, digits, _ . -"

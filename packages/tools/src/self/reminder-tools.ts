@@ -65,6 +65,12 @@ const ruleOf = (wanted: Wanted): Record<string, unknown> => ({
   })
 })
 
+/** What the rule would leave out in silence. */
+const flawOfQuiet = ({ quiet_from, quiet_until }: Wanted): string | undefined =>
+  (quiet_from === undefined) === (quiet_until === undefined)
+    ? undefined
+    : "quiet hours need both quiet_from and quiet_until"
+
 const decodeRule = Schema.decodeUnknownResult(ReminderRule)
 
 const viewOf = ({ next, ...reminder }: Reminder, { ruleText, shownTime }: ReminderRules) => ({
@@ -84,6 +90,8 @@ const setReminderTool = selfTool({
   input: Wanted,
   run: (wanted, { now, records }: ToolRun) =>
     withRules((rules) => {
+      const flaw = flawOfQuiet(wanted)
+      if (flaw !== undefined) return { success: false, error: flaw }
       const rule = Result.mapError(decodeRule(ruleOf(wanted)), ({ message }) => message)
       // The order is judged again where it is heard; a zone that is not said is then that of the sleep schedule.
       const set = Result.flatMap(rule, (given) =>
@@ -91,7 +99,9 @@ const setReminderTool = selfTool({
       )
       if (Result.isFailure(set)) return { success: false, error: set.failure }
       records.write("reminder", wanted.name, ruleOf(wanted) as Json)
-      return { success: true, ...viewOf(set.success, rules) }
+      // In which zone it will be, and so when, is known here only where the rule says it.
+      const view = viewOf(set.success, rules)
+      return { success: true, ...(wanted.time_zone === undefined ? { name: view.name, note: view.note } : view) }
     })
 })
 

@@ -170,6 +170,7 @@ export interface RecordAccess {
   readonly recall?: ToolRecords["recall"]
   readonly history?: ToolRecords["history"]
   readonly hasPassage?: ToolRecords["hasPassage"]
+  readonly episodes?: ToolRecords["episodes"]
   readonly blocks?: ToolRecords["blocks"]
   readonly loop: LoopState
 }
@@ -211,10 +212,10 @@ const through = <Verbs extends object>(verbs: Verbs, outside: Watch["outside"]):
 
 /** What goes on by itself behind the records is ours and belongs to no run; a promise of it that no one handles does. */
 export const recordsOutside = (records: ToolRecords, outside: Watch["outside"]): ToolRecords => {
-  const { blocks, consult, hasPassage, history, recall } = records
+  const { blocks, consult, episodes, hasPassage, history, recall } = records
   return {
     ...records,
-    ...through({ consult, hasPassage, recall }, outside),
+    ...through({ consult, episodes, hasPassage, recall }, outside),
     history: through(history, outside),
     blocks: through(blocks, outside)
   }
@@ -245,6 +246,7 @@ export const openRecords = (access: RecordAccess = nowhere): RecordDraft => {
       recall: access.recall ?? nothing,
       history: access.history ?? noPast,
       hasPassage: access.hasPassage ?? (async () => false),
+      episodes: access.episodes ?? (async () => []),
       blocks: access.blocks ?? noBlocks,
       loop: access.loop
     },
