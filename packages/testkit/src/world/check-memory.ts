@@ -4,12 +4,14 @@
 // C10 Every step of a dream that was committed stands in a report, once; one that only waited for the model stands in none.
 // C11 Compactions follow one another without a gap, count what they compacted, part no call from its result, and the history
 //     begins where the last one ended.
+// C18 What a call of a dream wrote stands in the journal once, at hand or put away.
 
 import { CONSOLIDATED_KEY } from "@reverie/assistant"
 import { type Compaction, historyStartOf, isCompaction } from "@reverie/context"
 import { entryId, isFact, messageId } from "@reverie/memory"
 import { addressKey, isBefore, type Json, type Message, type MessagePlace, type RecordKind } from "@reverie/protocol"
 import type { Resident } from "../memory-disk.ts"
+import { CONCLUDED } from "./digestion.ts"
 
 const valuesOf = (resident: Resident, wanted: RecordKind): ReadonlyArray<Json> =>
   [...resident.records.values()].flatMap(({ kind, value }) => (kind === wanted ? [value] : []))
@@ -42,14 +44,23 @@ const checkFacts = (resident: Resident): ReadonlyArray<string> => {
     .map(({ place }) => ({ id: messageId(place), isRead: isBefore(place, until) }))
   const consolidated = deskOf(resident).get(CONSOLIDATED_KEY)
   const isConsolidated = new Set(Array.isArray(consolidated) ? consolidated : [])
-  const entries = valuesOf(resident, "journal").map((value) => {
-    const { id, source_type } = value as { readonly id: string; readonly source_type: string }
-    // A summary of the history is not read: the history was.
-    return { id: entryId("episode", id), isRead: isConsolidated.has(id) && source_type !== "compaction" }
-  })
+  const idOf = (value: Json): string => (value as { readonly id: string }).id
+  const entries = [
+    ...valuesOf(resident, "journal").map((value) => ({ id: idOf(value), isRead: isConsolidated.has(idOf(value)) })),
+    ...valuesOf(resident, "episode").map((value) => ({ id: idOf(value), isRead: true }))
+  ].map(({ id, isRead }) => ({ id: entryId("episode", id), isRead }))
   return [...messages, ...entries].flatMap(({ id, isRead }) =>
     times(id) === (isRead ? 1 : 0) ? [] : [`C9 ${id} was ${isRead ? "" : "not "}read and is in ${times(id)} facts`]
   )
+}
+
+const checkConcluded = (resident: Resident): ReadonlyArray<string> => {
+  const all = [...valuesOf(resident, "journal"), ...valuesOf(resident, "episode")]
+  const written = all.map((value) => (value as { readonly content: string }).content)
+  const concluded = written.filter((content) => content.startsWith(CONCLUDED))
+  return concluded
+    .filter((content, index) => concluded.indexOf(content) !== index)
+    .map((content) => `C18 "${content}" was written more than once`)
 }
 
 interface Report {
@@ -105,6 +116,6 @@ const checkCompactions = (resident: Resident): ReadonlyArray<string> => {
 }
 
 export const checkMemory = (resident: Resident): ReadonlyArray<string> =>
-  [...checkFacts(resident), ...checkDreams(resident), ...checkCompactions(resident)].map(
+  [...checkFacts(resident), ...checkConcluded(resident), ...checkDreams(resident), ...checkCompactions(resident)].map(
     (problem) => `${problem} (${addressKey(resident.address)})`
   )

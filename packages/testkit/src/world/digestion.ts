@@ -2,7 +2,8 @@
 // Owns the answers, in the form that each task asks for. Leaves the ticks of the day to outside.ts.
 // D1  Each thing that is to be consolidated becomes exactly one fact, in words that no other one has: so that what was
 //     lost or doubled can be counted.
-// D2  Everything else is drawn from fate: routes, links, attributes, and how long an extraction goes on.
+// D2  Everything else is drawn from fate: routes, links, attributes, how long an extraction goes on, and what is called before
+//     an answer is given while a dream consolidates.
 
 import type { Prompt, Reply } from "@reverie/model"
 import { type Json, type Task, taskOf } from "@reverie/protocol"
@@ -85,8 +86,27 @@ const extraction = ({ callPrefix }: Prompt, fate: Fate): Reply["calls"] => {
   return count === 0 ? [{ id: `${callPrefix}.0`, tool: "noop", arguments: {} }] : entries
 }
 
+/** What a call of a dream writes begins so, and says which call it was. */
+export const CONCLUDED = "Concluded by "
+
+/** Calls tools of a dream now and then, and one that is none of it. */
+const lookingUp = ({ callPrefix, tools }: Prompt, fate: Fate): Reply["calls"] => {
+  if (tools.length === 0 || fate.chance(0.7)) return []
+  return Array.from({ length: fate.between(1, 3) }, (_, index) => {
+    const id = `${callPrefix}.${index}`
+    const tool = fate.pick(["add_journal_entry", "store_memory", "review_journal", "look", "noop"])
+    const args = tool === "store_memory" ? { text: `Kept by ${id}` } : { content: `${CONCLUDED}${id}` }
+    return { id, tool, arguments: tool === "add_journal_entry" || tool === "store_memory" ? args : {} }
+  })
+}
+
+const callsOf = (task: Task, prompt: Prompt, fate: Fate): Reply["calls"] => {
+  if (task === "extract") return extraction(prompt, fate)
+  return task === "consolidate" ? lookingUp(prompt, fate) : []
+}
+
 export const digest = (task: Task, prompt: Prompt, fate: Fate): Reply => {
-  const calls = task === "extract" ? extraction(prompt, fate) : []
+  const calls = callsOf(task, prompt, fate)
   return {
     text: answerTo(task, asked(prompt), fate),
     calls,
