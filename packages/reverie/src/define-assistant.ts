@@ -13,7 +13,7 @@ import {
   type Settings,
   settingsOf
 } from "@reverie/assistant"
-import type { CompactionConfig } from "@reverie/context"
+import type { CompactionConfig, ContextBuild } from "@reverie/context"
 import {
   type BlockDraft,
   flawOfDraft,
@@ -91,6 +91,11 @@ export interface AssistantOptions extends SpendingOptions {
   readonly id: string
   /** What the model is told about the assistant and its work: the first part of every prompt. */
   readonly instructions: string
+  /**
+   * The key of the template in `fleet.prompts` that every prompt begins with, before the instructions or around its gap
+   * `{instructions}`; `default` when left out. A model without tool calls is given the one with `_fallback` behind its key.
+   */
+  readonly template?: string
   /** Who it is: manner, voice. A part of the prompt of its own, which sub-agents do not inherit; most need `instructions` alone. */
   readonly persona?: string
   /** What it can do, besides the tools that come with `subAgents`. */
@@ -113,6 +118,12 @@ export interface AssistantOptions extends SpendingOptions {
   readonly reservedResponseTokens?: number
   /** How its history is compacted when the window fills; whether and when stands in `settings`. */
   readonly compaction?: Partial<CompactionConfig>
+  /**
+   * What its prompts hold, beyond the window: tokens of memory blocks (`memoryTokens`) and of history (`historyTokens`), messages
+   * (`maxMessagesCap`, `keepRecent`), schemas and descriptions of blocks, lines of what it did of late (`activityEntriesLimit`),
+   * and other limits by the name of the model (`modelOverrides`).
+   */
+  readonly prompt?: ContextBuild
   /** Memories that are recalled with each event: up to 8 of up to 1,500 tokens when left out. */
   readonly memory?: MemoryRequest
   /** Memory blocks it is created with: each is made once, and then belongs to it. */
@@ -247,6 +258,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     id,
     name: id,
     systemPrompt: options.instructions,
+    template: options.template ?? "default",
     ...defined({ persona: options.persona }),
     ...sleepAndSettings(options),
     rules: options.toolRules ?? [],
@@ -256,6 +268,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       pairRate: options.messageRate,
       compaction: options.compaction,
       memory: options.memory,
+      prompt: options.prompt,
       blocks: options.blocks,
       recallScopes: options.recallScopes,
       specialists: options.subAgents?.assistants

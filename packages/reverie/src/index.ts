@@ -172,6 +172,7 @@ export type {
   Delegated,
   FleetSubAgents,
   SubAgentReadings,
+  SubAgentSlots,
   SubAgentsView,
   SubAgentView
 } from "./fleet/sub-agents.ts"

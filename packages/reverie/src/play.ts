@@ -15,7 +15,7 @@ import type { FleetDefinition } from "./fleet-options.ts"
 // S2  Fields that are not known are passed over, so that a line may carry notes of its own.
 // S3  What is said is lived at the `at` of its line: memory dates it by that, and not by when it was played.
 //
-// {"id", "to"?, "from"?, "at"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
+// {"id", "to"?, "from"?, "at"?, "text", "image"?}  a message; an image stands as its caption behind the text.
 // {"id", "to"?, "from"?, "event": {...}}           any other event.
 // Without `to` the default assistant of the fleet is meant. `at` is when it was said, an ISO time (UTC where it names no
 // zone) or milliseconds since the epoch, and now when left out.

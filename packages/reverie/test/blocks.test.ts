@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import type { Json } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { blockTools, type Blocks, defineAssistant, type Fleet, type Part } from "../src/index.ts"
@@ -74,6 +75,49 @@ describe("blocks of a fleet", () => {
     await blocks.delete(block)
     assert.strictEqual(await blocks.load(block), undefined)
     assert.match((await failureOf(blocks.undo(block))).message, /there is no block/)
+  })
+
+  it("F119 an entry names who made it, a reading has every entry, and items of items keep to their schema", async () => {
+    const watch = { action: "append", block: "watch", text: "Seen by the clerk." }
+    await using fleet = await openFleet({
+      tools: blockTools,
+      says: [
+        { calls: [{ tool: "block_edit", arguments: watch }] },
+        { calls: [{ tool: "block", arguments: { action: "list" } }] },
+        { text: "Noted." }
+      ]
+    })
+    const blocks = fleet.blocks
+    const schema = {
+      kind: "log",
+      displayLimit: 1,
+      entrySchema: { timestamp: false, agent: true, fields: [{ name: "said", type: "text" }] }
+    } as const
+    const { block } = await blocks.create({ owner: "desk", label: "watch", type: "log", schema, permission: "Admin" })
+    await blocks.edit(block, { op: "append_log_entry", entry: { said: "Fog." } }, { by: "ann" })
+    await blocks.share(block, "clerk", "Append")
+    await fleet.answer("clerk", "Note it.")
+    const told = JSON.stringify((await fleet.history.entries("clerk")).map(({ entry }) => entry.messages))
+    assert.include(told.replaceAll("\\", ""), `"permission":"Append"`)
+    assert.include(told.replaceAll("\\", ""), `"shared_from":"desk"`)
+    const { content, text } = await blocks.read(block)
+    assert.strictEqual(text, "(clerk) Seen by the clerk.")
+    assert.deepStrictEqual(
+      (content as ReadonlyArray<{ readonly agent: string; readonly said: string }>).map((entry) => entry.said),
+      ["Fog.", "Seen by the clerk."]
+    )
+    const itemSchema = { kind: "list", itemSchema: { kind: "map", fields: [{ name: "ship", type: "text" }] } } as const
+    const berths = await blocks.create({
+      owner: "desk",
+      label: "berths",
+      type: "core",
+      schema: { kind: "list", itemSchema }
+    })
+    const push = (value: ReadonlyArray<object>) =>
+      blocks.edit(berths.block, { op: "push_item", value: value as ReadonlyArray<{ readonly ship: string }> })
+    assert.match((await failureOf(push([{ ship: "Ann" }, { ship: 9 }]))).message, /takes a text/)
+    await push([{ ship: "Ann" }, { ship: "Bo" }])
+    assert.strictEqual(await textOf(fleet, "berths"), "1. ship: Ann, ship: Bo")
   })
 
   it("K1 two tenants on one directory have nothing to do with one another", async () => {
@@ -189,6 +233,68 @@ describe("blocks of a fleet", () => {
       )
     }
     assert.deepStrictEqual(shown, [true, false])
+  })
+
+  it("F94 of a list with a most of items the oldest go, of a section too", async () => {
+    const list = { kind: "list", maxItems: 2 } as const
+    const board = { kind: "composite", sections: [{ name: "ships", schema: list }] } as const
+    await using fleet = await openFleet({
+      assistant: {
+        blocks: [
+          { label: "list", type: "core", schema: list },
+          { label: "board", type: "core", schema: board }
+        ]
+      }
+    })
+    for (const [label, where] of [
+      ["list", {}],
+      ["board", { section: "ships" }]
+    ] as const) {
+      const { id = "" } = (await fleet.blocks.find("desk", label)) ?? {}
+      const push = (value: string) => fleet.blocks.edit(id, { op: "push_item", value, ...where })
+      await push("Ann")
+      await push("Bob")
+      assert.deepInclude(await push("Cid"), { changed: true, dropped: 1 })
+      assert.match((await textOf(fleet, label)) ?? "", /1\. Bob\n2\. Cid$/)
+    }
+  })
+
+  it("F119 a log is read whole, whatever of it is shown, and each entry names who wrote it", async () => {
+    const entrySchema = { timestamp: false, agent: true, fields: [{ name: "said", type: "text" }] } as const
+    const log = { label: "log", type: "log", schema: { kind: "log", displayLimit: 2, entrySchema } } as const
+    const appending = { tool: "block_edit", arguments: { block: "log", action: "append", value: { said: "0" } } }
+    await using fleet = await openFleet({
+      tools: blockTools,
+      assistant: { blocks: [log] },
+      says: [{ calls: [appending] }, { text: "Done." }]
+    })
+    await fleet.answer("desk", "Log it.")
+    const { id = "" } = (await fleet.blocks.find("desk", "log")) ?? {}
+    for (let at = 1; at < 5; at++) await fleet.blocks.edit(id, { op: "append_log_entry", entry: { said: `${at}` } })
+    const { content, text } = await fleet.blocks.read(id)
+    assert.deepStrictEqual(
+      (content as ReadonlyArray<Record<string, unknown>>).map(({ said }) => said),
+      ["0", "1", "2", "3", "4"]
+    )
+    assert.deepInclude((content as ReadonlyArray<object>)[0], { agent: "desk" })
+    assert.lengthOf(text.split("\n"), 2)
+  })
+
+  it("F119 items of a list may be lists of items that have a schema", async () => {
+    const crew = { kind: "map", fields: [{ name: "name", type: "text" }] } as const
+    const ships = { kind: "list", itemSchema: { kind: "list", itemSchema: crew, maxItems: 2 } } as const
+    await using fleet = await openFleet({ assistant: { blocks: [{ label: "ships", type: "core", schema: ships }] } })
+    const { id = "" } = (await fleet.blocks.find("desk", "ships")) ?? {}
+    const push = (value: Json) => fleet.blocks.edit(id, { op: "push_item", value })
+    await push([{ name: "Ann" }, { name: "Bob" }])
+    const refused: ReadonlyArray<readonly [Json, RegExp]> = [
+      [{ name: "Ann" }, /an item of this list is a list/],
+      [["Ann"], /an object of its fields/],
+      [[{ name: 1 }], /takes a text/],
+      [[{ name: "a" }, { name: "b" }, { name: "c" }], /at most 2 items/]
+    ]
+    for (const [value, why] of refused) assert.match((await failureOf(push(value))).message, why)
+    assert.deepStrictEqual((await fleet.blocks.read(id)).content, [[{ name: "Ann" }, { name: "Bob" }]])
   })
 
   it("I1 a definition with a wrong block is refused with a sentence", () => {

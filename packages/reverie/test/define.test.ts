@@ -94,7 +94,18 @@ describe("defineAssistant", () => {
       { contexts: { plan: { overrides: { goal: "x" } } } },
       'its contexts.plan.overrides have no "goal"; there are system_'
     ],
-    [{ contexts: { sleep_consolidate: { tools: [] } } }, "its contexts.sleep_consolidate.tools has no effect: a step"]
+    [
+      { contexts: { sleep_consolidate: { tools: ["dig"] } } },
+      'its contexts.sleep_consolidate.tools name "dig"; there are noop, add_journal_entry'
+    ],
+    [
+      { contexts: { sleep_consolidate: { maxSteps: 11 } } },
+      "its contexts.sleep_consolidate.maxSteps is 11, and a dream"
+    ],
+    [
+      { contexts: { sleep_consolidate: { mode: "single_action" } } },
+      "its contexts.sleep_consolidate.mode has no effect"
+    ]
   ]
   it.each(wrong)("I2 refuses %j", (options, sentence) => {
     const said = refusal(() => defineAssistant({ ...clerk, tools: [look], ...options }))

@@ -4,9 +4,10 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { ModelError } from "@reverie/model"
+import type { ModelError, Prompt } from "@reverie/model"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { later } from "@reverie/testkit/later"
+import * as Effect from "effect/Effect"
 import { assert } from "vitest"
 import {
   type AssistantOptions,
@@ -29,14 +30,32 @@ export interface Request extends Omit<Partial<FleetOptions>, "model"> {
   readonly says?: Script | ReadonlyArray<Line | ModelError>
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
+  /** The model knows no tool calls. */
+  readonly plain?: boolean
+  /** The name of the model. */
+  readonly serves?: string
 }
 
 /** A fleet of a desk and a clerk, in memory unless said otherwise. */
-export const openFleet = ({ assistant, says = [{ text: "Good morning." }], tools = [], ...options }: Request = {}) => {
+export const openFleet = ({
+  assistant,
+  plain = false,
+  serves,
+  says = [{ text: "Good morning." }],
+  tools = [],
+  ...options
+}: Request = {}) => {
   const script = typeof says === "function" ? says : inTurn(says[0] ?? {}, ...says.slice(1))
+  const { model } = scriptedModel(script)
   return Fleet.open({
     data: ":memory:",
-    model: scriptedModel(script).model,
+    model:
+      plain || serves !== undefined
+        ? {
+            ...model,
+            serves: { provider: "scripted", model: serves ?? "scripted", ...(plain ? { tools: "json" as const } : {}) }
+          }
+        : model,
     fleet: defineFleet({
       assistants: ["desk", "clerk"].map((id) =>
         defineAssistant({ id, instructions: "You are under test.", tools, ...assistant })
@@ -65,4 +84,15 @@ export const failureOf = async (promise: Promise<unknown>): Promise<Error> => {
     return error
   }
   throw new Error("it was not refused")
+}
+
+/** A model that keeps what it was asked, and is content with everything. */
+export const heard = () => {
+  const prompts: Array<Prompt> = []
+  const says: Script = (prompt) =>
+    Effect.sync(() => {
+      prompts.push(prompt)
+      return { text: "Good." }
+    })
+  return { prompts, says }
 }

@@ -19,11 +19,15 @@ const wise: Script = (prompt) =>
 
 describe("sub-agents in the SDK", () => {
   it("A35 a task is handed on from outside, its report is waited for, and the tree tells what came back", async () => {
-    await using fleet = await openFleet({ says: wise, assistant: { subAgents: { budget: { tokens: 9_000 } } } })
+    await using fleet = await openFleet({
+      says: wise,
+      assistant: { subAgents: { maxConcurrent: 2, budget: { tokens: 9_000 } } }
+    })
     const task = await fleet.subAgents.delegate("clerk", "Count the ships")
     const report = await task.report()
     assert.deepInclude(report, { end: "completed", summary: "Nine ships.", cut: false })
     const subAgentTree = await fleet.subAgents.tree("clerk")
+    assert.deepStrictEqual(subAgentTree?.slots, { enabled: true, budget: 2, open: 0 })
     assert.deepInclude(subAgentTree?.spent, { tokens: 220, calls: 1 })
     const [child] = subAgentTree?.subAgents ?? []
     assert.deepInclude(child, { id: task.child, phase: "completed", state: "retired" })

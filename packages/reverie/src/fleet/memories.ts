@@ -19,7 +19,6 @@ import {
   historyHoldOf,
   type HistoryStart,
   historyStartOf,
-  isOfExtraction,
   planCompaction,
   skipReasons
 } from "@reverie/context"
@@ -184,10 +183,7 @@ export const compactionsIn = (
     const found = await run(readCompactions(address(id)))
     return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   },
-  messages: async (id, { range }) => {
-    const found = await run(readPast(address(id), range.from, Infinity, range.to))
-    return found.filter(({ message }) => !isOfExtraction(message))
-  },
+  messages: async (id, { range }) => run(readPast(address(id), range.from, Infinity, range.to)),
   historyStart: async (id) => historyStartOf(byKey(await records(id, ["state"]))),
   hold: async (id) => historyHoldOf(byKey(await records(id, ["state"]))),
   window: async (id, definitions = known) => {

@@ -2,7 +2,7 @@
 // Owns the form. Leaves every rule to the registry in `context`.
 // I1  Every operation of the registry is here, under its own name, with its typed errors as rejections.
 
-import { getPromptRegistry, type PromptRegistry, type PromptStore } from "@reverie/context"
+import { FILLED_GAPS, getPromptRegistry, type PromptRegistry, type PromptStore } from "@reverie/context"
 import type { TenantId } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
 
@@ -51,7 +51,7 @@ export const promptsOf = (tenant: TenantId, run: Run): Prompts => {
   const promised = Object.keys(verbs).map((name) => [
     name,
     async (...args: ReadonlyArray<unknown>) => {
-      const registry = await (opened ??= run(getPromptRegistry(tenant)))
+      const registry = await (opened ??= run(getPromptRegistry(tenant, FILLED_GAPS)))
       const verb = registry[name as keyof PromptRegistry] as Verb
       return run(typeof verb === "function" ? verb(...args) : verb)
     }

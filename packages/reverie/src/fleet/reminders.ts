@@ -1,7 +1,7 @@
 // Reminders: times that an assistant is to be reminded of something, set and cancelled by a program.
 // Owns `fleet.reminders`. Leaves rules to `assistant`, and hearing an order to the runtime.
 // R1  What is no rule is refused before anything is sent.
-// R2  An order is durable when it resolves; it is followed by whoever works on the assistant, also when it is halted.
+// R2  An order is durable when it resolves; the worker of the assistant follows it, also while the assistant is halted.
 
 import type { Reminder } from "@reverie/assistant/reminders"
 import { defined, type Receipt, ReminderRule } from "@reverie/protocol"

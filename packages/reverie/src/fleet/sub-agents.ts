@@ -12,6 +12,7 @@ import {
   type Assignment,
   isOpen,
   restore,
+  settingsNow,
   used
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
@@ -40,6 +41,14 @@ export interface BudgetView {
   readonly reserved: Amount
 }
 
+/** How many sub-agents an assistant may have at once, and how many it has. */
+export interface SubAgentSlots {
+  readonly enabled: boolean
+  /** The sources' `sub_agent_budget`. */
+  readonly budget: number
+  readonly open: number
+}
+
 /** One sub-agent, as its parent and the store see it. */
 export interface SubAgentView extends BudgetView {
   readonly id: string
@@ -56,12 +65,15 @@ export interface SubAgentView extends BudgetView {
   readonly until: number
   /** What went back to the one who sent it, once it has ended. */
   readonly returned?: Bound
+  /** Not there before its creation. */
+  readonly slots?: SubAgentSlots
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
 /** An assistant with its budget and its sub-agents. */
 export interface SubAgentsView extends BudgetView {
   readonly id: string
+  readonly slots: SubAgentSlots
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
@@ -90,6 +102,11 @@ export const budgetOf = (context: AssistantContext | undefined): BudgetView => {
     calls: gone.calls - spent.calls
   }
   return { granted, spent, reserved }
+}
+
+const slotsOf = (context: AssistantContext): SubAgentSlots => {
+  const { subAgentBudget: budget, subAgents: enabled } = settingsNow(context)
+  return { enabled, budget, open: context.subAgents.filter(isOpen).length }
 }
 
 const back = (granted: number | null, spent: number): number | null =>
@@ -123,6 +140,7 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
         until,
         ...budgetOf(own),
         ...returned,
+        ...defined({ slots: own === undefined ? undefined : slotsOf(own) }),
         subAgents: own === undefined ? [] : await below(child, own, inspect)
       }
     })
@@ -131,7 +149,8 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
 /** An assistant and everybody below it, as far as its snapshot still tells of them. */
 const subAgentTreeOf = async (id: string, inspect: Inspect): Promise<SubAgentsView | undefined> => {
   const context = contextIn(await inspect(id))
-  return context === undefined ? undefined : { id, ...budgetOf(context), subAgents: await below(id, context, inspect) }
+  if (context === undefined) return undefined
+  return { id, slots: slotsOf(context), ...budgetOf(context), subAgents: await below(id, context, inspect) }
 }
 
 /** The report that an entry sends home; undefined for any other. */

@@ -5,6 +5,7 @@
 
 import type { Directory, Team } from "@reverie/assistant"
 import { type Address, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
+import { Model } from "@reverie/model"
 import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -34,6 +35,7 @@ import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
+import { forModel } from "../options/contexts.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf } from "./ground.ts"
 import { profileOf } from "./profile.ts"
@@ -150,12 +152,20 @@ export interface Opened {
 
 type OnFailure = (address: Address, failure: HostFailure) => void
 
+/** The definitions as they are with the model of the fleet: found out once. */
+const definitionsLayer = ({ assistants }: FleetDefinition) =>
+  Layer.effect(
+    Definitions,
+    Effect.map(Model, ({ serves }) => {
+      const byName = new Map(assistants.map((each) => [each.name, forModel(each, serves?.model)]))
+      return { find: (name) => byName.get(name) }
+    })
+  )
+
 const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailure: OnFailure) => {
   const { faults, fleet, role = "all" } = options
-  const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
   return Layer.mergeAll(
-    profile.ports,
-    Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
+    definitionsLayer(fleet).pipe(Layer.provideMerge(profile.ports)),
     Layer.succeed(FleetDirectory, directoryOf(fleet)),
     faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
     // Standard output belongs to the program.

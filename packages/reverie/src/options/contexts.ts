@@ -3,15 +3,19 @@
 // K1  A kind of one's own is `tick_event` with changes; one of the seven has the values of the sources, with changes.
 // K2  A kind can only narrow what the assistant may do: what asks for more is refused, not cut.
 // K3  `maxSteps` of the assistant is what its events get: the sources' limit of 5 holds where nothing was asked for.
+// K4  Consolidation is no tick: its answers and tools are bounded by what the sources give it, not by those of the assistant.
 
 import { type ExecutionMode, executionModes, MAX_ITERATIONS } from "@reverie/assistant"
 import {
   type ContextTypeConfig,
   findContextType,
   getContextType,
+  needsOpening,
   RESERVED_COMPONENTS,
+  SLEEP_TOOLS,
   STATIC_COMPONENTS
 } from "@reverie/context"
+import type { Definition } from "@reverie/runtime"
 import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
 import { flag, flawOfShape, oneOf, type Shape, text, texts, whole } from "./shape.ts"
 
@@ -88,8 +92,8 @@ const narrow: Readonly<Record<string, { readonly of: ReadonlyArray<string>; read
     because: "its tools are those that save facts, and compaction.preCompactMaxIterations its rounds"
   },
   sleep_consolidate: {
-    of: ["description", "tokenBudget"],
-    because: "a step of a dream is one question without tools"
+    of: ["description", "maxSteps", "tools", "tokenBudget"],
+    because: "a dream consolidates with instructions and material of its own"
   }
 }
 
@@ -116,11 +120,20 @@ const flawOfContext = (of: string, context: ContextOption, owner: Owner): string
   if (limited !== undefined && idle !== undefined) return `${of}.${idle} has no effect: ${limited.because}`
   const part = unknownIn(context.components, [...parts.keys()])
   if (part !== undefined) return named(`${of}.components`, part, [...parts.keys()])
-  const tool = unknownIn(context.tools, owner.toolNames)
-  if (tool !== undefined) return named(`${of}.tools`, tool, owner.toolNames)
+  // A dream has tools of Reverie's own, and no steps of a tick.
+  const isDream = of === `${PREFIX}sleep_consolidate`
+  const toolNames = isDream ? SLEEP_TOOLS : owner.toolNames
+  const tool = unknownIn(context.tools, toolNames)
+  if (tool !== undefined) return named(`${of}.tools`, tool, toolNames)
   const category = unknownIn(context.toolCategories, toolCategories)
   if (category !== undefined) return named(`${of}.toolCategories`, category, toolCategories)
   const { maxSteps = 1 } = context
+  const { maxIterations } = getContextType("sleep_consolidate")
+  if (isDream) {
+    return maxSteps > maxIterations
+      ? `${of}.maxSteps is ${maxSteps}, and a dream asks at most ${maxIterations} times over what it reads at once`
+      : undefined
+  }
   return maxSteps > owner.maxSteps
     ? `${of}.maxSteps is ${maxSteps}, and the maxSteps of the assistant ${owner.maxSteps}: a context can only narrow it`
     : undefined
@@ -182,4 +195,21 @@ export const contextsOf = (
     base.set(name, changed(base.get(name) ?? findContextType(name) ?? own, option))
   }
   return base.size === 0 ? undefined : Object.freeze(Object.fromEntries(base))
+}
+
+// ForModel: an assistant as it is with the model that a fleet asks.
+// M1  A model that is named in `modelOverrides` has those limits, in every part that goes by them; what they leave out stays.
+// M2  A model that wants a user's words first is known by its name, unless the definition says.
+
+export const forModel = (definition: Definition, model: string | undefined): Definition => {
+  const { modelOverrides = {}, ...prompt } = definition.prompt ?? {}
+  const limits = model !== undefined && Object.hasOwn(modelOverrides, model) ? (modelOverrides[model] ?? {}) : {}
+  const firstMessageUser = prompt.firstMessageUser ?? (model !== undefined && needsOpening({ name: model }))
+  if (Object.keys(limits).length === 0 && !firstMessageUser) return definition
+  const { historyTokens, maxTokens, memoryTokens, reservedResponseTokens } = limits
+  return {
+    ...definition,
+    ...defined({ maxContextTokens: maxTokens, reservedResponseTokens }),
+    prompt: { ...prompt, ...defined({ memoryTokens, historyTokens }), firstMessageUser }
+  }
 }

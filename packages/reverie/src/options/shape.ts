@@ -142,10 +142,33 @@ const compactionShape: Shape = {
 
 const memoryShape: Shape = { recall: oneOf("auto", "off"), maxHits: whole(1), maxTokens: whole(1) }
 
+const limitsShape: Shape = {
+  maxTokens: whole(1),
+  memoryTokens: whole(0),
+  historyTokens: whole(1),
+  reservedResponseTokens: whole(1)
+}
+
+const promptShape: Shape = {
+  memoryTokens: whole(0),
+  historyTokens: whole(1),
+  maxMessagesCap: whole(1),
+  keepRecent: whole(1),
+  includeDescriptions: flag,
+  includeSchemas: flag,
+  activityEntriesLimit: whole(0, 1_000),
+  firstMessageUser: flag,
+  modelOverrides: (value) => {
+    const models = Object.keys(Object(value)).map((name) => [name, shaped(name, limitsShape)])
+    return flawOfShape("modelOverrides", value, Object.fromEntries(models))
+  }
+}
+
 /** What `defineAssistant` takes, with the names of the settings in the engine. What has a file of its own is judged there. */
 export const assistantShape = (settings: Readonly<Record<string, keyof Settings>>): Shape => ({
   id: text,
   instructions: text,
+  template: text,
   persona: text,
   tools: list,
   maxSteps: whole(1, MAX_ITERATIONS),
@@ -158,6 +181,7 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
   reservedResponseTokens: whole(1),
   compaction: shaped("compaction", compactionShape),
   memory: shaped("memory", memoryShape),
+  prompt: shaped("prompt", promptShape),
   blocks: list,
   recallScopes: list,
   settings: shaped(

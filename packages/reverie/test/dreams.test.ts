@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { defineAssistant, defineFleet, type Fact, Fleet } from "../src/index.ts"
+import { aDirectory } from "./rig.ts"
+
+/** What two people tell each other, each line a message of its own. */
+const lines: ReadonlyArray<readonly [from: string, text: string]> = [
+  ["Caroline", "Hey Mel! How long have you been married?"],
+  ["Melanie", "Five years already! [image: a photo of a bride in a wedding dress]"],
+  ["Caroline", "It's so special. They always make me smile, don't they?"],
+  ["Melanie", "I grow sunflowers in the yard. They brighten up my day."],
+  ["Caroline", "I went to a support group yesterday and it was so powerful."],
+  ["Melanie", "Caroline is my oldest friend from Sweden. [image: a picture of two women by a lake]"],
+  ["Caroline", "Do you have any pets, Mel?"],
+  ["Melanie", "I have a puppy that is called Oliver."],
+  ["Caroline", "I adopted a puppy in Oslo last year."],
+  ["Melanie", "You should take a look at this! [image: a photo of a dog]"]
+]
+
+const told = async (fleet: Fleet): Promise<void> => {
+  for (const [index, [from, text]] of lines.entries()) {
+    await fleet.post(
+      "desk",
+      { type: "message", text, at: Date.UTC(2023, 4, 8, 12, index) },
+      { id: `line-${index}`, from }
+    )
+  }
+  await fleet.idle()
+  await fleet.post("desk", { type: "sleep" })
+  await fleet.idle()
+}
+
+const pronounFirst = /^(?:he|she|it|they|their|his|her|its|this is|that is|that's|these are|those are)\b/i
+
+describe("a dream over a conversation, by rules alone", () => {
+  it("F49 facts have no pronoun without its noun, tell of no picture and ask nothing; no name alone links two", async () => {
+    await using fleet = await Fleet.open({
+      data: aDirectory(),
+      model: "offline",
+      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You only listen." })] })
+    })
+    await told(fleet)
+    const facts: ReadonlyArray<Fact> = await fleet.memory.facts("desk")
+    const texts = facts.map(({ text }) => text)
+    assert.includeMembers(texts, [
+      "Melanie told Caroline how long Melanie has been married: Five years already",
+      "Melanie grows sunflowers in the yard. They brighten up Melanie's day",
+      "Caroline went to a support group on 7 May 2023 and it was so powerful",
+      "Caroline adopted a puppy in Oslo in 2022"
+    ])
+    for (const text of texts) {
+      assert.notMatch(text, pronounFirst)
+      assert.notMatch(text, /\?|\b(?:shared|photo|picture)\b/i)
+    }
+    const reasons = facts.flatMap(({ links }) => links.map(({ why }) => why))
+    assert.isNotEmpty(reasons)
+    for (const why of reasons) assert.match(why, /^(?!(?:Caroline|Melanie|Mel|Sweden|Oliver|Oslo)(?:,|$))/)
+    const [report] = await fleet.memory.dreams("desk")
+    const pruning = report?.lines.find(({ operation }) => operation === "pruning")
+    assert.deepInclude(pruning, { proposed: 0, accepted: 0 })
+    for (const { name, read } of await fleet.memory.profiles("desk")) {
+      assert.strictEqual(read, facts.filter(({ entities }) => entities.includes(name)).length, name)
+    }
+  })
+})
