@@ -39,6 +39,8 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   PlacesTaken: Conflict,
   PromptConflict: Conflict,
   PromptUnreadable: Conflict,
+  NothingToUndo: Conflict,
+  ImportRefused: Malformed,
   ConsentNeeded: Forbidden,
   DelegationRefused: Conflict,
   FleetClosed: Unavailable,

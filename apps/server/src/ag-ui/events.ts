@@ -47,6 +47,8 @@ export type AgUiEvent =
       readonly type: "RUN_ERROR"
       readonly message: string
       readonly code: string
+      /** What a run had come to that was ended before it was done. */
+      readonly result?: { readonly outcome: string; readonly reply: string }
       readonly usage?: ReadonlyArray<Usage>
     }
   | { readonly type: "STEP_STARTED" | "STEP_FINISHED"; readonly stepName: string }

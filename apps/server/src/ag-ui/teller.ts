@@ -4,6 +4,7 @@
 // T2  A message, a tool call and a step that were opened are closed before the run is, and a run ends once.
 // T3  What was shown of a reply before it was committed is its beginning, or that message is closed and the committed
 //     text comes whole.
+// T4  A run that was ended before it was done is an error with its reason, after all that was said in it.
 
 import { defined, type EnvelopeId, type Message } from "@reverie/protocol"
 import { activityOf, type Entry } from "reverie"
@@ -51,6 +52,12 @@ export interface OpenApproval {
   readonly approval: string
   readonly tool: string
   readonly call: string
+}
+
+/** Why an answer is not whole, by the outcome of its tick. */
+const stopReasons: Readonly<Record<string, string>> = {
+  "max-iterations": "it made as many model calls as one tick may, and was not done",
+  cut: "its budget was used up before it was done"
 }
 
 const APPROVAL_REASON = "tool_approval"
@@ -229,9 +236,14 @@ export class Teller {
     // What was said by a tool, or by the members of a team, was no message of the model.
     const isNew = reply !== "" && !this.#texts.includes(reply) && this.#texts.join("\n\n") !== reply
     const { runId, threadId } = this.#told
+    const said = [...this.#closeMessage(), ...(isNew ? this.#wholeText(reply) : [])]
+    const message = stopReasons[outcome]
+    if (message !== undefined) {
+      const result = { outcome, reply }
+      return [...said, ...this.#over({ type: "RUN_ERROR", message, code: outcome, result, ...this.#usage() })]
+    }
     return [
-      ...this.#closeMessage(),
-      ...(isNew ? this.#wholeText(reply) : []),
+      ...said,
       ...this.#over({
         type: "RUN_FINISHED",
         threadId,

@@ -66,6 +66,30 @@ export const PromptTemplateView = Schema.Struct({
   version: Schema.Int
 })
 
+const ofPrompt = { key: Text(128) }
+
+/** What was written, newest first; `definition` is absent where it was deleted. */
+const PromptPast = Schema.Struct({
+  items: Schema.Array(
+    Schema.Struct({
+      version: Schema.Int,
+      at: Schema.Finite,
+      change: Schema.Literals(["written", "deleted", "restored"]),
+      restores: Schema.optionalKey(Schema.Int),
+      definition: Schema.optionalKey(Json)
+    })
+  )
+})
+
+/** The version that was seen; a newer one makes it a conflict. */
+const seen = { expected: WholeFromQuery }
+const undone = {
+  payload: Schema.Struct({ expected: Schema.optionalKey(Schema.Int) }),
+  /** What stands there now; nothing where it was created by what was undone. */
+  success: Schema.Struct({ definition: Schema.optionalKey(Json) }),
+  error: failures
+}
+
 export class PromptsGroup extends HttpApiGroup.make("prompts").add(
   HttpApiEndpoint.get("templates", "/v1/prompts", {
     success: Schema.Struct({ items: Schema.Array(PromptTemplateView) }),
@@ -88,7 +112,52 @@ export class PromptsGroup extends HttpApiGroup.make("prompts").add(
     }),
     success: Schema.Struct({ version: Schema.Int }),
     error: failures
-  })
+  }),
+  /** Deletes a template; a built-in one of its key is back. */
+  HttpApiEndpoint.delete("remove", "/v1/prompts/:key", {
+    params: ofPrompt,
+    query: seen,
+    success: Schema.Struct({ key: Schema.String }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("history", "/v1/prompts/:key/history", {
+    params: ofPrompt,
+    success: PromptPast,
+    error: failures
+  }),
+  /** Undoes the newest change of a template, and with every further call the one before it. */
+  HttpApiEndpoint.post("undo", "/v1/prompts/:key/undo", { params: ofPrompt, ...undone }),
+  /** Creates a component behind a static one, changes it, or moves it. */
+  HttpApiEndpoint.put("writeComponent", "/v1/prompt-components/:key", {
+    params: ofPrompt,
+    payload: Schema.Struct({
+      name: Schema.optionalKey(Text(200)),
+      /** Or the key of a template in `template`, whose text is copied. */
+      text: Schema.optionalKey(Text(100_000)),
+      template: Schema.optionalKey(Text(128)),
+      description: Schema.optionalKey(Text(2_000)),
+      role: Schema.optionalKey(Schema.Literals(["system", "user", "assistant", "tool"])),
+      enabled: Schema.optionalKey(Schema.Boolean),
+      /** The id of the static component that it stands behind. */
+      after: Schema.optionalKey(Schema.Int),
+      /** The version that was seen; a newer one makes it a conflict. 0 for a new one. */
+      expected: Schema.Int
+    }),
+    success: Schema.Struct({ id: Schema.Int, version: Schema.Int }),
+    error: failures
+  }),
+  HttpApiEndpoint.delete("removeComponent", "/v1/prompt-components/:key", {
+    params: ofPrompt,
+    query: seen,
+    success: Schema.Struct({ key: Schema.String }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("componentHistory", "/v1/prompt-components/:key/history", {
+    params: ofPrompt,
+    success: PromptPast,
+    error: failures
+  }),
+  HttpApiEndpoint.post("undoComponent", "/v1/prompt-components/:key/undo", { params: ofPrompt, ...undone })
 ) {}
 
 export const eventsHeaders = { "last-event-id": Schema.optionalKey(Text(40)) }

@@ -61,6 +61,9 @@ export interface SubAgentNode {
   readonly spent: typeof Amount.Type
   readonly reserved: typeof Amount.Type
   readonly returned?: typeof Bound.Type
+  readonly sub_agents_enabled?: boolean
+  readonly sub_agent_budget?: number
+  readonly sub_agents_open?: number
   readonly tools: ReadonlyArray<string>
   readonly subAgents: ReadonlyArray<SubAgentNode>
 }
@@ -74,6 +77,10 @@ export const SubAgentNode: Schema.Codec<SubAgentNode> = Schema.Struct({
   spent: Amount,
   reserved: Amount,
   returned: Schema.optionalKey(Bound),
+  /** Whether it may hand tasks on, to how many at once, and how many it has now; absent before its creation. */
+  sub_agents_enabled: Schema.optionalKey(Schema.Boolean),
+  sub_agent_budget: Schema.optionalKey(Schema.Int),
+  sub_agents_open: Schema.optionalKey(Schema.Int),
   /** What it may use. */
   tools: Schema.Array(Schema.String),
   subAgents: Schema.Array(Schema.suspend((): Schema.Codec<SubAgentNode> => SubAgentNode))

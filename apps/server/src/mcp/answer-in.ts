@@ -30,7 +30,8 @@ export const answerIn = async (
   for await (const event of events) {
     if (event.type === "RUN_ERROR") {
       const state = event["code"] === "halted" ? "halted" : "failed"
-      return { ...answer, state, reason: clip(textAt(event, "message"), WHOLE_CHARS) }
+      const reply = clip(textAt(event["result"], "reply"), WHOLE_CHARS)
+      return { ...answer, state, reply, reason: clip(textAt(event, "message"), WHOLE_CHARS) }
     }
     if (event.type !== "RUN_FINISHED") continue
     const outcome = event["outcome"]

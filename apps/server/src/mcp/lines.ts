@@ -30,12 +30,13 @@ export const factLine = ({ at: saidAt, id, state, text, trust }: Fact): Memory =
 
 export const journalLine = ({ key, value }: { readonly key: string; readonly value: Json }): Memory => {
   const content = at(value, "content")
-  const when = at(value, "at")
+  const timestamp = at(value, "timestamp")
+  const when = at(value, "at") ?? (typeof timestamp === "string" ? Date.parse(timestamp) : undefined)
   return {
     id: key,
     kind: "journal",
     text: clip(typeof content === "string" ? content : JSON.stringify(value), MAX_CHARS),
-    ...defined({ at: typeof when === "number" ? when : undefined })
+    ...defined({ at: typeof when === "number" && !Number.isNaN(when) ? when : undefined })
   }
 }
 

@@ -60,7 +60,7 @@ export const overviewOf = async (
   const { version } = await living(fleet, id)
   const [facts, others, blocks] = await Promise.all([
     factsOf(fleet, id, version),
-    fleet.memory.records(id, ["entity", "passage", "journal", "dream", "compaction"]),
+    fleet.memory.records(id, ["entity", "passage", "journal", "episode", "dream", "compaction"]),
     fleet.blocks.list(id)
   ])
   const countOf = (kind: string): number => others.filter((row) => row.kind === kind).length
@@ -69,7 +69,7 @@ export const overviewOf = async (
     quarantined: facts.filter(({ state }) => state === "quarantined").length,
     profiles: countOf("entity"),
     passages: countOf("passage"),
-    journal: countOf("journal"),
+    journal: countOf("journal") + countOf("episode"),
     dreams: countOf("dream"),
     compactions: countOf("compaction"),
     blocks: blocks.map((block) => summaryOf(block, boundOf(isWhole, TEXT_CHARS)))
@@ -107,10 +107,12 @@ export const journalPage = async (
   await living(fleet, id)
   // An entry that says no time is older than all that do.
   const datedRow = ({ key, value }: { readonly key: string; readonly value: Json }) => {
-    const at: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "at") : undefined
-    return { id: key, at: typeof at === "number" ? at : 0 }
+    const told = typeof value === "object" && value !== null ? value : {}
+    const timestamp: unknown = Reflect.get(told, "timestamp")
+    const at: unknown = Reflect.get(told, "at") ?? (typeof timestamp === "string" ? Date.parse(timestamp) : 0)
+    return { id: key, at: typeof at === "number" && !Number.isNaN(at) ? at : 0 }
   }
-  const rows = newestFirst(await fleet.memory.records(id, ["journal"]), datedRow)
+  const rows = newestFirst(await fleet.memory.records(id, ["journal", "episode"]), datedRow)
   const { items, next } = pageOf(rows, datedRow, asked)
   return { items: items.map(({ key, value }) => ({ key, value: clipAll(value, TEXT_CHARS) as Json })), next }
 }

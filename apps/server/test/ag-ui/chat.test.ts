@@ -182,6 +182,24 @@ describe("a chat", () => {
     assert.deepInclude(endOf(halted), { type: "RUN_ERROR", code: "halted" })
   })
 
+  test("T4 a run that ran out of steps or of budget is an error with its reason, after all it had said", async () => {
+    const more = { text: "I look again.", calls: [{ tool: "look", arguments: { at: "sea" } }] }
+    const ends = [
+      { assistant: { maxSteps: 2 }, code: "max-iterations", message: /as many model calls as one tick may/ },
+      { assistant: { budget: { calls: 1 } }, code: "cut", message: /budget was used up/ }
+    ]
+    for (const { assistant, code, message } of ends) {
+      await using rig = await aRig({ assistant, says: [more, more, more] })
+      const events = await allIn(await rig.chat.run("desk", "run-1", "What is there?"))
+      const end = endOf(events)
+      assert.deepInclude(end, { type: "RUN_ERROR", code })
+      assert.match(String(end["message"]), message)
+      assert.include(String(Reflect.get(end["result"] as object, "reply")), "I look again.")
+      assert.strictEqual(textsIn(events)[0], "I look again.")
+      assert.deepStrictEqual(endOf(await allIn(await rig.chat.answers("desk", "run-1"))), { ...end })
+    }
+  })
+
   test("R2 R1 where nothing is heard of it the run is reported out of the ledger, text by text", async () => {
     const fleet = await openFleet({ tenant: "north", tools: [look, sink], says: [looking, { text: "Two ships." }] })
     Object.assign(fleet, { on: () => () => {} })

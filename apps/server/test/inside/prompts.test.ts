@@ -1,3 +1,5 @@
+import type { Script } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { HOSTILE } from "./seed.ts"
@@ -28,6 +30,88 @@ describe("prompts", () => {
     const others = await ask("south", ({ prompts }) => prompts.templates())
     assert.isNotEmpty(others.items)
     assert.isUndefined(others.items.find(({ key }) => key === "greeting"))
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
+  test("F112 F26 a template written by HTTP begins the next prompt, and an undo the one after it", async () => {
+    const shown: Array<string> = []
+    const says: Script = ({ messages }) => {
+      shown.push(messages[0]?.content ?? "")
+      return Effect.succeed({ text: "Good." })
+    }
+    await using fleet = await openFleet({ tenant: "north", says })
+    const ask = asker(fleet)
+    const template = { params: { key: "default" } }
+    const write = (text: string, expected: number) =>
+      ask("north", ({ prompts }) => prompts.write({ ...template, payload: { name: "Ours", text, expected } }))
+    await fleet.answer("desk", "One?")
+    const first = shown.at(-1)
+    assert.strictEqual(await refusalOf(write("Hello {stranger}", 0)), "Malformed")
+    const { version } = await write("The harbour of {assistant}.", 0)
+    await fleet.answer("desk", "Two?")
+    assert.strictEqual(shown.at(-1), "The harbour of desk.\n\nYou are under test.")
+    const past = await ask("north", ({ prompts }) => prompts.history(template))
+    assert.deepStrictEqual(
+      past.items.map((item) => [item.version, item.change]),
+      [[1, "written"]]
+    )
+    assert.strictEqual(
+      await refusalOf(ask("north", ({ prompts }) => prompts.remove({ ...template, query: { expected: version + 1 } }))),
+      "Conflict"
+    )
+    const undone = await ask("north", ({ prompts }) => prompts.undo({ ...template, payload: { expected: version } }))
+    assert.deepStrictEqual(undone, {})
+    await fleet.answer("desk", "Three?")
+    assert.strictEqual(shown.at(-1), first)
+  })
+
+  test("F27 F28 F29 components are written, switched off, moved, deleted and brought back by HTTP", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const shown: Array<string> = []
+    const says: Script = ({ messages }) => {
+      shown.push(messages.map(({ content }) => content).join("|"))
+      return Effect.succeed({ text: "Good." })
+    }
+    await using fleet = await openFleet({ tenant: "north", says })
+    const ask = asker(fleet, heard)
+    const weather = { params: { key: "weather" } }
+    const write = (payload: object) =>
+      ask("north", ({ prompts }) => prompts.writeComponent({ ...weather, payload: payload as { expected: number } }))
+    const isShown = async (): Promise<boolean> => {
+      await fleet.answer("desk", "And now?")
+      return shown.at(-1)?.includes("Sunny for desk.") === true
+    }
+    assert.strictEqual(await refusalOf(write({ text: "Sunny.", expected: 0 })), "Malformed")
+    assert.deepStrictEqual(await write({ text: "Sunny for {assistant}.", after: 1000, expected: 0 }), {
+      id: 1001,
+      version: 1
+    })
+    assert.isTrue(await isShown())
+    assert.strictEqual(await refusalOf(write({ enabled: false, expected: 7 })), "Conflict")
+    await write({ enabled: false, expected: 1 })
+    assert.isFalse(await isShown())
+    const moved = await write({ after: 2000, enabled: true, expected: 2 })
+    assert.strictEqual(moved.id, 2001)
+    assert.isTrue(await isShown())
+    await ask("north", ({ prompts }) => prompts.removeComponent({ ...weather, query: { expected: moved.version } }))
+    assert.isFalse(await isShown())
+    const { definition } = await ask("north", ({ prompts }) => prompts.undoComponent({ ...weather, payload: {} }))
+    assert.deepInclude(definition, { key: "weather", id: 2001 })
+    assert.isTrue(await isShown())
+    const copied = await write({ template: "reflection", expected: 6 })
+    const { items } = await ask("north", ({ prompts }) => prompts.components())
+    const kept = items.find((item) => Reflect.get(item as object, "key") === "weather") as object
+    assert.include(String(Reflect.get(kept, "content")), "Look back on what you did")
+    assert.strictEqual(Reflect.get(kept, "version"), copied.version)
+    const past = await ask("north", ({ prompts }) => prompts.componentHistory(weather))
+    assert.include(
+      past.items.map(({ change }) => change),
+      "deleted"
+    )
+    assert.strictEqual(
+      await refusalOf(ask("north:ro", ({ prompts }) => prompts.undoComponent({ ...weather, payload: {} }))),
+      "Forbidden"
+    )
     assert.deepStrictEqual(heard.trouble, [])
   })
 

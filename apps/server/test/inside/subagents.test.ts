@@ -21,7 +21,7 @@ const rig = async (heard?: Heard, says: Script = wise) => {
     tenant: "north",
     says,
     tools: selfTools,
-    assistant: { subAgents: { budget: { tokens: 9_000 } } }
+    assistant: { subAgents: { maxConcurrent: 2, budget: { tokens: 9_000 } } }
   })
   await fleet.forTenant("south").create("desk")
   return { fleet, ask: asker(fleet, heard) }
@@ -53,6 +53,20 @@ describe("subAgentTree", () => {
     assert.includeMembers([...(below?.tools ?? [])], ["finish_task", "add_goal"])
     assert.notIncludeMembers([...(below?.tools ?? [])], ["go_to_sleep", "decompose_goal"])
     assert.deepStrictEqual(heard.trouble, [])
+  })
+
+  test("F121 sub_agent_budget is found under that name, with how many of it are open", async () => {
+    const slow: Script = (prompt) => (isChild(prompt) ? Effect.never : Effect.succeed({ text: "ok" }))
+    const { ask, fleet } = await rig(undefined, slow)
+    await using _ = fleet
+    const { child } = await ask("north", ({ subAgentTree }) =>
+      subAgentTree.delegate({ params: { id: "desk" }, payload: { task: "Count" } })
+    )
+    while ((await fleet.inspect(child)) === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+    const root = await ask("north", ({ subAgentTree }) => subAgentTree.tree(tree))
+    assert.deepInclude(root, { sub_agents_enabled: true, sub_agent_budget: 2, sub_agents_open: 1 })
+    assert.deepInclude(root.subAgents[0], { sub_agents_enabled: false })
+    await fleet.subAgents.cancel(child)
   })
 
   test("a sub-agent is ended by anyone who may; no one sees or ends another tenant's", async () => {

@@ -3,7 +3,7 @@
 // Y1  A sub-agent is shown with no tool that anybody above it lacks, as it is hosted with none.
 
 import { defined } from "@reverie/protocol"
-import type { DefinitionView, Fleet, SubAgentView } from "reverie"
+import type { DefinitionView, Fleet, SubAgentSlots, SubAgentView } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type SubAgentNode, Unavailable } from "../../api/index.ts"
@@ -47,6 +47,12 @@ const toldTask = async (fleet: ReadFleet, id: string): Promise<string | undefine
   return undefined
 }
 
+/** Under the names of the sources. */
+const slotsJson = (slots: SubAgentSlots | undefined) =>
+  slots === undefined
+    ? {}
+    : { sub_agents_enabled: slots.enabled, sub_agent_budget: slots.budget, sub_agents_open: slots.open }
+
 const nodesBelow = async (
   fleet: ReadFleet,
   parent: string,
@@ -59,7 +65,7 @@ const nodesBelow = async (
   )
   const nodes: Array<SubAgentNode> = []
   for (const each of subAgents) {
-    const { call, granted, id, phase, reserved, returned, spent, state, until } = each
+    const { call, granted, id, phase, reserved, returned, slots, spent, state, until } = each
     const task = handedOn.get(call) ?? (state === "planned" ? undefined : await toldTask(fleet, id))
     nodes.push({
       id,
@@ -71,6 +77,7 @@ const nodesBelow = async (
       spent,
       reserved,
       ...defined({ returned }),
+      ...slotsJson(slots),
       tools: toolsOf(each, definitions),
       subAgents: await nodesBelow(fleet, id, each.subAgents, definitions)
     })
@@ -80,7 +87,7 @@ const nodesBelow = async (
 
 const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
   const { state } = await living(fleet, id)
-  const { granted, reserved, spent, subAgents } = found(
+  const { granted, reserved, slots, spent, subAgents } = found(
     await fleet.subAgents.tree(id),
     `snapshot of ${id} that can be read`
   )
@@ -91,6 +98,7 @@ const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
     granted,
     spent,
     reserved,
+    ...slotsJson(slots),
     tools: (definitions.get(state.definition)?.tools ?? []).map(({ name }) => name),
     subAgents: await nodesBelow(fleet, id, subAgents, definitions)
   }
