@@ -200,6 +200,15 @@ test("Compactions: why each was made, and one may be ordered where the state acc
   await tab.close()
 })
 
+test("F121 Sub-agents: how many it may have at once stands there as sub_agent_budget", async () => {
+  const tab = await openTab(browser, api.url)
+  await tab.open(`${home}/subagents`, "subagents")
+  const slots = tab.page.locator("[data-slots]")
+  await slots.waitFor()
+  expect(await slots.textContent()).toBe("sub_agent_budget 3: 2 open now")
+  await tab.close()
+})
+
 test("Replay: arrows step, a breakpoint stops, the life is verified, a fork shows its difference", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

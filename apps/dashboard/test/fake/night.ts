@@ -72,6 +72,9 @@ const subAgentTree = (id: string): Answer<"GET /v1/assistants/:id/subagents"> =>
   granted: bound(200_000),
   spent: bound(61_000),
   reserved: bound(40_000),
+  sub_agents_enabled: true,
+  sub_agent_budget: 3,
+  sub_agents_open: 2,
   tools: ["delegate_task", "send_message", "release_crane", "list_berths"],
   subAgents: [
     {

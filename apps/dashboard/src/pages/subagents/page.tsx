@@ -187,6 +187,17 @@ const Tree = ({ measure, onCancel, root }: { root: Node; measure: Measure; onCan
   </table>
 )
 
+/** How many it may have at once, and how many it has, under the name of the sources. */
+const Slots = ({ root }: { root: Node }) => {
+  const { sub_agent_budget: budget, sub_agents_enabled: enabled, sub_agents_open: open } = root
+  if (budget === undefined) return null
+  return (
+    <p className="mb-2 text-ink-2" data-slots={budget}>
+      <code>sub_agent_budget</code> {budget}: {enabled === true ? `${open ?? 0} open now` : "it may hand no task on"}
+    </p>
+  )
+}
+
 const Counted = ({ measure, onPick }: { measure: Measure; onPick: (measure: Measure) => void }) => (
   <label className="flex items-center gap-2 text-ink-2">
     counted in
@@ -233,6 +244,7 @@ const SubAgentsPage = () => {
         {(root) => (
           <>
             <Section title="Tree" className="overflow-x-auto" side={<Legend />}>
+              <Slots root={root} />
               <Tree root={root} measure={measure} onCancel={cancel} />
               {root.subAgents.length > 0 ? null : (
                 <Empty title="No sub-agents">
