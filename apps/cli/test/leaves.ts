@@ -31,7 +31,8 @@ const fitting: Readonly<Record<string, string>> = {
   value: "x",
   text: "x",
   block: "notes",
-  what: "notes"
+  what: "notes",
+  key: "default"
 }
 
 /** The arguments that it must have, and texts that it would read from a pipe otherwise. */

@@ -101,6 +101,7 @@ f0 (superseded: f1, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
 
 1 profile`
     )
+    assert.include(profilesText("desk", [{ ...profile, read: 213 }]), "made of 213 observations)")
     const lines = [
       { operation: "consolidate", steps: 2, read: 10, proposed: 4, accepted: 3, tokens: 900, elapsed_ms: 12 }
     ]

@@ -2,7 +2,7 @@
 
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
-import { Fleet, FleetReader } from "reverie"
+import { defineAssistant, defineFleet, defineTool, Fleet, FleetReader } from "reverie"
 import { afterAll, assert, beforeAll, describe, test, vi } from "vitest"
 import { type Said, temporary } from "./command-line.ts"
 import { corpus, definition, fill, type HostileFleet } from "./hostile-fleet.ts"
@@ -191,6 +191,24 @@ describe("through a server", () => {
       assert.strictEqual(JSON.parse(denied.stdout).assistant.state, "awake.idle", denied.stdout)
       const asked = await said(["run", "-p", "Good morning", "--agent", "clara", "--url", server.url, "--json"])
       assert.isTrue(JSON.parse(asked.stdout).ok, asked.stderr)
+    } finally {
+      await server.close()
+    }
+  })
+
+  test("T4 an answer that ran out of steps at a server is no success", async () => {
+    const look = defineTool({ name: "look", description: "Looks.", run: () => "Two ships." })
+    const hurried = defineFleet({
+      assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [look], maxSteps: 1 })]
+    })
+    await using place = await temporary()
+    await using fleet = await Fleet.open({ fleet: hurried, data: join(place.path, "data"), model: "offline" })
+    const server = await openServer({ fleet, role: "all", tokens: [] })
+    try {
+      const at = ["--agent", "clerk", "--url", server.url, "--json"]
+      const asked = await said(["run", "-p", "/look {}", ...at])
+      assert.deepStrictEqual([asked.code, JSON.parse(asked.stdout).error.code], [1, "answer-failed"], asked.stderr)
+      assert.match(JSON.parse(asked.stdout).error.message, /clerk was not done: .*as many model calls/)
     } finally {
       await server.close()
     }

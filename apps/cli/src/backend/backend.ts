@@ -69,7 +69,6 @@ type Contract = Effect.Success<
 >
 
 const MOST_FOUND = 100
-/** Ids in one request. */
 const MOST_NAMED = 10_000
 const POLL_MILLIS = 150
 const ID_FORM = /^[A-Za-z0-9._:@#+-]{1,128}$/
@@ -83,6 +82,7 @@ const keyed = (key: string | undefined) => ({ headers: defined({ "idempotency-ke
 export class Backend implements AsyncDisposable {
   readonly #transport: Transport
   readonly #clients = new Map<string, Promise<unknown>>()
+  readonly prompts = <A, E>(call: (api: Contract["prompts"]) => Effect.Effect<A, E>) => this.#ask("prompts", call)
 
   constructor(transport: Transport) {
     this.#transport = transport
@@ -344,7 +344,6 @@ export class Backend implements AsyncDisposable {
     return told
   }
 
-  /** Says something and reads what comes back. */
   ask(id: string, text: string, question: Question): AsyncIterable<Part> {
     return this.#transport.ask(id, text, question, () => this.send(id, text, question))
   }

@@ -37,6 +37,13 @@ const awayIn = (value: unknown): Part => {
   }
 }
 
+type StopOutcome = Extract<Part, { readonly type: "stopped" }>["outcome"]
+
+/** What the SDK calls an end before it was done. */
+const stopCodes: Readonly<Record<StopOutcome, string>> = { "max-iterations": "StepsSpent", cut: "BudgetSpent" }
+
+const isStop = (code: unknown): code is StopOutcome => typeof code === "string" && Object.hasOwn(stopCodes, code)
+
 class AnswerReader {
   /** Of every reading so far, how many parts were told. */
   #told = 0
@@ -86,6 +93,7 @@ class AnswerReader {
       case "RUN_ERROR":
         if (event["code"] === "halted")
           return [{ type: "halted", error: { code: "Halted", message: text(event["message"]) } }]
+        if (isStop(event["code"])) return [this.#stopOf(event["code"], event)]
         return [
           {
             type: "failed",
@@ -97,6 +105,13 @@ class AnswerReader {
       default:
         return []
     }
+  }
+
+  /** A run that was ended before it was done. */
+  #stopOf(outcome: StopOutcome, event: Fields): Part {
+    const told = isFields(event["result"]) ? event["result"] : {}
+    const error = { code: stopCodes[outcome], message: text(event["message"]) }
+    return { type: "stopped", outcome, reply: text(told["reply"]) || this.#said, error }
   }
 
   #endOf(event: Fields): Part {

@@ -64,12 +64,17 @@ export const factsText = (self: string, facts: ReadonlyArray<Fact>): string => {
   return [...sorted.map(factText), "", `${counted(facts.length, "fact")}, of which ${active} hold`].join("\n")
 }
 
-const profileLines = ({ attributes, name, observations, relationship, type }: EntityProfile): ReadonlyArray<string> => [
-  `${onOneLine(name, 80)} (${type}, met ${counted(relationship.interactions, "time")}, last ${dayOf(relationship.last_at)})`,
-  ...attributes.map(
+const headOf = ({ name, read, relationship, type }: EntityProfile): string => {
+  const made = read === undefined ? "" : `, made of ${counted(read, "observation")}`
+  return `${onOneLine(name, 80)} (${type}, met ${counted(relationship.interactions, "time")}, last ${dayOf(relationship.last_at)}${made})`
+}
+
+const profileLines = (profile: EntityProfile): ReadonlyArray<string> => [
+  headOf(profile),
+  ...profile.attributes.map(
     ({ evidence, text }) => `   ${onOneLine(text, MAX_TEXT)} (${counted(evidence.length, "piece")} of evidence)`
   ),
-  ...observations
+  ...profile.observations
     .filter(({ digested }) => !digested)
     .map(({ at, text }) => `   not digested yet: ${onOneLine(text, MAX_TEXT)} (${dayOf(at)})`)
 ]

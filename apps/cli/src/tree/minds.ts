@@ -1,4 +1,4 @@
-// Minds: the part of the tree about what assistants remember: memory, compactions, dreams, reminders, replay.
+// Minds: the part of the tree about what assistants remember and what prompts hold: memory, compactions, dreams, reminders, prompts, replay.
 
 import { Argument, type Command, Option } from "commander"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
@@ -172,6 +172,75 @@ const addReminders = (root: Command, trunk: Trunk): void => {
   )
 }
 
+const addKind = (command: Command): Command =>
+  command.option("--component", "a component between the static ones, and no template", false)
+
+const addVersion = (command: Command): Command =>
+  addKind(command).addOption(new Option("--expected <version>", "change this version or none").argParser(whole))
+
+const addPromptReadings = (prompts: Command, { stop, ...trunk }: Trunk): void => {
+  const ls = leaf(prompts, "ls", {
+    kind: "list",
+    says: "list the templates, or the components of every prompt",
+    example: "prompts ls --component",
+    isDefault: true
+  })
+  does(addKind(ls), { stop, ...trunk }, async (options) => (await import("../commands/prompts.ts")).list(options, stop))
+  const show = leaf(prompts, "show <key>", {
+    kind: "look",
+    says: "show the text of one",
+    example: "prompts show default"
+  })
+  does(addKind(show), { stop, ...trunk }, async (options, key) =>
+    (await import("../commands/prompts.ts")).show(key, options, stop)
+  )
+  const history = leaf(prompts, "history <key>", {
+    kind: "list",
+    says: "list the versions of one, the newest first",
+    example: "prompts history default"
+  })
+  does(addKind(history), { stop, ...trunk }, async (options, key) =>
+    (await import("../commands/prompts.ts")).history(key, options, stop)
+  )
+}
+
+const addPrompts = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const prompts = branch(root, "prompts", "show and change the templates and components that prompts are made of")
+  addPromptReadings(prompts, trunk)
+  const write = leaf(prompts, "write <key> [text]", {
+    kind: "order",
+    says: "write a template or a component; the next prompt has it",
+    example: 'prompts write weather "It is {weather}." --component --after 1000'
+  })
+    .option("--name <name>", "what it is called")
+    .option("--description <text>", "what it is for")
+    .option("--category <word>", "of a template: system_prompt, reflection, or a word of yours")
+    .addOption(new Option("--role <role>", "of a component").choices(["system", "user", "assistant", "tool"]))
+    .addOption(new Option("--after <id>", "of a component: the static one that it stands behind").argParser(whole))
+    .option("--template <key>", "of a component: the template whose text it gets")
+    .addOption(new Option("--enabled <answer>", "of a component: whether it is shown").choices(["yes", "no"]))
+  does(addVersion(write), trunk, async (options, key, text) =>
+    (await import("../commands/prompts.ts")).write(key, text, options, stop)
+  )
+  const rm = leaf(prompts, "rm <key>", {
+    kind: "order",
+    says: "delete one; a built-in template of its key is back",
+    example: "prompts rm default"
+  })
+  does(addVersion(rm), trunk, async (options, key) =>
+    (await import("../commands/prompts.ts")).remove(key, options, stop)
+  )
+  const undo = leaf(prompts, "undo <key>", {
+    kind: "order",
+    says: "undo the newest change of one, and the one before it when called again",
+    example: "prompts undo default"
+  })
+  does(addVersion(undo), trunk, async (options, key) =>
+    (await import("../commands/prompts.ts")).undo(key, options, stop)
+  )
+}
+
 const addReplay = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const replay = leaf(root, "replay <id>", {
@@ -201,5 +270,6 @@ export const addMinds = (root: Command, trunk: Trunk): void => {
   addMemory(root, trunk)
   addNights(root, trunk)
   addReminders(root, trunk)
+  addPrompts(root, trunk)
   addReplay(root, trunk)
 }

@@ -10,7 +10,7 @@ import { CommandFailed } from "../../failure.ts"
 import { loadFleet } from "../../running/fleet-file.ts"
 import { unfinished } from "../../host.ts"
 import { named } from "../../named.ts"
-import { note, painted, say, sayJson } from "../../output.ts"
+import { say, sayJson } from "../../output.ts"
 import { saidOrPiped } from "../../consent.ts"
 import { plain, counted } from "../../texts/plain.ts"
 import { findBackend, serverFor, type Where } from "../../backend/find-backend.ts"
@@ -93,11 +93,15 @@ const answerOf = async (
   backend: Backend,
   to: string,
   prompt: string,
-  { id, jsonl }: Pick<RunOptions, "id" | "jsonl">
+  { id, json, jsonl }: Pick<RunOptions, "id" | "json" | "jsonl">
 ): Promise<Answer> => {
   for await (const part of backend.ask(to, prompt, id === undefined ? {} : { id })) {
     if (jsonl) sayJson(part)
     if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
+    if (part.type === "stopped") {
+      if (!jsonl && !json && part.reply !== "") say(plain(part.reply))
+      throw new CommandFailed("answer-failed", `${to} was not done: ${part.error.message}`)
+    }
     if (part.type === "failed") throw noAnswer(to, part.error.message)
     if (part.type === "approval") {
       throw new CommandFailed("approval-needed", `${to} waits for approval of ${part.tool} (${part.approval})`)
@@ -165,7 +169,6 @@ export const askOnce = async (backend: Backend, name: string, prompt: string, op
     const { outcome, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
     if (json) sayJson({ ok: true, agent: to, reply, outcome })
     else if (!jsonl) say(plain(reply))
-    if (outcome === "max-iterations") note(painted("yellow", "it ran out of iterations"))
     return 0
   } catch (error) {
     const bound = because()
