@@ -10,7 +10,7 @@ export interface Row {
 const row = (id: string, issue: number, title: string): Row => ({ id, issue, title })
 
 /** Every row of these issues has at least one passing test that cites it. */
-export const enforcedIssues: ReadonlyArray<number> = [2, 3, 4]
+export const enforcedIssues: ReadonlyArray<number> = [2, 3, 4, 15]
 
 /** Rows of later issues that are proved already, and stay so. */
 export const enforcedRows: ReadonlyArray<string> = []
