@@ -38,6 +38,8 @@ const FACTS_A_NIGHT = 25
 const VISITOR_MESSAGES = 200
 const OBSERVATIONS = 20
 const COMPACTION_MESSAGES = 40
+/** What the extraction before a compaction writes down at most, and what a journal has at hand. */
+const EXTRACTED_ENTRIES = 10
 const JOURNAL_ENTRIES = 90
 const SHOWN_MESSAGES = 20
 /** As many letters as the summary of a compaction may have behind a window of 8,000 tokens. */
@@ -201,7 +203,8 @@ const compactionAfter = (past: Past, place: number): ReadonlyArray<RecordChange>
 /** Its records at the end: the newest journal, and where the history begins that it is shown. */
 const recordsAtTheEnd = (past: Past): ReadonlyArray<RecordChange> => {
   const { messages } = past
-  const places = Array.from({ length: Math.min(JOURNAL_ENTRIES, messages) }, (_, index) => messages - 1 - index)
+  const extracted = EXTRACTED_ENTRIES * Math.floor(messages / COMPACTION_MESSAGES)
+  const places = Array.from({ length: Math.min(JOURNAL_ENTRIES, extracted) }, (_, index) => messages - 1 - index)
   const journal = places.map((place): RecordChange => ({
     kind: "journal",
     key: `entry_${place}_0`,

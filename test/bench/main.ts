@@ -1,4 +1,5 @@
 // npm run bench -- context|memory|page|rules|server|tick [--short] [--json]
+// npm run bench -- tick --beside <another checkout, installed> [--rounds N] [--short] [--json]
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
@@ -18,6 +19,7 @@ import { benchRecall } from "./recall.ts"
 import { benchRules } from "./rules.ts"
 import { benchServer } from "./server.ts"
 import { benchTick } from "./tick.ts"
+import { benchTickBeside } from "./tick-beside.ts"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -26,6 +28,8 @@ const { positionals, values } = parseArgs({
     short: { type: "boolean", default: false },
     data: { type: "string" },
     profiles: { type: "string" },
+    beside: { type: "string" },
+    rounds: { type: "string", default: "10" },
     assistants: { type: "string", default: "1000000" }
   }
 })
@@ -51,7 +55,11 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   page: benchPage,
   rules: benchRules,
   server: benchServer,
-  tick: benchTick,
+  tick: (isShort) => {
+    const rounds = Number(values.rounds)
+    if (!Number.isInteger(rounds) || rounds < 1) refuse("--rounds takes a whole number")
+    return values.beside === undefined ? benchTick(isShort) : benchTickBeside(values.beside, isShort, rounds)
+  },
   fleet: (isShort) =>
     benchFleet({ isShort, ...(values.profiles === undefined ? {} : { profiles: resolve(values.profiles) }) }),
   idle: () => {

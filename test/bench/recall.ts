@@ -8,6 +8,7 @@
 //     The listener is asked to listen only, for it has nothing to say among others: it calls noop after each message. The
 //     targets are judged on it. The answerer says something after each message, as any assistant does that is spoken to;
 //     its figures are given beside, and not judged.
+// R4  The profile of each who speaks was made of every fact that names them: as many were read as there are.
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -43,8 +44,17 @@ interface Pair {
   readonly after: Scores
 }
 
+/** How many facts name someone, and of how many of them the profile was made. */
+interface Read {
+  readonly facts: number
+  readonly read: number
+}
+
+type Profiled = Readonly<Record<string, Read>>
+
 interface Lived extends Pair {
   readonly facts: number
+  readonly profiles: Profiled
   readonly seconds: number
 }
 
@@ -142,7 +152,24 @@ interface Witnessed {
   readonly before: ReadonlyArray<Marked>
   readonly after: ReadonlyArray<Marked>
   readonly facts: number
+  readonly profiles: Profiled
   readonly seconds: number
+}
+
+/** Of those who speak. */
+const profiledIn = async (fleet: Fleet, turns: ReadonlyArray<Turn>): Promise<Profiled> => {
+  const facts = await fleet.memory.facts(ID)
+  const profiles = await fleet.memory.profiles(ID)
+  const speakers = [...new Set(turns.map(({ from }) => from))]
+  return Object.fromEntries(
+    speakers.map((name) => [
+      name,
+      {
+        facts: facts.filter(({ entities, state }) => state === "active" && entities.includes(name)).length,
+        read: profiles.find((profile) => profile.name === name)?.read ?? 0
+      }
+    ])
+  )
 }
 
 const liveThrough = async ({ questions, turns }: Conversation, manner: Manner): Promise<Witnessed> => {
@@ -160,7 +187,8 @@ const liveThrough = async ({ questions, turns }: Conversation, manner: Manner): 
     await dream(fleet)
     const after = await mark(fleet, questions)
     const facts = (await fleet.memory.records(ID, ["fact"])).length
-    return { before, after, facts, seconds: Number(process.hrtime.bigint() - start) / 1e9 }
+    const profiles = await profiledIn(fleet, turns)
+    return { before, after, facts, profiles, seconds: Number(process.hrtime.bigint() - start) / 1e9 }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -173,11 +201,16 @@ const pairOf = (witnessed: ReadonlyArray<Witnessed>): Pair => ({
 
 const livedOf = (witnessed: Witnessed): Lived => ({
   facts: witnessed.facts,
+  profiles: witnessed.profiles,
   seconds: witnessed.seconds,
   ...pairOf([witnessed])
 })
 
-const targetsOf = ({ after, before }: Pair, facts: number): Readonly<Record<string, boolean>> => {
+const targetsOf = (
+  { after, before }: Pair,
+  facts: number,
+  profiles: ReadonlyArray<Read>
+): Readonly<Record<string, boolean>> => {
   const checks = CUTS.flatMap((k, index) => {
     const [was, is] = [before.overall[`recall@${k}`], after.overall[`recall@${k}`]]
     const target = TARGETS[index] ?? 1
@@ -186,7 +219,11 @@ const targetsOf = ({ after, before }: Pair, facts: number): Readonly<Record<stri
       [`recall@${k} not lower after one dream`, is >= was] as const
     ]
   })
-  return Object.fromEntries([...checks, ["the dream found facts", facts > 0]])
+  return Object.fromEntries([
+    ...checks,
+    ["the dream found facts", facts > 0],
+    ["profiles are made of all facts", profiles.every(({ facts, read }) => read >= facts)]
+  ])
 }
 
 export const benchRecall = async (directory: string): Promise<RecallReport> => {
@@ -202,7 +239,8 @@ export const benchRecall = async (directory: string): Promise<RecallReport> => {
     pairOf(witnessed.map((each) => each.answering))
   ]
   const facts = witnessed.reduce((sum, each) => sum + each.listening.facts, 0)
-  const targets = targetsOf(listening, facts)
+  const profiles = witnessed.flatMap((each) => Object.values(each.listening.profiles))
+  const targets = targetsOf(listening, facts, profiles)
   return {
     ok: Object.values(targets).every(Boolean),
     listening,

@@ -3,15 +3,14 @@
 // B1  Both send the same prompts to the same server through the same client; rounds of both alternate in one process.
 // B2  Reverie runs with full durability (an fsync for every group of commits) on a real directory.
 
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Fleet } from "reverie"
 import { rawLoop } from "./raw-loop.ts"
-import { fleetOf, idsOf, question } from "./scene.ts"
+import { fleetOf, idsOf } from "./scene.ts"
 import { seedHistory } from "./seed-history.ts"
+import { type Lap, lap, play, withServer } from "./tick-laps.ts"
 
 export interface Cost {
   readonly ticks: number
@@ -42,23 +41,10 @@ export interface TickReport {
   readonly targets: Readonly<Record<string, boolean>>
 }
 
-interface Lap {
-  readonly millis: number
-  readonly cpuMillis: number
-}
-
 const writtenBy = async (fleet: Fleet) => {
   const written = await fleet.monitor.writes()
   if (written === undefined) throw new Error("this benchmark counts what an embedded store writes")
   return written
-}
-
-const lap = async (work: () => Promise<void>): Promise<Lap> => {
-  const cpu = process.cpuUsage()
-  const start = process.hrtime.bigint()
-  await work()
-  const { system, user } = process.cpuUsage(cpu)
-  return { millis: Number(process.hrtime.bigint() - start) / 1e6, cpuMillis: (system + user) / 1_000 }
 }
 
 const costOf = (laps: ReadonlyArray<Lap>, ticks: number): Cost => ({
@@ -66,36 +52,6 @@ const costOf = (laps: ReadonlyArray<Lap>, ticks: number): Cost => ({
   ticksPerSecond: (ticks * 1_000) / laps.reduce((sum, { millis }) => sum + millis, 0),
   cpuMillisPerTick: laps.reduce((sum, { cpuMillis }) => sum + cpuMillis, 0) / ticks
 })
-
-/** Every assistant takes `each` messages, one after the other; all assistants at once. */
-const play = async (fleet: Fleet, ids: ReadonlyArray<string>, each: number, from: number): Promise<void> => {
-  const waiting = new Map<string, () => void>()
-  const stop = fleet.on("tick-ended", ({ envelope }) => {
-    waiting.get(envelope)?.()
-    waiting.delete(envelope)
-  })
-  const one = async (to: string) => {
-    for (let index = 0; index < each; index++) {
-      const id = `${to} ${from + index}`
-      const ended = new Promise<void>((resolve) => waiting.set(id, resolve))
-      await fleet.send(to, question(from + index), { id })
-      await ended
-    }
-  }
-  await Promise.all(ids.map(one))
-  stop()
-}
-
-const withServer = async <A>(work: (url: string) => Promise<A>): Promise<A> => {
-  const main = join(import.meta.dirname, "../../packages/testkit/src/model-server/main.ts")
-  const server = spawn(process.execPath, [main], { stdio: ["pipe", "pipe", "inherit"] })
-  const [line] = (await once(server.stdout, "data")) as [Buffer]
-  try {
-    return await work((JSON.parse(line.toString()) as { readonly url: string }).url)
-  } finally {
-    server.kill()
-  }
-}
 
 const withDirectory = async <A>(work: (directory: string) => Promise<A>): Promise<A> => {
   const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))

@@ -1,0 +1,113 @@
+// Tick beside: what a tick costs in this tree and in another one, in turns.
+// Owns the turns and the comparison. Leaves what is played to tick-child.ts.
+// T1  Both trees answer the same messages of the same server, each in a process of its own; while one ticks the other rests.
+// T2  Turns go A B B A, so that a machine that gets slower costs both alike.
+// T3  The ratio comes with the interval in which it lies in 95 of 100 drawings of the turns: one figure alone says little.
+
+import { spawn } from "node:child_process"
+import { join, resolve } from "node:path"
+import { createInterface } from "node:readline"
+import { type Lap, withServer } from "./tick-laps.ts"
+
+export interface BesideReport {
+  readonly ok: boolean
+  readonly old: string
+  readonly processes: number
+  readonly rounds: number
+  readonly oldCpuMillisPerTick: number
+  readonly newCpuMillisPerTick: number
+  readonly cpuRatio: number
+  /** Of 100 drawings of the turns, with repetition, 95 lie in it. */
+  readonly interval: readonly [number, number]
+  readonly targets: Readonly<Record<string, boolean>>
+}
+
+const CONCURRENCY = 32
+const EACH = 12
+const WARM = 60
+const PROCESSES = 4
+const DRAWINGS = 2_000
+
+interface Child extends AsyncDisposable {
+  readonly lap: (each: number, from: number) => Promise<Lap>
+}
+
+const childOf = async (tree: string, url: string): Promise<Child> => {
+  const main = join(import.meta.dirname, "tick-child.ts")
+  const child = spawn(process.execPath, [main, tree, url, String(CONCURRENCY)], { stdio: ["pipe", "pipe", "inherit"] })
+  const ended = new Promise<void>((resolveEnd) => child.once("exit", () => resolveEnd()))
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async <A>(): Promise<A> => {
+    const { done, value } = await lines.next()
+    if (done === true) throw new Error(`the fleet of ${tree} ended early`)
+    return JSON.parse(value) as A
+  }
+  await next()
+  return {
+    lap: async (each, from) => {
+      child.stdin.write(`${JSON.stringify({ each, from })}\n`)
+      return next<Lap>()
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end()
+      await ended
+    }
+  }
+}
+
+interface Turn {
+  readonly old: number
+  readonly new: number
+}
+
+const turnsOf = async (url: string, old: string, rounds: number): Promise<ReadonlyArray<Turn>> => {
+  await using before = await childOf(old, url)
+  await using after = await childOf(resolve(import.meta.dirname, "../.."), url)
+  await before.lap(WARM, 0)
+  await after.lap(WARM, 0)
+  const turns: Array<Turn> = []
+  for (let round = 0; round < rounds; round++) {
+    const costs: Partial<Record<keyof Turn, number>> = {}
+    const order = [
+      ["old", before],
+      ["new", after]
+    ] as const
+    for (const [name, child] of round % 2 === 0 ? order : order.toReversed()) {
+      costs[name] = (await child.lap(EACH, WARM + round * EACH)).cpuMillis / (EACH * CONCURRENCY)
+    }
+    turns.push(costs as Turn)
+  }
+  return turns
+}
+
+const meanOf = (turns: ReadonlyArray<Turn>, name: keyof Turn): number =>
+  turns.reduce((sum, turn) => sum + turn[name], 0) / turns.length
+
+const ratioOf = (turns: ReadonlyArray<Turn>): number => meanOf(turns, "new") / meanOf(turns, "old")
+
+const intervalOf = (turns: ReadonlyArray<Turn>): readonly [number, number] => {
+  const drawn = Array.from({ length: DRAWINGS }, () =>
+    ratioOf(turns.map(() => turns[Math.floor(Math.random() * turns.length)]!))
+  ).toSorted((a, b) => a - b)
+  return [drawn[Math.floor(DRAWINGS * 0.025)]!, drawn[Math.floor(DRAWINGS * 0.975)]!]
+}
+
+/** Four pairs of processes, each with so many rounds: how a process compiles its code differs from one to the next. */
+export const benchTickBeside = (old: string, isShort: boolean, rounds = 10): Promise<BesideReport> =>
+  withServer(async (url) => {
+    const processes = isShort ? 1 : PROCESSES
+    const turns: Array<Turn> = []
+    for (let index = 0; index < processes; index++) turns.push(...(await turnsOf(url, resolve(old), rounds)))
+    const cpuRatio = ratioOf(turns)
+    return {
+      ok: cpuRatio <= 1,
+      old: resolve(old),
+      processes,
+      rounds,
+      oldCpuMillisPerTick: meanOf(turns, "old"),
+      newCpuMillisPerTick: meanOf(turns, "new"),
+      cpuRatio,
+      interval: intervalOf(turns),
+      targets: { "cpu per tick ≤ 1.0 × the old tree": cpuRatio <= 1 }
+    }
+  })
