@@ -9,6 +9,7 @@ import { compactionsHold } from "./attacks/compactions-hold.ts"
 import { crashingTools } from "./attacks/crashing-tools.ts"
 import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
+import { diary } from "./attacks/diary.ts"
 import { disksAndClocks } from "./attacks/disks-and-clocks.ts"
 import { hostileRules } from "./attacks/hostile-rules.ts"
 import { hostileServers } from "./attacks/hostile-servers.ts"
@@ -19,6 +20,7 @@ import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
 import { modelOutage } from "./attacks/model-outage.ts"
 import { oldAge } from "./attacks/old-age.ts"
 import { ownership } from "./attacks/ownership.ts"
+import { promptParts } from "./attacks/prompt-parts.ts"
 import { promptsGoOn } from "./attacks/prompts-go-on.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
@@ -28,6 +30,7 @@ import { restoredStore } from "./attacks/restored-store.ts"
 import { smallDoor } from "./attacks/small-doors.ts"
 import { storms } from "./attacks/storms.ts"
 import { strayTools } from "./attacks/stray-tools.ts"
+import { talked } from "./attacks/talked-of.ts"
 import { workersSeen } from "./attacks/workers.ts"
 
 export const attacks: ReadonlyArray<Attack> = [
@@ -53,10 +56,13 @@ export const attacks: ReadonlyArray<Attack> = [
   ...refusedKey,
   ...restoredStore,
   ...oldAge,
+  ...promptParts,
   ...promptsGoOn,
   ...compactionsHold,
   ...asWritten,
-  ...reminders
+  ...reminders,
+  ...diary,
+  ...talked
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -66,12 +72,14 @@ const planted: Readonly<Record<string, string>> = {
   "believes-the-id": "swallowed-in-silence",
   "changes-in-front": "prompts-go-on",
   "clock-decides": "jumping-clock",
+  "cut-is-success": "patterns-say-why",
   "failed-writes-believed": "failing-disk",
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
   "forgets-floors": "compactions-hold",
   "forgets-holds": "compactions-hold",
   "forgets-reminders": "reminders",
+  "forgets-the-old": "journal-filled",
   "forgets-notes": "crash-loop-kill-from-outside",
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
@@ -93,9 +101,12 @@ const planted: Readonly<Record<string, string>> = {
   "reads-all-entries": "old-age",
   "refused-writes-believed": "full-disk",
   "refusal-waits": "key-refused",
+  "sources-found-anew": "patterns-say-why",
   "streams-outlive-clients": "small-storm",
   "streams-without-bound": "slow-readers",
   "streams-without-pace": "slow-readers",
+  "takes-unread-for-read": "talked-of",
+  "templates-unread": "templates-by-http",
   "unwatched-at-rest": "directory-removed-at-rest",
   "unwatched-files": "directory-removed",
   "withheld-counts": "model-unwell",
