@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { blocksOf, fileOf, filesOf, missingLine } from "../../scripts/docs/blocks.ts"
-import { mountedProgram, testingProgram } from "./programs.ts"
+import { mountedProgram, schemasProgram, testingProgram } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
 
 export const tests: Row = {
@@ -34,6 +34,48 @@ export const mounted: Row = {
     const said = await scene.run(folder, "node", ["route.mjs"])
     const isRight = said.code === 0 && /^closed 401\nsent 20\d\nlisted 200 true$/m.test(said.stdout)
     return [["it refuses, takes and lists", isRight, said.text]]
+  }
+}
+
+const LIBRARIES = [
+  "zod@4.6.7",
+  "zod3@npm:zod@3.25.76",
+  "valibot@1.5.0",
+  "@valibot/to-json-schema@1.8.0",
+  "arktype@2.2.9"
+]
+
+export const schemas: Row = {
+  name: "schemas",
+  says: "tools by zod 4, valibot and arktype: arguments inferred under a strict tsc, offered, checked; zod 3 is refused with what to do",
+  run: async (scene) => {
+    const others = [...LIBRARIES, "@types/node@22", "typescript@5.9.3"]
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: "es2022",
+      lib: ["es2022", "esnext.disposable"],
+      module: "nodenext",
+      types: ["node"]
+    }
+    const files = {
+      "moor.ts": schemasProgram,
+      "tsconfig.json": JSON.stringify({ compilerOptions, files: ["moor.ts"] })
+    }
+    const folder = await scene.installed("schemas", files, others)
+    const checked = await scene.run(folder, "node", ["node_modules/typescript/bin/tsc"])
+    const said = await scene.run(folder, "node", ["moor.ts"], { node: await scene.node("24") })
+    const each = ["by_zod", "by_valibot", "by_arktype"].flatMap((name): ReadonlyArray<Finding> => [
+      [`${name}: what fits is run`, said.stdout.includes(`${name} AURORA34`), said.text],
+      [`${name}: what does not fit is refused`, said.stdout.includes(`${name} - ship: `), said.text]
+    ])
+    return [
+      ["tsc 5.9, strict: no error and no cast", checked.code === 0, checked.stdout.slice(0, 1_500)],
+      ["it comes to its end", said.code === 0 && /^Moored\.$/m.test(said.stdout), said.text],
+      ...each,
+      ["zod 3 is refused with what to do", /use zod 4\.2 or newer, or give a JSON Schema/.test(said.stdout), said.text],
+      ["valibot alone, too", /wrap it in toStandardJsonSchema/.test(said.stdout), said.text]
+    ]
   }
 }
 

@@ -38,6 +38,57 @@ await closed.close()
 await fleet.close()
 `
 
+/** Tools by the schema libraries people use: arguments are inferred, what does not fit is refused in a sentence. */
+export const schemasProgram = `import { toStandardJsonSchema } from "@valibot/to-json-schema"
+import { type } from "arktype"
+import { defineAssistant, defineTool, type Tool } from "reverie"
+import { calls, expectToolCalls, runTool, scriptedModel, testFleet } from "reverie/testing"
+import * as v from "valibot"
+import { z } from "zod"
+import { z as z3 } from "zod3"
+
+const description = "Moors a ship."
+const tools: ReadonlyArray<Tool> = [
+  defineTool({
+    name: "by_zod",
+    description,
+    input: z.object({ ship: z.string(), metres: z.number().int().optional() }),
+    run: ({ metres = 1, ship }) => ship.toUpperCase() + String(metres + 1)
+  }),
+  defineTool({
+    name: "by_valibot",
+    description,
+    input: toStandardJsonSchema(v.object({ ship: v.string(), metres: v.optional(v.number()) })),
+    run: ({ metres = 1, ship }) => ship.toUpperCase() + String(metres + 1)
+  }),
+  defineTool({
+    name: "by_arktype",
+    description,
+    input: type({ ship: "string", "metres?": "number" }),
+    run: ({ metres = 1, ship }) => ship.toUpperCase() + String(metres + 1)
+  })
+]
+for (const tool of tools) {
+  console.log(tool.name, (await runTool(tool, { ship: "Aurora", metres: 33 })).content)
+  await runTool(tool, { ship: 7 }).catch((error) => console.log(tool.name, String(error).split("\\n")[1]))
+}
+const script = [...tools.map(({ name }) => calls(name, { ship: "Birch" })), "Moored."]
+const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools })
+await using fleet = await testFleet(desk, { model: scriptedModel(script) })
+console.log(await fleet.answer("desk", "Moor her three times."))
+await expectToolCalls(fleet, "desk", tools.map(({ name }) => ({ tool: name, ok: true })))
+try {
+  defineTool({ name: "by_zod_3", description, input: z3.object({ ship: z3.string() }), run: () => "moored" })
+} catch (error) {
+  console.log(String(error))
+}
+try {
+  defineTool({ name: "bare", description, input: v.object({ ship: v.string() }), run: () => "moored" })
+} catch (error) {
+  console.log(String(error))
+}
+`
+
 /** The program in the README of `reverie/testing`, letter for letter, and a line that says it came to its end. */
 export const testingProgram = (): string => {
   const readme = readFileSync(join(root, "packages/reverie/src/testing/README.md"), "utf8")

@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
 import { clone } from "./clone.ts"
-import { documents, mounted, tasks, tests } from "./entries.ts"
+import { documents, mounted, schemas, tasks, tests } from "./entries.ts"
 import {
   answered,
   peersProgram,
@@ -373,6 +373,7 @@ export const rows: ReadonlyArray<Row> = [
   copied("link", []),
   copied("copy", ["--install-links"]),
   types,
+  schemas,
   judged,
   version,
   workers,
