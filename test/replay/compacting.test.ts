@@ -13,7 +13,7 @@ const TIMES = 7
 const WINDOW = 20
 const AT_ONCE = 10
 /** Small enough that one conversation fills it TIMES times. */
-const maxContextTokens = 6_000
+const maxContextTokens = 5_500
 
 const friend = defineAssistant({ id: "friend", instructions: "You know both of them well.", maxContextTokens })
 const definition = defineFleet({ assistants: [friend] })

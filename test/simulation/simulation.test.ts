@@ -18,7 +18,7 @@ describe("simulation", () => {
     assert.notStrictEqual(runWorld(7).trace, runWorld(8).trace)
   })
 
-  it("C1-C17 S1 ten worlds of workers that crash and lag behind are clean", () => {
+  it("C1-C18 S1 ten worlds of workers that crash and lag behind are clean", () => {
     const worlds = Array.from({ length: 10 }, (_, index) => runWorld(10_000 + index))
     assert.deepStrictEqual(
       worlds.flatMap(({ seed, violations }) => violations.map((violation) => `seed ${seed}: ${violation}`)),

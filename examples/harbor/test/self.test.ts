@@ -175,7 +175,9 @@ describe("reflection", () => {
     assert.deepInclude(insight, {
       content: "The Kestrel pays late and asks for much.",
       source_type: "inference",
-      importance: 8
+      // Its model gave it 8, and the dream weighed it again.
+      importance: 5,
+      importance_method: "llm"
     })
   })
 
@@ -192,7 +194,7 @@ describe("reflection", () => {
       content: "North Star came up in 3 entries.",
       source_type: "inference",
       tags: ["reflection"],
-      evidence: [9, 8, 7].map((index) => `entry_${evening}_${index}`)
+      evidence: [8, 9, 7].map((index) => `entry_${evening}_${index}`)
     })
   })
 })
