@@ -1,7 +1,8 @@
 // Boards: one board for each tenant that was asked for.
 // Owns building them when they are first wanted, and handing on what is committed. Leaves their content to board.ts.
 // B1  A board learns of every entry after the moment at which its building began.
-// B2  A building that failed is begun anew with the next question.
+// B2  What was committed in this process before a question is in its answer.
+// B3  A building that failed is begun anew with the next question.
 
 import type { OutboxRow } from "reverie"
 import type { OutboxReader } from "../feed/outbox-reader.ts"
@@ -20,16 +21,10 @@ export class Boards {
     this.#reader = reader
   }
 
-  of(tenant: string): Promise<Board> {
-    const known = this.#building.get(tenant)
-    if (known !== undefined) return known
-    const building = this.#build(tenant).catch((error: unknown) => {
-      this.#boards.delete(tenant)
-      this.#building.delete(tenant)
-      throw error
-    })
-    this.#building.set(tenant, building)
-    return building
+  async of(tenant: string): Promise<Board> {
+    const board = await this.#built(tenant)
+    await this.#reader.catchUp()
+    return board
   }
 
   /** Something was accepted there. */
@@ -39,6 +34,18 @@ export class Boards {
 
   close(): void {
     this.#stop?.()
+  }
+
+  #built(tenant: string): Promise<Board> {
+    const known = this.#building.get(tenant)
+    if (known !== undefined) return known
+    const building = this.#build(tenant).catch((error: unknown) => {
+      this.#boards.delete(tenant)
+      this.#building.delete(tenant)
+      throw error
+    })
+    this.#building.set(tenant, building)
+    return building
   }
 
   async #build(tenant: string): Promise<Board> {

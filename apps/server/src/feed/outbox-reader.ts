@@ -3,6 +3,7 @@
 // O1  Every entry after the position where it began is reported once, in the order of the outbox.
 // O2  It is woken by what is committed here, and looks by itself for what others commit.
 // O3  A store that does not answer is asked again; nothing is left out.
+// O4  `catchUp` resolves when every notice of this process from before it has been read, or the store does not answer.
 
 import type { Notice } from "@reverie/protocol"
 import type { OutboxRow } from "reverie"
@@ -33,6 +34,10 @@ export class OutboxReader {
   readonly #options: OutboxReaderOptions
   readonly #listeners = new Set<BatchListener>()
   #position = 0
+  /** The newest entry that a notice of this process told. */
+  #noticed = 0
+  /** Those who wait until a read that began after they came has ended. */
+  #waiting: Array<() => void> = []
   #starting: Promise<void> | undefined
   #isReading = false
   #isWanted = false
@@ -66,10 +71,20 @@ export class OutboxReader {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Whoever has written something here finds it told after this. */
+  catchUp(): Promise<void> {
+    if (this.#isClosed || this.#noticed <= this.#position) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      if (!this.#isReading) this.#soon(0)
+    })
+  }
+
   close(): void {
     this.#isClosed = true
     this.#stopListening?.()
     clearTimeout(this.#timer)
+    for (const resolve of this.#waiting.splice(0)) resolve()
     this.#listeners.clear()
   }
 
@@ -78,7 +93,9 @@ export class OutboxReader {
     // What is committed meanwhile lies behind this position, and is read by the first look.
     this.#position = await outbox.end()
     this.#stopListening = outbox.listen((notice) => {
-      if (notice.seq !== undefined && notice.seq > this.#position) this.#soonTold()
+      if (notice.seq === undefined || notice.seq <= this.#position) return
+      this.#noticed = Math.max(this.#noticed, notice.seq)
+      this.#soonTold()
     })
     this.#soon(0)
   }
@@ -101,6 +118,7 @@ export class OutboxReader {
     this.#isReading = true
     this.#isGathering = false
     this.#isWanted = false
+    const waiting = this.#waiting.splice(0)
     let pause = this.#options.pollMillis
     try {
       while (!this.#isClosed) {
@@ -117,7 +135,9 @@ export class OutboxReader {
       pause = Math.min(MAX_PAUSE_MILLIS, pause * 2 ** Math.min(this.#failures, 10))
     }
     this.#isReading = false
-    if (this.#isWanted && this.#failures === 0) this.#soonTold()
+    for (const resolve of waiting) resolve()
+    if (this.#waiting.length > 0) this.#soon(0)
+    else if (this.#isWanted && this.#failures === 0) this.#soonTold()
     else this.#soon(pause)
   }
 }

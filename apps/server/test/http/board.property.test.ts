@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import type { AssistantRecord, OutboxRow } from "reverie"
+import { later } from "@reverie/testkit/later"
+import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
 import type { AssistantRow } from "../../src/api/index.ts"
 import { Board } from "../../src/board/board.ts"
 import { Boards } from "../../src/board/boards.ts"
 import type { Sort } from "../../src/board/choice.ts"
 import { Day } from "../../src/board/row.ts"
-import { OutboxReader } from "../../src/feed/outbox-reader.ts"
+import { OutboxReader, type OutboxReaderOptions } from "../../src/feed/outbox-reader.ts"
 import { aFleet } from "./rig.ts"
 
 const HOUR = 3_600_000
@@ -25,21 +26,24 @@ const step = fc.oneof(
 )
 const NAMES = ["desk", "clerk", "third", "fourth"] as const
 
+const readerOf = ({ outbox }: Fleet, options: Pick<OutboxReaderOptions, "gatherMillis" | "pollMillis">) =>
+  new OutboxReader({
+    outbox: {
+      read: (after, limit) => outbox.read(after, limit),
+      end: () => outbox.end(),
+      listen: (listener) => outbox.onEvery(listener)
+    },
+    onTrouble: () => {},
+    ...options
+  })
+
 describe("board", () => {
   it("B1 after any sequence of commits it is what a fresh one is", { timeout: 240_000 }, async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
         const fleet = await aFleet()
-        const reader = new OutboxReader({
-          outbox: {
-            read: (after, limit) => fleet.outbox.read(after, limit),
-            end: () => fleet.outbox.end(),
-            listen: (listener) => fleet.outbox.onEvery(listener)
-          },
-          pollMillis: 1_000,
-          onTrouble: () => {}
-        })
+        const reader = readerOf(fleet, { pollMillis: 1_000 })
         const boards = new Boards((tenant) => fleet.forTenant(tenant), reader)
         try {
           const kept = await boards.of("default")
@@ -59,9 +63,9 @@ describe("board", () => {
           const end = await fleet.outbox.end()
           while (reader.position < end) await new Promise((resolve) => setTimeout(resolve, 2))
           const fresh = new Board(fleet)
-          const later = Date.now() + HOUR
-          await fresh.build(later)
-          const [one, other] = await Promise.all([kept.list({ limit: 50 }, later), fresh.list({ limit: 50 }, later)])
+          const then = Date.now() + HOUR
+          await fresh.build(then)
+          const [one, other] = await Promise.all([kept.list({ limit: 50 }, then), fresh.list({ limit: 50 }, then)])
           assert.deepStrictEqual(one.items.map(stripped), other.items.map(stripped))
           assert.deepStrictEqual(one.counts, other.counts)
           compared += one.items.length
@@ -74,6 +78,25 @@ describe("board", () => {
       { numRuns: 25 }
     )
     assert.isAbove(compared, 50)
+  })
+
+  it("B2 what was committed before a question is in its answer, however long entries are gathered", async () => {
+    const fleet = await aFleet()
+    const reader = readerOf(fleet, { gatherMillis: () => HOUR, pollMillis: HOUR })
+    const boards = new Boards((tenant) => fleet.forTenant(tenant), reader)
+    later(async () => {
+      boards.close()
+      reader.close()
+      await fleet.close()
+    })
+    const halted = async () => (await (await boards.of("default")).list({ limit: 1 }, Date.now())).counts.halted
+    assert.strictEqual(await halted(), 0)
+    await fleet.halt("clerk", "a test")
+    await fleet.idle()
+    assert.strictEqual(await halted(), 1)
+    await fleet.halt("desk", "a test")
+    await fleet.idle()
+    assert.deepStrictEqual(await Promise.all([halted(), halted()]), [2, 2])
   })
 
   const recordOf = (index: number): AssistantRecord =>
