@@ -71,7 +71,7 @@ export class OutboxReader {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Whoever has written something here finds it told after this. */
+  /** What this process committed before the call is told after it. */
   catchUp(): Promise<void> {
     if (this.#isClosed || this.#noticed <= this.#position) return Promise.resolve()
     return new Promise((resolve) => {
