@@ -71,7 +71,7 @@ export class OutboxReader {
     return () => this.#listeners.delete(listener)
   }
 
-  /** What this process committed before the call is told after it. */
+  /** What this process committed before the call is reported after it. */
   catchUp(): Promise<void> {
     if (this.#isClosed || this.#noticed <= this.#position) return Promise.resolve()
     return new Promise((resolve) => {
