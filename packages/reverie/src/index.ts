@@ -184,7 +184,7 @@ export { letterProblem, type Played, readScript, type Script, type ScriptLine, t
 export type { ServerProbe } from "./checks/probe.ts"
 export type { Deployment, RecallChoice, ServerIndex } from "./opening/deployment.ts"
 export { databaseUrl } from "./opening/addresses.ts"
-export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
+export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./models/model-choice.ts"
 export type { FleetReadings } from "./fleet/records.ts"
 export type { FleetReplay, FramePage, ReplayReadings } from "./fleet/replay.ts"
 export { MAX_FRAMES } from "./forking/errors.ts"

@@ -4,7 +4,7 @@
 
 import { Model } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../opening/model-choice.ts"
+import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../models/model-choice.ts"
 import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
 import { FleetReader } from "../views/peek.ts"
 

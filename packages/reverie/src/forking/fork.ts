@@ -6,7 +6,7 @@
 import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { ModelChoice } from "../opening/model-choice.ts"
+import type { ModelChoice } from "../models/model-choice.ts"
 import type { FleetReadings } from "../fleet/records.ts"
 import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
 import { liveAgain, type Lived, type Request } from "./sandbox.ts"

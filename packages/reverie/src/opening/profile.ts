@@ -26,7 +26,7 @@ import {
   type TokenizerChoice,
   tokensLayer
 } from "./deployment.ts"
-import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
+import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "../models/model-choice.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */
