@@ -5,10 +5,9 @@
 // I3  The key is in no error, no log and no reply.
 // I4  After any failure the next call starts afresh, unless the circuit of its model is open.
 
-import { type InferOptions, Model, type ModelError, type Prompt, type Reply, Tokens } from "@reverie/model"
+import { type InferOptions, type Model, type ModelError, type Prompt, type Reply, Tokens } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -223,6 +222,3 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     }
   }
 })
-
-export const openAiModelLayer = (options: OpenAiModelOptions): Layer.Layer<Model> =>
-  Layer.effect(Model, makeOpenAiModel(options))
