@@ -101,8 +101,9 @@ const said = ({ model, reason, server }: EarlierModel): string =>
   `${model}${server === undefined ? "" : ` at ${server}`}: ${reason}`
 
 /** The outage of all servers that are away: it may end with any of them, and is over no later than the first named time. */
-const outageOf = (first: Failed, away: ReadonlyArray<Failed>, message: string): ModelError => {
+const outageOf = (first: Failed, failed: ReadonlyArray<Failed>, message: string): ModelError => {
   const { error } = first
+  const away = failed.filter((each) => isOutage(each.error))
   const provider = serverOf(first)
   const others = [...new Set(away.map(serverOf))].filter((server) => server !== provider)
   const among = { provider, message, ...defined({ others: others.length === 0 ? undefined : others }) }
@@ -122,7 +123,10 @@ const outageOf = (first: Failed, away: ReadonlyArray<Failed>, message: string): 
       return new ModelParked({ ...among, retryAfterMillis, ...defined({ status: isForOne ? 429 : undefined }) })
     }
     default:
-      return new CallWithheld({ ...among, retryAfterMillis })
+      // Where any of them was asked, something was sent.
+      return failed.every((each) => each.error._tag === "CallWithheld")
+        ? new CallWithheld({ ...among, retryAfterMillis })
+        : new ModelParked({ ...among, retryAfterMillis })
   }
 }
 
@@ -148,9 +152,7 @@ const failureOf = (failed: ReadonlyArray<Failed>, prompt: Prompt): ModelError =>
   if (failed.length === 1 || (prompt.paidOnce === true && failureCost(last.error) === "unknown")) return last.error
   const others = failed.filter((each) => each !== first).map((each) => said(earlierOf(each)))
   const message = `${first.error.message} (nor did ${others.join("; nor ")})`
-  if (!isOutage(first.error)) return withMessage(first.error, message)
-  const away = failed.filter(({ error }) => isOutage(error))
-  return outageOf(first, away, message)
+  return isOutage(first.error) ? outageOf(first, failed, message) : withMessage(first.error, message)
 }
 
 /** Passes on the text of one model. */

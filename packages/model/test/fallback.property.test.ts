@@ -185,7 +185,7 @@ it("O4 a list fails as an outage if any of it was away, with all servers that ar
       // What was never sent is told as that only where none was sent.
       assert.strictEqual(
         failure._tag === "CallWithheld",
-        away.every(({ _tag }) => _tag === "CallWithheld")
+        failures.every(({ _tag }) => _tag === "CallWithheld")
       )
     }),
     settings

@@ -4,22 +4,17 @@
 
 import { Model } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../models/model-choice.ts"
+import { type ModelChoice, modelLayer, modelText, OFFLINE_TEXT } from "../models/model-choice.ts"
+import { serverFromConfig } from "../models/model-names.ts"
 import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
 import { FleetReader } from "../views/peek.ts"
 
-const OFFLINE = "the offline model"
-
 /** A name for the model of a choice; without one, of what the environment names. */
 export const describeModel = async (choice?: ModelChoice): Promise<string> => {
-  if (choice === "offline") return OFFLINE
-  if (choice !== undefined && isService(choice)) return "a model of its own"
-  const server = choice ?? (await Effect.runPromise(serverFromConfig))
-  return server === undefined ? OFFLINE : `${server.model} at ${withoutCredentials(server.baseURL)}`
+  if (choice !== undefined) return modelText(choice)
+  const server = await Effect.runPromise(serverFromConfig)
+  return server === undefined ? OFFLINE_TEXT : modelText({ baseURL: server.baseURL, model: server.model })
 }
-
-/** A base URL may carry a user and a password. */
-const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/, "//")
 
 /** Asks the model for one word; answers the name it gives itself. Rejects with the error of the model. */
 export const probeModel = (choice?: ModelChoice): Promise<string> =>

@@ -35,6 +35,7 @@ import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
+import { flawOfModel } from "../models/model-choice.ts"
 import { forModel } from "../options/contexts.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf } from "./ground.ts"
@@ -178,13 +179,18 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
   )
 }
 
+const flawOfModels = ({ model }: FleetOptions): string | undefined => {
+  const flaw = flawOfModel(model)
+  return flaw === undefined ? undefined : `its model ${flaw}`
+}
+
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
 export const opened = async (options: FleetOptions): Promise<Opened> => {
   const { fleet, role = "all" } = options
   const tenant = tenantOf(options.tenant)
   const profile = await Effect.runPromise(profileOf(options))
   const terms: Terms = { ...fleet, ...options }
-  const flaw = flawOfTerms(terms)
+  const flaw = flawOfTerms(terms) ?? flawOfModels(options)
   if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
   const listeners = new Set<OnFailure>()

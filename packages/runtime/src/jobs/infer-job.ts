@@ -163,6 +163,10 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
 }
 
+/** Why the models before the one that answered did not. */
+export const earlierIn = ({ earlier }: Reply): Json | undefined =>
+  earlier?.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
+
 const inferred = (
   session: Session,
   job: OpenJob,
@@ -195,7 +199,9 @@ const inferred = (
       usage: reply.usage,
       detail: {
         model: reply.model,
+        ...defined({ server: reply.server }),
         finish: reply.finish,
+        ...defined({ earlier: earlierIn(reply) }),
         ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
       }
     }
@@ -313,12 +319,14 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
         ...offered(session, offers),
         lasting: assembled.success.lasting,
         ...defined({ describesTools: describesTools(session) ? (true as const) : undefined }),
-        ...defined({ maxOutputTokens: room.tokens })
+        ...defined({ maxOutputTokens: room.tokens, paidOnce: isMetered(session) ? (true as const) : undefined })
       },
       previewOf(session, hub, startedAt)
     )
     .pipe(
-      Effect.map((reply) => ({ reply })),
+      Effect.map((reply) => ({
+        reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
+      })),
       Effect.catch((error) =>
         Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
       ),
