@@ -5,6 +5,7 @@ import { type Address, type AssistantId, defined, type Notice } from "@reverie/p
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
+import { flawOfModels, type ModelOptions, type PurposeModels } from "./models/models.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
@@ -15,6 +16,8 @@ export type FleetRole = "all" | "api" | "worker"
 
 /** Limits of tenants, and prices, stand in place of those of the definition. */
 export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOptions {
+  /** Models of the fleet for some purposes; each stands in the place of the definition's. */
+  readonly models?: PurposeModels
   /** What `defineFleet` returned. */
   readonly fleet: FleetDefinition
   /** What this process does; "all" when not said. */
@@ -66,7 +69,7 @@ export interface AskOptions extends SendOptions {
 // I1  A wrong description throws at once, with one sentence that names what is wrong.
 
 /** What `defineFleet` returns. */
-export interface FleetDefinition extends Terms {
+export interface FleetDefinition extends Terms, ModelOptions {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Who gets what is addressed to nobody: the first assistant when not said. */
@@ -74,7 +77,7 @@ export interface FleetDefinition extends Terms {
 }
 
 /** What `defineFleet` takes. */
-export interface DefineFleetOptions extends Terms {
+export interface DefineFleetOptions extends Terms, ModelOptions {
   /** At least one; each id once. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Teams whose members are among the assistants. None when left out. */
@@ -102,7 +105,9 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
       .map((name) => `"${name}" in the subAgents.assistants of ${id}`)
   )
   if (missing.length > 0) refuse("fleet", `${missing.join(", ")} is none of its assistants`)
-  const { prices, tenants } = options
+  const { model, models, prices, tenants } = options
+  const flawOfModel = flawOfModels(options)
+  if (flawOfModel !== undefined) refuse("fleet", `its ${flawOfModel}`)
   const flawOfLimits = flawOfTerms(options)
   if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
   const fallback = assistants.find((assistant) => assistant.id === (options.defaultAssistant ?? first.id))
@@ -111,7 +116,7 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
   return Object.freeze({
     assistants,
     defaultAssistant: fallback.id,
-    ...defined({ tenants, prices })
+    ...defined({ tenants, prices, model, models })
   })
 }
 

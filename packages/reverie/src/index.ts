@@ -186,6 +186,7 @@ export type { Deployment, RecallChoice, ServerIndex } from "./opening/deployment
 export { databaseUrl } from "./opening/addresses.ts"
 export type { LanguageModel } from "./models/ai-sdk-model.ts"
 export type { EmbedderChoice, ModelChoice, OneModel, ServerEmbedder, ServerModel } from "./models/model-choice.ts"
+export type { ModelOptions, PurposeModels } from "./models/models.ts"
 export type { OwnModel, PromiseModel, PromiseOptions, PromiseReply } from "./models/promise-model.ts"
 export type { FleetReadings } from "./fleet/records.ts"
 export type { FleetReplay, FramePage, ReplayReadings } from "./fleet/replay.ts"

@@ -20,8 +20,8 @@ export interface ForkRequest {
   readonly instructions?: string
   readonly persona?: string
   /**
-   * Who is asked; what the environment names, and the offline stand-in without that, when not said. "recorded" asks nobody:
-   * the replies of then come again in their order.
+   * Who is asked; when not said, the model that the assistant answers with by its definition of today, else what the environment
+   * names, else the offline stand-in. "recorded" asks nobody: the replies of then come again in their order.
    */
   readonly model?: ModelChoice | "recorded"
   /** Answers in the place of recorded ones. */

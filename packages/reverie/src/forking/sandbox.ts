@@ -46,6 +46,7 @@ import * as References from "effect/References"
 import type { FleetDefinition } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
 import { type ModelChoice, modelLayer } from "../models/model-choice.ts"
+import { choiceFor } from "../models/models.ts"
 import { stillBlocks, stillPrompts } from "./blocks-of-then.ts"
 import { ForkRefused } from "./errors.ts"
 import { rebuiltEnvelope, type TickSource } from "./tick-source.ts"
@@ -143,13 +144,19 @@ const bundleBefore = ({ address, definition, recorded }: TickSource): Bundle => 
   } as unknown as Bundle
 }
 
+/** Who is asked: what the request says, else what the assistant asks today. */
+const modelOf = ({ definition }: TickSource, { fleet, model }: Request): ModelChoice | undefined => {
+  if (model !== undefined) return model === "recorded" ? "offline" : model
+  return choiceFor("answer", fleet.assistants.find(({ name }) => name === definition) ?? {}, fleet)
+}
+
 const furnished = (source: TickSource, request: Request) =>
   Layer.mergeAll(
     storeSqliteLayer(IN_MEMORY),
     queueLocalLayer,
     NoticeHub.layer,
     gptTokenizerLayer,
-    modelLayer(request.model === "recorded" ? "offline" : request.model),
+    modelLayer(modelOf(source, request)),
     // Loaded when a tick is tried again: whoever only works does not wait for it.
     Layer.unwrap(
       Effect.map(

@@ -4,8 +4,7 @@
 // H2  Anyone who waits learns of the end once, and keeps nothing alive by having waited.
 
 import type { Directory, Team } from "@reverie/assistant"
-import { type Address, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
-import { Model } from "@reverie/model"
+import { type Address, DEFAULT_TENANT, defined, TenantId } from "@reverie/protocol"
 import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,7 +17,6 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import {
   DEFAULT_WORKER,
-  Definitions,
   Faults,
   FleetDirectory,
   type HostFailure,
@@ -35,10 +33,9 @@ import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
-import { flawOfModel } from "../models/model-choice.ts"
-import { forModel } from "../options/contexts.ts"
+import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"
-import { groundOf } from "./ground.ts"
+import { groundOf, onlyModelOf } from "./ground.ts"
 import { profileOf } from "./profile.ts"
 import { tracingLayer } from "./tracing.ts"
 import { assertModules } from "./warming.ts"
@@ -153,20 +150,12 @@ export interface Opened {
 
 type OnFailure = (address: Address, failure: HostFailure) => void
 
-/** The definitions as they are with the model of the fleet: found out once. */
-const definitionsLayer = ({ assistants }: FleetDefinition) =>
-  Layer.effect(
-    Definitions,
-    Effect.map(Model, ({ serves }) => {
-      const byName = new Map(assistants.map((each) => [each.name, forModel(each, serves?.model)]))
-      return { find: (name) => byName.get(name) }
-    })
-  )
-
 const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailure: OnFailure) => {
   const { faults, fleet, role = "all" } = options
+  const models = fleetModels(fleet, options, onlyModelOf(options))
   return Layer.mergeAll(
-    definitionsLayer(fleet).pipe(Layer.provideMerge(profile.ports)),
+    modelsLayer(models),
+    profile.ports,
     Layer.succeed(FleetDirectory, directoryOf(fleet)),
     faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
     // Standard output belongs to the program.
@@ -175,22 +164,24 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
     // A process that only takes in runs no tools.
     role === "api" ? Layer.empty : runPlaceLayer,
     limitsLayer(terms),
-    tracingLayer(options)
+    tracingLayer({ ...options, chosen: choicesIn(models) })
   )
 }
 
-const flawOfModels = ({ model }: FleetOptions): string | undefined => {
-  const flaw = flawOfModel(model)
-  return flaw === undefined ? undefined : `its model ${flaw}`
+const flawOfOpening = (options: FleetOptions): string | undefined => {
+  const flaw = flawOfModels(options)
+  return flaw === undefined ? undefined : `its ${flaw}`
 }
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
 export const opened = async (options: FleetOptions): Promise<Opened> => {
   const { fleet, role = "all" } = options
   const tenant = tenantOf(options.tenant)
-  const profile = await Effect.runPromise(profileOf(options))
+  const profile = await Effect.runPromise(
+    profileOf({ ...options, ...defined({ model: options.model ?? fleet.model }) })
+  )
   const terms: Terms = { ...fleet, ...options }
-  const flaw = flawOfTerms(terms) ?? flawOfModels(options)
+  const flaw = flawOfTerms(terms) ?? flawOfOpening(options)
   if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
   const listeners = new Set<OnFailure>()

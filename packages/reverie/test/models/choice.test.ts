@@ -141,6 +141,15 @@ describe("a choice as a person reads it", () => {
       await describeModel(["openai/gpt-5-mini", server, own, { infer }, "offline"]),
       "openai/gpt-5-mini, else m at http://127.0.0.1:1/v1, else echo, a model of its own, else a model of its own, else the offline model"
     )
+    const fleet = defineFleet({
+      model: own,
+      assistants: [
+        defineAssistant({ id: "a", instructions: "x", model: server }),
+        defineAssistant({ id: "b", instructions: "x", models: { dream: server } })
+      ]
+    })
+    assert.strictEqual(await describeModel(undefined, fleet), "echo, a model of its own; m at http://127.0.0.1:1/v1")
+    assert.strictEqual(await describeModel("offline", fleet), "the offline model")
     const sdk = { doGenerate: infer, doStream: infer, provider: "p.chat", modelId: "m", specificationVersion: "v3" }
     assert.strictEqual(modelText(sdk), "p.chat/m of the AI SDK")
   })

@@ -29,7 +29,7 @@ import {
   Tokens,
   TOKENS_PER_MESSAGE
 } from "@reverie/model"
-import { addressKey, type Amount, type OpenJob, type TenantId } from "@reverie/protocol"
+import { addressKey, type Amount, type OpenJob, sendingAssistant, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
 import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
@@ -43,6 +43,8 @@ import { compactHistory } from "../compact/compact-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { watchedModel } from "../outages/outage-book.ts"
+import { inHandOf } from "../commit/replies.ts"
+import type { Purpose } from "../session/definition.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { tracedModel } from "../telemetry/chat-span.ts"
@@ -283,10 +285,34 @@ const stepRequest = (name: typeof DREAM | typeof COMPACTION, session: Session, {
   return { name, attributes: { ...agentAttributes(session), ...what } }
 }
 
+// OwnModel: the model that a job asks in the place of the fleet's.
+// O1  Where a definition names none, none is looked for.
+
+const purposeOf = ({ input, src }: OpenJob): Purpose => {
+  switch (src) {
+    case "assess":
+    case "compact":
+      return src
+    case "dream":
+      return (input as { readonly operation?: string }).operation === "profiling" ? "profile" : "dream"
+    default:
+      return "answer"
+  }
+}
+
+const ownModel = (session: Session, job: OpenJob): Model["Service"] | undefined => {
+  const { modelFor } = session.definition
+  if (modelFor === undefined) return undefined
+  const purpose = purposeOf(job)
+  const asker = purpose === "answer" && modelFor.forTeams !== undefined ? inHandOf(session)?.from : undefined
+  const forTeam = asker === undefined ? undefined : modelFor.forTeams?.get(sendingAssistant(asker) ?? "")
+  return forTeam ?? modelFor[purpose]
+}
+
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
   Effect.gen(function* () {
-    const model = yield* watchedModel(yield* Model)
+    const model = yield* watchedModel(ownModel(session, job) ?? (yield* Model))
     const limited = yield* limiterOf(session, job)
     return yield* Effect.provideService(
       run(session, job, recovered),
