@@ -163,9 +163,11 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
 }
 
-/** Why the models before the one that answered did not. */
-export const earlierIn = ({ earlier }: Reply): Json | undefined =>
-  earlier?.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
+/** Why the models before the one that answered did not; nothing where there were none. */
+export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
+  earlier.length === 0
+    ? undefined
+    : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
 
 const inferred = (
   session: Session,
@@ -201,7 +203,7 @@ const inferred = (
         model: reply.model,
         ...defined({ server: reply.server }),
         finish: reply.finish,
-        ...defined({ earlier: earlierIn(reply) }),
+        ...defined({ earlier: earlierIn(reply.earlier) }),
         ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
       }
     }
