@@ -50,6 +50,17 @@ test("a story tells every model call, tool and step once, in the order in which 
   }
 })
 
+test("a model that did not answer is told of before the one that stood in for it (S1)", () => {
+  const [view] = page(200).items.filter(({ models }) => models.length === 1)
+  const [call] = view?.models ?? []
+  if (view === undefined || call === undefined) throw new Error("the fake has no calls")
+  const earlier = [{ model: "first", server: "models.example", reason: "ModelUnavailable: refused" }]
+  const told = storyOf({ ...view, tools: [], steps: [], models: [{ ...call, earlier }] }).map(({ says }) => says)
+  const at = told.indexOf("first at models.example did not answer: ModelUnavailable: refused")
+  expect(at).toBeGreaterThan(0)
+  expect(told[at + 1]).toMatch(/^It thought for /)
+})
+
 test("every span lies on its line, and waiting takes a quarter at the most (A1, A2)", () => {
   const spans = page(200).items.flatMap(spansOf)
   expect(spans.length).toBeGreaterThan(300)

@@ -11,7 +11,7 @@
 // O7  Text is previewed of one model only: the first that says any.
 // O8  Another model name in the prompt is one of the first model's server, and is said to no other.
 
-import { defined } from "@reverie/protocol"
+import { defined, type EarlierModel } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -26,7 +26,7 @@ import {
   ModelUnavailable,
   ReplyUnusable
 } from "./errors.ts"
-import type { Circuit, EarlierModel, InferOptions, Model, Prompt } from "./model.ts"
+import type { Circuit, InferOptions, Model, Prompt } from "./model.ts"
 
 type Service = Model["Service"]
 
