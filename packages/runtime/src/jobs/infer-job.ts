@@ -169,10 +169,18 @@ export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
     ? undefined
     : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
 
+/** A reply, and under what it came about. */
+interface Replied {
+  readonly reply: Reply
+  /** Who is asked where the reply does not say who answered. */
+  readonly server: string | undefined
+  readonly pressed: Restriction | undefined
+}
+
 const inferred = (
   session: Session,
   job: OpenJob,
-  { pressed, reply }: { readonly reply: Reply; readonly pressed: Restriction | undefined },
+  { pressed, reply, server }: Replied,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
@@ -201,7 +209,7 @@ const inferred = (
       usage: reply.usage,
       detail: {
         model: reply.model,
-        ...defined({ server: reply.server }),
+        ...defined({ server: reply.server ?? server }),
         finish: reply.finish,
         ...defined({ earlier: earlierIn(reply.earlier) }),
         ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
@@ -343,7 +351,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
-      ? inferred(session, job, { reply: outcome.reply, pressed }, shown, now, startedAt)
+      ? inferred(session, job, { reply: outcome.reply, server: model.serves?.server, pressed }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
   return seeing(end, report, patternShown(session, pressed), session.recollection.ids)
 })
