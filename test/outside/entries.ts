@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { blocksOf, fileOf, filesOf, missingLine } from "../../scripts/docs/blocks.ts"
-import { mountedProgram, schemasProgram, testingProgram } from "./programs.ts"
+import { aiSdkProgram, aiSdks, mountedProgram, schemasProgram, testingProgram } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
 
 export const tests: Row = {
@@ -170,5 +170,19 @@ export const tasks: Row = {
     figure("guides", guides)
     figure("programs", findings.length / 2)
     return [["at least ten guides were run", guides >= 10, String(guides)], ...findings]
+  }
+}
+
+export const aiSdk: Row = {
+  name: "ai-sdk",
+  says: "a model object of each version of the AI SDK's interface answers, with a tool between",
+  run: async (scene) => {
+    const folder = await scene.installed("ai-sdk", { "ai-sdk.mjs": aiSdkProgram }, aiSdks)
+    const names = aiSdks.map((each) => each.slice(0, each.indexOf("@")))
+    const said = await scene.run(folder, "node", ["ai-sdk.mjs", ...names])
+    return names.map((name, index): Finding => {
+      const line = `${name} | v${index + 2} | Berth 7 it is. | berth 7 takes 95 | 2`
+      return [`v${index + 2} answers`, said.stdout.includes(line), said.text]
+    })
   }
 }

@@ -169,3 +169,47 @@ defineAssistant({ id: "desk", instructions: "p", colour: "red" })
 // @ts-expect-error a fleet is asked with a text
 fleet.ask("desk", 7)
 `
+
+/** Packages of the AI SDK, one for each version of its interface; installed under their numbers. */
+export const aiSdks = ["1", "2", "3"].map((major) => `sdk${major}@npm:@ai-sdk/openai-compatible@${major}`)
+
+/** Asks through each of them, with a tool, of a server that speaks plainly and in streams. */
+export const aiSdkProgram = `import { createServer } from "node:http"
+import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
+const server = createServer((request, response) => {
+  const chunks = []
+  request.on("data", (chunk) => chunks.push(chunk))
+  request.on("end", () => {
+    const { messages, stream } = JSON.parse(Buffer.concat(chunks))
+    const call = { index: 0, id: "c1", type: "function", function: { name: "find_berth", arguments: '{"metres":95}' } }
+    const isAsked = messages.at(-1).role === "user"
+    const said = isAsked ? { role: "assistant", tool_calls: [call] } : { role: "assistant", content: "Berth 7 it is." }
+    const finish_reason = isAsked ? "tool_calls" : "stop"
+    const whole = { id: "1", created: 1, model: "tiny", usage: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 } }
+    if (!stream) return response.end(JSON.stringify({ ...whole, choices: [{ index: 0, message: said, finish_reason }] }))
+    response.setHeader("content-type", "text/event-stream")
+    for (const choice of [{ delta: said, finish_reason: null }, { delta: {}, finish_reason }]) {
+      response.write("data: " + JSON.stringify({ ...whole, choices: [{ index: 0, ...choice }] }) + "\\n\\n")
+    }
+    response.end("data: [DONE]\\n\\n")
+  })
+}).listen(0, "127.0.0.1")
+await new Promise((resolve) => server.once("listening", resolve))
+const baseURL = "http://127.0.0.1:" + server.address().port + "/v1"
+const tool = defineTool({
+  name: "find_berth",
+  description: "Finds a berth.",
+  input: { type: "object", properties: { metres: { type: "number" } }, required: ["metres"] },
+  run: ({ metres }) => "berth 7 takes " + metres
+})
+const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You assign berths.", tools: [tool] })] })
+for (const name of process.argv.slice(2)) {
+  const { createOpenAICompatible } = await import(name)
+  const model = createOpenAICompatible({ name: "tiny", baseURL, apiKey: "none" })("tiny")
+  await using open = await Fleet.open({ data: ":memory:", fleet, model })
+  const answer = await open.answer("desk", "A berth for 95 metres?")
+  const [tick] = (await open.history.ticks("desk")).ticks
+  console.log([name, model.specificationVersion, answer, tick.tools[0].result, tick.calls.length].join(" | "))
+}
+server.close()
+`

@@ -105,11 +105,11 @@ const answerOf = (event: { readonly [key: string]: Json }): Part => {
 const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
 /** It waits for its model, and goes on by itself. */
-const awayIn = ({ reason, server }: { readonly [key: string]: Json }): Part => ({
+const awayIn = ({ others, reason, server }: { readonly [key: string]: Json }): Part => ({
   type: "retry",
   error: {
     code: "ModelUnavailable",
-    message: `it waits for the model at ${textIn(server)}, which does not answer: ${textIn(reason)}`
+    message: `it waits for the model at ${[server, ...(Array.isArray(others) ? others : [])].map(textIn).join(" or ")}, which does not answer: ${textIn(reason)}`
   }
 })
 

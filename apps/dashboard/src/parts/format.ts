@@ -35,3 +35,7 @@ export const bytes = (value: number): string => {
   if (value < 1_048_576) return `${(value / 1_024).toFixed(1)} KB`
   return `${(value / 1_048_576).toFixed(1)} MB`
 }
+
+/** The servers of a wait, any of which may end it. */
+export const serversIn = ({ others = [], server }: { readonly server: string; readonly others?: ReadonlyArray<string> }): string =>
+  [server, ...others].join(" or ")

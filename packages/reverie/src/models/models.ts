@@ -6,6 +6,7 @@
 // M2  An assistant whose nearest choice is the fleet's has no model of its own: a tick of it costs nothing more.
 // M3  Everything is found out once, when a fleet opens; equal choices share connections and circuit.
 // M4  A fleet that is opened offline, or by a test, asks no other model, whatever its definitions say.
+// M5  Where nobody chose, and the key of a provider lies there unused, opening says so in one line.
 
 import { Model } from "@reverie/model"
 import { defined } from "@reverie/protocol"
@@ -14,9 +15,11 @@ import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import type { AssistantDefinition } from "../define-assistant.ts"
 import type { FleetDefinitionInvalid } from "../errors.ts"
 import { forModel } from "../options/contexts.ts"
+import { unusedKey } from "./model-names.ts"
 import { flawOfModel, type ModelChoice, type ModelMaker, modelMaker } from "./model-choice.ts"
 
 /**
@@ -118,10 +121,16 @@ const modelsOf = Effect.fnUntraced(function* (assistant: AssistantDefinition, fl
   return Object.keys(models).length === 0 ? undefined : models
 })
 
+const warned = Effect.fnUntraced(function* (fleet: FleetModels) {
+  const text = asksEnvironment(fleet) ? yield* unusedKey : undefined
+  if (text !== undefined) yield* Effect.logWarning(text)
+})
+
 /** The model of a fleet, and its definitions as they are with theirs. */
 export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions, Failed> =>
   Layer.effectContext(
     Effect.gen(function* () {
+      yield* warned(fleet)
       const make = modelMaker()
       const model = yield* make(fleet.only ?? fleet.model)
       const byName = new Map<string, Definition>()
@@ -133,4 +142,5 @@ export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions
       }
       return Context.make(Model, model).pipe(Context.add(Definitions, { find: (name) => byName.get(name) }))
     })
-  )
+    // Standard output belongs to the program.
+  ).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))

@@ -33,6 +33,7 @@ import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
+import { flawOfEmbedder } from "../models/model-choice.ts"
 import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf, onlyModelOf } from "./ground.ts"
@@ -170,7 +171,9 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
 
 const flawOfOpening = (options: FleetOptions): string | undefined => {
   const flaw = flawOfModels(options)
-  return flaw === undefined ? undefined : `its ${flaw}`
+  const ofEmbedder = flawOfEmbedder(options.embedder)
+  if (flaw !== undefined) return `its ${flaw}`
+  return ofEmbedder === undefined ? undefined : `its embedder ${ofEmbedder}`
 }
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */

@@ -49,7 +49,7 @@ const Figures = ({ span, view }: { readonly span: Span; readonly view: View }) =
   const [kind, n = ""] = span.id.split("-")
   if (kind === "model") {
     const call = view.models[Number(n)]
-    const { costMicros, earlier = [], finishReason, usage } = call ?? {}
+    const { costMicros, earlier = [], finishReason, unpriced, usage } = call ?? {}
     const cached = usage?.cachedInputTokens
     return (
       <>
@@ -57,7 +57,7 @@ const Figures = ({ span, view }: { readonly span: Span; readonly view: View }) =
         {cached === undefined || usage === undefined || usage.inputTokens === 0
           ? ""
           : `, ${percent(cached / usage.inputTokens)} cached`}
-        {costMicros === undefined ? "" : ` · ${money(costMicros)}`}
+        {costMicros === undefined ? (unpriced === true ? " · unpriced" : "") : ` · ${money(costMicros)}`}
         {finishReason === undefined ? null : (
           <>
             {" · "}
