@@ -219,9 +219,13 @@ describe("who may do what to a block", () => {
     ])
   })
 
-  test("F91 a permission binds the assistant and not the person who holds the fleet", async () => {
+  test("F91 permissions and read-only marks bind the assistant and not the person who holds the fleet", async () => {
+    const schema = { kind: "map", fields: [{ name: "berth", type: "text", readOnly: true }] } as const
     const fleet = await opened(
-      [{ label: "notes", type: "core", content: "a", permission: "ReadOnly" }],
+      [
+        { label: "notes", type: "core", content: "a", permission: "ReadOnly" },
+        { label: "ship", type: "core", schema }
+      ],
       [{ block: "notes", action: "append", text: "b" }]
     )
     assert.match(await answered(fleet, 0), /does not allow to append/)
@@ -231,6 +235,9 @@ describe("who may do what to a block", () => {
     assert.strictEqual(await textOf(fleet, "notes"), "acd")
     await fleet.blocks.delete(id)
     assert.isUndefined(await fleet.blocks.load(id))
+    const { id: ship = "" } = (await fleet.blocks.find("desk", "ship")) ?? {}
+    await fleet.blocks.edit(ship, { op: "set_field", field: "berth", value: "7" })
+    assert.strictEqual(await textOf(fleet, "ship"), "berth [read-only]: 7")
   })
 })
 
