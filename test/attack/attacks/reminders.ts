@@ -28,7 +28,7 @@ const shown = async (client: Client, reminder: string): Promise<Shown | undefine
 }
 
 /** More than the lease of what was killed. */
-const PATIENCE_MILLIS = 40_000
+const PATIENCE_MILLIS = 20_000
 
 const until = async (
   client: Client,
@@ -60,7 +60,7 @@ const hasRun = ({ log }: Shown): boolean => log.at(-1)?.outcome === "ran"
 interface AtWork {
   readonly client: Client
   readonly url: string
-  /** SIGKILL to each of them. */
+  /** SIGKILL to each of them; then what only wakes them forgets everything. */
   readonly kill: () => Promise<unknown>
   readonly stop: () => Promise<unknown>
 }
@@ -69,13 +69,16 @@ interface AtWork {
 const inOne = async (scene: Scene): Promise<AtWork> => scene.serve({ fleet: "small.ts" })
 
 /** One process that is asked, and two workers, of which either may find what is due. */
-const inThree = async ({ serve }: Deployment): Promise<AtWork> => {
+const inThree = async ({ emptyRedis, serve }: Deployment): Promise<AtWork> => {
   const [api, ...workers] = [await serve("api"), await serve("worker"), await serve("worker")]
   const each = [...workers, api]
   return {
     client: api.client,
     url: api.url,
-    kill: () => Promise.all(each.map((server) => server.kill())),
+    kill: async () => {
+      await Promise.all(each.map((server) => server.kill()))
+      await emptyRedis()
+    },
     stop: () => Promise.all(each.map((server) => server.stop()))
   }
 }
@@ -149,7 +152,7 @@ export const reminders: ReadonlyArray<Attack> = [
   {
     name: "reminders-workers",
     item: 13,
-    says: "the same to three processes on PostgreSQL and Redis, two of which may find what is due",
+    says: "the same to three processes on PostgreSQL and Redis, and Redis forgets all; two of them may find what is due",
     wants: lacking(),
     run: async (scene, { isShort }) =>
       onServers(scene, (deployment) => reminded(scene, () => inThree(deployment), isShort), { fleet: "small.ts" })
