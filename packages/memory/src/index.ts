@@ -9,7 +9,8 @@ export {
   type BlockRequest,
   type BlockSetting,
   BlockStore,
-  type BlockVersion
+  type BlockVersion,
+  type KeptChange
 } from "./blocks/block-store.ts"
 export { StructuredDocument, loadLoro } from "./blocks/document/document.ts"
 export {

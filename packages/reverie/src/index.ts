@@ -60,6 +60,7 @@ export type {
   BlockVersion,
   BlockView,
   Hit,
+  KeptChange,
   MemoryKind,
   Passage,
   Recalled,

@@ -2,10 +2,10 @@
 
 import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { inTurn, type Line, type Script } from "@reverie/testkit"
+import { hashedEmbedder, inTurn, type Line, type Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { defineAssistant, type Fleet, memoryTools, FleetReader } from "../src/index.ts"
+import { defineAssistant, type Fleet, memoryTools, FleetReader, type RecallOptions } from "../src/index.ts"
 import { aDirectory, openFleet, type Request } from "./rig.ts"
 
 const SECRET = "The spare key of the boathouse hangs behind the blue barrel."
@@ -94,6 +94,27 @@ describe("recall", () => {
         }
       }
     }
+  })
+})
+
+describe("how memories are searched", () => {
+  test("F107 by words where there is no embedder; else by both, unless one is asked for; of the kinds and as many as asked", async () => {
+    const found = async (request: Request, options: RecallOptions = {}) => {
+      await using fleet = await told(request)
+      // Vectors are filled in by the night's last step.
+      await fleet.sleep("desk")
+      await fleet.idle()
+      return fleet.memory.recall("desk", QUESTION, options)
+    }
+    const modes = ["auto", "hybrid", "vector", "fts"] as const
+    const searched = (request: Request) => Promise.all(modes.map(async (mode) => (await found(request, { mode })).mode))
+    assert.deepStrictEqual(await searched({}), ["fts", "fts", "fts", "fts"])
+    const { embedder } = hashedEmbedder()
+    assert.deepStrictEqual(await searched({ embedder }), ["hybrid", "hybrid", "vector", "fts"])
+    assert.strictEqual((await found({ embedder })).mode, "hybrid")
+    assert.lengthOf((await found({ embedder }, { limit: 1 })).hits, 1)
+    const { hits } = await found({ embedder }, { kinds: ["fact"] })
+    assert.deepStrictEqual(hits, [])
   })
 })
 

@@ -85,9 +85,9 @@ export const blockMutants: ReadonlyArray<Mutant> = [
   },
   {
     row: "F102",
-    file: document,
-    find: "    return this.#doc.subscribe(({ by, origin }) => {",
-    put: '    return this.#doc.subscribe(({ by, origin }) => {\n      if (by === "local") return'
+    file: "packages/memory/src/blocks/keeper.ts",
+    find: "if (isNew && change.changed) {",
+    put: "if (!isNew && change.changed) {"
   },
   {
     row: "F107",

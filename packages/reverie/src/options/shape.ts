@@ -59,7 +59,7 @@ export const oneOf = (...words: ReadonlyArray<unknown>): Check =>
     (value) => words.includes(value)
   )
 
-const orNull =
+export const orNull =
   (check: Check): Check =>
   (value) =>
     value === null ? undefined : check(value)
