@@ -52,6 +52,7 @@ export type Notice = Base &
         readonly outcome: TickOutcome
         readonly iterations: number
         readonly reply: string
+        readonly output?: Json
       }
     | {
         readonly type: "envelope-settled"
