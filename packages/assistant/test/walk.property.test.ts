@@ -90,6 +90,37 @@ describe("any life", PATIENT, () => {
     })
   })
 
+  it("machine A6: an answer that does not fit is asked for again at most twice in a tick, and ends nothing but its tick", () => {
+    let ended = 0
+    fc.assert(
+      fc.property(aLife, (life) => {
+        const perTick = new Map<number, number>()
+        for (const moment of live(life)) {
+          const output = (moment.event as { readonly output?: { readonly misshapen?: true } }).output
+          const ends = actionsOf(moment, "endTick").map((end) => (end as { readonly outcome: string }).outcome)
+          const isMet = moment.event.type === "xstate.done.actor.infer" && output?.misshapen === true
+          if (!isMet) {
+            assert.notInclude(ends, "misshapen")
+            continue
+          }
+          const { tick } = contextOf(moment.before)
+          if (ends.length > 0) {
+            ended++
+            // The budget may be spent where the answer would be asked for again.
+            assert.include(["misshapen", "cut"], ends[0])
+            continue
+          }
+          perTick.set(tick, (perTick.get(tick) ?? 0) + 1)
+          assert.strictEqual(contextOf(moment.after).repairs, perTick.get(tick))
+          assert.strictEqual(contextOf(moment.after).iteration, contextOf(moment.before).iteration + 1)
+        }
+        for (const count of perTick.values()) assert.isAtMost(count, 2)
+      }),
+      RUNS
+    )
+    assert.isAbove(ended, 20)
+  })
+
   it("calls I1, I3: one dangerous call a tick, and none that no one approved when approval is asked for", () => {
     fc.assert(
       fc.property(aLife, (life) => {
