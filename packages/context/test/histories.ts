@@ -58,7 +58,7 @@ const messagesOf = (
   for (const [place, { content, iterations, opener, stray }] of ticks.entries()) {
     if (opener === "user") messages.push(user(content, "ann"))
     if (opener === "system") messages.push(note(content))
-    for (const [turn, { answers, content, isRejected = false }] of iterations.entries()) {
+    for (const [turn, { answers, content, isRejected }] of iterations.entries()) {
       const id = (index: number): string => `${place}.${turn}.${index}`
       if (isRejected && answers.length === 0) {
         messages.push(rejected(content, UNFIT))
@@ -86,8 +86,9 @@ export const wholeHistory = fc.array(tick, { maxLength: 12 }).map((ticks) =>
     ticks.map((each) => ({
       ...each,
       stray: false,
-      iterations: each.iterations.map(({ answers, content }) => ({
+      iterations: each.iterations.map(({ answers, content, isRejected }) => ({
         content,
+        isRejected,
         answers: answers.map((answer) => ({ ...answer, when: "now" as const }))
       }))
     }))

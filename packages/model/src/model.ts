@@ -64,8 +64,8 @@ export const outputText = ({ schema }: OutputForm): string =>
 
 /** The same prompt, its form said by a last message. */
 export const withOutputDescribed = (prompt: Prompt): Prompt => {
+  if (prompt.output === undefined) return prompt
   const { output, ...rest } = prompt
-  if (output === undefined) return prompt
   return { ...rest, messages: [...prompt.messages, { role: "user", content: outputText(output) }] }
 }
 

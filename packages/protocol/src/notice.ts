@@ -53,6 +53,7 @@ export type Notice = Base &
         readonly iterations: number
         readonly reply: string
         readonly output?: Json
+        readonly misfit?: string
       }
     | {
         readonly type: "envelope-settled"

@@ -96,7 +96,8 @@ export const LedgerEntry = Schema.Struct({
       outcome: Schema.Literals(tickOutcomes),
       iterations: Schema.Int,
       reply: Schema.String,
-      output: Schema.optionalKey(Json)
+      output: Schema.optionalKey(Json),
+      misfit: Schema.optionalKey(Schema.String)
     })
   ),
   emitted: Schema.optionalKey(Schema.Array(Fields)),

@@ -61,8 +61,10 @@ export interface TickEnd {
   readonly iterations: number
   /** What the assistant said to the one who sent the envelope; empty when it said nothing. */
   readonly reply: string
-  /** The reply as JSON, where it has the form that was asked for. */
+  /** The reply as JSON, where it has the form that it must have. */
   readonly output?: Json
+  /** What of the reply does not fit, where it has another one. */
+  readonly misfit?: string
 }
 
 /** One line of the ledger: what a commit did. */
