@@ -44,7 +44,7 @@ export interface Prompt {
   readonly describesTools?: true
   /** Names of those that may be called now; a call of another one is refused. All of them when absent. */
   readonly allowed?: ReadonlyArray<string>
-  /** A model that is not known to read it (`serves.output`) is asked with `withOutputDescribed`. */
+  /** For a model that is not known to read it (`serves.output`) the messages say it too (`withOutputDescribed`). */
   readonly output?: OutputForm
   /** Calls of one key begin alike: a provider that keeps beginnings of prompts looks for them in one place. */
   readonly cacheKey?: string
@@ -62,11 +62,12 @@ export interface Prompt {
 export const outputText = ({ schema }: OutputForm): string =>
   `Give your answer as one JSON object that fits this JSON Schema, and write nothing before or after it:\n${JSON.stringify(schema)}`
 
-/** The same prompt, its form said by a last message. */
+/** The same prompt, its form said by a last message; one that says it already stays as it is. */
 export const withOutputDescribed = (prompt: Prompt): Prompt => {
-  if (prompt.output === undefined) return prompt
-  const { output, ...rest } = prompt
-  return { ...rest, messages: [...prompt.messages, { role: "user", content: outputText(output) }] }
+  const { messages, output } = prompt
+  const content = output === undefined ? undefined : outputText(output)
+  if (content === undefined || messages.at(-1)?.content === content) return prompt
+  return { ...prompt, messages: [...messages, { role: "user", content }] }
 }
 
 export interface Reply {

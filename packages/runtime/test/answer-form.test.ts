@@ -65,7 +65,7 @@ describe("an answer that must have a form", () => {
 
   it("reaches a model that reads forms beside the messages, together with tools", () => {
     const prompts: Array<Prompt> = []
-    const life = live({ model: FITTING, tools: [aTool("look")] })
+    const life = live({ model: inTurn(PROSE, FITTING), tools: [aTool("look")] })
     const { infer } = life.scripted.model
     const native = live({
       tools: [aTool("look")],
@@ -86,6 +86,9 @@ describe("an answer that must have a form", () => {
       ["look", "noop"]
     )
     assert.deepInclude(native.ends()[0], { outcome: "answered", output: { berth: 7, from: "noon" } })
+    // One that has not kept to it reads it in words as well: some wires pass over what they do not know.
+    assert.deepStrictEqual(prompts[1]?.output, prompts[0]?.output)
+    assert.match(prompts[1]?.messages.at(-1)?.content ?? "", /^Give your answer as one JSON object/)
   })
 
   it("is asked for again with what was wrong, and the words stay in the history of the tick", () => {

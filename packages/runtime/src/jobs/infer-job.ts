@@ -272,7 +272,7 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
 
-/** The prompt as it reaches the model: one that does not read a form by itself reads it in words. */
+/** The prompt as it reaches the model: one that does not read a form by itself, or has not kept to it, reads it in words. */
 const promptFor = (
   session: Session,
   { serves }: Model["Service"],
@@ -283,7 +283,7 @@ const promptFor = (
     tools
   }: { readonly tools: ReadonlyArray<ToolOffer>; readonly maxOutputTokens?: number | undefined }
 ): Prompt => {
-  const { iteration, tick } = contextOf(session.decoded)
+  const { iteration, repairs, tick } = contextOf(session.decoded)
   const prompt: Prompt = {
     messages,
     tools,
@@ -297,7 +297,7 @@ const promptFor = (
       maxOutputTokens
     })
   }
-  return serves?.output === "native" ? prompt : withOutputDescribed(prompt)
+  return serves?.output === "native" && repairs === 0 ? prompt : withOutputDescribed(prompt)
 }
 
 /** Reads what prompts are rendered with, as far as the call at hand needs it anew. */
