@@ -118,5 +118,5 @@ export {
   type Report,
   type ReportComparison
 } from "./report.ts"
-export { PLACES, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
+export { FORM_PLACE, PLACES, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
 export { effectiveMode } from "./search-options.ts"

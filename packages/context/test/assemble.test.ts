@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { append, assemble, type AssembleInput, countMessage, openWindow } from "../src/index.ts"
-import { callOf, count, countText, note, result, said, user } from "./histories.ts"
+import { callOf, count, countText, note, rejected, result, said, user } from "./histories.ts"
 import { component, staticComponents } from "../src/layout/component.ts"
 import { INTERRUPTED, KEPT_SHARE } from "../src/tokens/window.ts"
 
@@ -71,6 +71,46 @@ describe("order", () => {
       "Answer briefly.",
       "a berth?"
     ])
+  })
+
+  it("the form of the answer is a part without a message, and takes room", () => {
+    const history = [user("hello"), said("good day"), user("a berth?")]
+    const without = promptOf(history)
+    const prompt = promptOf(history, { formTokens: 60 })
+    assert.deepStrictEqual(contents(prompt), contents(without))
+    assert.deepStrictEqual(prompt.report.parts.at(-1), { id: 8000, key: "answer_form", messages: 0, tokens: 60 })
+    assert.strictEqual(prompt.report.tokens, without.report.tokens + 60)
+    const limits = { maxContextTokens: without.report.tokens + 60, reservedResponseTokens: 1 }
+    assert.strictEqual(promptOf(history, limits).messages.length, 5)
+    assert.isBelow(promptOf(history, { ...limits, formTokens: 60 }).messages.length, 5)
+  })
+
+  it("why an answer was not accepted is read right behind it, and the event stays the pending one", () => {
+    const why = "Your answer was not accepted: berth: is missing."
+    const history = [user("hello"), rejected("berth 7", why), said("{}"), user("a berth?"), rejected("berth 8", why)]
+    const prompt = promptOf(history)
+    assert.deepStrictEqual(
+      prompt.messages.slice(2).map(({ content, role }) => `${role}: ${content}`),
+      [
+        "user: hello",
+        "assistant: berth 7",
+        `user: ${why}`,
+        "assistant: {}",
+        "user: a berth?",
+        "assistant: berth 8",
+        `user: ${why}`
+      ]
+    )
+    assert.deepStrictEqual(
+      prompt.report.parts.slice(2).map(({ key, messages }) => [key, messages]),
+      [
+        ["conversation_history", 4],
+        ["pending_event", 1],
+        ["tool_result", 2]
+      ]
+    )
+    const wire = prompt.messages.slice(2).reduce((sum, message) => sum + count({ ...message, at: 0 }), 0)
+    assert.strictEqual(wire, prompt.window.tokens)
   })
 
   it("W2 without a user the newest unit is the pending turn", () => {

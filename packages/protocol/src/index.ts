@@ -7,11 +7,13 @@ export {
   type Settlement,
   type StepRecord,
   type TickEnd,
-  type TickOutcome
+  type TickOutcome,
+  tickOutcomes
 } from "./records/entry.ts"
 export * from "./mail/envelope.ts"
 export {
   Amount,
+  type AnswerForm,
   type AssignmentEnd,
   AssignmentReport,
   AssignmentRequest,
@@ -25,6 +27,7 @@ export {
   type Lane,
   laneOf,
   LANES,
+  MAX_FORM_CHARS,
   MAX_MESSAGE_CHARS,
   type ReminderNeed,
   ReminderRule

@@ -24,10 +24,11 @@ import {
 } from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { Definition, MemoryRequest } from "@reverie/runtime"
-import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
+import { acceptForm, flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { AnswerSchema } from "./ask.ts"
 import { type ContextsOption, contextsOf, flawOfContexts } from "./options/contexts.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 import { assistantShape, flawOfShape } from "./options/shape.ts"
@@ -98,6 +99,11 @@ export interface AssistantOptions extends SpendingOptions {
   readonly template?: string
   /** Who it is: manner, voice. A part of the prompt of its own, which sub-agents do not inherit; most need `instructions` alone. */
   readonly persona?: string
+  /**
+   * The form that its answers to messages must have: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object.
+   * One that does not fit is asked for again, twice at most. A form that a message asks for takes its place.
+   */
+  readonly output?: AnswerSchema
   /** What it can do, besides the tools that come with `subAgents`. */
   readonly tools?: ReadonlyArray<Tool>
   /** Model calls that one tick may make, 1 to 100; 5 when left out (the sources' `max_iterations_per_tick`). */
@@ -245,6 +251,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
+  const form = options.output === undefined ? undefined : acceptForm(options.output)
+  if (typeof form === "string") return refuse(`assistant "${id}"`, form)
   const toolkit = toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop])
   const flaw =
     flawOfRules(options.toolRules ?? [], toolkit.names) ??
@@ -271,7 +279,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       prompt: options.prompt,
       blocks: options.blocks,
       recallScopes: options.recallScopes,
-      specialists: options.subAgents?.assistants
+      specialists: options.subAgents?.assistants,
+      output: form
     }),
     ...defined({ contexts: contextsOf(options.contexts, maxSteps) }),
     toolkit,

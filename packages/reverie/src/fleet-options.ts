@@ -5,6 +5,7 @@ import { type Address, type AssistantId, defined, type Notice } from "@reverie/p
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
+import type { AnswerSchema, FormOption } from "./ask.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
@@ -52,10 +53,17 @@ export interface SendOptions {
   readonly traceparent?: string | undefined
   /** The kind of context that a message is handled in; one of the assistant's `contexts`. */
   readonly context?: string | undefined
+  /**
+   * The form that the answer must have: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object. One that does
+   * not fit is asked for again, twice at most. Not of a team.
+   */
+  readonly output?: AnswerSchema | undefined
 }
 
 /** For `ask` and `answer`. */
-export interface AskOptions extends SendOptions {
+export interface AskOptions<Form extends FormOption = undefined> extends SendOptions {
+  /** The form that the answer must have, as in `send`: `done` has what it makes of the answer, and `answer` gives that. */
+  readonly output?: Form | undefined
   /** Ends the waiting, with the reason of the signal; the message stays durable and goes on. */
   readonly signal?: AbortSignal | undefined
   /** Longest waiting, in milliseconds, after which it fails with AnswerLate. No bound when left out. */

@@ -40,7 +40,11 @@ const awayIn = (value: unknown): Part => {
 type StopOutcome = Extract<Part, { readonly type: "stopped" }>["outcome"]
 
 /** What the SDK calls an end before it was done. */
-const stopCodes: Readonly<Record<StopOutcome, string>> = { "max-iterations": "StepsSpent", cut: "BudgetSpent" }
+const stopCodes: Readonly<Record<StopOutcome, string>> = {
+  "max-iterations": "StepsSpent",
+  cut: "BudgetSpent",
+  misshapen: "AnswerMisshapen"
+}
 
 const isStop = (code: unknown): code is StopOutcome => typeof code === "string" && Object.hasOwn(stopCodes, code)
 

@@ -18,6 +18,8 @@ export interface ServerModel {
   readonly apiKey?: string
   /** "json" for servers without native tool calls. */
   readonly tools?: "native" | "json"
+  /** "described" for servers that do not know `response_format`; one that refuses it is found out by itself. */
+  readonly output?: "native" | "described"
   readonly stream?: boolean
   /** Mark with `cache_control` what comes again, for gateways to models whose cache asks for it; openrouter.ai is told anyway. */
   readonly cacheMarks?: boolean

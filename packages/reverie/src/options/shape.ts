@@ -170,6 +170,7 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
   instructions: text,
   template: text,
   persona: text,
+  output: any,
   tools: list,
   maxSteps: whole(1, MAX_ITERATIONS),
   assessWith: oneOf("heuristic", "model"),

@@ -19,7 +19,15 @@ import {
   type PluggedIn,
   PromptStore
 } from "@reverie/context"
-import { type InferOptions, Model, type ModelError, type Reply, type ToolOffer } from "@reverie/model"
+import {
+  type InferOptions,
+  Model,
+  type ModelError,
+  type Prompt,
+  type Reply,
+  type ToolOffer,
+  withOutputDescribed
+} from "@reverie/model"
 import {
   defined,
   type EnvelopeId,
@@ -29,17 +37,19 @@ import {
   type StepRecord,
   type ToolCall
 } from "@reverie/protocol"
-import { approvalId, judgeCalls } from "@reverie/tools"
+import { approvalId, type Form, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Option from "effect/Option"
+import { answerFormOf, judgedAnswer, outputOf } from "../prompt/answer-form.ts"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
 import { activityOf, describesTools, insightsOf, reflectionValues, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { Faults, type JobEnd } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
+import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
   allowedNow,
@@ -163,28 +173,44 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
 }
 
+interface Inferred {
+  readonly reply: Reply
+  readonly pressed: Restriction | undefined
+  /** What an answer comes to that must have a form. */
+  readonly judged: JudgedAnswer | undefined
+}
+
 const inferred = (
   session: Session,
   job: OpenJob,
-  { pressed, reply }: { readonly reply: Reply; readonly pressed: Restriction | undefined },
+  { judged, pressed, reply }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
 ): JobEnd => {
+  const misfit = judged !== undefined && "issues" in judged ? judged : undefined
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
   const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
   noteRun(session, job, records)
   return {
     job,
-    ...defined({ records: records.length === 0 ? undefined : records }),
+    ...defined({ records: records.length === 0 ? undefined : records, judged }),
     event: jobDone("infer", {
       calls: requests,
-      ...defined({ restriction: pressed }),
-      ...defined({ used: isMetered(session) ? tookOf(session, reply.usage) : undefined })
+      ...defined({
+        restriction: pressed,
+        used: isMetered(session) ? tookOf(session, reply.usage) : undefined,
+        misshapen: misfit === undefined ? undefined : true
+      })
     }),
     messages: [
-      { role: "assistant", content: reply.text, at: now, ...defined({ calls: calls.length === 0 ? undefined : calls }) }
+      {
+        role: "assistant",
+        content: reply.text,
+        at: now,
+        ...defined({ calls: calls.length === 0 ? undefined : calls, rejected: misfit?.rejected })
+      }
     ],
     step: {
       id: job.id,
@@ -196,7 +222,10 @@ const inferred = (
       detail: {
         model: reply.model,
         finish: reply.finish,
-        ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
+        ...defined({
+          callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
+          misfit: misfit?.issues
+        })
       }
     }
   }
@@ -243,10 +272,32 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
 
-const offered = (session: Session, tools: ReadonlyArray<ToolOffer>) => {
-  const { iteration, tick } = contextOf(session.decoded)
-  const callPrefix = `${tick}.${iteration}`
-  return { tools, callPrefix, cacheKey: cacheKeyOf(session), ...defined({ allowed: allowedNow(session) }) }
+/** The prompt as it reaches the model: one that does not read a form by itself, or has not kept to it, reads it in words. */
+const promptFor = (
+  session: Session,
+  { serves }: Model["Service"],
+  form: Form | undefined,
+  { lasting, messages }: Pick<Prompt, "lasting" | "messages">,
+  {
+    maxOutputTokens,
+    tools
+  }: { readonly tools: ReadonlyArray<ToolOffer>; readonly maxOutputTokens?: number | undefined }
+): Prompt => {
+  const { iteration, repairs, tick } = contextOf(session.decoded)
+  const prompt: Prompt = {
+    messages,
+    tools,
+    callPrefix: `${tick}.${iteration}`,
+    cacheKey: cacheKeyOf(session),
+    ...defined({
+      allowed: allowedNow(session),
+      lasting,
+      describesTools: describesTools(session) ? (true as const) : undefined,
+      output: outputOf(form),
+      maxOutputTokens
+    })
+  }
+  return serves?.output === "native" && repairs === 0 ? prompt : withOutputDescribed(prompt)
 }
 
 /** Reads what prompts are rendered with, as far as the call at hand needs it anew. */
@@ -306,34 +357,28 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)
   const { hide } = yield* Secrets
-  const outcome = yield* model
-    .infer(
-      {
-        messages: assembled.success.messages,
-        ...offered(session, offers),
-        lasting: assembled.success.lasting,
-        ...defined({ describesTools: describesTools(session) ? (true as const) : undefined }),
-        ...defined({ maxOutputTokens: room.tokens })
-      },
-      previewOf(session, hub, startedAt)
+  const form = answerFormOf(session)
+  const prompt = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
+  const outcome = yield* model.infer(prompt, previewOf(session, hub, startedAt)).pipe(
+    Effect.map((reply) => ({ reply })),
+    Effect.catch((error) =>
+      Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
+    ),
+    // A defect in an adapter must not take the assistant with it.
+    Effect.catchDefect((defect) =>
+      Effect.succeed({
+        failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
+      })
     )
-    .pipe(
-      Effect.map((reply) => ({ reply })),
-      Effect.catch((error) =>
-        Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
-      ),
-      // A defect in an adapter must not take the assistant with it.
-      Effect.catchDefect((defect) =>
-        Effect.succeed({
-          failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
-        })
-      )
-    )
+  )
   yield* faults.at("after-model", session.address)
+  const answer = "reply" in outcome && outcome.reply.calls.length === 0 ? outcome.reply.text : undefined
+  const judged =
+    form === undefined || answer === undefined ? undefined : yield* judgedAnswer(session, form, answer, pressed)
   const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
-      ? inferred(session, job, { reply: outcome.reply, pressed }, shown, now, startedAt)
+      ? inferred(session, job, { reply: outcome.reply, pressed, judged }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
   return seeing(end, report, patternShown(session, pressed), session.recollection.ids)
 })

@@ -19,7 +19,7 @@ import {
   type Reply,
   ReplyUnusable
 } from "@reverie/model"
-import { type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
+import { defined, type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { RecordedAsk } from "./recorded-tick.ts"
 
@@ -94,6 +94,7 @@ const isOfTick = ({ callPrefix }: Prompt): boolean => /^\d+\.\d+$/.test(callPref
 
 /** The same model, with every prompt of the tick noted. */
 export const noting = (inner: Model["Service"], asking: Asking, shown: Array<Shown>): Model["Service"] => ({
+  ...defined({ serves: inner.serves }),
   infer: (prompt, options) =>
     Effect.suspend(() => {
       if (isOfTick(prompt)) shown.push({ prompt, iteration: iterationIn(prompt), job: asking.job })

@@ -12,7 +12,7 @@ import type {
   PromptTemplate
 } from "@reverie/context"
 import type { Address, ToolRule } from "@reverie/protocol"
-import type { Toolkit } from "@reverie/tools"
+import type { Form, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
 /** What comes to an assistant's mind by itself. */
@@ -53,6 +53,8 @@ export interface Definition extends DefinesContexts {
   readonly prompt?: ContextBuild
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
   readonly team?: Team
+  /** The form that its answers to messages must have. */
+  readonly output?: Form
   /** Definitions that its tasks may be handed on to by name, besides its own. */
   readonly specialists?: ReadonlyArray<string>
   /** Size of the context window, in tokens. */
