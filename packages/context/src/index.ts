@@ -121,4 +121,3 @@ export {
   type ReportComparison
 } from "./report.ts"
 export { PLACES, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
-export { effectiveMode } from "./search-options.ts"

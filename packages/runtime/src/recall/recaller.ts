@@ -8,10 +8,10 @@
 // Q5  Nothing is answered that was never said in this life of the assistant: an index is held against the ledger before
 //     it is asked.
 
-import { effectiveMode } from "@reverie/context"
 import {
   applyChanges,
   DEFAULT_RECALL_LIMIT,
+  effectiveMode,
   entryNoOfId,
   type Hit,
   indexInSteps,
