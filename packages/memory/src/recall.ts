@@ -84,6 +84,8 @@ export interface Hit {
   /** Greater is better; comparable within one answer only. */
   readonly score: number
   readonly why: Why
+  /** What a passage was put away with besides its text; an index has none of it. */
+  readonly metadata?: NonNullable<Passage["metadata"]>
 }
 
 export interface VectorModel {

@@ -57,7 +57,7 @@ export const explainRecall = ({ boosts, facts, lexical, terms, vector }: Why): s
     ...boosts
   ].join("; ")
 
-const told = ({ entry, owner }: Hit, why: string, self: string) => {
+const told = ({ entry, metadata, owner }: Hit, why: string, self: string) => {
   const { at, id, kind, speaker, tags, text: said, trust } = entry
   return {
     id,
@@ -65,7 +65,7 @@ const told = ({ entry, owner }: Hit, why: string, self: string) => {
     when: new Date(at).toISOString(),
     ...defined({ who: speaker, remembered_by: owner === self ? undefined : owner }),
     text: said.length <= MAX_TOLD_CHARS ? said : `${said.slice(0, MAX_TOLD_CHARS - 1).toWellFormed()}…`,
-    ...defined({ tags: tags.length === 0 ? undefined : tags }),
+    ...defined({ tags: tags.length === 0 ? undefined : tags, metadata }),
     trust,
     why
   }
