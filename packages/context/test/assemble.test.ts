@@ -1,7 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { append, assemble, type AssembleInput, countMessage, openWindow } from "../src/index.ts"
+import {
+  append,
+  assemble,
+  type AssembleInput,
+  countMessage,
+  needsOpening,
+  openingOf,
+  openPriceBook,
+  openWindow
+} from "../src/index.ts"
 import { callOf, count, countText, note, rejected, result, said, user } from "./histories.ts"
 import { component, staticComponents } from "../src/layout/component.ts"
 import { INTERRUPTED, KEPT_SHARE } from "../src/tokens/window.ts"
@@ -134,7 +143,11 @@ describe("pairs", () => {
     const history = [user("go"), said("", [callOf("1"), callOf("2")]), result("2", "done")]
     const prompt = promptOf(history)
     assert.deepStrictEqual(contents(prompt).slice(3), ["", "done", INTERRUPTED])
-    assert.deepStrictEqual(prompt.messages.at(-1), { role: "tool", content: INTERRUPTED, call: "1" })
+    assert.deepStrictEqual(prompt.messages.at(-1), {
+      role: "tool",
+      content: INTERRUPTED,
+      call: "1"
+    })
     assert.deepStrictEqual(prompt.report.interrupted, ["1"])
 
     const later = promptOf([], { window: append(prompt.window, [result("1", "late")]) })
@@ -157,7 +170,11 @@ describe("pairs", () => {
     ])
     assert.deepStrictEqual(contents(prompt).slice(2), ["go", "", "one"])
     assert.deepStrictEqual(prompt.report.leftOut, [
-      { reason: "result-without-call", messages: 2, tokens: result("0", "lost").tokens + result("1", "two").tokens }
+      {
+        reason: "result-without-call",
+        messages: 2,
+        tokens: result("0", "lost").tokens + result("1", "two").tokens
+      }
     ])
   })
 
@@ -183,7 +200,11 @@ describe("overflow", () => {
   })
 
   it("A2 components and tools take their room from the history", () => {
-    const sizes = { maxContextTokens: each * 30, reservedResponseTokens: each * 5, toolTokens: each * 5 }
+    const sizes = {
+      maxContextTokens: each * 30,
+      reservedResponseTokens: each * 5,
+      toolTokens: each * 5
+    }
     const prompt = promptOf(lines, sizes)
     assert.isAtMost(prompt.report.tokens, each * 25)
     assert.strictEqual(prompt.report.limit, each * 25)
@@ -237,7 +258,10 @@ describe("cuts", () => {
     const first = promptOf(history, sizes)
     const next = promptOf([], { ...sizes, window: append(first.window, [said("I see")]) })
     assert.strictEqual(next.messages[4], first.messages[4])
-    const last = promptOf([], { ...sizes, window: append(next.window, [said("", [callOf("3")]), result("3", long)]) })
+    const last = promptOf([], {
+      ...sizes,
+      window: append(next.window, [said("", [callOf("3")]), result("3", long)])
+    })
     assert.deepStrictEqual(
       last.report.cuts.map(({ call, of }) => [call, of]),
       [
@@ -285,5 +309,48 @@ describe("price", () => {
       4 + countText("two free") + countText(JSON.stringify(calls))
     )
     assert.strictEqual(countMessage({ ...bare, calls: [] }, countText), countMessage(bare, countText))
+  })
+})
+
+describe("a first message of a user", () => {
+  const opening = openingOf(openPriceBook(count))
+  const orphan = [said("", [callOf("1")]), result("1", "two free"), note("tide")]
+  const system = component({ id: 0, key: "system_prompt", content: "You keep the harbour." }, count)
+  const rolesOf = (...given: Parameters<typeof promptOf>) => promptOf(...given).messages.map(({ role }) => role)
+
+  it("F86 is put in where none would be the first, and nowhere else", () => {
+    const just = { components: [system] }
+    assert.deepStrictEqual(rolesOf(orphan, just), ["system", "assistant", "tool", "system"])
+    assert.deepStrictEqual(rolesOf(orphan, { ...just, opening }), ["system", "user", "assistant", "tool", "system"])
+    assert.deepStrictEqual(rolesOf([user("hello"), said("good day")], { ...just, opening }), [
+      "system",
+      "user",
+      "assistant"
+    ])
+    assert.deepStrictEqual(rolesOf([], { ...just, opening }), ["system", "user"])
+  })
+
+  it("F86 F18 has a place of its own in the order, even before what is plugged in", () => {
+    const plugged = [
+      component({ id: 999, key: "rules", content: "Ready." }, count),
+      component({ id: 1000, key: "character_context", content: "Calm." }, count),
+      component({ id: 1001, key: "answer", content: "Ready.", role: "assistant" }, count)
+    ]
+    const prompt = promptOf([], { components: [system, ...plugged], opening })
+    assert.deepStrictEqual(
+      prompt.report.parts.map(({ id, key }) => [id, key]),
+      [
+        [0, "system_prompt"],
+        [998, "opening"],
+        [999, "rules"],
+        [1000, "character_context"],
+        [1001, "answer"]
+      ]
+    )
+    assert.strictEqual(prompt.messages.find(({ role }) => role !== "system")?.role, "user")
+  })
+
+  it("F86 a model of the kind that wants one is known by its name", () => {
+    assert.deepStrictEqual(["gemini-2.5-pro", "google/Gemini-3", "gpt-5"].map(needsOpening), [true, true, false])
   })
 })

@@ -91,7 +91,7 @@ export const blockMutants: ReadonlyArray<Mutant> = [
   },
   {
     row: "F107",
-    file: "packages/context/src/search-options.ts",
+    file: "packages/memory/src/recall.ts",
     find: `hasEmbedder ? (mode === "auto" ? "hybrid" : mode) : "fts"`,
     put: `hasEmbedder ? (mode === "auto" ? "vector" : mode) : "fts"`
   },

@@ -173,7 +173,13 @@ export class Backend implements AsyncDisposable {
     const { kinds, limit = 10, mode, scope } = options
     const query = { q: question, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
     const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
-    const hits = items.map(({ because: _, owner, score, why, ...entry }) => ({ owner, score, why, entry }))
+    const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) => ({
+      owner,
+      score,
+      why,
+      entry,
+      ...defined({ metadata })
+    }))
     return { hits: hits as unknown as Recalled["hits"], ...found }
   }
 

@@ -228,6 +228,8 @@ const Hit = Schema.Struct({
   tags: Schema.Array(Schema.String),
   trust: Schema.optionalKey(Schema.Finite),
   importance: Schema.Finite,
+  /** What a passage was put away with. */
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Json)),
   why: Why,
   /** The same in words. */
   because: Schema.String

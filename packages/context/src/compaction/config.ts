@@ -6,7 +6,6 @@
 
 import { defined } from "@reverie/protocol"
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
-import type { CompressionStrategy } from "../build-config.ts"
 
 /**
  * truncate: what is compacted is named, and no one is asked. recursive-summarization: a model writes what it was, piece by
@@ -35,8 +34,6 @@ export interface CompactionConfig {
   readonly strategy: CompactionStrategy
 }
 
-const DEFAULT_CHUNK_TOKENS = 64_000
-
 export const DEFAULT_COMPACTION: CompactionConfig = {
   compactPreserveWindow: 20,
   compactModel: null,
@@ -44,7 +41,7 @@ export const DEFAULT_COMPACTION: CompactionConfig = {
   preCompactExtractionEnabled: true,
   preCompactMaxIterations: 5,
   preCompactPrompt: null,
-  strategy: { type: "recursive-summarization", chunkTokens: DEFAULT_CHUNK_TOKENS }
+  strategy: { type: "recursive-summarization", chunkTokens: 64_000 }
 }
 
 const within = (value: number, minimum: number, maximum: number): number =>
@@ -59,7 +56,9 @@ const strategyOf = (strategy: CompactionStrategy): CompactionStrategy => {
   return {
     type,
     chunkTokens: within(chunkTokens, 200, 10_000_000),
-    ...defined({ chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000) })
+    ...defined({
+      chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000)
+    })
   }
 }
 
@@ -77,22 +76,16 @@ export const compactionConfig = (chosen: Partial<CompactionConfig> = {}): Compac
   }
 }
 
-/** What a strategy of the context configuration (F103) says of compaction. */
-export const compactionOf = (strategy: CompressionStrategy): Partial<CompactionConfig> =>
-  strategy.type === "truncate"
-    ? { strategy: { type: "truncate" }, compactPreserveWindow: strategy.keepRecent }
-    : {
-        strategy: { type: strategy.type, chunkTokens: DEFAULT_CHUNK_TOKENS, chunkMessages: strategy.chunkSize },
-        compactModel: strategy.summarizationModel
-      }
-
 /** What makes an assistant compact its history: sleep, a window that is nearly full, or an order, however full it is. */
 export const compactionTriggers = ["sleep", "emergency", "order"] as const
 export type CompactionTrigger = (typeof compactionTriggers)[number]
 
 export const thresholdOf = (
   trigger: CompactionTrigger,
-  settings: { readonly compactSleepRatio: number; readonly compactEmergencyRatio: number } = DEFAULT_SETTINGS
+  settings: {
+    readonly compactSleepRatio: number
+    readonly compactEmergencyRatio: number
+  } = DEFAULT_SETTINGS
 ): number => {
   if (trigger === "order") return 0
   return trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio

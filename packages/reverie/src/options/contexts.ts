@@ -206,7 +206,7 @@ export const contextsOf = (
 export const forModel = (definition: Definition, model: string | undefined): Definition => {
   const { modelOverrides = {}, ...prompt } = definition.prompt ?? {}
   const limits = model !== undefined && Object.hasOwn(modelOverrides, model) ? (modelOverrides[model] ?? {}) : {}
-  const firstMessageUser = prompt.firstMessageUser ?? (model !== undefined && needsOpening({ name: model }))
+  const firstMessageUser = prompt.firstMessageUser ?? (model !== undefined && needsOpening(model))
   if (Object.keys(limits).length === 0 && !firstMessageUser) return definition
   const { historyTokens, maxTokens, memoryTokens, reservedResponseTokens } = limits
   return {

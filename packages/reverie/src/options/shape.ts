@@ -5,6 +5,7 @@
 // P3  What is undefined was left out.
 
 import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
+import { memoryKinds, searchModes } from "@reverie/memory"
 
 /** What a value must be, in words that follow on its name; undefined when it is that. */
 export type Check = (value: unknown) => string | undefined
@@ -50,14 +51,19 @@ export const texts: Check = must("a list of texts", (value) => {
 const list: Check = must("a list", Array.isArray)
 const any: Check = () => undefined
 
-export const oneOf = (...words: ReadonlyArray<unknown>): Check =>
-  must(
-    words
-      .map(String)
-      .join(", ")
-      .replace(/, ([^,]*)$/, " or $1"),
-    (value) => words.includes(value)
-  )
+const inWords = (words: ReadonlyArray<unknown>): string =>
+  words
+    .map(String)
+    .join(", ")
+    .replace(/, ([^,]*)$/, " or $1")
+
+export const oneOf = (...words: ReadonlyArray<unknown>): Check => must(inWords(words), (value) => words.includes(value))
+
+/** Some of these words, at least one. */
+const listOf = (...words: ReadonlyArray<string>): Check =>
+  must(`a list of ${inWords(words)}`, (value) => {
+    return Array.isArray(value) && value.length > 0 && value.every((each) => words.includes(each))
+  })
 
 export const orNull =
   (check: Check): Check =>
@@ -140,7 +146,14 @@ const compactionShape: Shape = {
   })
 }
 
-const memoryShape: Shape = { recall: oneOf("auto", "off"), maxHits: whole(1), maxTokens: whole(1) }
+const memoryShape: Shape = {
+  recall: oneOf("auto", "off"),
+  maxHits: whole(1),
+  maxTokens: whole(1),
+  mode: oneOf(...searchModes),
+  kinds: listOf(...memoryKinds),
+  minTrust: share
+}
 
 const limitsShape: Shape = {
   maxTokens: whole(1),

@@ -380,20 +380,28 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     "reply" in outcome
       ? inferred(session, job, { reply: outcome.reply, pressed, judged }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  return seeing(end, report, patternShown(session, pressed), session.recollection.ids)
+  return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
 })
+
+/** Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. */
+const servedIn = ({ step }: JobEnd, { serves }: Model["Service"]): Json | undefined => {
+  if (serves === undefined) return undefined
+  const { model, tools } = serves
+  return tools === undefined && step?.detail?.["model"] === model ? undefined : { model, ...defined({ tools }) }
+}
 
 /** With what the model was shown. */
 const seeing = (
   end: JobEnd,
   report: ContextReport,
   pattern: Json | undefined,
-  recalled: ReadonlyArray<string>
+  recalled: ReadonlyArray<string>,
+  served: Json | undefined
 ): JobEnd => {
   if (end.step === undefined) return end
   const shown = {
     context: report as unknown as Json,
-    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled })
+    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled, served })
   }
   return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
 }

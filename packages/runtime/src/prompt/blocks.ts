@@ -21,7 +21,6 @@ import {
   type AssembleInput,
   builtInTemplates,
   type Content,
-  DEFAULT_BUILD_CONFIG,
   openingOf,
   type PromptTemplate,
   type REFLECTION_METRICS,
@@ -68,8 +67,8 @@ export const refreshBlocks = Effect.fnUntraced(function* (session: Session) {
 /** How much of memory a prompt has, and what of each block it shows. */
 const memoryLimitOf = ({ maxContextTokens, prompt = {} }: Definition) => ({
   maxTokens: prompt.memoryTokens ?? Math.floor(maxContextTokens * BLOCKS_SHARE),
-  includeDescriptions: prompt.includeDescriptions ?? DEFAULT_BUILD_CONFIG.includeDescriptions,
-  includeSchemas: prompt.includeSchemas ?? DEFAULT_BUILD_CONFIG.includeSchemas
+  includeDescriptions: prompt.includeDescriptions ?? true,
+  includeSchemas: prompt.includeSchemas ?? false
 })
 
 /** What bounds the history of a prompt besides its window, and what it begins with where a model wants a user's words first. */
@@ -144,7 +143,11 @@ export const lentBlocks = Effect.fnUntraced(function* (
   return { blocks: access }
 })
 
-type Asked = ReturnType<typeof viewerOf> & { readonly key: string; readonly at: number; readonly hasConsent: boolean }
+type Asked = ReturnType<typeof viewerOf> & {
+  readonly key: string
+  readonly at: number
+  readonly hasConsent: boolean
+}
 
 // Reflection: what the assistant is asked when it looks back, and what it keeps of the answer.
 // R1  The answer that ends a reflection is read for insights once; with or without any, gathering begins anew.
@@ -161,7 +164,10 @@ export const reflectionQuestion = (session: Session): string => {
 /** What an answer to the questions comes to, and what it changes. */
 export const reflected = ({ address, decoded, own }: Session, answer: string, now: number) => {
   const { tick } = contextOf(decoded)
-  const before = { journal: journalOn(own), reflection: reflectionOf(recordsOf(own, "reflection")) }
+  const before = {
+    journal: journalOn(own),
+    reflection: reflectionOf(recordsOf(own, "reflection"))
+  }
   const { result, state } = recordReflection(before, answer, [address.assistant], { tick, now })
   const records: ReadonlyArray<RecordChange> = [
     ...journalChanges(before.journal, state.journal),
@@ -255,5 +261,8 @@ export const reflectionValues = Effect.fnUntraced(function* (session: Session) {
     journal_entries: entries_since_reflection
   }
   const content = templateIn(session, "reflection")?.content ?? ""
-  return { ...metrics, reflection: safeRenderTemplate({ content }, { ...session.rendering.values, ...metrics }) }
+  return {
+    ...metrics,
+    reflection: safeRenderTemplate({ content }, { ...session.rendering.values, ...metrics })
+  }
 })

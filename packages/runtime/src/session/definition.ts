@@ -3,7 +3,7 @@
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
 import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
-import type { RecallScope } from "@reverie/memory"
+import type { MemoryKind, RecallScope, SearchMode } from "@reverie/memory"
 import type {
   CompactionConfig,
   ContextBuild,
@@ -15,7 +15,7 @@ import type { Address, ToolRule } from "@reverie/protocol"
 import type { Form, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
-/** What comes to an assistant's mind by itself. */
+/** How an assistant recalls: by itself with each event, and with its tool where a call does not say otherwise. */
 export interface MemoryRequest {
   /** auto, the default: what belongs to an event is recalled and shown with it. */
   readonly recall?: "auto" | "off"
@@ -23,6 +23,12 @@ export interface MemoryRequest {
   readonly maxHits?: number
   /** Most tokens that they may take; 1,500 when not said. */
   readonly maxTokens?: number
+  /** How memories are searched; "auto" when not said: by words and meaning where there is an embedder, else by words. */
+  readonly mode?: SearchMode
+  /** Kinds of memories that are recalled; all but profiles when not said. */
+  readonly kinds?: ReadonlyArray<MemoryKind>
+  /** Least trust of a memory that is recalled, 0 to 1; a call can not lower it. */
+  readonly minTrust?: number
 }
 
 export interface Definition extends DefinesContexts {
