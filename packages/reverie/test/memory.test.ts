@@ -6,7 +6,14 @@ import { defined } from "@reverie/protocol"
 import { hashedEmbedder, inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { type AssistantOptions, defineAssistant, type Fleet, memoryTools, FleetReader, type RecallOptions } from "../src/index.ts"
+import {
+  type AssistantOptions,
+  defineAssistant,
+  type Fleet,
+  memoryTools,
+  FleetReader,
+  type RecallOptions
+} from "../src/index.ts"
 import { testFleet } from "../src/testing/index.ts"
 import { aDirectory, openFleet, type Request } from "./rig.ts"
 
