@@ -1,4 +1,4 @@
-// Blocks: memory blocks of a running fleet, as persons and assistants change them, as prompts show them, and who hears of it.
+// Blocks: memory blocks of a running fleet, as persons and assistants change them, as prompts show them, and who learns of it.
 
 import type { Json } from "@reverie/protocol"
 import type { Line, Script } from "@reverie/testkit"
@@ -89,7 +89,7 @@ describe("what a block holds", () => {
       fields: [
         { name: "name", type: "text" },
         { name: "tags", type: "list" },
-        { name: "visits", type: "counter" },
+        { name: "calls", type: "counter" },
         { name: "paid", type: "boolean" }
       ]
     } as const
@@ -97,11 +97,11 @@ describe("what a block holds", () => {
       { op: "set_text_field", field: "name", text: "Birch" },
       { op: "append_to_list_field", field: "tags", value: "barge" },
       { op: "append_to_list_field", field: "tags", value: "blue" },
-      { op: "increment_counter", field: "visits", by: 5 },
-      { op: "increment_counter", field: "visits", by: -2 },
+      { op: "increment_counter", field: "calls", by: 5 },
+      { op: "increment_counter", field: "calls", by: -2 },
       { op: "set_field", field: "paid", value: false }
     ])
-    assert.strictEqual(text, "name: Birch\ntags: barge, blue\nvisits: 3\npaid: false")
+    assert.strictEqual(text, "name: Birch\ntags: barge, blue\ncalls: 3\npaid: false")
     const wrong = await failureOf(fleet.blocks.edit(id, { op: "increment_counter", field: "name", by: 1 }))
     assert.match(wrong.message, /no counter/)
   })

@@ -219,7 +219,7 @@ describe("a life in seven kinds of context", () => {
     assert.deepInclude(extraction?.detail, { ended_by: "other-tool", calls_made: 0, iterations: 1 })
   })
 
-  test("F14 a reflection has four questions in the place of the instructions, and is told of the journal tools", async () => {
+  test("F14 a reflection has four questions in the place of the instructions, and learns of the journal tools", async () => {
     await lived()
     const questions = prompts.find(isTold("Which mistakes have I"))?.messages[0]?.content ?? ""
     assert.strictEqual(questions.match(/^\d\. .*\?$/gm)?.length, 4)

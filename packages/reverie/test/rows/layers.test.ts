@@ -24,7 +24,7 @@ const WIDE: Verdict = {
   recommend_confirm_dangerous: false
 }
 
-/** A model that assesses a task as it is told to, and else says always the same. */
+/** A model that gives this verdict on a task, and else says always the same. */
 const saying = (line: Line, verdict: Verdict = {}) => {
   let asked = 0
   const says: Script = ({ messages }) =>
@@ -249,7 +249,7 @@ describe("what presses", () => {
   })
 })
 
-describe("a pattern as it is told", () => {
+describe("a pattern as it is shown", () => {
   test("F45 it has its seven parts, and the layer that decided each", async () => {
     const { pattern } = await narrowed({})
     assert.deepStrictEqual(Object.keys(pattern).toSorted(), [

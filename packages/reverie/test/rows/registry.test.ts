@@ -71,13 +71,13 @@ describe("components of a running fleet", () => {
     const registry = fleet.prompts
     const { id } = await registry.createComponent(component("buoy"))
     const exported = JSON.parse(await registry.exportComponentJson(id))
-    for (const [wished, given] of [
+    for (const [wanted, given] of [
       [1_499, 1_499],
       [1_600, 1_002],
       [1_500, 1_003]
     ]) {
-      const wish = { ...exported, component: { ...exported.component, key: `at-${wished}`, id: wished } }
-      assert.strictEqual((await registry.importComponentJson(JSON.stringify(wish))).id, given)
+      const asked = { ...exported, component: { ...exported.component, key: `at-${wanted}`, id: wanted } }
+      assert.strictEqual((await registry.importComponentJson(JSON.stringify(asked))).id, given)
     }
   })
 

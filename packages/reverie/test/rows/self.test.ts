@@ -199,18 +199,30 @@ describe("session memory", () => {
   })
 })
 
+interface Status {
+  readonly token_usage: Readonly<Record<"estimated_used" | "model_limit" | "available" | "usage_percentage", number>>
+  readonly token_advisory: { readonly level: string; readonly threshold: number }
+  readonly loop_state: object
+  readonly session_metrics: object
+  readonly chain_state: object
+}
+
 describe("the system status", () => {
-  const status = (maxContextTokens: number) =>
-    lived([[[call("add_goal", { description: "Sail." })], [call("no_such_tool")], [call("get_system_status")]]], {
-      assistant: { maxContextTokens, reservedResponseTokens: 50, settings: { compactEnabled: false } }
-    })
-  const statusOf = async (maxContextTokens: number) =>
-    (await status(maxContextTokens)).answersOf("get_system_status")[0]
+  const statusOf = async (maxContextTokens: number): Promise<Status> => {
+    const { answersOf } = await lived(
+      [[[call("add_goal", { description: "Sail." })], [call("no_such_tool")], [call("get_system_status")]]],
+      { assistant: { maxContextTokens, reservedResponseTokens: 50, settings: { compactEnabled: false } } }
+    )
+    const [status] = answersOf("get_system_status")
+    assert.isDefined(status)
+    return status as unknown as Status
+  }
 
   test("F79 F80 it has the parts of the sources, which add up", async () => {
-    const { chain_state, loop_state, session_metrics, token_usage, ...rest } = (await statusOf(20_000)) ?? {}
+    const status = await statusOf(20_000)
+    const { chain_state, loop_state, session_metrics, token_usage, ...rest } = status
     assert.deepStrictEqual(Object.keys(rest), ["success", "timestamp", "token_advisory"])
-    assert.deepStrictEqual(loop_state as unknown, {
+    assert.deepStrictEqual(loop_state, {
       iteration: 3,
       max_iterations: 5,
       tools_this_cycle: ["add_goal", "no_such_tool"],
@@ -218,20 +230,19 @@ describe("the system status", () => {
     })
     const session_start = "2026-01-05T09:00:00Z"
     const counts = { total_tool_calls: 2, successful_calls: 1, failed_calls: 1, session_start }
-    assert.deepStrictEqual(session_metrics as unknown, counts)
-    assert.deepStrictEqual(chain_state as unknown, { in_chain: true, chain_depth: 2, pending_tools: [] })
-    const { available, estimated_used, model_limit, usage_percentage } = token_usage as never as Record<string, number>
+    assert.deepStrictEqual(session_metrics, counts)
+    assert.deepStrictEqual(chain_state, { in_chain: true, chain_depth: 2, pending_tools: [] })
+    const { available, estimated_used, model_limit, usage_percentage } = token_usage
     assert.strictEqual(model_limit, 20_000)
-    assert.strictEqual((available ?? 0) + (estimated_used ?? 0), model_limit)
-    assert.strictEqual(usage_percentage, Math.round((estimated_used ?? 0) / 20) / 10)
+    assert.strictEqual(available + estimated_used, model_limit)
+    assert.strictEqual(usage_percentage, Math.round(estimated_used / 20) / 10)
   })
 
   test("F81 it advises to wrap up from 60 percent on, and to answer at once from 80 on", async () => {
-    const { estimated_used } = (await statusOf(20_000))?.["token_usage"] as never as { readonly estimated_used: number }
+    const { estimated_used } = (await statusOf(20_000)).token_usage
     const advised = async (share: number) => {
-      const { token_advisory, token_usage } = (await statusOf(Math.round(estimated_used / share))) ?? {}
-      const { level, threshold } = token_advisory as never as { readonly level: string; readonly threshold: number }
-      return [(token_usage as never as { readonly usage_percentage: number }).usage_percentage, level, threshold]
+      const { token_advisory, token_usage } = await statusOf(Math.round(estimated_used / share))
+      return [token_usage.usage_percentage, token_advisory.level, token_advisory.threshold]
     }
     assert.deepStrictEqual(await advised(0.598), [59.8, "normal", 60])
     assert.deepStrictEqual(await advised(0.6), [60, "warning", 60])
