@@ -31,7 +31,7 @@ import * as Schema from "effect/Schema"
 import type { AnswerSchema } from "./ask.ts"
 import { type ContextsOption, contextsOf, flawOfContexts } from "./options/contexts.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
-import { assistantShape, flawOfShape } from "./options/shape.ts"
+import { assistantShape, flawOfOptions } from "./options/shape.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./options/sub-agents.ts"
 
 /** What can be said of how an assistant works. Durations are in milliseconds. */
@@ -183,12 +183,6 @@ const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyo
 
 const isSettingName = (name: string): name is keyof AssistantSettings => Object.hasOwn(settingNames, name)
 
-/** The words of `flawOfShape`, as one says it of an assistant. */
-const flawOfOptions = (options: AssistantOptions): string | undefined =>
-  flawOfShape("options", options, assistantShape(settingNames))
-    ?.replace(/^options\./, "its ")
-    .replace(/^options have/, "defineAssistant has")
-
 const flawOfPauses = ({ settings = {} }: AssistantOptions): string | undefined => {
   const { retryMaxMs = DEFAULT_SETTINGS.parkMaxMillis, retryMinMs = 0 } = settings
   return retryMinMs > retryMaxMs
@@ -241,7 +235,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   const id = Option.getOrElse(decodeId(options.id), () =>
     refuse(`assistant ${JSON.stringify(options.id)}`, `its id must have ${ID_FORM}`)
   )
-  const misshapen = flawOfOptions(options)
+  const misshapen = flawOfOptions("defineAssistant", options, assistantShape(settingNames))
   if (misshapen !== undefined) refuse(`assistant "${id}"`, misshapen)
   if (options.instructions.trim() === "") refuse(`assistant "${id}"`, "its instructions are empty")
   const { maxContextTokens = DEFAULT_CONTEXT_TOKENS, maxSteps = DEFAULT_SETTINGS.maxIterations } = options

@@ -51,7 +51,7 @@ export const builderMutants: ReadonlyArray<Mutant> = [
   {
     row: "F111",
     file: "packages/runtime/src/jobs/infer-job.ts",
-    find: "return seeing(end, report, patternShown(session, pressed), session.recollection.ids)",
+    find: "return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))",
     put: "return end"
   },
   {

@@ -167,7 +167,12 @@ export const contextMutants: ReadonlyArray<Mutant> = [
     find: "changedComponent(present, { content }, now)",
     put: "changedComponent(present, {}, now)"
   },
-  { row: "F30", file: templates, find: "if (value !== undefined && !overwrite)", put: "if (false)" },
+  {
+    row: "F30",
+    file: "packages/context/src/prompt/store/exchange.ts",
+    find: "if (present.value !== undefined && !overwrite)",
+    put: "if (false)"
+  },
   {
     row: "F31",
     file: definition,

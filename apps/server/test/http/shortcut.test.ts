@@ -32,6 +32,7 @@ const corpus: ReadonlyArray<readonly [string, Asking]> = [
   post({ text: "Hello.", id: "eleven", from: "somebody", channel: "room", blocks: ["block"] }),
   post({ text: "Hello.", id: "twelve", blocks: Array.from({ length: 33 }, () => "b") }),
   post({ text: "Hello.", id: "thirteen", unknown: { deep: [1] } }),
+  post({ txt: "Hello.", id: "thirteen" }),
   post({ text: "\u202Egnp.exe \u0000 \ud800", id: "fourteen" }),
   post({ text: null, id: "a" }),
   post({ text: 1 }),

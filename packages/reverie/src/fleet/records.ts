@@ -18,7 +18,8 @@ import {
   type RecordKind,
   recordKinds,
   type RecordRow,
-  type TenantId
+  type TenantId,
+  unknownName
 } from "@reverie/protocol"
 import { isDeepStrictEqual } from "node:util"
 import { type Definition, DefinitionMissing } from "@reverie/runtime"
@@ -176,7 +177,7 @@ export const judgeOptions = (options: AskOptions<FormOption>): void => {
   const message =
     strange === undefined
       ? `timeoutMs must be a whole number of at least 1, and is ${timeoutMs}`
-      : `there is no option ${JSON.stringify(strange)}; there are ${Object.keys(knownOptions).join(", ")}`
+      : `there is no option ${unknownName(strange, Object.keys(knownOptions))}`
   if (strange !== undefined || !Number.isSafeInteger(timeoutMs) || timeoutMs < 1) throw new EnvelopeInvalid({ message })
 }
 

@@ -33,7 +33,14 @@ import * as Layer from "effect/Layer"
 import { bringToLife } from "../creation.ts"
 import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
-import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
+import {
+  type FleetDefinition,
+  type FleetOptions,
+  flawOfOpening,
+  flawOfTerms,
+  type TenantTerms,
+  type Terms
+} from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
 import { forModel } from "../options/contexts.ts"
 import type { Profile, Services } from "./deployment.ts"
@@ -180,6 +187,8 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
 export const opened = async (options: FleetOptions): Promise<Opened> => {
+  const misshapen = flawOfOpening(options)
+  if (misshapen !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${misshapen}` })
   const { fleet, role = "all" } = options
   const tenant = tenantOf(options.tenant)
   const profile = await Effect.runPromise(profileOf(options))

@@ -16,7 +16,7 @@ import {
   STATIC_COMPONENTS
 } from "@reverie/context"
 import type { Definition } from "@reverie/runtime"
-import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
+import { defined, toolCategories, type ToolCategory, unknownName } from "@reverie/protocol"
 import { flag, flawOfShape, oneOf, orNull, type Shape, text, texts, whole } from "./shape.ts"
 
 /** One kind of context: what a model is shown in it, and what it may do. What is left out stays as it is. */
@@ -110,7 +110,7 @@ const unknownIn = (words: ReadonlyArray<string> = [], known: ReadonlyArray<strin
   words.find((word) => !known.includes(word))
 
 const named = (of: string, word: string, known: ReadonlyArray<string>): string =>
-  `${of} name ${JSON.stringify(word)}; there are ${known.join(", ")}`
+  `${of} name ${unknownName(word, known)}`
 
 const flawOfContext = (of: string, context: ContextOption, owner: Owner): string | undefined => {
   const flaw = flawOfShape(of, context, shape)
