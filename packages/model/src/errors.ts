@@ -2,13 +2,16 @@ import * as Schema from "effect/Schema"
 
 const where = { provider: Schema.String, message: Schema.String }
 
+/** `others`: servers of a list of models that are away as well; each of them may end the wait. */
+const among = { ...where, others: Schema.optionalKey(Schema.Array(Schema.String)) }
+
 /**
  * No usable answer for a passing reason: network, 5xx, 429, cut stream, idle stream, timeout, empty choices. Own retries are
  * spent. `begun`: an answer had begun to come, so that a model may have worked.
  * @example if (error instanceof ModelUnavailable) console.error(error.message)
  */
 export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("ModelUnavailable", {
-  ...where,
+  ...among,
   kind: Schema.Literals(["network", "timeout", "idle", "server-error", "cut", "not-json", "malformed", "too-large"]),
   status: Schema.optionalKey(Schema.Int),
   begun: Schema.optionalKey(Schema.Literal(true)),
@@ -19,7 +22,7 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
 
 /** The provider named a time before which it will not answer, and it is too far to wait for in place. */
 export class ModelParked extends Schema.TaggedError<ModelParked>()("ModelParked", {
-  ...where,
+  ...among,
   retryAfterMillis: Schema.Int,
   status: Schema.optionalKey(Schema.Int)
 }) {
@@ -31,7 +34,7 @@ export class ModelParked extends Schema.TaggedError<ModelParked>()("ModelParked"
  * try.
  */
 export class CallWithheld extends Schema.TaggedError<CallWithheld>()("CallWithheld", {
-  ...where,
+  ...among,
   retryAfterMillis: Schema.Int
 }) {
   readonly recovery = "park" as const

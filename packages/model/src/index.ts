@@ -1,4 +1,6 @@
+export { aroundEach, firstOf } from "./fallback.ts"
 export {
+  type EarlierModel,
   Embedder,
   type Vector,
   type InferOptions,

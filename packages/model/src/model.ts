@@ -56,6 +56,17 @@ export interface Prompt {
   readonly maxOutputTokens?: number
   /** How the calls of the reply are to be named: `<callPrefix>.<index>`. */
   readonly callPrefix: string
+  /** What may be spent is bounded: after a model that may have worked, no other one is asked. */
+  readonly paidOnce?: true
+}
+
+/** A model that was asked and did not answer. */
+export interface EarlierModel {
+  readonly model: string
+  /** Absent where it is not known. */
+  readonly server?: string
+  /** In one line. */
+  readonly reason: string
 }
 
 /** The form in words, for a model that reads nothing but messages. */
@@ -77,6 +88,10 @@ export interface Reply {
   readonly usage: Usage
   /** The model that answered, as it names itself. */
   readonly model: string
+  /** The server that answered, of a list of models. */
+  readonly server?: string
+  /** The models of a list that were asked before, in their order. */
+  readonly earlier?: ReadonlyArray<EarlierModel>
 }
 
 export interface InferOptions {
@@ -110,8 +125,17 @@ export class Model extends Context.Service<
     }
     /** Absent where every call is sent. */
     readonly circuit?: Circuit
+    /** Of several models that are asked in their order (fallback.ts); absent of one that is asked itself. */
+    readonly inOrder?: ModelList
   }
 >()("@reverie/model/Model") {}
+
+/** Models that are asked one after the other. */
+export interface ModelList {
+  readonly models: ReadonlyArray<Model["Service"]>
+  /** The same list of the same models in another dress, each in its place: what was noted of them is shared. */
+  readonly dressed: (models: ReadonlyArray<Model["Service"]>) => Model["Service"]
+}
 
 // Embedder: texts as vectors, so that what means the same lies close together.
 // E1  The same text gives the same vector, whatever it is embedded with; texts about different things do not.

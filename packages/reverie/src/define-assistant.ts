@@ -31,6 +31,8 @@ import * as Schema from "effect/Schema"
 import type { AnswerSchema } from "./ask.ts"
 import { type ContextsOption, contextsOf, flawOfContexts } from "./options/contexts.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
+import type { ModelChoice } from "./models/model-choice.ts"
+import { flawOfModels, type ModelOptions } from "./models/models.ts"
 import { assistantShape, flawOfOptions } from "./options/shape.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./options/sub-agents.ts"
 
@@ -87,7 +89,7 @@ export interface SleepOption {
 export type CreatedBlock = Omit<BlockDraft, "owner">
 
 /** What `defineAssistant` takes. */
-export interface AssistantOptions extends SpendingOptions {
+export interface AssistantOptions extends SpendingOptions, ModelOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string
   /** What the model is told about the assistant and its work: the first part of every prompt. */
@@ -146,9 +148,13 @@ export interface AssistantOptions extends SpendingOptions {
 }
 
 /** What `defineAssistant` returns: checked, and ready for `defineFleet`. */
-export interface AssistantDefinition extends Definition {
+export interface AssistantDefinition extends Definition, ModelOptions {
   readonly id: AssistantId
   readonly blocks?: ReadonlyArray<CreatedBlock>
+  /** The model of its sub-agents. */
+  readonly subAgentModel?: ModelChoice
+  /** Of a team: models of members for what the team asks of them, by their ids. */
+  readonly seatModels?: Readonly<Record<string, ModelChoice>>
 }
 
 const DEFAULT_CONTEXT_TOKENS = 100_000
@@ -225,6 +231,11 @@ const flawOfScopes = ({ recallScopes = [] }: AssistantOptions): string | undefin
   return unknown === undefined ? undefined : `its recallScopes must be among ${known.join(", ")}`
 }
 
+const flawOfOwnModels = (options: AssistantOptions): string | undefined => {
+  const flaw = flawOfModels(options)
+  return flaw === undefined ? undefined : `its ${flaw}`
+}
+
 /**
  * Describes an assistant.
  * @throws FleetDefinitionInvalid with one sentence that names the assistant and what is wrong with it
@@ -254,6 +265,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     flawOfScopes(options) ??
     flawOfBlocks(id, options.blocks ?? []) ??
     flawOfSpending(options) ??
+    flawOfOwnModels(options) ??
     flawOfContexts(options.contexts, { maxSteps, toolNames: toolkit.names })
   if (flaw !== undefined) refuse(`assistant "${id}"`, flaw)
   return Object.freeze({
@@ -274,7 +286,10 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       blocks: options.blocks,
       recallScopes: options.recallScopes,
       specialists: options.subAgents?.assistants,
-      output: form
+      output: form,
+      model: options.model,
+      models: options.models,
+      subAgentModel: options.subAgents?.model
     }),
     ...defined({ contexts: contextsOf(options.contexts, maxSteps) }),
     toolkit,

@@ -28,6 +28,7 @@ import { noop, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type AssistantDefinition, ID_FORM, refuse } from "./define-assistant.ts"
+import { flawOfModel, type ModelChoice } from "./models/model-choice.ts"
 import { any, flawOfOptions, flawOfShape, listOfShape, oneOf, type Shape, text, texts, whole } from "./options/shape.ts"
 
 /** One member of a team. */
@@ -36,6 +37,8 @@ export interface SeatOptions {
   readonly assistant: AssistantDefinition | string
   /** "member" when not said. */
   readonly role?: TeamRole
+  /** The model that it answers the team with; its own for everyone else. */
+  readonly model?: ModelChoice
   /** What a specialist is for. */
   readonly domain?: string
   readonly capabilities?: ReadonlyArray<string>
@@ -93,7 +96,7 @@ const patternOf = (pattern: TeamPattern): Pattern => {
 const memberOf = ({ assistant, capabilities, domain, role = "member" }: SeatOptions): TeamMember => {
   const names = typeof assistant === "string" ? undefined : assistant.listening?.names
   return {
-    id: typeof assistant === "string" ? assistant : assistant.id,
+    id: idOf({ assistant }),
     role,
     ...defined({ names, domain, capabilities })
   }
@@ -132,7 +135,7 @@ const flawOfPattern = (pattern: TeamPattern, members: ReadonlyArray<TeamMember>)
   }
 }
 
-const memberShape: Shape = { assistant: any, role: any, domain: text, capabilities: texts }
+const memberShape: Shape = { assistant: any, role: any, domain: text, capabilities: texts, model: any }
 
 const type = any
 
@@ -194,6 +197,17 @@ const flawOf = (options: TeamOptions, members: ReadonlyArray<TeamMember>): strin
   return absent === undefined ? undefined : `its pattern needs "${absent}", who is no member that answers`
 }
 
+const idOf = ({ assistant }: SeatOptions): string => (typeof assistant === "string" ? assistant : assistant.id)
+
+const seatModelsOf = (team: string, members: ReadonlyArray<SeatOptions>): Readonly<Record<string, ModelChoice>> =>
+  Object.fromEntries(
+    members.flatMap((seat) => {
+      const flaw = flawOfModel(seat.model)
+      if (flaw !== undefined) refuse(`team "${team}"`, `the model of ${idOf(seat)} ${flaw}`)
+      return seat.model === undefined ? [] : [[idOf(seat), seat.model]]
+    })
+  )
+
 const decodeId = Schema.decodeUnknownOption(AssistantId)
 
 /**
@@ -213,6 +227,7 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
   const members = options.members.map(memberOf)
   const flaw = flawOf(options, members)
   if (flaw !== undefined) refuse(`team "${id}"`, flaw)
+  const seatModels = seatModelsOf(id, options.members)
   const { answerMs: answerMillis = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
   return Object.freeze({
     id,
@@ -224,6 +239,7 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
     maxContextTokens: CONTEXT_TOKENS,
     reservedResponseTokens: 1,
     memory: { recall: "off" as const },
+    ...defined({ seatModels: Object.keys(seatModels).length === 0 ? undefined : seatModels }),
     team: { id, members, pattern: patternOf(options.pattern), answerMillis, maxAsks }
   })
 }

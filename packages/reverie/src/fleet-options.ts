@@ -6,6 +6,7 @@ import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
 import type { AnswerSchema, FormOption } from "./ask.ts"
+import { flawOfModels, type ModelOptions, type PurposeModels } from "./models/models.ts"
 import type { Deployment } from "./opening/deployment.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
@@ -30,6 +31,8 @@ export type FleetRole = "all" | "api" | "worker"
 
 /** Limits of tenants, and prices, stand in place of those of the definition. */
 export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOptions {
+  /** Models of the fleet for some purposes; each stands in the place of the definition's. */
+  readonly models?: PurposeModels
   /** What `defineFleet` returned. */
   readonly fleet: FleetDefinition
   /** What this process does; "all" when not said. */
@@ -77,6 +80,7 @@ const openingShape: Readonly<Record<keyof Required<FleetOptions>, Check>> = {
   data: text,
   deployment: shaped("deployment", deploymentShape),
   model: any,
+  models: any,
   embedder: any,
   recall: any,
   tokenizer: any,
@@ -135,7 +139,7 @@ export interface AskOptions<Form extends FormOption = undefined> extends SendOpt
 // I1  A wrong description throws at once, with one sentence that names what is wrong.
 
 /** What `defineFleet` returns. */
-export interface FleetDefinition extends Terms {
+export interface FleetDefinition extends Terms, ModelOptions {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Who gets what is addressed to nobody: the first assistant when not said. */
@@ -143,7 +147,7 @@ export interface FleetDefinition extends Terms {
 }
 
 /** What `defineFleet` takes. */
-export interface DefineFleetOptions extends Terms {
+export interface DefineFleetOptions extends Terms, ModelOptions {
   /** At least one; each id once. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Teams whose members are among the assistants. None when left out. */
@@ -156,6 +160,8 @@ const definitionShape: Readonly<Record<keyof Required<DefineFleetOptions>, Check
   assistants: list,
   teams: list,
   defaultAssistant: text,
+  model: any,
+  models: any,
   tenants: any,
   prices: any
 }
@@ -181,7 +187,9 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
       .map((name) => `"${name}" in the subAgents.assistants of ${id}`)
   )
   if (missing.length > 0) refuse("fleet", `${missing.join(", ")} is none of its assistants`)
-  const { prices, tenants } = options
+  const { model, models, prices, tenants } = options
+  const flawOfModel = flawOfModels(options)
+  if (flawOfModel !== undefined) refuse("fleet", `its ${flawOfModel}`)
   const flawOfLimits = flawOfTerms(options)
   if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
   const fallback = assistants.find((assistant) => assistant.id === (options.defaultAssistant ?? first.id))
@@ -190,7 +198,7 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
   return Object.freeze({
     assistants,
     defaultAssistant: fallback.id,
-    ...defined({ tenants, prices })
+    ...defined({ tenants, prices, model, models })
   })
 }
 

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../src/opening/model-choice.ts"
+import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../src/models/model-choice.ts"
 
 interface Setting {
   readonly env?: Readonly<Record<string, string>>

@@ -2,7 +2,14 @@ export { sleepTimerIn } from "./commit/turn.ts"
 export { creationOf } from "./session/session.ts"
 export { FleetDirectory } from "./session/directory.ts"
 export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts"
-export { type Definition, Definitions, type MemoryRequest } from "./session/definition.ts"
+export {
+  type Definition,
+  type DefinitionModels,
+  Definitions,
+  type MemoryRequest,
+  type Purpose,
+  purposes
+} from "./session/definition.ts"
 export { feedLayer, lookedFor } from "./commit/feed.ts"
 export { type FaultPoint, faultPoints, Faults } from "./jobs/job-end.ts"
 export {

@@ -117,7 +117,7 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   const { describeModel } = await import("reverie")
   const { events, fleet, stop } = options
   const letters = events === undefined ? [] : await readEvents(events, fleet)
-  const model = await describeModel(options.model)
+  const model = await describeModel(options.model, fleet)
   const counter = new Counter()
   let tell = tellerOf(options, letters.length)
   const away = { isTold: true }

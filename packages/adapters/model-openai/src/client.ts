@@ -8,7 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import * as RedactedValue from "effect/Redacted"
 import type { OpenAI } from "openai"
 import { carry, type Exchange } from "./wire/exchange.ts"
-import { LONGEST_TIMER_MILLIS } from "./options.ts"
+import { LONGEST_TIMER_MILLIS } from "@reverie/model/wire"
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 

@@ -1,2 +1,2 @@
 export { openAiEmbedderLayer } from "./openai-embedder.ts"
-export { openAiModelLayer } from "./openai-model.ts"
+export { makeOpenAiModel } from "./openai-model.ts"

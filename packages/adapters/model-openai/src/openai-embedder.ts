@@ -1,5 +1,5 @@
 // OpenAiEmbedder: the Embedder port over any OpenAI-compatible embeddings server.
-// Owns batches, what of a text is sent, and the agreed length. Leaves each request to `attempt.ts` and `options.ts`.
+// Owns batches, what of a text is sent, and the agreed length. Leaves each request to `attempt.ts`, its retries to `@reverie/model/wire`.
 // I1  Whatever the server does, each batch ends within its deadline in its vectors or in one EmbedderError.
 // I2  A request holds at most MAX_BATCH_TEXTS texts and MAX_BATCH_CHARS characters; a call is all its batches or fails.
 // I3  The key is in no error and no log.
@@ -20,11 +20,20 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { attempt, type AttemptContext, Breaker, type Reading } from "./attempt.ts"
+import {
+  Breaker,
+  breakerOptionsOf,
+  type Failure,
+  type Failures,
+  type HeaderReader,
+  makeFailures,
+  makeScrub,
+  retried
+} from "@reverie/model/wire"
+import { attempt, type AttemptContext, type Reading } from "./attempt.ts"
 import { type EmbeddingBody, lazyEmbeddings, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./wire/exchange.ts"
-import { type Failure, type Failures, type HeaderReader, makeFailures, makeScrub } from "./failure.ts"
-import { breakerOptionsOf, embedderLimitsOf, type OpenAiEmbedderOptions, retried } from "./options.ts"
+import { embedderLimitsOf, type OpenAiEmbedderOptions } from "./options.ts"
 import { type Ending, endings } from "./wire/answer.ts"
 
 // EmbeddingAnswer: the body of one successful response to a request for vectors.
@@ -172,7 +181,7 @@ export const makeOpenAiEmbedder = Effect.fnUntraced(function* (
     failures,
     limits: embedderLimitsOf(options),
     agents: yield* Effect.acquireRelease(Effect.sync(openAgents), (agents) => Effect.sync(() => closeAgents(agents))),
-    breaker: new Breaker(breakerOptionsOf(options)),
+    breaker: new Breaker(breakerOptionsOf(options.breaker)),
     post: lazyEmbeddings(options)
   })
   const check = agreed(provider, options)

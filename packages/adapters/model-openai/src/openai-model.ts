@@ -7,31 +7,44 @@
 
 import {
   type InferOptions,
-  Model,
+  type Model,
   type ModelError,
   type OutputForm,
-  outputText,
   type Prompt,
   type Reply,
   Tokens,
-  TOKENS_PER_MESSAGE,
   withOutputDescribed
 } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
-import { attempt, type AttemptContext, Breaker } from "./attempt.ts"
+import {
+  addUsage,
+  Breaker,
+  breakerOptionsOf,
+  corrections,
+  countedUsage,
+  isEmpty,
+  isFine,
+  judge,
+  type Judged,
+  makeFailures,
+  makeScrub,
+  plainCorrections,
+  providerUsage,
+  retried,
+  roughCount,
+  type Scrub
+} from "@reverie/model/wire"
+import { attempt, type AttemptContext } from "./attempt.ts"
 import { lazyCompletions, nameOf, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./wire/exchange.ts"
-import { makeFailures, makeScrub, type Scrub } from "./failure.ts"
 import { plainMessages, readPlainReply } from "./wire/json-tools.ts"
-import { breakerOptionsOf, type Limits, limitsOf, type OpenAiModelOptions, retried } from "./options.ts"
-import { isEmpty, isFine, judge, type Judged } from "./wire/reply.ts"
+import { type Limits, limitsOf, type OpenAiModelOptions } from "./options.ts"
 import {
   type BodyWriter,
   makeBodyWriter,
@@ -44,66 +57,17 @@ import {
 import { Answer } from "./wire/answer.ts"
 import type { Assembly } from "./wire/assembly.ts"
 
-// Usage: what a call cost in tokens.
-// I1  A usage is made of whole numbers from 0; anything else a provider says is replaced by our own count.
-
-/** More tokens than any model has ever been given: a larger number is a mistake. */
-const MOST_TOKENS = 1_000_000_000
-
-type Count = (text: string) => number
-
-/** A rough count for when no vocabulary is at hand: four bytes a token. */
-export const roughCount: Count = (text) => Math.ceil(Buffer.byteLength(text) / 4)
-
-const tokens = (value: Json | undefined): number | undefined =>
-  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : undefined
+// Usage: what a call cost in tokens, as the server says it, else as we count it.
 
 const provided = (usage: Json | undefined): Usage | undefined => {
   if (!isJsonObject(usage)) return undefined
-  const inputTokens = tokens(usage["prompt_tokens"])
-  const outputTokens = tokens(usage["completion_tokens"])
-  if (inputTokens === undefined || outputTokens === undefined) return undefined
   const details = usage["prompt_tokens_details"]
-  const cached = isJsonObject(details) ? tokens(details["cached_tokens"]) : undefined
-  return {
-    inputTokens,
-    outputTokens,
-    ...defined({ cachedInputTokens: cached === undefined || cached > inputTokens ? undefined : cached }),
-    source: "provider"
-  }
+  const cached = isJsonObject(details) ? details["cached_tokens"] : undefined
+  return providerUsage(usage["prompt_tokens"], usage["completion_tokens"], cached)
 }
 
-const counted = (prompt: Prompt, assembly: Assembly, count: Count): Usage => {
-  let inputTokens = 0
-  for (const { calls, content } of prompt.messages) {
-    inputTokens += TOKENS_PER_MESSAGE + count(content)
-    for (const call of calls ?? []) inputTokens += count(call.tool) + count(JSON.stringify(call.arguments))
-  }
-  for (const offer of prompt.tools) {
-    inputTokens += count(offer.name) + count(offer.description) + count(JSON.stringify(offer.parameters))
-  }
-  if (prompt.output !== undefined) inputTokens += count(outputText(prompt.output))
-  let outputTokens = count(assembly.text)
-  for (const call of assembly.calls) {
-    outputTokens +=
-      count(call.name) + count(typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments))
-  }
-  return { inputTokens, outputTokens, source: "counted" }
-}
-
-export const usageOf = (prompt: Prompt, assembly: Assembly, count: Count): Usage =>
-  provided(assembly.usage) ?? counted(prompt, assembly, count)
-
-/** Two rounds of one call as one. */
-const addUsage = (first: Usage, second: Usage): Usage => {
-  const cached = (first.cachedInputTokens ?? 0) + (second.cachedInputTokens ?? 0)
-  return {
-    inputTokens: first.inputTokens + second.inputTokens,
-    outputTokens: first.outputTokens + second.outputTokens,
-    ...defined({ cachedInputTokens: cached === 0 ? undefined : cached }),
-    source: first.source === "provider" && second.source === "provider" ? "provider" : "counted"
-  }
-}
+export const usageOf = (prompt: Prompt, assembly: Assembly, count: (text: string) => number): Usage =>
+  provided(assembly.usage) ?? countedUsage(prompt, assembly, count)
 
 // Round: one question to the model and its judged reply.
 // I1  An answer that was filtered away is a refusal, not an empty reply.
@@ -176,51 +140,13 @@ const round = Effect.fnUntraced(function* (
   return { ...judged, complaint: broken ?? judged.complaint, said }
 })
 
-// Repair: the one message more that tells a model what was wrong with its reply.
-// I1  Every call of the faulty reply is answered, so that the prompt stays a valid one.
-// I2  Its last message holds the exact complaint.
-
-const NOT_RUN =
-  "Not run: another part of this reply was wrong. Repeat the call in your next reply if it is still wanted."
-
-const MAX_SHOWN_TEXT_CHARS = 4_000
-
-const user = (complaint: string): string =>
-  wireMessage({
-    role: "user",
-    content: `Your last reply could not be used: ${complaint}. Reply again, in full, and correct this.`
-  })
-
-/** In the form of native tool calls: each call gets its answer, and what was wrong is said last. */
-export const nativeRepair = ({ callComplaints, complaint, reply }: Judged): ReadonlyArray<string> => {
-  if (reply.calls.length === 0) return [user(complaint ?? "it could not be read")]
-  const wrong = callComplaints.filter((said) => said !== undefined)
-  if (complaint !== undefined) wrong.push(complaint)
-  const last = reply.calls.length - 1
-  return [
-    wireMessage({ role: "assistant", content: reply.text.slice(0, MAX_SHOWN_TEXT_CHARS), calls: reply.calls }),
-    ...reply.calls.map((call, index) => {
-      const own = callComplaints[index]
-      const said = index === last ? wrong.join("; ") : own
-      const content = said === undefined ? NOT_RUN : `Not run: ${said}. Correct this in your next reply.`
-      return wireMessage({ role: "tool", content, call: call.id })
-    })
-  ]
-}
-
-/** In plain text, for servers that know no tools. */
-export const plainRepair = (said: string, complaints: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...(said.trim() === "" ? [] : [wireMessage({ role: "assistant", content: said.slice(0, MAX_SHOWN_TEXT_CHARS) })]),
-  user(complaints.join("; "))
-]
-
 const writerFor = (model: string, { baseURL, extraBody = {}, streamUsage = true }: OpenAiModelOptions): BodyWriter =>
   makeBodyWriter({ model, baseURL, streamUsage, extraBody })
 
 const withComplaint = (messages: WireMessages, wrong: Round, { isPlain, scrub }: RoundContext): WireMessages => {
-  if (!isPlain) return [messages, ...nativeRepair(wrong)].join(",")
+  if (!isPlain) return [messages, ...corrections(wrong).map(wireMessage)].join(",")
   const complaints = [wrong.complaint, ...wrong.callComplaints].filter((complaint) => complaint !== undefined)
-  return [messages, ...plainRepair(scrub.kept(wrong.said), complaints)].join(",")
+  return [messages, ...plainCorrections(scrub.kept(wrong.said), complaints).map(wireMessage)].join(",")
 }
 
 const askAgain = Effect.fnUntraced(function* (
@@ -314,7 +240,7 @@ const contextsOf = (own: RoundContext, options: OpenAiModelOptions) => {
     const other = {
       ...own,
       model,
-      breaker: new Breaker(breakerOptionsOf(options)),
+      breaker: new Breaker(breakerOptionsOf(options.breaker)),
       writeBody: writerFor(model, options),
       forms: formsFor(options)
     }
@@ -342,7 +268,7 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     limits: limitsOf(options),
     tokens: Option.getOrUndefined(yield* Effect.serviceOption(Tokens)),
     agents: yield* Effect.acquireRelease(Effect.sync(openAgents), (agents) => Effect.sync(() => closeAgents(agents))),
-    breaker: new Breaker(breakerOptionsOf(options)),
+    breaker: new Breaker(breakerOptionsOf(options.breaker)),
     post: lazyCompletions(options),
     writeBody: writerFor(options.model, options),
     transcripts: new Transcripts(),
@@ -366,6 +292,3 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     }
   }
 })
-
-export const openAiModelLayer = (options: OpenAiModelOptions): Layer.Layer<Model> =>
-  Layer.effect(Model, makeOpenAiModel(options))

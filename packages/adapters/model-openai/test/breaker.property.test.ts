@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { Breaker, type Ticket } from "../src/attempt.ts"
+import { Breaker, type Ticket } from "@reverie/model/wire"
 
 const options = { failures: 2, windowMillis: 200, coolDownMillis: 40, coolDownMaxMillis: 100, probeMillis: 60 }
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type Admission, Breaker, type Ticket } from "../src/attempt.ts"
+import { type Admission, Breaker, type Ticket } from "@reverie/model/wire"
 
 const options = {
   failures: 3,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeFailures, makeScrub, type Problem, retryAfterMillis } from "../src/failure.ts"
+import { makeFailures, makeScrub, type Problem, retryAfterMillis } from "@reverie/model/wire"
 
 const KEY = "sk-harbor-0123456789abcdef"
 const failures = makeFailures("harbor:1", makeScrub(KEY))

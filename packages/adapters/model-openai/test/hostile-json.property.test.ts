@@ -2,11 +2,10 @@ import { assert, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { Answer, type Ending } from "../src/wire/answer.ts"
-import { makeFailures, makeScrub } from "../src/failure.ts"
 import { readPlainReply } from "../src/wire/json-tools.ts"
-import { nativeRepair, plainRepair, roughCount, usageOf } from "../src/openai-model.ts"
-import { judge } from "../src/wire/reply.ts"
-import { wireTools } from "../src/wire/wire.ts"
+import { corrections, judge, makeFailures, makeScrub, plainCorrections, roughCount } from "@reverie/model/wire"
+import { usageOf } from "../src/openai-model.ts"
+import { wireMessage, wireTools } from "../src/wire/wire.ts"
 import { aPrompt, KEY } from "./harbor-model.ts"
 
 const scrub = makeScrub(KEY)
@@ -134,7 +133,7 @@ const digest = (bytes: Buffer, contentType: string, cut: number, ending: Ending,
     assert.notIncludeMembers(keysOf(args), ["__proto__", "constructor", "prototype"])
     assert.isTrue(JSON.stringify(args).isWellFormed() && !JSON.stringify(args).includes("\\u0000"))
   }
-  for (const text of [...nativeRepair(judged), ...plainRepair(reply.text, ["x"])]) JSON.parse(text)
+  for (const said of [...corrections(judged), ...plainCorrections(reply.text, ["x"])]) JSON.parse(wireMessage(said))
   return true
 }
 

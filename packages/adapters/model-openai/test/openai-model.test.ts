@@ -6,7 +6,6 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
-import { openAiModelLayer } from "../src/index.ts"
 import { aPrompt, harbor, KEY } from "./harbor-model.ts"
 import { makeOpenAiModel } from "../src/openai-model.ts"
 
@@ -361,15 +360,6 @@ describe("odd surroundings", () => {
         replies.map(({ text }) => text),
         replies.map((_, index) => `you said ${index}`)
       )
-    })
-  )
-
-  it.live("the layer provides the port", () =>
-    Effect.gen(function* () {
-      const { server } = yield* harbor({ script: saying("Yes.") })
-      const layer = openAiModelLayer({ baseURL: server.url, apiKey: Redacted.make(KEY), model: "m" })
-      const reply = yield* Model.use((model) => model.infer(aPrompt())).pipe(Effect.provide(layer))
-      assert.strictEqual(reply.text, "Yes.")
     })
   )
 })

@@ -3,8 +3,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import { type Failure, makeFailures, makeScrub } from "../src/failure.ts"
-import { type Limits, retried } from "../src/options.ts"
+import { type Failure, makeFailures, makeScrub, retried } from "@reverie/model/wire"
+import type { Limits } from "../src/options.ts"
 
 const failures = makeFailures("harbor:1", makeScrub(""))
 const limits: Limits = {

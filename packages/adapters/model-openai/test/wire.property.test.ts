@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import type { PromptMessage } from "@reverie/model"
 import * as fc from "fast-check"
-import { makeBodyWriter, Transcripts, wireId, wireMessage, wireName, wireTools, writtenName } from "../src/wire/wire.ts"
+import { wireId, wireName } from "@reverie/model/wire"
+import { makeBodyWriter, Transcripts, wireMessage, wireTools, writtenName } from "../src/wire/wire.ts"
 
 const settings = { seed: 4_711, numRuns: 500 }
 const text = fc.string({ unit: "binary", maxLength: 30 })

@@ -3,23 +3,32 @@
 // P1  Nothing of a key is in what it says.
 
 import { Model } from "@reverie/model"
+import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../opening/model-choice.ts"
+import { type ModelChoice, modelLayer, modelText, OFFLINE_TEXT } from "../models/model-choice.ts"
+import { serverFromConfig } from "../models/model-names.ts"
+import { asksEnvironment, choicesIn, fleetModels } from "../models/models.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
 import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
 import { FleetReader } from "../views/peek.ts"
 
-const OFFLINE = "the offline model"
-
-/** A name for the model of a choice; without one, of what the environment names. */
-export const describeModel = async (choice?: ModelChoice): Promise<string> => {
-  if (choice === "offline") return OFFLINE
-  if (choice !== undefined && isService(choice)) return "a model of its own"
-  const server = choice ?? (await Effect.runPromise(serverFromConfig))
-  return server === undefined ? OFFLINE : `${server.model} at ${withoutCredentials(server.baseURL)}`
+const named = async (choice: ModelChoice | undefined): Promise<string> => {
+  if (choice !== undefined) return modelText(choice)
+  const server = await Effect.runPromise(serverFromConfig)
+  return server === undefined ? OFFLINE_TEXT : modelText({ baseURL: server.baseURL, model: server.model })
 }
 
-/** A base URL may carry a user and a password. */
-const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/, "//")
+/**
+ * A name for the model of a choice; without one, of what the environment names. With a fleet: for every model that it asks when
+ * it is opened with that choice.
+ */
+export const describeModel = async (choice?: ModelChoice, fleet?: FleetDefinition): Promise<string> => {
+  if (fleet === undefined) return named(choice)
+  const models = fleetModels(fleet, defined({ model: choice }))
+  if (models.only !== undefined) return modelText(models.only)
+  const others = choicesIn(models).map(modelText)
+  return [...new Set([...(asksEnvironment(models) ? [await named(undefined)] : []), ...others])].join("; ")
+}
 
 /** Asks the model for one word; answers the name it gives itself. Rejects with the error of the model. */
 export const probeModel = (choice?: ModelChoice): Promise<string> =>

@@ -6,7 +6,7 @@
 import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { ModelChoice } from "../opening/model-choice.ts"
+import type { ModelChoice } from "../models/model-choice.ts"
 import type { FleetReadings } from "../fleet/records.ts"
 import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
 import { liveAgain, type Lived, type Request } from "./sandbox.ts"
@@ -20,8 +20,8 @@ export interface ForkRequest {
   readonly instructions?: string
   readonly persona?: string
   /**
-   * Who is asked; what the environment names, and the offline stand-in without that, when not said. "recorded" asks nobody:
-   * the replies of then come again in their order.
+   * Who is asked; when not said, the model that the assistant answers with by its definition of today, else what the environment
+   * names, else the offline stand-in. "recorded" asks nobody: the replies of then come again in their order.
    */
   readonly model?: ModelChoice | "recorded"
   /** Answers in the place of recorded ones. */

@@ -47,7 +47,8 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
 import type { FleetDefinition } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
-import { type ModelChoice, modelLayer } from "../opening/model-choice.ts"
+import { type ModelChoice, modelLayer } from "../models/model-choice.ts"
+import { choiceFor } from "../models/models.ts"
 import { forModel } from "../options/contexts.ts"
 import { stillBlocks, stillPrompts } from "./blocks-of-then.ts"
 import { ForkRefused } from "./errors.ts"
@@ -156,8 +157,14 @@ const bundleBefore = ({ address, definition, recorded }: TickSource): Bundle => 
   } as unknown as Bundle
 }
 
+/** Who is asked: what the request says, else what the assistant asks today. */
+const modelOf = ({ definition }: TickSource, { fleet, model }: Request): ModelChoice | undefined => {
+  if (model !== undefined) return model === "recorded" ? "offline" : model
+  return choiceFor("answer", fleet.assistants.find(({ name }) => name === definition) ?? {}, fleet)
+}
+
 const furnished = (source: TickSource, request: Request) => {
-  const model = modelLayer(request.model === "recorded" ? "offline" : request.model)
+  const model = modelLayer(modelOf(source, request))
   return Layer.mergeAll(
     storeSqliteLayer(IN_MEMORY),
     queueLocalLayer,

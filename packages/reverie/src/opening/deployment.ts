@@ -21,7 +21,7 @@ import type { Ledger } from "@reverie/ledger"
 import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
-import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
+import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../models/model-choice.ts"
 import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.
@@ -216,7 +216,6 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
       Layer.provideMerge(Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment))))
     ),
     tokensLayer(options.tokenizer),
-    modelLayer(options.model),
     embedderLayer(options.embedder, options.model),
     remoteRecallLayer(options.recall)
   )
@@ -226,10 +225,10 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
 // Ports: what a fleet runs on, whichever adapters stand behind it.
 
 /** The ports that a fleet runs on. An index and an embedder may be among them. */
-type Ports = Mailbox | Ledger | PromptStore | BlockStore | WakeQueue | Tokens | Model
+type Ports = Mailbox | Ledger | PromptStore | BlockStore | WakeQueue | Tokens
 
 /** What an open fleet stands on. */
-export type Services = NoticeHub | Ports
+export type Services = NoticeHub | Ports | Model
 
 export interface Profile {
   /** In words, without any password. */

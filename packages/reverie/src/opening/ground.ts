@@ -13,10 +13,14 @@ const GROUND = Symbol("reverie ground")
 
 type Grounded = FleetOptions & { readonly [GROUND]?: Ground }
 
+/** The model of such options is the only one that is asked, whatever the definitions say. */
 export const onGround = (options: FleetOptions, ground: Ground): FleetOptions => {
   const grounded: Grounded = { ...options, [GROUND]: ground }
   return grounded
 }
+
+export const onlyModelOf = (options: Grounded): FleetOptions["model"] =>
+  options[GROUND] === undefined ? undefined : options.model
 
 /** The ground of these options; the layer as it is when there is none. */
 export const groundOf = (options: Grounded): Ground => options[GROUND] ?? ((layer) => layer)

@@ -4,8 +4,7 @@
 // H2  Anyone who waits learns of the end once, and keeps nothing alive by having waited.
 
 import type { Directory, Team } from "@reverie/assistant"
-import { type Address, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
-import { Model } from "@reverie/model"
+import { type Address, DEFAULT_TENANT, defined, TenantId } from "@reverie/protocol"
 import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,7 +17,6 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import {
   DEFAULT_WORKER,
-  Definitions,
   Faults,
   FleetDirectory,
   type HostFailure,
@@ -42,9 +40,9 @@ import {
   type Terms
 } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
-import { forModel } from "../options/contexts.ts"
+import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"
-import { groundOf } from "./ground.ts"
+import { groundOf, onlyModelOf } from "./ground.ts"
 import { profileOf } from "./profile.ts"
 import { tracingLayer } from "./tracing.ts"
 import { assertModules } from "./warming.ts"
@@ -159,20 +157,12 @@ export interface Opened {
 
 type OnFailure = (address: Address, failure: HostFailure) => void
 
-/** The definitions as they are with the model of the fleet: found out once. */
-const definitionsLayer = ({ assistants }: FleetDefinition) =>
-  Layer.effect(
-    Definitions,
-    Effect.map(Model, ({ serves }) => {
-      const byName = new Map(assistants.map((each) => [each.name, forModel(each, serves?.model)]))
-      return { find: (name) => byName.get(name) }
-    })
-  )
-
 const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailure: OnFailure) => {
   const { faults, fleet, role = "all" } = options
+  const models = fleetModels(fleet, options, onlyModelOf(options))
   return Layer.mergeAll(
-    definitionsLayer(fleet).pipe(Layer.provideMerge(profile.ports)),
+    modelsLayer(models),
+    profile.ports,
     Layer.succeed(FleetDirectory, directoryOf(fleet)),
     faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
     // Standard output belongs to the program.
@@ -181,8 +171,13 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
     // A process that only takes in runs no tools.
     role === "api" ? Layer.empty : runPlaceLayer,
     limitsLayer(terms),
-    tracingLayer(options)
+    tracingLayer({ ...options, chosen: choicesIn(models) })
   )
+}
+
+const flawOfChoices = (options: FleetOptions): string | undefined => {
+  const flaw = flawOfModels(options)
+  return flaw === undefined ? undefined : `its ${flaw}`
 }
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
@@ -191,9 +186,11 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
   if (misshapen !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${misshapen}` })
   const { fleet, role = "all" } = options
   const tenant = tenantOf(options.tenant)
-  const profile = await Effect.runPromise(profileOf(options))
+  const profile = await Effect.runPromise(
+    profileOf({ ...options, ...defined({ model: options.model ?? fleet.model }) })
+  )
   const terms: Terms = { ...fleet, ...options }
-  const flaw = flawOfTerms(terms)
+  const flaw = flawOfTerms(terms) ?? flawOfChoices(options)
   if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
   const listeners = new Set<OnFailure>()

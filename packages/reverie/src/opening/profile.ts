@@ -26,7 +26,7 @@ import {
   type TokenizerChoice,
   tokensLayer
 } from "./deployment.ts"
-import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
+import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../models/model-choice.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */
@@ -68,7 +68,6 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
     queueLocalLayer,
     NoticeHub.layer,
     tokensLayer(options.tokenizer),
-    modelLayer(options.model),
     embedderLayer(options.embedder, options.model),
     recallLayer(data, options.recall)
   )

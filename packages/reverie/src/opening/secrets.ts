@@ -5,13 +5,18 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Option from "effect/Option"
+import type { ModelChoice } from "../models/model-choice.ts"
+import { ADDRESS_VARIABLES, KEY_VARIABLES } from "../models/model-names.ts"
 import type { ProfileOptions } from "./profile.ts"
 
-export type SecretHolders = Pick<Partial<ProfileOptions>, "deployment" | "embedder" | "model" | "recall">
+export interface SecretHolders extends Pick<Partial<ProfileOptions>, "deployment" | "embedder" | "recall"> {
+  /** Every model that is chosen anywhere. */
+  readonly chosen?: ReadonlyArray<ModelChoice>
+}
 
 /** Names of the environment whose whole value is a secret, and those that hold a URL with one in it. */
-const KEYS = ["DATABASE_PASSWORD", "OPENAI_API_KEY", "QDRANT_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS"]
-const URLS = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL", "OPENAI_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]
+const KEYS = ["DATABASE_PASSWORD", "QDRANT_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", ...KEY_VARIABLES]
+const URLS = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", ...ADDRESS_VARIABLES]
 
 /** The password in a URL, as it stands there and as it is meant. */
 const passwordIn = (text: string): ReadonlyArray<string> => {
@@ -25,12 +30,15 @@ const passwordIn = (text: string): ReadonlyArray<string> => {
 }
 
 const keyOf = (choice: unknown): ReadonlyArray<string> =>
+  Array.isArray(choice) ? choice.flatMap(keyOf) : keyIn(choice)
+
+const keyIn = (choice: unknown): ReadonlyArray<string> =>
   typeof choice === "object" && choice !== null && "apiKey" in choice && typeof choice.apiKey === "string"
     ? [choice.apiKey]
     : []
 
 /** Every secret that the options or the environment name. */
-export const secretsOf = Effect.fnUntraced(function* ({ deployment, embedder, model, recall }: SecretHolders) {
+export const secretsOf = Effect.fnUntraced(function* ({ chosen = [], deployment, embedder, recall }: SecretHolders) {
   const read = (name: string) =>
     Effect.map(Config.option(Config.Redacted(name)), (value) =>
       Option.isNone(value) ? [] : [Redacted.value(value.value)]
@@ -43,7 +51,7 @@ export const secretsOf = Effect.fnUntraced(function* ({ deployment, embedder, mo
     ...keys,
     password,
     ...[...urls, ...named].flatMap(passwordIn),
-    ...[embedder, model, recall].flatMap(keyOf)
+    ...[embedder, chosen, recall].flatMap(keyOf)
   ]
   return [...new Set(all.filter((secret) => secret !== ""))]
 })

@@ -225,6 +225,8 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
     Object.fromEntries(Object.entries(settings).map(([name, inEngine]) => [name, checkOfSetting(inEngine)]))
   ),
   contexts: any,
+  model: any,
+  models: any,
   subAgents: any,
   budget: any,
   prices: any

@@ -7,6 +7,7 @@
 import { defined } from "@reverie/protocol"
 import { MAX_SUB_AGENTS, settingRanges, type Settings } from "@reverie/assistant"
 import { delegateTools, type Tool } from "@reverie/tools"
+import { flawOfModel, type ModelChoice } from "../models/model-choice.ts"
 import { flag, flawOfShape, oneOf, type Shape, shaped, texts, whole } from "./shape.ts"
 
 /** What sub-agents an assistant may have. */
@@ -23,6 +24,8 @@ export interface SubAgentsOption {
   readonly maxRetries?: number
   /** Ids of other assistants of the fleet, from whose definitions sub-agents may be created. */
   readonly assistants?: ReadonlyArray<string>
+  /** The model of its sub-agents, those apart whose definition names one of its own; as it answers itself when left out. */
+  readonly model?: ModelChoice
   /** The most that one sub-agent may spend. */
   readonly budget?: SubAgentBudget
   /** How long a sub-agent that must end has to say what it spent, in milliseconds; 60,000 when left out. */
@@ -86,6 +89,10 @@ const spendingShape: Shape = {
     onFailure: oneOf("report", "retry", "give-up"),
     maxRetries: atLeastOne("subAgentRetries"),
     assistants: texts,
+    model: (value) => {
+      const flaw = flawOfModel(value)
+      return flaw === undefined ? undefined : `model ${flaw}`
+    },
     budget: shaped("budget", { ...amountShape, timeoutMs: atLeastOne("subAgentMillis") }),
     graceMs: atLeastOne("subAgentGraceMillis")
   }),

@@ -8,6 +8,7 @@ import type { RecallScope } from "@reverie/memory"
 import { type Json, type ToolCategory, type ToolRule, defined } from "@reverie/protocol"
 import type { MemoryRequest } from "@reverie/runtime"
 import type { AssistantDefinition } from "../define-assistant.ts"
+import { modelText } from "../models/model-choice.ts"
 
 /** A tool of a definition. */
 export interface ToolView {
@@ -51,6 +52,8 @@ export interface DefinitionView {
   /** The labels of the memory blocks it is created with. */
   readonly blocks: ReadonlyArray<string>
   readonly team?: TeamView
+  /** What it asks where it names a model of its own, by purpose, in words without any key; `model` for all others. */
+  readonly models: { readonly [purpose: string]: string }
   readonly maxContextTokens: number
   readonly reservedResponseTokens: number
 }
@@ -77,6 +80,17 @@ const teamOf = ({ team }: AssistantDefinition): { readonly team?: TeamView } =>
         }
       }
 
+const modelsOf = ({
+  model,
+  models = {},
+  seatModels = {},
+  subAgentModel
+}: AssistantDefinition): DefinitionView["models"] => {
+  const seats = Object.entries(seatModels).map(([member, choice]) => [`member ${member}`, choice] as const)
+  const all = [["model", model], ...Object.entries(models), ["subAgents", subAgentModel], ...seats] as const
+  return Object.fromEntries(all.flatMap(([name, choice]) => (choice === undefined ? [] : [[name, modelText(choice)]])))
+}
+
 export const definitionViewOf = (definition: AssistantDefinition): DefinitionView => {
   const { compaction, memory, pairRate, persona, recallScopes, sleep } = definition
   return {
@@ -93,6 +107,7 @@ export const definitionViewOf = (definition: AssistantDefinition): DefinitionVie
     names: definition.listening?.names ?? [],
     blocks: (definition.blocks ?? []).map(({ label }) => label),
     ...teamOf(definition),
+    models: modelsOf(definition),
     maxContextTokens: definition.maxContextTokens,
     reservedResponseTokens: definition.reservedResponseTokens
   }

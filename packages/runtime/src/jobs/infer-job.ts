@@ -11,14 +11,7 @@ import {
   jobFailed,
   type Restriction
 } from "@reverie/assistant"
-import {
-  componentToPromptComponent,
-  type ContextReport,
-  type ContextTooSmall,
-  getPromptRegistry,
-  type PluggedIn,
-  PromptStore
-} from "@reverie/context"
+import type { ContextReport, ContextTooSmall } from "@reverie/context"
 import {
   type InferOptions,
   Model,
@@ -41,10 +34,9 @@ import { approvalId, type Form, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Option from "effect/Option"
 import { answerFormOf, judgedAnswer, outputOf } from "../prompt/answer-form.ts"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
-import { activityOf, describesTools, insightsOf, reflectionValues, refreshBlocks } from "../prompt/blocks.ts"
+import { describesTools, insightsOf, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { Faults, type JobEnd } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
@@ -64,59 +56,11 @@ import {
   UNSENT,
   warningOf
 } from "../prompt/prompt.ts"
+import { refreshRendering } from "../prompt/rendering.ts"
 import { recollect } from "../recall/recollect.ts"
-import { NOT_READ, type Rendering } from "../session/definition.ts"
 import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
 import { Secrets } from "./tool-job.ts"
 import { inSpan } from "../telemetry/spans.ts"
-
-// Plugged: what the tenant has put between the static components of every prompt, and the templates that it wrote.
-// I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.
-// I2  A registry that can not be read leaves what was last read: a prompt is better without a change than not at all.
-
-const isSame = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): boolean =>
-  (before.length === 0 && after.length === 0) || JSON.stringify(before) === JSON.stringify(after)
-
-const noteRendering = (session: Session, rendering: Partial<Rendering>): void =>
-  noteShown(session, { rendering: { ...session.rendering, ...rendering } })
-
-const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
-  const store = yield* Effect.serviceOption(PromptStore)
-  if (Option.isNone(store)) return
-  const registry = yield* Effect.provideService(getPromptRegistry(session.address.tenant), PromptStore, store.value)
-  const read = yield* Effect.option(
-    Effect.all([registry.listPluggableComponents, registry.listTemplates({ includeBuiltin: false })])
-  )
-  if (Option.isNone(read)) return
-  const [components, templates] = read.value
-  const { templates: known } = session.rendering
-  if (known === NOT_READ || !isSame([...known.values()], templates)) {
-    noteRendering(session, { templates: new Map(templates.map((template) => [template.key, template])) })
-  }
-  const plugged = components.map((kept): PluggedIn => ({
-    ...componentToPromptComponent(kept),
-    afterStatic: kept.afterStatic
-  }))
-  if (!isSame(session.plugged, plugged)) noteShown(session, { plugged })
-})
-
-/** What a reflection reads of the time since the last one. */
-const refreshReflection = (session: Session) => {
-  const { contextType, iteration } = contextOf(session.decoded)
-  const { values } = session.rendering
-  const isKnown = values["reflection"] !== ""
-  if (contextType !== "reflection") {
-    if (isKnown) noteRendering(session, { values: { ...values, reflection: "" } })
-    return Effect.void
-  }
-  return isKnown && iteration > 1 ? Effect.void : countReflection(session)
-}
-
-const countReflection = Effect.fnUntraced(function* (session: Session) {
-  const { values } = session.rendering
-  const counted = yield* Effect.option(reflectionValues(session))
-  if (Option.isSome(counted)) noteRendering(session, { values: { ...values, ...counted.value } })
-})
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
 const MAX_CALLS = 16
@@ -180,6 +124,10 @@ interface Inferred {
   readonly judged: JudgedAnswer | undefined
 }
 
+/** Why the models before the one that answered did not. */
+const earlierIn = ({ earlier }: Reply): Json | undefined =>
+  earlier?.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
+
 const inferred = (
   session: Session,
   job: OpenJob,
@@ -221,8 +169,10 @@ const inferred = (
       usage: reply.usage,
       detail: {
         model: reply.model,
+        ...defined({ server: reply.server }),
         finish: reply.finish,
         ...defined({
+          earlier: earlierIn(reply),
           callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
           misfit: misfit?.issues
         })
@@ -294,26 +244,12 @@ const promptFor = (
       lasting,
       describesTools: describesTools(session) ? (true as const) : undefined,
       output: outputOf(form),
-      maxOutputTokens
+      maxOutputTokens,
+      paidOnce: isMetered(session) ? (true as const) : undefined
     })
   }
   return serves?.output === "native" && repairs === 0 ? prompt : withOutputDescribed(prompt)
 }
-
-/** Reads what prompts are rendered with, as far as the call at hand needs it anew. */
-const refreshRendering = Effect.fnUntraced(function* (
-  session: Session,
-  isFirst: boolean,
-  { serves }: Model["Service"]
-) {
-  const { definition, rendering } = session
-  if (isFirst || rendering.templates === NOT_READ) yield* refreshPlugged(session)
-  const isPlain = serves?.tools === "json"
-  if (isPlain !== rendering.isPlain) noteRendering(session, { isPlain })
-  yield* refreshReflection(session)
-  if (!isFirst || definition.prompt?.activityEntriesLimit === undefined) return
-  noteRendering(session, { activity: yield* Effect.orElseSucceed(activityOf(session), () => "") })
-})
 
 /** Reads what a prompt is made of, as far as the call at hand needs it anew. */
 const refreshed = Effect.fnUntraced(function* (session: Session, model: Model["Service"]) {
@@ -360,7 +296,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const form = answerFormOf(session)
   const prompt = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
   const outcome = yield* model.infer(prompt, previewOf(session, hub, startedAt)).pipe(
-    Effect.map((reply) => ({ reply })),
+    Effect.map((reply) => ({
+      reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
+    })),
     Effect.catch((error) =>
       Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
     ),

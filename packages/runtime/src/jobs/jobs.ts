@@ -14,6 +14,7 @@ import {
   type Task
 } from "@reverie/assistant"
 import {
+  aroundEach,
   CallLimited,
   CallOverLimit,
   costMicrosOf,
@@ -29,7 +30,7 @@ import {
   Tokens,
   TOKENS_PER_MESSAGE
 } from "@reverie/model"
-import { addressKey, type Amount, type OpenJob, type TenantId } from "@reverie/protocol"
+import { addressKey, type Amount, type OpenJob, sendingAssistant, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
 import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
@@ -43,6 +44,8 @@ import { compactHistory } from "../compact/compact-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { watchedModel } from "../outages/outage-book.ts"
+import { inHandOf } from "../commit/replies.ts"
+import type { Purpose } from "../session/definition.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { tracedModel } from "../telemetry/chat-span.ts"
@@ -70,6 +73,7 @@ export const StandIns = Context.Reference<StandIn>("@reverie/runtime/StandIns", 
 // L3  Where no one knows what a call has used, it counts in full: it was interrupted, or its answer was cut off. One that
 //     no one began to answer counts as a call, and one that was never sent as nothing.
 // L4  Calls of one run of a job are apart, and so are runs of a job: the call of a run that crashed counts beside the next.
+//     So are the models of a list: each that is asked is a call.
 
 /** What tenants may use, and what it costs. By default nothing is limited. */
 export const Limits = Context.Reference<{
@@ -154,19 +158,22 @@ const tooLong = new ModelUnavailable({
   begun: true
 })
 
-/** The model as the calls of one run of a job reach it. */
-const limitedModel = (session: Session, job: OpenJob, model: Model["Service"]) =>
+/** Dresses a model as the calls of one run of a job reach it. */
+type Dress = (model: Model["Service"]) => Model["Service"]
+
+const unlimited: Dress = (model) => model
+
+const limiterOf = (session: Session, job: OpenJob) =>
   Effect.flatMap(Limits, ({ of, tariff }) => {
     const limits = of(session.address.tenant)
-    return limits === undefined ? Effect.succeed(model) : limitedBy(limits, tariff, session, job, model)
+    return limits === undefined ? Effect.succeed(unlimited) : limitedBy(limits, tariff, session, job)
   })
 
 const limitedBy = Effect.fnUntraced(function* (
   limits: TenantLimits,
   tariff: Tariff,
   { address, claim, definition }: Session,
-  job: OpenJob,
-  model: Model["Service"]
+  job: OpenJob
 ) {
   const { tenant } = address
   const allowance = Option.getOrThrowWith(
@@ -178,7 +185,7 @@ const limitedBy = Effect.fnUntraced(function* (
   const unavailable = ({ message }: { readonly message: string }) =>
     new ModelUnavailable({ provider: PROVIDER, kind: "network", message })
   let calls = 0
-  const limited: Model["Service"] = {
+  const limited: Dress = (model) => ({
     ...model,
     infer: (asked, options) =>
       Effect.uninterruptibleMask((restore) =>
@@ -200,7 +207,7 @@ const limitedBy = Effect.fnUntraced(function* (
           return yield* Effect.onExit(restore(call), settled)
         })
       )
-  }
+  })
   return limited
 })
 
@@ -279,14 +286,41 @@ const stepRequest = (name: typeof DREAM | typeof COMPACTION, session: Session, {
   return { name, attributes: { ...agentAttributes(session), ...what } }
 }
 
+// OwnModel: the model that a job asks in the place of the fleet's.
+// O1  Where a definition names none, none is looked for.
+
+const purposeOf = ({ input, src }: OpenJob): Purpose => {
+  switch (src) {
+    case "assess":
+    case "compact":
+      return src
+    case "dream":
+      return (input as { readonly operation?: string }).operation === "profiling" ? "profile" : "dream"
+    default:
+      return "answer"
+  }
+}
+
+const ownModel = (session: Session, job: OpenJob): Model["Service"] | undefined => {
+  const { modelFor } = session.definition
+  if (modelFor === undefined) return undefined
+  const purpose = purposeOf(job)
+  const asker = purpose === "answer" && modelFor.forTeams !== undefined ? inHandOf(session)?.from : undefined
+  const forTeam = asker === undefined ? undefined : modelFor.forTeams?.get(sendingAssistant(asker) ?? "")
+  return forTeam ?? modelFor[purpose]
+}
+
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
   Effect.gen(function* () {
-    const model = yield* limitedModel(session, job, yield* watchedModel(yield* Model))
+    const model = yield* watchedModel(ownModel(session, job) ?? (yield* Model))
+    const limited = yield* limiterOf(session, job)
     return yield* Effect.provideService(
       run(session, job, recovered),
       Model,
-      job.src !== "infer" && isMetered(session) ? unreachable : tracedModel(session, model)
+      job.src !== "infer" && isMetered(session)
+        ? unreachable
+        : aroundEach(model, (each) => tracedModel(session, limited(each)))
     )
   })
 

@@ -228,11 +228,19 @@ const watching = Effect.fnUntraced(function* (book: OutageBook, model: Model["Se
   return watched
 })
 
+const watchingEach = Effect.fnUntraced(function* (book: OutageBook, model: Model["Service"]) {
+  const { inOrder } = model
+  if (inOrder === undefined) return yield* watching(book, model)
+  const watched = inOrder.dressed(yield* Effect.forEach(inOrder.models, watchedModel))
+  book.watched.set(model, watched)
+  return watched
+})
+
 /** The model as the worker watches it, made once for all its jobs. */
-export const watchedModel = (model: Model["Service"]) =>
+export const watchedModel = (model: Model["Service"]): Effect.Effect<Model["Service"]> =>
   Effect.flatMap(Outages, (book) => {
     const known = book.watched.get(model)
-    return known === undefined ? watching(book, model) : Effect.succeed(known)
+    return known === undefined ? watchingEach(book, model) : Effect.succeed(known)
   })
 
 // OutageSeen: a failed call of a job, in the words in which the statechart hears of an outage.

@@ -20,7 +20,7 @@ import {
   type Reply,
   ReplyUnusable
 } from "@reverie/model"
-import { defined, type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
+import { type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { RecordedAsk } from "./recorded-tick.ts"
 

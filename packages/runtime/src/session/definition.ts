@@ -11,6 +11,7 @@ import type {
   PlaceholderValues,
   PromptTemplate
 } from "@reverie/context"
+import type { Model } from "@reverie/model"
 import type { Address, ToolRule } from "@reverie/protocol"
 import type { Form, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
@@ -29,6 +30,20 @@ export interface MemoryRequest {
   readonly kinds?: ReadonlyArray<MemoryKind>
   /** Least trust of a memory that is recalled, 0 to 1; a call can not lower it. */
   readonly minTrust?: number
+}
+
+/** What a model is asked for; `profile` is the step of a dream that makes profiles of what was heard. */
+export const purposes = ["answer", "assess", "dream", "profile", "compact"] as const
+export type Purpose = (typeof purposes)[number]
+
+/** Models that stand in the place of the fleet's, by what is asked. */
+export interface DefinitionModels extends Readonly<Partial<Record<Purpose, Model["Service"]>>> {
+  /** For what a team asks of it, by the id of the team. */
+  readonly forTeams?: ReadonlyMap<string, Model["Service"]>
+  /** For sub-agents that work on its tasks, those with a model of their own apart. */
+  readonly forSubAgents?: Model["Service"]
+  /** What it answers with was chosen for this very definition. */
+  readonly isOwn?: true
 }
 
 export interface Definition extends DefinesContexts {
@@ -57,6 +72,8 @@ export interface Definition extends DefinesContexts {
   readonly pairRate?: Partial<PairRate>
   /** What its prompts hold and how much of it; model overrides are applied where the model is known. */
   readonly prompt?: ContextBuild
+  /** Which models it asks; the fleet's for what is not named here. */
+  readonly modelFor?: DefinitionModels
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
   readonly team?: Team
   /** The form that its answers to messages must have. */

@@ -3,12 +3,13 @@
 // D1  A sub-agent has no tool that anybody above it lacks, and none that its tick's pattern forbade.
 // D2  It has neither sleep schedule nor compactions, reports by a tool and not in the form of its definition's answers, and
 //     hands on tasks only while depth is left.
-// D3  It is the same on every host: everything follows from its assignment and the definitions by their names.
+// D3  It asks the model that its owner has for sub-agents, unless its definition has one of its own and is not its owner's.
+// D4  It is the same on every host: everything follows from its assignment and the definitions by their names.
 
 import { defined } from "@reverie/protocol"
 import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
 import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
-import type { Definition, Definitions } from "../session/definition.ts"
+import type { Definition, DefinitionModels, Definitions } from "../session/definition.ts"
 import { scopesOf } from "../recall/indexer.ts"
 
 /** Of no use, or no right, for someone with one task. */
@@ -46,6 +47,15 @@ const settingsFor = (definition: Definition, assignment: Assignment, above: Read
   )
 }
 
+const modelsFor = (definition: Definition, owner: Definition | undefined): DefinitionModels | undefined => {
+  const { modelFor } = definition
+  const sent = owner?.modelFor?.forSubAgents
+  const isOwnKind = owner?.name === definition.name
+  return sent === undefined || (modelFor?.isOwn === true && !isOwnKind)
+    ? modelFor
+    : { ...modelFor, answer: sent, assess: sent }
+}
+
 export const sentDefinition = (
   definition: Definition,
   assignment: Assignment,
@@ -66,7 +76,10 @@ export const sentDefinition = (
   })
   return {
     ...rest,
-    ...defined({ persona: persona === undefined || insulation === "orchestrator" ? undefined : persona }),
+    ...defined({
+      persona: persona === undefined || insulation === "orchestrator" ? undefined : persona,
+      modelFor: modelsFor(definition, above.at(-1))
+    }),
     // It asks its owner's memory by tools, and nothing comes to its mind by itself.
     memory: { recall: "off" },
     recallScopes: scopesOf(definition).filter((scope) =>

@@ -1,6 +1,6 @@
 // Answer: the body of one successful response, read as it arrives.
 // Owns the two forms of a body, one JSON text or a stream of events, and the judgement whether it is whole.
-// Leaves the sockets to `exchange.ts` and what the answer says to `reply.ts`.
+// Leaves the sockets to `exchange.ts` and what the answer says to `@reverie/model/wire`.
 // I1  An answer without a finish reason is a failure, however it ended; with one it is whole, however it ended.
 // I2  A body is taken for what it is, not for what was asked: a stream where JSON was asked for is read as a stream.
 
@@ -8,7 +8,7 @@ import { parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { StringDecoder } from "node:string_decoder"
 import { Assembly } from "./assembly.ts"
-import type { Failure, Failures, HeaderReader, UnavailableKind } from "../failure.ts"
+import type { Failure, Failures, HeaderReader, UnavailableKind } from "@reverie/model/wire"
 
 // EventStream: server-sent events out of chunks of text.
 // I1  The events do not depend on where the text was cut into chunks.

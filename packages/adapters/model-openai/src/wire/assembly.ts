@@ -1,10 +1,10 @@
 // Assembly: one answer put together from a completion, or from the chunks of a stream.
-// Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `reply.ts`.
+// Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `@reverie/model/wire`.
 // I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
 // I2  A call is distinguished from its neighbours by index and by id; the ids themselves are not kept.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
-import type { Problem } from "../failure.ts"
+import type { Problem } from "@reverie/model/wire"
 
 export interface RawCall {
   readonly id: string

@@ -1,6 +1,6 @@
 // JsonTools: tool calls for servers that know none, as one JSON object in plain text.
 // Owns the description of tools in the system prompt, the history in plain words, and the tolerant reading of the reply.
-// Leaves judging the calls to `reply.ts`, which treats them like native ones.
+// Leaves judging the calls to `@reverie/model/wire`, which treats them like native ones.
 // J1  A prompt on the wire holds no `tools`, no tool message and no call; neighbours of one role are joined.
 // J2  A reply is read whether its object stands alone, in a code fence, or between sentences.
 //     What the prompt itself says of its tools is not said twice.

@@ -1,15 +1,15 @@
 // Wire: a prompt as the JSON text of a chat completion request.
 // Owns names and ids in their wire form, and the memory of what was rendered. Leaves sending to `attempt.ts`.
 // W1  A prompt that goes on where an earlier one ended renders only what is new in it; tools are rendered once.
-// W2  Names and ids on the wire hold letters, digits, _ and - only, and fit the limits of the strictest servers.
+// W2  Names and ids are those that `@reverie/model/wire` makes.
 // W3  The text is well-formed: no half surrogate pair is sent.
 // W4  A server gets those hints about prompt caches that it is known to understand: most refuse a field that they do not know.
 // W5  A mark for a cache stands on one message and changes no text.
 // W6  A form is asked for strictly where the strictest servers take its schema, and loosely elsewhere: the answer is checked anyway.
 
 import type { OutputForm, PromptMessage, ToolOffer } from "@reverie/model"
+import { offersByName, wireId, wireName } from "@reverie/model/wire"
 import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
-import { createHash } from "node:crypto"
 
 /** Messages as they stand in the body: JSON texts with commas between them. */
 export type WireMessages = string
@@ -18,19 +18,6 @@ export interface WireTools {
   /** The list as JSON; empty when there are no tools. */
   readonly json: string
   readonly nameByWire: ReadonlyMap<string, string>
-}
-
-const MAX_NAME_CHARS = 64
-const MAX_ID_CHARS = 40
-
-const unsafe = /[^A-Za-z0-9_-]/g
-
-export const wireName = (name: string): string => name.slice(0, MAX_NAME_CHARS).replace(unsafe, "_") || "unnamed"
-
-/** Longer ids than servers take are replaced by their hash, so that two of them do not meet. */
-export const wireId = (id: string): string => {
-  const safe = id.replace(unsafe, "_")
-  return safe.length <= MAX_ID_CHARS ? safe : createHash("sha256").update(id).digest("hex").slice(0, MAX_ID_CHARS)
 }
 
 const quoted = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
@@ -197,10 +184,7 @@ export const wireTools = (offers: ReadonlyArray<ToolOffer>): WireTools => {
   if (known !== undefined) return known
   const nameByWire = new Map<string, string>()
   const texts: Array<string> = []
-  for (const offer of offers) {
-    let name = wireName(offer.name)
-    for (let twin = 2; nameByWire.has(name); twin++)
-      name = `${wireName(offer.name).slice(0, MAX_NAME_CHARS - 4)}_${twin}`
+  for (const [name, offer] of offersByName(offers)) {
     nameByWire.set(name, offer.name)
     texts.push(`{"type":"function","function":{"name":"${name}",${offerRest(offer)}`)
   }

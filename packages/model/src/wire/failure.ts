@@ -1,5 +1,5 @@
 // Failure: why one attempt gave no answer, as the closed list of the model room says it.
-// Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `options.ts`.
+// Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `trying.ts`.
 // I1  Every status and every error body becomes exactly one RequestError.
 // I2  A server that names a time is believed up to one day: no lie silences an assistant for ever.
 // I3  A denial is the word of the API itself. A page where an API should be, and a redirect that says that it is for now,
@@ -14,7 +14,7 @@ import {
   ModelUnavailable,
   ReplyUnusable,
   type RequestError
-} from "@reverie/model"
+} from "../errors.ts"
 
 export interface Failure {
   readonly error: RequestError

@@ -1,0 +1,3 @@
+export * from "./failure.ts"
+export * from "./reply.ts"
+export * from "./trying.ts"

@@ -1,0 +1,242 @@
+// Trying: when a request is made again, when it is not made at all, and what bounds it.
+// Owns the defaults of these bounds, the retries and the circuit. Leaves one attempt to the adapter.
+
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type { RequestError } from "../errors.ts"
+import type { Failure, Failures } from "./failure.ts"
+
+/** What bounds a request of any kind, with its retries. */
+export interface CallLimits {
+  readonly timeoutMillis: number
+  readonly idleMillis: number
+  readonly maxReplyBytes: number
+  readonly retries: number
+  readonly backoffMillis: number
+  readonly parkAfterMillis: number
+}
+
+export interface BreakerOptions {
+  /** Failures in a row, with no success between them, that open the circuit. */
+  readonly failures: number
+  /** Failures further apart than this do not belong together. */
+  readonly windowMillis: number
+  /** How long an open circuit withholds calls before it lets one try; it doubles with every try that fails, up to the maximum. */
+  readonly coolDownMillis: number
+  readonly coolDownMaxMillis: number
+  /** How long a try may hear nothing before another one is let through. */
+  readonly probeMillis: number
+}
+
+/** The largest delay that a timer takes; anything longer would end at once. */
+export const LONGEST_TIMER_MILLIS = 2_147_483_647
+
+const timer = (millis: number): number => Math.min(millis, LONGEST_TIMER_MILLIS)
+
+export const callLimitsOf = (
+  options: Partial<CallLimits>,
+  timeoutMillis: number,
+  maxReplyBytes: number
+): CallLimits => ({
+  timeoutMillis: timer(options.timeoutMillis ?? timeoutMillis),
+  idleMillis: timer(options.idleMillis ?? 30_000),
+  maxReplyBytes: options.maxReplyBytes ?? maxReplyBytes,
+  retries: options.retries ?? 2,
+  backoffMillis: options.backoffMillis ?? 500,
+  parkAfterMillis: options.parkAfterMillis ?? 10_000
+})
+
+export const breakerOptionsOf = (breaker: Partial<BreakerOptions> = {}): BreakerOptions => ({
+  failures: breaker.failures ?? 5,
+  windowMillis: breaker.windowMillis ?? 60_000,
+  coolDownMillis: breaker.coolDownMillis ?? 1_000,
+  coolDownMaxMillis: breaker.coolDownMaxMillis ?? 30_000,
+  probeMillis: breaker.probeMillis ?? 30_000
+})
+
+// Retry: an attempt is made again while that may help and there is time.
+// I1  An attempt is repeated at most `retries` times, and never when the same request can not succeed.
+// I2  No attempt starts earlier than the server asked for; a longer wait than the limit, or than the call has left,
+//     parks instead.
+// I3  No wait outlasts the deadline.
+
+const LONGEST_BACKOFF = "8 seconds"
+
+interface Retrying {
+  readonly failures: Failures
+  readonly limits: CallLimits
+}
+
+const backoff = ({ backoffMillis, retries }: CallLimits) =>
+  Schedule.min([Schedule.exponential(Duration.millis(backoffMillis)), Schedule.spaced(LONGEST_BACKOFF)]).pipe(
+    Schedule.jittered,
+    Schedule.upTo({ times: retries })
+  )
+
+const again = Effect.fnUntraced(function* <A>(
+  attempt: Effect.Effect<A, Failure>,
+  first: Failure,
+  until: number,
+  { failures, limits }: Retrying
+) {
+  const step = yield* Schedule.toStep(backoff(limits))
+  let failure = first
+  while (failure.again) {
+    const now = yield* Clock.currentTimeMillis
+    const asked = failure.retryAfterMillis ?? 0
+    const left = until - now
+    if (asked > limits.parkAfterMillis || (asked > 0 && asked >= left)) {
+      return yield* failures.parked(asked, "status" in failure.error ? failure.error.status : undefined)
+    }
+    const next = yield* Effect.result(step(now, undefined))
+    if (Result.isFailure(next)) break
+    const delayMillis = Math.max(Duration.toMillis(next.success[1]), asked)
+    if (delayMillis >= left) break
+    yield* Effect.sleep(delayMillis)
+    const result = yield* Effect.result(attempt)
+    if (Result.isSuccess(result)) return result.success
+    if (result.failure.error._tag === "CallWithheld") break
+    failure = result.failure
+  }
+  return yield* Effect.fail<RequestError>(failure.error)
+})
+
+/** Runs `attempt` until it succeeds, can not, or has no time left. `until` is milliseconds since the epoch. */
+export const retried = <A>(
+  attempt: Effect.Effect<A, Failure>,
+  until: number,
+  how: Retrying
+): Effect.Effect<A, RequestError> => attempt.pipe(Effect.catch((failure) => again(attempt, failure, until, how)))
+
+// Breaker: keeps calls away from a server that does not answer.
+// B1  CLOSED lets everything pass; so many failures in a row within the window OPEN it.
+// B2  OPEN withholds without a request until it has cooled down, which takes longer each time up to a limit, and begins anew
+//     with a success.
+// B3  HALF-OPEN lets one call try: its success closes the circuit, its failure opens it again, and a call that was
+//     given up frees the place. A try that hears nothing for a while lets another one try beside it.
+// B4  Calls that were admitted before the circuit opened change nothing when they end, nor does the failure of a try while
+//     a later one is under way.
+// B5  A sign of life from elsewhere ends the cooling down.
+
+/** What was admitted; given back with the outcome. */
+export interface Ticket {
+  readonly circuit: number
+  /** Counts the tries of a circuit from 1; 0 for a call that was let through a closed one. */
+  readonly probe: number
+}
+
+export type Admission = { readonly ticket: Ticket } | { readonly retryAfterMillis: number }
+
+interface Open {
+  readonly until: number
+  /** When the try under way was admitted. */
+  readonly probingSince?: number
+}
+
+export class Breaker {
+  readonly #options: BreakerOptions
+  /** When each failure of the present row happened, in milliseconds since the epoch. */
+  #row: ReadonlyArray<number> = []
+  #open: Open | undefined
+  /** Times that it has opened since the last success. */
+  #opened = 0
+  /** Grows with every change between CLOSED and OPEN, so that tickets of an earlier circuit are known. */
+  #circuit = 0
+  #probe = 0
+
+  constructor(options: BreakerOptions) {
+    this.#options = options
+  }
+
+  state(now: number): "closed" | "open" | "half-open" {
+    if (this.#open === undefined) return "closed"
+    return now < this.#open.until ? "open" : "half-open"
+  }
+
+  /** How long a call would be withheld; 0 when it would be admitted. */
+  withheldMillis(now: number): number {
+    if (this.#open === undefined) return 0
+    const { probingSince, until } = this.#open
+    if (now < until) return until - now
+    return probingSince === undefined ? 0 : Math.max(0, probingSince + this.#options.probeMillis - now)
+  }
+
+  admit(now: number): Admission {
+    if (this.#open === undefined) return { ticket: { circuit: this.#circuit, probe: 0 } }
+    const retryAfterMillis = this.withheldMillis(now)
+    if (retryAfterMillis > 0) return { retryAfterMillis }
+    this.#open = { ...this.#open, probingSince: now }
+    return { ticket: { circuit: this.#circuit, probe: ++this.#probe } }
+  }
+
+  succeeded(ticket: Ticket): void {
+    if (ticket.circuit !== this.#circuit) return
+    this.#row = []
+    if (ticket.probe === 0) return
+    this.#opened = 0
+    this.#change(undefined)
+  }
+
+  failed(ticket: Ticket, now: number): void {
+    if (ticket.circuit !== this.#circuit) return
+    if (ticket.probe > 0) {
+      if (ticket.probe === this.#probe) this.#cool(now)
+      return
+    }
+    this.#row = [...this.#row.filter((at) => at > now - this.#options.windowMillis), now]
+    if (this.#row.length >= this.#options.failures) this.#cool(now)
+  }
+
+  /** The call was given up: nothing is known of the server. */
+  abandoned(ticket: Ticket): void {
+    if (ticket.circuit !== this.#circuit || ticket.probe !== this.#probe || this.#open === undefined) return
+    this.#open = { until: this.#open.until }
+  }
+
+  /** The server was heard to answer elsewhere: a call may try at once. */
+  tryNow(now: number): void {
+    if (this.#open !== undefined) this.#open = { ...this.#open, until: Math.min(this.#open.until, now) }
+  }
+
+  #cool(now: number): void {
+    const { coolDownMaxMillis, coolDownMillis } = this.#options
+    const millis = Math.min(Math.max(coolDownMillis, coolDownMaxMillis), coolDownMillis * 2 ** this.#opened++)
+    this.#change({ until: now + millis })
+  }
+
+  #change(open: Open | undefined): void {
+    this.#open = open
+    this.#row = []
+    this.#circuit++
+    this.#probe = 0
+  }
+}
+
+interface Admitting {
+  readonly breaker: Breaker
+  readonly failures: Failures
+}
+
+/** An attempt as the breaker lets it pass; how it ended is noted, also when it was interrupted. */
+export const throughBreaker = <A, R>(
+  { breaker, failures }: Admitting,
+  clock: Clock.Clock,
+  attempt: Effect.Effect<A, Failure, R>
+): Effect.Effect<A, Failure, R> =>
+  Effect.suspend(() => {
+    const admission = breaker.admit(clock.currentTimeMillisUnsafe())
+    if (!("ticket" in admission)) return Effect.fail(failures.withheld(admission.retryAfterMillis))
+    const { ticket } = admission
+    return Effect.onExit(attempt, (exit) =>
+      Effect.sync(() => {
+        if (exit._tag === "Success") return breaker.succeeded(ticket)
+        const failure = exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
+        if (failure === undefined) breaker.abandoned(ticket)
+        else if (failure.unhealthy) breaker.failed(ticket, clock.currentTimeMillisUnsafe())
+        else breaker.succeeded(ticket)
+      })
+    )
+  })

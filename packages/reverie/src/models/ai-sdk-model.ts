@@ -1,0 +1,280 @@
+// AiSdkModel: a language model object of the AI SDK as the Model port.
+// Owns its prompts, its answers and its streams, by their shape alone: no package is loaded for them. Leaves deadline, failures,
+// retries and the one more question to promise-model.ts.
+// A1  A system message behind the conversation is said in the role of the user: some providers take none there.
+// A2  An answer without a reason for its end, and a stream that breaks off, is a failure, whatever has come of it.
+// A3  What a provider has run itself is no call of ours.
+// A4  A stream that says nothing for a while is given up, and closed.
+
+import type { InferOptions, Model, Prompt, PromptMessage } from "@reverie/model"
+import {
+  type CallLimits,
+  type Failure,
+  offersByName,
+  providerUsage,
+  type RawCall,
+  wireId,
+  wireName
+} from "@reverie/model/wire"
+import { defined, type Usage } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import {
+  type Answered,
+  argumentsText,
+  type Ask,
+  type Broken,
+  fieldsOf,
+  isBroken,
+  promised,
+  type WalkContext,
+  walkContext,
+  walkedModel
+} from "./promise-model.ts"
+
+/** What the AI SDK calls a language model: `openai("gpt-5-mini")`, `anthropic(...)` and so on of its packages. */
+export interface LanguageModel {
+  /** "v2", "v3" or "v4". */
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  readonly doGenerate: (options: never) => PromiseLike<unknown>
+  readonly doStream: (options: never) => PromiseLike<unknown>
+}
+
+type Asked = Parameters<LanguageModel["doGenerate"]>[0]
+
+// Prompt: our messages as the AI SDK writes them.
+
+type Part = { readonly type: string; readonly [key: string]: unknown }
+type Message = { readonly role: PromptMessage["role"]; readonly content: string | ReadonlyArray<Part> }
+
+const text = (said: string): Part => ({ type: "text", text: said.toWellFormed() })
+
+/** The one who spoke, where it is not simply the user: the interface has no field for names. */
+const speech = ({ content, name }: PromptMessage): string =>
+  name === undefined || name === "user" ? content : `${name}: ${content}`
+
+const messageOf = (message: PromptMessage, isLeading: boolean, toolByCall: Map<string, string>): Message => {
+  switch (message.role) {
+    case "system":
+      return isLeading
+        ? { role: "system", content: message.content.toWellFormed() }
+        : { role: "user", content: [text(message.content)] }
+    case "user":
+      return { role: "user", content: [text(speech(message))] }
+    case "assistant": {
+      const calls = (message.calls ?? []).map(({ arguments: input, id, tool }): Part => {
+        toolByCall.set(id, tool)
+        return { type: "tool-call", toolCallId: wireId(id), toolName: wireName(tool), input }
+      })
+      const said = message.content === "" && calls.length > 0 ? [] : [text(message.content)]
+      return { role: "assistant", content: [...said, ...calls] }
+    }
+    case "tool": {
+      const { call = "", content, name = toolByCall.get(call) ?? "unnamed" } = message
+      const output = { type: "text", value: content.toWellFormed() }
+      return {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: wireId(call), toolName: wireName(name), output }]
+      }
+    }
+  }
+}
+
+const messagesOf = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<Message> => {
+  const first = messages.findIndex(({ role }) => role !== "system")
+  const toolByCall = new Map<string, string>()
+  return messages.map((message, index) => messageOf(message, first < 0 || index < first, toolByCall))
+}
+
+const optionsOf = ({ allowed, maxOutputTokens, messages, tools }: Prompt, abortSignal: AbortSignal): Asked => {
+  const offers = [...offersByName(tools)].map(([name, { description, parameters }]) => {
+    return { type: "function", name, description, inputSchema: parameters }
+  })
+  const options = {
+    prompt: messagesOf(messages),
+    abortSignal,
+    ...defined({
+      maxOutputTokens,
+      tools: offers.length === 0 ? undefined : offers,
+      toolChoice: offers.length === 0 ? undefined : { type: allowed?.length === 0 ? "none" : "auto" }
+    })
+  }
+  return options as unknown as Asked
+}
+
+// Answer: what comes back, whole or in parts.
+
+const finishes: Readonly<Record<string, string>> = { "content-filter": "content_filter" }
+
+/** The later versions say how it ended in two words, the earlier one in one. */
+const finishIn = (reason: unknown): string => {
+  const { raw, unified } = fieldsOf(reason)
+  const word = raw === "error" ? raw : typeof reason === "string" ? reason : unified
+  return typeof word === "string" ? (finishes[word] ?? word) : ""
+}
+
+/** Likewise of tokens: numbers, or objects with a total. */
+const usageIn = (usage: unknown): Usage | undefined => {
+  const { cachedInputTokens, inputTokens, outputTokens } = fieldsOf(usage)
+  const totalOf = (tokens: unknown): unknown => (typeof tokens === "number" ? tokens : fieldsOf(tokens)["total"])
+  const cached = cachedInputTokens ?? fieldsOf(inputTokens)["cacheRead"]
+  return providerUsage(totalOf(inputTokens), totalOf(outputTokens), cached)
+}
+
+const stringIn = (fields: { readonly [key: string]: unknown }, name: string): string => {
+  const value = fields[name]
+  return typeof value === "string" ? value : ""
+}
+
+/** Puts an answer together, from its content or from the parts of a stream. */
+class Gathering {
+  finish = ""
+  text = ""
+  model = ""
+  reasoned = false
+  usage: Usage | undefined
+  readonly calls: Array<RawCall> = []
+  readonly #onText: InferOptions["onText"]
+
+  constructor(onText?: InferOptions["onText"]) {
+    this.#onText = onText
+  }
+
+  get hasBegun(): boolean {
+    return this.text !== "" || this.calls.length > 0 || this.reasoned
+  }
+
+  take(given: unknown): void {
+    const part = fieldsOf(given)
+    switch (part["type"]) {
+      case "text":
+      case "text-delta": {
+        const piece = stringIn(part, part["type"] === "text" ? "text" : "delta")
+        this.text += piece
+        if (piece !== "") this.#onText?.(piece)
+        break
+      }
+      case "reasoning":
+      case "reasoning-delta":
+        this.reasoned = true
+        break
+      case "tool-call":
+        if (part["providerExecuted"] !== true) {
+          this.calls.push({ name: stringIn(part, "toolName"), arguments: argumentsText(part["input"]) })
+        }
+        break
+      case "response-metadata":
+        this.model = stringIn(part, "modelId") || this.model
+        break
+      case "finish":
+        this.end(part)
+        break
+    }
+  }
+
+  end({ finishReason, usage }: { readonly [key: string]: unknown }): void {
+    this.finish = finishIn(finishReason)
+    this.usage = usageIn(usage)
+  }
+
+  get raw(): Answered {
+    const { calls, finish, model, reasoned, text, usage } = this
+    return { calls, finish, model, reasoned, text, refusal: "", ...defined({ usage }) }
+  }
+}
+
+/** The answer when it is whole, else why it is none. */
+const concluded = (gathered: Gathering, { failures }: WalkContext): Effect.Effect<Answered, Failure> => {
+  switch (gathered.finish) {
+    case "":
+    case "interrupted":
+      return Effect.fail(failures.unavailable("cut", "the answer broke off", { begun: true }))
+    case "error":
+      return Effect.fail(failures.unavailable("server-error", "the answer ended in an error", { begun: true }))
+    default:
+      return Effect.succeed(gathered.raw)
+  }
+}
+
+const generated = (model: LanguageModel, prompt: Prompt, context: WalkContext): ReturnType<Ask> => {
+  const asked = promised(context.failures, async (signal) => {
+    const { content, response, ...end } = fieldsOf(await model.doGenerate(optionsOf(prompt, signal)))
+    if (!Array.isArray(content)) return { broken: "its answer has no list of content" }
+    const gathered = new Gathering()
+    for (const part of content) gathered.take(part)
+    gathered.model = stringIn(fieldsOf(response), "modelId")
+    gathered.end(end)
+    return gathered
+  })
+  return Effect.flatMap(asked, (found): ReturnType<Ask> =>
+    isBroken(found) ? Effect.succeed(found) : concluded(found, context)
+  )
+}
+
+/** Whatever fails after text has come may have cost it. */
+const asBegun = (failure: Failure, gathered: Gathering, { failures }: WalkContext): Failure =>
+  gathered.hasBegun && failure.error._tag === "ModelUnavailable"
+    ? failures.unavailable(failure.error.kind, failure.error.message, { begun: true })
+    : failure
+
+type Reader = Pick<ReadableStreamDefaultReader<unknown>, "cancel" | "read">
+
+const readerOf = (stream: unknown): Reader | Broken => {
+  const { getReader } = fieldsOf(stream)
+  return typeof getReader === "function" ? (getReader.call(stream) as Reader) : { broken: "its answer has no stream" }
+}
+
+/** Reads to the end of a stream, or as far as there is room. */
+const readAll = Effect.fnUntraced(function* (reader: Reader, gathered: Gathering, { failures, limits }: WalkContext) {
+  const silent = failures.unavailable("idle", "the stream went silent", { begun: true })
+  const next = promised(failures, async () => {
+    const { done, value } = await reader.read()
+    const part = fieldsOf(value)
+    if (part["type"] === "error") throw part["error"]
+    gathered.take(part)
+    return done
+  }).pipe(Effect.timeoutOrElse({ duration: limits.idleMillis, orElse: () => Effect.fail(silent) }))
+  while (gathered.text.length <= limits.maxReplyBytes) {
+    const isOver = yield* next
+    if (isBroken(isOver)) return isOver
+    // Nothing of the answer comes behind its end, and some servers never close.
+    if (isOver || gathered.finish !== "") return undefined
+  }
+  return yield* Effect.fail(failures.unavailable("too-large", `more than ${limits.maxReplyBytes} characters`))
+})
+
+const streamed = (
+  model: LanguageModel,
+  prompt: Prompt,
+  onText: InferOptions["onText"],
+  context: WalkContext
+): ReturnType<Ask> => {
+  const gathered = new Gathering(onText)
+  const controller = new AbortController()
+  const opened = promised(context.failures, async () => {
+    const { stream } = fieldsOf(await model.doStream(optionsOf(prompt, controller.signal)))
+    return readerOf(stream)
+  })
+  const closed = (reader: Reader | Broken) =>
+    Effect.sync(() => {
+      if (!isBroken(reader)) reader.cancel().catch(() => {})
+    })
+  const used = Effect.fnUntraced(function* (reader: Reader | Broken) {
+    const broken = isBroken(reader) ? reader : yield* readAll(reader, gathered, context)
+    return broken ?? (yield* concluded(gathered, context))
+  })
+  return opened.pipe(
+    Effect.flatMap((reader) => Effect.ensuring(used(reader), closed(reader))),
+    Effect.mapError((failure) => asBegun(failure, gathered, context)),
+    Effect.ensuring(Effect.sync(() => controller.abort()))
+  )
+}
+
+/** The port over a language model of the AI SDK. */
+export const aiSdkModel = (model: LanguageModel, limits?: Partial<CallLimits>): Model["Service"] => {
+  const context = walkContext(model.provider, model.modelId, limits)
+  return walkedModel(model.provider, context, (prompt, onText) =>
+    onText === undefined ? generated(model, prompt, context) : streamed(model, prompt, onText, context)
+  )
+}

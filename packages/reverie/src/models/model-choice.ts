@@ -1,0 +1,263 @@
+// ModelChoice: which model is asked, and which embedder.
+// Owns the forms of a choice, their checks and their words, by options first and by the environment (through Config) second;
+// nothing set means offline. Leaves names to model-names.ts, and who chooses for what to models.ts.
+// I1  A model key is only ever sent to the base URL it was configured with, and never printed.
+// I2  Texts are embedded only where someone has said with which model; a fleet that is asked to stay offline asks no one.
+// I3  A choice that can not be meant is refused before anything is opened, with one sentence that says what to write.
+
+import { Embedder, firstOf, Model } from "@reverie/model"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { FleetDefinitionInvalid } from "../errors.ts"
+import { flag, flawOfShape, oneOf, type Shape, text, whole } from "../options/shape.ts"
+import type { LanguageModel } from "./ai-sdk-model.ts"
+import { flawOfName, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
+import type { OwnModel } from "./promise-model.ts"
+
+/** An OpenAI-compatible server. */
+export interface ServerModel {
+  readonly baseURL: string
+  readonly model: string
+  readonly apiKey?: string
+  /** "json" for servers without native tool calls. */
+  readonly tools?: "native" | "json"
+  /** "described" for servers that do not know `response_format`; one that refuses it is found out by itself. */
+  readonly output?: "native" | "described"
+  readonly stream?: boolean
+  /** Mark with `cache_control` what comes again, for gateways to models whose cache asks for it; openrouter.ai is told anyway. */
+  readonly cacheMarks?: boolean
+  /** Longest a call may take, with its own tries, in milliseconds; 120,000 when left out. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * One model. A text: `"openai/gpt-5-mini"` (provider/model), `"http://127.0.0.1:11434/v1#qwen3"` (address#model), or
+ * `"offline"`, the small rule-based stand-in. An object: a server, a language model of the AI SDK, one with an async `infer`,
+ * or a service of `effect`.
+ */
+export type OneModel = string | ServerModel | LanguageModel | OwnModel
+
+/** One model, or several in the order in which they are asked: the first that can, answers. */
+export type ModelChoice = OneModel | ReadonlyArray<OneModel>
+
+// Forms: what a choice is.
+
+const isObject = (choice: unknown): choice is object => typeof choice === "object" && choice !== null
+
+const isList = (choice: ModelChoice): choice is ReadonlyArray<OneModel> => Array.isArray(choice)
+
+const isLanguageModel = (choice: object): choice is LanguageModel => "doGenerate" in choice
+
+const isOwn = (choice: object): choice is OwnModel => "infer" in choice
+
+const address = (value: unknown): string | undefined => {
+  const url = typeof value === "string" ? URL.parse(value) : null
+  return url !== null && /^https?:$/.test(url.protocol)
+    ? undefined
+    : "must be an address that begins with http:// or https://"
+}
+
+const filled = (value: unknown): string | undefined =>
+  text(value) ?? (String(value).trim() === "" ? "must name a model" : undefined)
+
+const LONGEST_TIMEOUT_MILLIS = 9 * 60_000
+
+const serverShape: Shape = {
+  baseURL: address,
+  model: filled,
+  apiKey: text,
+  tools: oneOf("native", "json"),
+  output: oneOf("native", "described"),
+  stream: flag,
+  cacheMarks: flag,
+  timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS)
+}
+
+const VERSIONS: ReadonlyArray<unknown> = ["v2", "v3", "v4"]
+
+const flawOfLanguageModel = ({ doGenerate, doStream, modelId, provider, specificationVersion }: LanguageModel) => {
+  if (!VERSIONS.includes(specificationVersion)) {
+    return `speaks version ${JSON.stringify(specificationVersion)} of the AI SDK's interface; ${VERSIONS.join(", ")} are known`
+  }
+  const isWhole = [doGenerate, doStream].every((code) => typeof code === "function")
+  const isNamed = [provider, modelId].every((name) => typeof name === "string" && name !== "")
+  return isWhole && isNamed
+    ? undefined
+    : "must have provider, modelId, doGenerate and doStream as the AI SDK makes them"
+}
+
+const flawOfServer = (choice: object): string | undefined => {
+  const missing = ["baseURL", "model"].find((key) => Reflect.get(choice, key) === undefined)
+  return missing === undefined
+    ? flawOfShape("model", choice, serverShape)
+        ?.replace(/^model\.(\w+) /, "has a $1 that ")
+        .replace(/^model has/, "has")
+    : `has no ${missing}; a server is written { baseURL, model }, any other model as "provider/model"`
+}
+
+const flawOfOne = (choice: unknown): string | undefined => {
+  if (typeof choice === "string") return flawOfName(choice)
+  if (!isObject(choice) || Array.isArray(choice)) {
+    return `is ${Array.isArray(choice) ? "a list in a list" : String(JSON.stringify(choice))}, and no model`
+  }
+  if (isLanguageModel(choice)) return flawOfLanguageModel(choice)
+  if (isOwn(choice)) return typeof choice.infer === "function" ? undefined : "has an infer that is no function"
+  return flawOfServer(choice)
+}
+
+/** What is wrong with a choice, in words that follow on its name; undefined when nothing is, or when there is none. */
+export const flawOfModel = (choice: unknown): string | undefined => {
+  if (choice === undefined) return undefined
+  if (!Array.isArray(choice)) return flawOfOne(choice)
+  if (choice.length === 0) return "is an empty list"
+  const at = choice.findIndex((each) => flawOfOne(each) !== undefined)
+  return at < 0 ? undefined : `${flawOfOne(choice[at])} (number ${at + 1} of the list)`
+}
+
+/** A base URL may carry a user and a password. */
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/, "//")
+
+export const OFFLINE_TEXT = "the offline model"
+
+/** A choice as a person reads it, with nothing of a key. */
+export const modelText = (choice: ModelChoice): string => {
+  if (isList(choice)) return choice.map(modelText).join(", else ")
+  if (choice === "offline") return OFFLINE_TEXT
+  if (typeof choice === "string") return choice
+  if (isLanguageModel(choice)) return `${choice.provider}/${choice.modelId} of the AI SDK`
+  if (!isOwn(choice)) return `${choice.model} at ${withoutCredentials(choice.baseURL)}`
+  const name = choice.name ?? choice.serves?.model
+  return name === undefined ? "a model of its own" : `${name}, a model of its own`
+}
+
+// Making: the port over a choice.
+
+/** Makes models of choices. Of equal choices it makes one: its connections and its circuit are shared. */
+export type ModelMaker = (
+  choice: ModelChoice | undefined
+) => Effect.Effect<Model["Service"], Config.ConfigError | FleetDefinitionInvalid, Scope.Scope>
+
+// Loaded when chosen: anyone who talks to no server does not wait for its client.
+const offline = Effect.map(
+  Effect.promise(() => import("@reverie/model-offline")),
+  ({ offlineModel }) => offlineModel()
+)
+
+const server = Effect.fnUntraced(function* (options: Omit<ServerModel, "apiKey"> & Pick<NamedServer, "apiKey">) {
+  const { timeoutMs, ...rest } = options
+  const { makeOpenAiModel } = yield* Effect.promise(() => import("@reverie/model-openai"))
+  return yield* makeOpenAiModel({ ...rest, ...(timeoutMs === undefined ? {} : { timeoutMillis: timeoutMs }) })
+})
+
+const named = Effect.fnUntraced(function* (found: NamedServer | undefined) {
+  return found === undefined ? yield* offline : yield* server(found)
+})
+
+const madeOf = Effect.fnUntraced(function* (choice: OneModel) {
+  if (typeof choice === "string") return yield* named(yield* serverNamed(choice))
+  if (isLanguageModel(choice)) {
+    const { aiSdkModel } = yield* Effect.promise(() => import("./ai-sdk-model.ts"))
+    return aiSdkModel(choice)
+  }
+  if (isOwn(choice)) {
+    const { ownModel } = yield* Effect.promise(() => import("./promise-model.ts"))
+    return ownModel(choice)
+  }
+  const { apiKey = "none", ...options } = choice
+  return yield* server({ ...options, apiKey: Redacted.make(apiKey) })
+})
+
+/** What equal choices have in common: the text of what was written down, and otherwise the object itself. */
+const keyOf = (choice: OneModel): unknown => {
+  if (typeof choice === "string" || isLanguageModel(choice) || isOwn(choice)) return choice
+  return JSON.stringify(Object.entries(choice).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+export const modelMaker = (): ModelMaker => {
+  const made = new Map<unknown, Model["Service"]>()
+  const one = Effect.fnUntraced(function* (choice: OneModel) {
+    const known = made.get(keyOf(choice))
+    if (known !== undefined) return known
+    const model = yield* madeOf(choice)
+    made.set(keyOf(choice), model)
+    return model
+  })
+  const environment = Effect.gen(function* () {
+    const model = made.get(undefined) ?? (yield* named(yield* serverFromConfig))
+    made.set(undefined, model)
+    return model
+  })
+  return Effect.fnUntraced(function* (choice) {
+    if (choice === undefined) return yield* environment
+    if (!isList(choice)) return yield* one(choice)
+    const [first, ...others] = yield* Effect.forEach(choice, one)
+    return first === undefined ? yield* environment : firstOf([first, ...others])
+  })
+}
+
+/** The model of a choice; without one, whatever the environment names, and the offline model when it names nothing. */
+export const modelLayer = (
+  choice: ModelChoice | undefined
+): Layer.Layer<Model, Config.ConfigError | FleetDefinitionInvalid> => Layer.effect(Model, modelMaker()(choice))
+
+/** An OpenAI-compatible server that embeds texts. */
+export interface ServerEmbedder {
+  readonly baseURL: string
+  readonly model: string
+  readonly apiKey?: string
+  /** The length of its vectors. */
+  readonly dimensions: number
+}
+
+/** `none`: memory is searched by words alone. A service: one of your own. */
+export type EmbedderChoice = "none" | ServerEmbedder | Embedder["Service"]
+
+const nativeDimensions: Readonly<Record<string, number>> = {
+  "text-embedding-3-small": 1_536,
+  "text-embedding-3-large": 3_072,
+  "text-embedding-ada-002": 1_536
+}
+
+const dimensionsFor = (model: string): Config.Config<number> => {
+  const asked = Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), "OPENAI_EMBEDDING_DIMENSIONS")
+  const native = nativeDimensions[model]
+  return native === undefined ? asked : asked.pipe(Config.withDefault(native))
+}
+
+/** The embedder that the environment names, on the server that it names; undefined when it names none. */
+const embedderFromConfig = Effect.gen(function* () {
+  const model = yield* Config.option(Config.String("OPENAI_EMBEDDING_MODEL"))
+  const found = yield* serverFromConfig
+  if (Option.isNone(model) || found === undefined) return undefined
+  const { apiKey, baseURL } = found
+  return { apiKey, baseURL, model: model.value, dimensions: yield* dimensionsFor(model.value) }
+})
+
+const serverEmbedder = (options: Omit<ServerEmbedder, "apiKey"> & { readonly apiKey: Redacted.Redacted }) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/model-openai")),
+      ({ openAiEmbedderLayer }) => openAiEmbedderLayer(options)
+    )
+  )
+
+/** The embedder of a choice, which may be none; without a choice, whatever the environment names. */
+export const embedderLayer = (
+  choice: EmbedderChoice | undefined,
+  model?: ModelChoice
+): Layer.Layer<never, Config.ConfigError> => {
+  if (choice === "none" || (choice === undefined && model === "offline")) return Layer.empty
+  if (choice !== undefined && "embed" in choice) return Layer.succeed(Embedder, choice)
+  if (choice !== undefined) {
+    const { apiKey = "none", ...options } = choice
+    return serverEmbedder({ ...options, apiKey: Redacted.make(apiKey) })
+  }
+  return Layer.unwrap(
+    Effect.map(embedderFromConfig, (options) => (options === undefined ? Layer.empty : serverEmbedder(options)))
+  )
+}

@@ -1,0 +1,408 @@
+// PromiseModel: a model that a program hands over as an object with an async `infer`.
+// Owns the walk of a call through code that is not ours: deadline, failures, retries, circuit, one more question. Leaves what an
+// answer is judged by to `@reverie/model/wire`, and the prompts of the AI SDK to ai-sdk-model.ts.
+// P1  Whatever the code does, a call ends within its deadline in a reply or in one ModelError.
+// P2  Where a call ends or is interrupted its signal is aborted, and its promise is waited for no longer.
+// P3  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
+// P4  An object whose `infer` answers an Effect is a service already, and is asked as it is.
+// P5  What is thrown is an outage only where it can be one: a bug of the code is not waited out.
+
+import {
+  type InferOptions,
+  isModelError,
+  isOutage,
+  type Model,
+  type ModelError,
+  type Prompt,
+  type Reply
+} from "@reverie/model"
+import {
+  addUsage,
+  Breaker,
+  breakerOptionsOf,
+  type CallLimits,
+  callLimitsOf,
+  corrections,
+  countedUsage,
+  type Failure,
+  type Failures,
+  isEmpty,
+  isFine,
+  judge,
+  type Judged,
+  makeFailures,
+  makeScrub,
+  offersByName,
+  providerUsage,
+  type RawReply,
+  retried,
+  roughCount,
+  type Scrub,
+  throughBreaker
+} from "@reverie/model/wire"
+import { defined, isJsonObject, type Json, parseJson, type Usage } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+
+/** What an async `infer` may answer; a text alone is a reply too. */
+export interface PromiseReply {
+  readonly text?: string
+  /** Tools that are to be called. `arguments`: an object, or its JSON text. */
+  readonly calls?: ReadonlyArray<{ readonly tool: string; readonly arguments?: unknown }>
+  /** `length`: the reply was cut at the limit of tokens. Follows from the reply when left out. */
+  readonly finish?: "stop" | "length" | "tool-calls" | "content-filter"
+  /** Tokens; they are counted when left out. */
+  readonly usage?: {
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly cachedInputTokens?: number
+  }
+  /** The model that answered, as it names itself; the name of the object when left out. */
+  readonly model?: string
+}
+
+/** With what an async `infer` is called, besides the prompt. */
+export interface PromiseOptions {
+  /** Aborted when the answer is not wanted any more. */
+  readonly signal: AbortSignal
+  /** Takes text as it comes, for those who look on; the reply holds the whole. Absent when no one does. */
+  readonly onText?: (text: string) => void
+}
+
+/**
+ * A model of one's own, without Effect.
+ * @example
+ * const fleet = await Fleet.open({
+ *   data: ":memory:",
+ *   fleet: harbor,
+ *   model: { name: "echo", infer: async ({ messages }) => `You said: ${messages.at(-1)?.content ?? ""}` }
+ * })
+ */
+export interface PromiseModel {
+  /** For history, traces and prices; `custom` when left out. */
+  readonly name?: string
+  readonly infer: (prompt: Prompt, options: PromiseOptions) => Promise<string | PromiseReply>
+}
+
+/** Any object with `infer`: it answers a Promise, or, in the style of `effect`, an Effect. */
+export interface OwnModel extends Pick<Model["Service"], "serves" | "circuit" | "inOrder"> {
+  readonly name?: string
+  readonly infer: (
+    prompt: Prompt,
+    options: PromiseOptions
+  ) => Promise<string | PromiseReply> | ReturnType<Model["Service"]["infer"]>
+}
+
+// Thrown: what code that is not ours has thrown, as a failure of the closed list.
+
+type Fields = { readonly [key: string]: unknown }
+
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : {}
+
+const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+/** A header of whatever the error carries: a Headers object, or names with texts. */
+const headerIn =
+  (headers: unknown) =>
+  (name: string): string | undefined => {
+    const get = fieldsOf(headers)["get"]
+    const found: unknown =
+      typeof get === "function" ? (get as (name: string) => unknown).call(headers, name) : undefined
+    return textIn(found) ?? textIn(fieldsOf(headers)[name])
+  }
+
+const statusIn = (fields: Fields): number | undefined => {
+  const found = [fields["status"], fields["statusCode"], fieldsOf(fields["response"])["status"]]
+  return found.find((each): each is number => typeof each === "number" && Number.isInteger(each))
+}
+
+/** Errors of the AI SDK by their names, as far as they speak of the request or of its set-up. */
+const known: Readonly<Record<string, "denied" | "refused" | "unreadable">> = {
+  AI_LoadAPIKeyError: "denied",
+  AI_LoadSettingError: "denied",
+  AI_NoSuchModelError: "denied",
+  AI_InvalidPromptError: "refused",
+  AI_InvalidArgumentError: "refused",
+  AI_UnsupportedFunctionalityError: "refused",
+  AI_JSONParseError: "unreadable",
+  AI_TypeValidationError: "unreadable",
+  AI_InvalidResponseDataError: "unreadable",
+  AI_EmptyResponseBodyError: "unreadable",
+  AI_NoContentGeneratedError: "unreadable"
+}
+
+const bugs: ReadonlySet<string> = new Set(["TypeError", "ReferenceError", "RangeError"])
+
+/** What code that is not ours has done wrong, in words: waiting would not mend it. */
+export interface Broken {
+  readonly broken: string
+}
+
+export const isBroken = (value: unknown): value is Broken => typeof fieldsOf(value)["broken"] === "string"
+
+/** An answer that has been put together. */
+export type Answered = Omit<RawReply, "callCount"> & { readonly usage?: Usage }
+
+const refusedBy = (status: number, fields: Fields, message: string, failures: Failures, now: number): Failure => {
+  const body = textIn(fields["responseBody"])
+  const parsed = Result.getOrElse(parseJson(body ?? ""), () => null)
+  const inner = fieldsOf(fieldsOf(fields["data"])["error"] ?? fields["error"] ?? fieldsOf(parsed)["error"])
+  const headers = fields["responseHeaders"] ?? fields["headers"] ?? fieldsOf(fields["response"])["headers"]
+  return failures.answered(
+    {
+      status,
+      message: textIn(inner["message"]) ?? message,
+      code: fields["code"] ?? inner["code"],
+      type: fields["type"] ?? inner["type"],
+      isOfApi: body === undefined || body.trimStart().startsWith("{")
+    },
+    headerIn(headers),
+    now
+  )
+}
+
+const classified = (thrown: unknown, failures: Failures, now: number): Effect.Effect<Broken, Failure> => {
+  const fields = fieldsOf(thrown)
+  const name = textIn(fields["name"]) ?? ""
+  const message = textIn(fields["message"]) ?? String(thrown)
+  if (typeof fields["_tag"] === "string" && isModelError(fields as { readonly _tag: string })) {
+    const error = thrown as Exclude<ModelError, { readonly _tag: "ReplyUnusable" | "CallLimited" | "CallOverLimit" }>
+    return Effect.fail({ error, again: false, unhealthy: isOutage(error) })
+  }
+  const status = statusIn(fields)
+  if (status !== undefined && (status < 200 || status > 299)) {
+    return Effect.fail(refusedBy(status, fields, message, failures, now))
+  }
+  switch (known[name]) {
+    case "denied":
+      return Effect.fail({ error: failures.denied(message, 401), again: false, unhealthy: false })
+    case "refused":
+      return Effect.fail(failures.answered({ status: 400, message }, () => undefined, now))
+    case "unreadable":
+      return Effect.fail(failures.unavailable("malformed", message))
+    case undefined:
+      break
+  }
+  if (status !== undefined || name === "SyntaxError") return Effect.fail(failures.unavailable("not-json", message))
+  if (name === "AbortError" || name === "TimeoutError") return Effect.fail(failures.unavailable("timeout", message))
+  // A fetch that could not be made throws a TypeError too, and says why in its cause.
+  if (bugs.has(name) && fields["cause"] === undefined) return Effect.succeed({ broken: `it threw ${name}: ${message}` })
+  return Effect.fail(failures.unavailable("network", message))
+}
+
+/** The attempt as a promise, whatever it does; `signal` is aborted when it is waited for no longer. */
+export const promised = <A>(
+  failures: Failures,
+  attempt: (signal: AbortSignal) => A | Promise<A>
+): Effect.Effect<A | Broken, Failure> =>
+  Effect.tryPromise({ try: async (signal) => attempt(signal), catch: (thrown) => thrown }).pipe(
+    Effect.catch((thrown) => Effect.flatMap(Clock.currentTimeMillis, (now) => classified(thrown, failures, now)))
+  )
+
+// Walk: one call, with its tries and its one more question.
+
+/** Everything that a call through code that is not ours goes by. */
+export interface WalkContext {
+  readonly model: string
+  readonly failures: Failures
+  readonly scrub: Scrub
+  readonly limits: CallLimits
+  readonly breaker: Breaker
+}
+
+/** One attempt at an answer. */
+export type Ask = (prompt: Prompt, onText: InferOptions["onText"]) => Effect.Effect<Answered | Broken, Failure>
+
+const TIMEOUT_MILLIS = 120_000
+const MAX_REPLY_CHARS = 4 * 1024 * 1024
+const MAX_CALLS = 16
+
+export const walkContext = (provider: string, model: string, limits: Partial<CallLimits> = {}): WalkContext => {
+  const scrub = makeScrub("")
+  return {
+    model,
+    scrub,
+    failures: makeFailures(provider, scrub),
+    limits: callLimitsOf(limits, TIMEOUT_MILLIS, MAX_REPLY_CHARS),
+    breaker: new Breaker(breakerOptionsOf())
+  }
+}
+
+const attempted = Effect.fnUntraced(function* (
+  prompt: Prompt,
+  onText: InferOptions["onText"],
+  until: number,
+  context: WalkContext,
+  ask: Ask
+) {
+  const { failures, limits } = context
+  const clock = yield* Clock.Clock
+  const duration = Math.max(1, until - clock.currentTimeMillisUnsafe())
+  const inTime = Effect.timeoutOrElse(
+    Effect.suspend(() => ask(prompt, onText)),
+    { duration, orElse: () => Effect.fail(failures.unavailable("timeout", "no answer in time")) }
+  )
+  const whole = Effect.flatMap(inTime, (answered) =>
+    !isBroken(answered) && answered.text.length > limits.maxReplyBytes
+      ? Effect.fail(failures.unavailable("too-large", `more than ${limits.maxReplyBytes} characters`))
+      : Effect.succeed(answered)
+  )
+  return yield* throughBreaker(context, clock, whole)
+})
+
+const round = Effect.fnUntraced(function* (
+  prompt: Prompt,
+  onText: InferOptions["onText"],
+  until: number,
+  context: WalkContext,
+  ask: Ask
+): Effect.fn.Return<Judged, ModelError> {
+  const { failures, model, scrub } = context
+  const preview = onText === undefined ? undefined : (text: string) => onText(scrub.kept(text))
+  const answered = yield* retried(attempted(prompt, preview, until, context, ask), until, context)
+  if (isBroken(answered)) return yield* failures.unusable(answered.broken)
+  const names = [...offersByName(prompt.tools)].map(([name, offer]) => [name, offer.name] as const)
+  const usage = answered.usage ?? countedUsage(prompt, answered, roughCount)
+  const raw = { ...answered, callCount: answered.calls.length }
+  const judged = judge(raw, { prompt, nameByWire: new Map(names), usage, model, maxCalls: MAX_CALLS, scrub })
+  if (isEmpty(judged) && judged.reply.finish === "content-filter") {
+    return yield* failures.filtered("the answer was filtered away")
+  }
+  return judged
+})
+
+const walk = Effect.fnUntraced(function* (
+  prompt: Prompt,
+  onText: InferOptions["onText"],
+  context: WalkContext,
+  ask: Ask
+): Effect.fn.Return<Reply, ModelError> {
+  const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
+  const first = yield* round(prompt, onText, until, context, ask)
+  if (isFine(first)) return first.reply
+  const corrected = { ...prompt, messages: [...prompt.messages, ...corrections(first)] }
+  const preview = first.reply.text === "" ? onText : undefined
+  const asked = yield* Effect.result(round(corrected, preview, until, context, ask))
+  if (Result.isFailure(asked)) {
+    // What the first reply holds is worth more than the failure to have it corrected.
+    return isEmpty(first) ? yield* Effect.fail(asked.failure) : first.reply
+  }
+  const second = asked.success
+  const usage = addUsage(first.reply.usage, second.reply.usage)
+  if (!isEmpty(second)) return { ...second.reply, usage }
+  if (!isEmpty(first)) return { ...first.reply, usage }
+  return yield* context.failures.unusable(`${second.complaint ?? "the reply held nothing"}, twice`)
+})
+
+/** The port over attempts. `server`: what people know it by, and what those that wait for it are woken by. */
+export const walkedModel = (provider: string, context: WalkContext, ask: Ask): Model["Service"] => ({
+  infer: (prompt, options) => walk(prompt, options?.onText, context, ask),
+  serves: { provider, model: context.model, server: provider },
+  circuit: {
+    withheldMillis: () => Effect.map(Clock.currentTimeMillis, (now) => context.breaker.withheldMillis(now)),
+    tryNow: Effect.map(Clock.currentTimeMillis, (now) => context.breaker.tryNow(now))
+  }
+})
+
+const finishes: Readonly<Record<string, string>> = { length: "length", "content-filter": "content_filter" }
+
+/** Arguments as text, so that they are read as any others; what is no JSON is told to the model as that. */
+export const argumentsText = (given: unknown): Json => {
+  if (typeof given === "string") return given
+  if (given === undefined || given === null) return ""
+  try {
+    return JSON.stringify(given) ?? String(given)
+  } catch {
+    return String(given)
+  }
+}
+
+/** What an async `infer` has answered. */
+const readReply = (value: unknown): Answered | Broken => {
+  const said = typeof value === "string" ? { text: value } : value
+  if (!isJsonObject(said)) return { broken: `it answered ${value === null ? "null" : typeof value}, and no reply` }
+  const { calls = [], finish = "", model = "", text = "", usage } = said as { readonly [key: string]: unknown }
+  if (typeof text !== "string" || !Array.isArray(calls)) return { broken: "its text is no text, or its calls no list" }
+  const { cachedInputTokens, inputTokens, outputTokens } = fieldsOf(usage)
+  return {
+    text,
+    refusal: "",
+    reasoned: false,
+    calls: calls.map((call: unknown) => {
+      const { arguments: args, tool } = fieldsOf(call)
+      return { name: textIn(tool) ?? "", arguments: argumentsText(args) }
+    }),
+    finish: finishes[textIn(finish) ?? ""] ?? "stop",
+    model: textIn(model) ?? "",
+    ...defined({ usage: providerUsage(inputTokens, outputTokens, cachedInputTokens) })
+  }
+}
+
+type Infer = Model["Service"]["infer"]
+type Call = (prompt: Prompt, options: PromiseOptions) => unknown
+
+const isAsync = (code: unknown): boolean => Object.prototype.toString.call(code) === "[object AsyncFunction]"
+
+const asking =
+  (call: Call, { failures }: WalkContext): Ask =>
+  (prompt, onText) =>
+    promised(failures, async (signal) => readReply(await call(prompt, { signal, ...defined({ onText }) })))
+
+/** The first attempt has been made already, and is the one that was begun; others are made as they come. */
+const begunWith = (begun: () => unknown, abort: () => void, later: Ask, { failures }: WalkContext): Ask => {
+  let left: (() => unknown) | undefined = begun
+  return (prompt, onText) => {
+    const taken = left
+    left = undefined
+    if (taken === undefined) return later(prompt, onText)
+    return promised(failures, async (signal) => {
+      signal.addEventListener("abort", abort, { once: true })
+      return readReply(await taken())
+    })
+  }
+}
+
+/** A function of either kind: its first answer shows which. */
+const eitherModel = (call: Call, name: string, context: WalkContext): Model["Service"] => {
+  const ask = asking(call, context)
+  const walked = walkedModel(name, context, ask)
+  let kind: "unknown" | "service" | "promise" = "unknown"
+  const infer: Infer = (prompt, options) => {
+    if (kind === "promise") return walked.infer(prompt, options)
+    if (kind === "service") return (call as Infer)(prompt, options)
+    return Effect.suspend(() => {
+      const controller = new AbortController()
+      const made = Result.try(() => call(prompt, { ...options, signal: controller.signal }))
+      if (Result.isSuccess(made) && Effect.isEffect(made.success)) {
+        kind = "service"
+        return made.success as ReturnType<Infer>
+      }
+      kind = "promise"
+      const first = begunWith(
+        () => Result.getOrThrow(made),
+        () => controller.abort(),
+        ask,
+        context
+      )
+      return walkedModel(name, context, first).infer(prompt, options)
+    })
+  }
+  return { infer, ...defined({ circuit: walked.circuit }) }
+}
+
+const UNNAMED = "custom"
+
+/** The port over an object with `infer`. */
+export const ownModel = (given: OwnModel, limits?: Partial<CallLimits>): Model["Service"] => {
+  // No Promise model says these.
+  if ("serves" in given || "circuit" in given || "inOrder" in given) return given as Model["Service"]
+  const { name = UNNAMED } = given
+  const context = walkContext(name, name, limits)
+  const call: Call = given.infer.bind(given)
+  const isNamed = name !== UNNAMED
+  return isNamed || isAsync(given.infer)
+    ? walkedModel(name, context, asking(call, context))
+    : eitherModel(call, name, context)
+}
