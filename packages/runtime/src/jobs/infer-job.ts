@@ -124,9 +124,11 @@ interface Inferred {
   readonly judged: JudgedAnswer | undefined
 }
 
-/** Why the models before the one that answered did not. */
-const earlierIn = ({ earlier }: Reply): Json | undefined =>
-  earlier?.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
+/** Why the models before the one that answered did not; nothing where there were none. */
+export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
+  earlier.length === 0
+    ? undefined
+    : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
 
 const inferred = (
   session: Session,
@@ -172,7 +174,7 @@ const inferred = (
         ...defined({ server: reply.server }),
         finish: reply.finish,
         ...defined({
-          earlier: earlierIn(reply),
+          earlier: earlierIn(reply.earlier),
           callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
           misfit: misfit?.issues
         })

@@ -30,7 +30,7 @@ import {
   Tokens,
   TOKENS_PER_MESSAGE
 } from "@reverie/model"
-import { addressKey, type Amount, type OpenJob, sendingAssistant, type TenantId } from "@reverie/protocol"
+import { addressKey, type Amount, defined, type OpenJob, sendingAssistant, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
 import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
@@ -41,7 +41,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { dream } from "../dream/dream-job.ts"
 import { compactHistory } from "../compact/compact-job.ts"
-import { infer } from "./infer-job.ts"
+import { earlierIn, infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { watchedModel } from "../outages/outage-book.ts"
 import { inHandOf } from "../commit/replies.ts"
@@ -53,7 +53,7 @@ import { attributes as named, COMPACTION, DREAM } from "../telemetry/names.ts"
 import { agentAttributes, spanning } from "../telemetry/spans.ts"
 import { runChild } from "../sub-agents/child-job.ts"
 
-import { brokenTool, runTool } from "./tool-job.ts"
+import { brokenTool, runTool, Secrets } from "./tool-job.ts"
 import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
 import { isMetered, unreachable } from "../prompt/prompt.ts"
 
@@ -310,18 +310,36 @@ const ownModel = (session: Session, job: OpenJob): Model["Service"] | undefined 
   return forTeam ?? modelFor[purpose]
 }
 
+/** The model, whose replies are kept. */
+const keeping = (model: Model["Service"], heard: Array<Reply>): Model["Service"] => ({
+  ...model,
+  infer: (prompt, options) => Effect.tap(model.infer(prompt, options), (reply) => Effect.sync(() => heard.push(reply)))
+})
+
+/** With who answered, and which models of a list did not. A tick says it of each of its calls itself. */
+const withHeard = (end: JobEnd, heard: ReadonlyArray<Reply>, hide: <A>(value: A) => A): JobEnd => {
+  const { step } = end
+  if (step === undefined || heard.length === 0) return end
+  const model = [...new Set(heard.map((reply) => reply.model))].join(", ")
+  const earlier = heard.flatMap((reply) => reply.earlier ?? [])
+  const asked = { model, ...defined({ earlier: earlierIn(hide(earlier)) }) }
+  return { ...end, step: { ...step, detail: { ...step.detail, ...asked } } }
+}
+
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
   Effect.gen(function* () {
-    const model = yield* watchedModel(ownModel(session, job) ?? (yield* Model))
+    const watched = yield* watchedModel(ownModel(session, job) ?? (yield* Model))
     const limited = yield* limiterOf(session, job)
-    return yield* Effect.provideService(
-      run(session, job, recovered),
-      Model,
-      job.src !== "infer" && isMetered(session)
-        ? unreachable
-        : aroundEach(model, (each) => tracedModel(session, limited(each)))
-    )
+    const isTick = job.src === "infer"
+    if (!isTick && isMetered(session)) {
+      return yield* Effect.provideService(run(session, job, recovered), Model, unreachable)
+    }
+    const model = aroundEach(watched, (each) => tracedModel(session, limited(each)))
+    if (isTick) return yield* Effect.provideService(run(session, job, recovered), Model, model)
+    const heard: Array<Reply> = []
+    const end = yield* Effect.provideService(run(session, job, recovered), Model, keeping(model, heard))
+    return heard.length === 0 ? end : withHeard(end, heard, (yield* Secrets).hide)
   })
 
 /** A job that has no end of its own: said to the statechart as its failure. */
