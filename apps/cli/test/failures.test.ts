@@ -43,6 +43,27 @@ const cases: ReadonlyArray<Case> = [
     words: "exclude"
   },
   {
+    name: "a form that is not there",
+    args: (at) => ["run", ...fleet, "-p", "x", "--form", join(at, "none.json")],
+    exit: 4,
+    code: "no-such-file",
+    words: "form"
+  },
+  {
+    name: "a form that is none",
+    args: () => ["run", ...fleet, "-p", "x", "--form", fixture("fleet.ts")],
+    exit: 2,
+    code: "usage",
+    words: "is no JSON Schema"
+  },
+  {
+    name: "a form of many events",
+    args: () => ["run", ...fleet, "--events", "y", "--form", fixture("fleet.ts")],
+    exit: 2,
+    code: "usage",
+    words: "--form"
+  },
+  {
     name: "a fleet file that is not there",
     args: (at) => ["run", "--fleet", join(at, "none.ts")],
     exit: 4,

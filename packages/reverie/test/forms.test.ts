@@ -123,6 +123,10 @@ describe("an answer in a form", () => {
     assert.lengthOf(prompts, 3, "asked again under its id, it is answered out of the ledger")
     const [tick] = (await fleet.history.ticks("desk", { limit: 1 })).ticks
     assert.strictEqual(tick?.outcome, "misshapen")
+    assert.deepStrictEqual(
+      tick?.calls.map(({ misfit }) => misfit?.slice(0, 24)),
+      Array.from({ length: 3 }, () => "the answer: is not JSON ")
+    )
   })
 
   test("asked again under its id it is the same; in another form the id stands for another message", async () => {

@@ -139,7 +139,9 @@ export const ModelCall = Schema.Struct({
   costMicros: Schema.optionalKey(Schema.Finite),
   finishReason: Schema.optionalKey(Schema.String),
   error: Schema.optionalKey(Schema.String),
-  text: Schema.optionalKey(Schema.String)
+  text: Schema.optionalKey(Schema.String),
+  /** What of its answer does not fit, where that has another form than it must have. */
+  misfit: Schema.optionalKey(Schema.String)
 })
 export const ToolRun = Schema.Struct({
   call: Schema.String,
