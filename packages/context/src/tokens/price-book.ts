@@ -100,13 +100,7 @@ export const openPriceBook = (count: CountMessage): PriceBook => {
         return before.component
       }
       const { prices, tokens } = priced(content, before?.prices ?? NO_PRICES)
-      const component: Component = {
-        id,
-        key,
-        enabled: true,
-        message: { role, content: text },
-        tokens
-      }
+      const component: Component = { id, key, enabled: true, message: { role, content: text }, tokens }
       pages.set(key, { content, component, prices })
       return component
     },

@@ -170,7 +170,7 @@ const scoresOf = (recent: RecentEntries, terms: ReadonlyArray<string>): Float64A
 /** The best that fit, so many and others that score as much as the last of them, in the order in which they were put. */
 const bestOf = (recent: RecentEntries, scores: Float64Array, limit: number, query: RecallQuery) => {
   // Sorting numbers costs a tenth of sorting entries, and most entries are never looked at.
-  const sorted = scores.filter((score) => score > 0).sort()
+  const sorted = scores.filter((score) => score > 0).toSorted()
   for (let share = 2 * limit; ; share *= 4) {
     const least = sorted[Math.max(0, sorted.length - share)] ?? Number.POSITIVE_INFINITY
     const best: Array<Scored> = []
