@@ -51,7 +51,7 @@ test("a story tells every model call, tool and step once, in the order in which 
 })
 
 test("an answer that was not accepted says why, and a tick without more tries ends in words", () => {
-  const [view] = page(200).items.filter(({ models, tools }) => models.length > 0 && tools.length === 0)
+  const view = page(200).items.find(({ models, tools }) => models.length > 0 && tools.length === 0)
   if (view === undefined) throw new Error("the fake has no tick that only answers")
   const models = view.models.map((call) => ({ ...call, ok: true, text: "seven", misfit: "berth: must be number" }))
   const story = storyOf({ ...view, models, outcome: "misshapen", endedAt: view.beganAt + 1, reply: "seven" })
@@ -60,6 +60,17 @@ test("an answer that was not accepted says why, and a tick without more tries en
   expect(thought?.says).toMatch(/, and its answer was not accepted \(berth: must be number\)$/)
   const says = "It had no more tries: its answer has another form than it must have"
   expect(story.at(-1)).toMatchObject({ kind: "failed", says, quote: "seven" })
+})
+
+test("a model that did not answer is told of before the one that stood in for it (S1)", () => {
+  const view = page(200).items.find(({ models }) => models.length === 1)
+  const [call] = view?.models ?? []
+  if (view === undefined || call === undefined) throw new Error("the fake has no calls")
+  const earlier = [{ model: "first", server: "models.example", reason: "ModelUnavailable: refused" }]
+  const told = storyOf({ ...view, tools: [], steps: [], models: [{ ...call, earlier }] }).map(({ says }) => says)
+  const at = told.indexOf("first at models.example did not answer: ModelUnavailable: refused")
+  expect(at).toBeGreaterThan(0)
+  expect(told[at + 1]).toMatch(/^It thought for /)
 })
 
 test("every span lies on its line, and waiting takes a quarter at the most (A1, A2)", () => {

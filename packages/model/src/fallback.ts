@@ -12,7 +12,7 @@
 // O8  The form of an answer is said in words to each model that does not read it by itself.
 // O9  Another model name in the prompt is one of the first model's server, and is said to no other.
 
-import { defined } from "@reverie/protocol"
+import { defined, type EarlierModel } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -27,14 +27,7 @@ import {
   ModelUnavailable,
   ReplyUnusable
 } from "./errors.ts"
-import {
-  type Circuit,
-  type EarlierModel,
-  type InferOptions,
-  type Model,
-  type Prompt,
-  withOutputDescribed
-} from "./model.ts"
+import { type Circuit, type InferOptions, type Model, type Prompt, withOutputDescribed } from "./model.ts"
 
 type Service = Model["Service"]
 

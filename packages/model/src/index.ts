@@ -1,6 +1,5 @@
 export { aroundEach, firstOf } from "./fallback.ts"
 export {
-  type EarlierModel,
   Embedder,
   type Vector,
   type InferOptions,

@@ -6,7 +6,7 @@
 // I4  Arguments of tool calls are parsed data without hostile keys, or marked malformed; never text to be parsed again.
 // I5  A call that was never sent fails as withheld or limited, and as nothing else: neither is a failure of anybody.
 
-import type { FinishReason, Json, ToolCall, Usage } from "@reverie/protocol"
+import type { EarlierModel, FinishReason, Json, ToolCall, Usage } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { EmbedderError, ModelError } from "./errors.ts"
@@ -58,15 +58,6 @@ export interface Prompt {
   readonly callPrefix: string
   /** What may be spent is bounded: after a model that may have worked, no other one is asked. */
   readonly paidOnce?: true
-}
-
-/** A model that was asked and did not answer. */
-export interface EarlierModel {
-  readonly model: string
-  /** Absent where it is not known. */
-  readonly server?: string
-  /** In one line. */
-  readonly reason: string
 }
 
 /** The form in words, for a model that reads nothing but messages. */

@@ -2,6 +2,8 @@ export * from "./command.ts"
 export { defined, isJsonObject, type Json, parseJson } from "./json.ts"
 export {
   type Cause,
+  type EarlierModel,
+  earlierModels,
   type Entry,
   ENTRY_VERSION,
   type Settlement,

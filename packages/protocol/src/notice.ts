@@ -4,7 +4,13 @@
 // I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
 
 import { type Address, defined, type EnvelopeId, type Json } from "./json.ts"
-import type { Entry, EnvelopeOutcome, TickOutcome } from "./records/entry.ts"
+import {
+  type EarlierModel,
+  earlierModels,
+  type Entry,
+  type EnvelopeOutcome,
+  type TickOutcome
+} from "./records/entry.ts"
 import type { Message, Usage } from "./mail/envelope.ts"
 
 interface Base {
@@ -28,6 +34,10 @@ export type Notice = Base &
         readonly text: string
         readonly calls: ReadonlyArray<{ readonly id: string; readonly tool: string }>
         readonly usage?: Usage
+        /** The server that answered, where it is known. */
+        readonly server?: string
+        /** The models that were asked before, and did not answer. */
+        readonly earlier?: ReadonlyArray<EarlierModel>
       }
     | { readonly type: "model-failed"; readonly iteration: number; readonly reason: string }
     | {
@@ -90,13 +100,18 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
           reason: textOf(step.detail?.["error"])
         }
       }
+      const { earlier, server } = step.detail ?? {}
       return {
         ...base,
         type: "model-replied",
         iteration: iterationOf(reply, entry),
         text: reply.content,
         calls: (reply.calls ?? []).map(({ id, tool }) => ({ id, tool })),
-        ...defined({ usage: step.usage })
+        ...defined({
+          usage: step.usage,
+          server: typeof server === "string" ? server : undefined,
+          earlier: earlier === undefined ? undefined : earlierModels(earlier)
+        })
       }
     }
     case "tool": {

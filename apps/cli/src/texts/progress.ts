@@ -76,8 +76,13 @@ const lineOf = (notice: Notice): string | undefined => {
       if (type !== "model-away") return undefined
       return `${painted("yellow", "waits for the model")} at ${quoted(textIn(server))}: ${quoted(textIn(reason))}`
     }
+    case "model-replied": {
+      const earlier = (notice.earlier ?? [])
+        .map(({ model, reason }) => `${model} did not answer (${reason})`)
+        .join(", ")
+      return earlier === "" ? undefined : `${painted("yellow", "another model answers:")} ${quoted(earlier)}`
+    }
     case "created":
-    case "model-replied":
     case "step-finished":
     case "part":
       return undefined

@@ -44,7 +44,7 @@ export const fleetOption = (): Option =>
 export const modelOption = (fallback: "env" | "offline"): Option =>
   new Option(
     "--model <which>",
-    "env: what OPENAI_* names, or offline when nothing is set; offline: the built-in stand-in"
+    "env: what the fleet chooses, else what OPENAI_* names, or offline when nothing is set; offline: the stand-in, for everyone"
   )
     .choices(["env", "offline"])
     .default(fallback)

@@ -129,11 +129,19 @@ export class ContextGroup extends HttpApiGroup.make("context").add(
   })
 ) {}
 
+/** A model that was asked before the one that answered. */
+const EarlierModel = Schema.Struct({
+  model: Schema.String,
+  server: Schema.optionalKey(Schema.String),
+  reason: Schema.String
+})
 export const ModelCall = Schema.Struct({
   iteration: Schema.Int,
   at: Schema.Finite,
   ok: Schema.Boolean,
   model: Schema.optionalKey(Schema.String),
+  server: Schema.optionalKey(Schema.String),
+  earlier: Schema.optionalKey(Schema.Array(EarlierModel)),
   elapsedMillis: Schema.Finite,
   usage: Schema.optionalKey(Usage),
   costMicros: Schema.optionalKey(Schema.Finite),
@@ -177,6 +185,8 @@ export const TickView = Schema.Struct({
       at: Schema.Finite,
       ok: Schema.Boolean,
       elapsedMillis: Schema.Finite,
+      model: Schema.optionalKey(Schema.String),
+      earlier: Schema.optionalKey(Schema.Array(EarlierModel)),
       note: Schema.optionalKey(Schema.String)
     })
   ),

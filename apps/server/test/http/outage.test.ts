@@ -3,6 +3,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelDenied, ModelUnavailable } from "@reverie/model"
 import * as Effect from "effect/Effect"
+import type { PromiseModel } from "reverie"
 import { type Rig, type Loose, openRig } from "./rig.ts"
 
 const SERVER = "models.example:8443"
@@ -62,5 +63,20 @@ describe("a model that is away", () => {
     const row = list.items.find(({ id }: Loose) => id === "desk")
     assert.deepInclude(row, { state: "halted", haltReason: "ModelDenied: Incorrect API key" })
     assert.notProperty(row, "outage")
+  })
+
+  it("is told of with the answer of the one that stood in for it", async () => {
+    const first: PromiseModel = { name: "first", infer: () => Promise.reject(new Error("ECONNREFUSED")) }
+    const second: PromiseModel = { name: "second", infer: async () => "Here." }
+    const { ask, fleet, post } = await openRig({ model: [first, second] })
+    await post("/v1/assistants/desk/messages", { text: "Are you there?" })
+    await fleet.idle()
+    const [tick] = (await ask("/v1/assistants/desk/ticks")).json.items
+    assert.deepInclude(tick.models[0], {
+      model: "second",
+      server: "second",
+      earlier: [{ model: "first", server: "first", reason: "ModelUnavailable: ECONNREFUSED" }]
+    })
+    assert.isEmpty((await ask("/v1/assistants")).json.outages)
   })
 })

@@ -7,7 +7,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { later } from "@reverie/testkit/later"
-import { type AssistantOptions, defineAssistant, defineFleet, Fleet, type FleetRole, type Tool } from "reverie"
+import {
+  type AssistantOptions,
+  defineAssistant,
+  defineFleet,
+  Fleet,
+  type FleetRole,
+  type ModelChoice,
+  type Tool
+} from "reverie"
 import { assert } from "vitest"
 import { openServer, type RunningServer, type ServerOptions, type Token } from "../../src/index.ts"
 
@@ -31,13 +39,15 @@ export interface Request extends Partial<Omit<ServerOptions, "fleet">> {
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
   readonly fleetRole?: FleetRole
+  /** In the place of `says`. */
+  readonly model?: ModelChoice
 }
 
-export const aFleet = ({ assistant, fleetRole, says, tools = [] }: Request = {}): Promise<Fleet> => {
+export const aFleet = ({ assistant, fleetRole, model, says, tools = [] }: Request = {}): Promise<Fleet> => {
   const script = typeof says === "function" || says === undefined ? says : inTurn(says[0] ?? {}, ...says.slice(1))
   return Fleet.open({
     data: ":memory:",
-    model: script === undefined ? "offline" : scriptedModel(script).model,
+    model: model ?? (script === undefined ? "offline" : scriptedModel(script).model),
     ...(fleetRole === undefined ? {} : { role: fleetRole }),
     fleet: defineFleet({
       assistants: ["desk", "clerk"].map((id) =>
@@ -103,7 +113,7 @@ export interface Rig {
 }
 
 export const openRig = async (asked: Request = {}): Promise<Rig> => {
-  const { assistant: _a, fleetRole: _f, says: _s, tools: _t, ...options } = asked
+  const { assistant: _a, fleetRole: _f, model: _m, says: _s, tools: _t, ...options } = asked
   const fleet = await aFleet(asked)
   const trouble: Array<string> = []
   const server = await openServer({

@@ -6,7 +6,7 @@
 
 import type { Envelope, Message, Usage } from "../mail/envelope.ts"
 import type { Lane } from "../mail/event.ts"
-import type { EnvelopeId, Json } from "../json.ts"
+import { type EnvelopeId, isJsonObject, type Json } from "../json.ts"
 import type { RecordChange } from "./record.ts"
 
 export const ENTRY_VERSION = 1
@@ -28,6 +28,25 @@ export type Cause =
   | { readonly kind: "job"; readonly id: string }
   | { readonly kind: "timer"; readonly name: string }
   | { readonly kind: "dead-letter"; readonly lane: Lane; readonly seq: number; readonly id: EnvelopeId }
+
+/** A model that was asked before the one that answered, and why it did not. */
+export interface EarlierModel {
+  readonly model: string
+  /** Absent where it is not known. */
+  readonly server?: string
+  /** In one line. */
+  readonly reason: string
+}
+
+/** The models that a record of a call names so; none where it names none. */
+export const earlierModels = (value: Json | undefined): ReadonlyArray<EarlierModel> =>
+  Array.isArray(value) ? value.flatMap((each) => (isEarlier(each) ? [each] : [])) : []
+
+const isEarlier = (value: unknown): value is EarlierModel =>
+  isJsonObject(value) &&
+  typeof value["model"] === "string" &&
+  typeof value["reason"] === "string" &&
+  ["string", "undefined"].includes(typeof value["server"])
 
 /** One recorded effect. Its text stands in `messages` of the same entry, not here again. */
 export interface StepRecord {

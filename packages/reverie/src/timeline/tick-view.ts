@@ -7,6 +7,8 @@ import type { OutboxRow } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
   defined,
+  type EarlierModel,
+  earlierModels,
   type Entry,
   isJsonObject,
   type Json,
@@ -31,6 +33,10 @@ export interface ModelCallView {
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number
   readonly model?: string
+  /** The server that answered, where it is known. */
+  readonly server?: string
+  /** Models that were asked before, and why each did not answer. */
+  readonly earlier?: ReadonlyArray<EarlierModel>
   readonly elapsedMillis: number
   readonly ok: boolean
   readonly usage?: Usage
@@ -65,6 +71,10 @@ export interface StepView {
   readonly ok: boolean
   readonly elapsedMillis: number
   readonly usage?: Usage
+  /** The models that answered in it. */
+  readonly model?: string
+  /** Models that were asked before them, and why each did not answer. */
+  readonly earlier?: ReadonlyArray<EarlierModel>
   /** Why it failed or was skipped, or what it noted. */
   readonly note?: string
 }
@@ -117,6 +127,15 @@ const given = <Key extends string, Value>(key: Key, value: Value | undefined): {
 const misfitIn = ({ misfit }: NonNullable<StepRecord["detail"]>, maxChars: number): string | undefined =>
   Array.isArray(misfit) ? clipped(misfit.join("; "), maxChars) : undefined
 
+/** Who answered where, and whom it stood in for. */
+const askedIn = ({ detail = {} }: StepRecord, maxChars: number): Pick<ModelCallView, "server" | "earlier"> => {
+  const earlier = earlierModels(detail["earlier"]).map((each) => ({ ...each, reason: clipped(each.reason, maxChars) }))
+  return defined({
+    server: worded(detail["server"]),
+    earlier: earlier.length === 0 ? undefined : earlier
+  })
+}
+
 const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks): ModelCallView => {
   const { detail = {}, elapsedMillis, ok, usage } = step
   const text = entry.messages.find(({ role }) => role === "assistant")?.content ?? ""
@@ -126,6 +145,7 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks)
     iteration: iterationOf(entry),
     at: entry.at,
     ...given("model", model),
+    ...askedIn(step, maxChars),
     elapsedMillis,
     ok,
     ...given("usage", usage),
@@ -141,7 +161,9 @@ const stepOf = ({ at }: Entry, step: StepRecord, { maxChars }: Looks): StepView 
   const { elapsedMillis, kind, name, ok, usage } = step
   const note = noteOf(step)
   const told = note === undefined ? undefined : clipped(note, maxChars)
-  return { kind, name, at, ok, elapsedMillis, ...given("usage", usage), ...given("note", told) }
+  const { earlier } = askedIn(step, maxChars)
+  const asked = defined({ usage, model: worded(step.detail?.["model"]), earlier, note: told })
+  return { kind, name, at, ok, elapsedMillis, ...asked }
 }
 
 const messagesIn = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<Message> =>

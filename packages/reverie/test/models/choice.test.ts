@@ -12,6 +12,7 @@ import {
   Fleet,
   FleetDefinitionInvalid,
   type ModelChoice,
+  type Notice,
   type PromiseModel
 } from "../../src/index.ts"
 import { flawOfModel, modelLayer, modelText } from "../../src/models/model-choice.ts"
@@ -174,15 +175,24 @@ describe("a fleet", () => {
       timeoutMs: 20_000
     })
     const model = [at(away, "first"), at(refusing, "second"), at(well, "third")]
-    await using open = await Fleet.open({ data: ":memory:", fleet, model })
+    const notices: Array<Notice> = []
+    const onNotice = (notice: Notice) => void notices.push(notice)
+    await using open = await Fleet.open({ data: ":memory:", fleet, model, onNotice })
     const parts: Array<string> = []
     for await (const part of open.ask("desk", "Which berth is free?")) parts.push(part.type)
     assert.notInclude(parts, "retry")
     assert.strictEqual(await open.answer("desk", "Really?"), "Berth seven.")
+    const host = (server: { readonly url: string }) => new URL(server.url).host
     const [tick] = (await open.history.ticks("desk")).ticks
     const [call] = tick?.calls ?? []
-    assert.strictEqual(call?.model, "third")
-    const host = (server: { readonly url: string }) => new URL(server.url).host
+    assert.deepInclude(call, { model: "third", server: host(well) })
+    assert.deepStrictEqual(
+      call?.earlier?.map((each) => each.model),
+      ["first", "second"]
+    )
+    const [replied] = notices.filter(({ type }) => type === "model-replied")
+    assert.deepInclude(replied, { server: host(well) })
+    assert.lengthOf((replied as { readonly earlier: ReadonlyArray<unknown> }).earlier, 2)
     const entry = (await open.history.entries("desk")).find(({ entry: { step } }) => step?.kind === "infer")?.entry
     const detail = entry?.step?.detail
     assert.strictEqual(detail?.["server"], host(well))

@@ -3,7 +3,7 @@
 // A1  Reading writes nothing and disturbs nothing.
 // A2  An id may be given by a prefix that only one assistant has.
 
-import { defined } from "@reverie/protocol"
+import { defined, earlierModels, type Json } from "@reverie/protocol"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named, writtenCall } from "../../named.ts"
@@ -80,9 +80,17 @@ export const inspect = async (name: string, options: LookOptions, stop: Stop): P
 
 const when = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
 
-const logLine = ({ at, event, messages, no, status, step }: Entry): string => {
+/** Who answered where others of a list did not. */
+const insteadText = ({ step }: Entry): string => {
+  const { earlier, model } = step?.detail ?? {}
+  const others = earlierModels(earlier as Json).map((each) => `${each.model} did not answer (${each.reason})`)
+  return others.length === 0 ? "" : ` by ${String(model)}: ${others.join(", ")}`
+}
+
+const logLine = (entry: Entry): string => {
+  const { at, event, messages, no, status, step } = entry
   const type: unknown = typeof event === "object" && event !== null ? Reflect.get(event, "type") : undefined
-  const did = step === undefined ? "" : ` ${step.kind} ${step.name}${step.ok ? "" : " failed"}`
+  const did = step === undefined ? "" : ` ${step.kind} ${step.name}${step.ok ? "" : " failed"}${insteadText(entry)}`
   const said = messages.map(({ content, name, role }) => `${name ?? role}: ${content}`).join(" | ")
   const line = `${String(no).padStart(5)}  ${when(at)}  ${typeof type === "string" ? type : ""}${did} → ${status}`
   return onOneLine(said === "" ? line : `${line}  ${said}`, 240)

@@ -7,7 +7,7 @@ import { bytes, count, money, percent } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { absolute, duration, timeOfDay } from "../../parts/time.tsx"
-import { type Sentence, type Span, spansOf, storyOf, type View } from "./story.ts"
+import { insteadOf, type Sentence, type Span, spansOf, storyOf, type View } from "./story.ts"
 import type { Level } from "./search.ts"
 
 /** Texts shorter than this stand in the open. */
@@ -49,7 +49,7 @@ const Figures = ({ span, view }: { readonly span: Span; readonly view: View }) =
   const [kind, n = ""] = span.id.split("-")
   if (kind === "model") {
     const call = view.models[Number(n)]
-    const { costMicros, finishReason, usage } = call ?? {}
+    const { costMicros, earlier = [], finishReason, usage } = call ?? {}
     const cached = usage?.cachedInputTokens
     return (
       <>
@@ -62,6 +62,12 @@ const Figures = ({ span, view }: { readonly span: Span; readonly view: View }) =
           <>
             {" · "}
             <Visible text={finishReason} />
+          </>
+        )}
+        {earlier.length === 0 ? null : (
+          <>
+            {" · "}
+            <Visible text={insteadOf(earlier)} />
           </>
         )}
       </>

@@ -63,6 +63,17 @@ const heard = ({ beganAt, kind, sender, text, waitMillis = 0 }: View): ReadonlyA
     : [{ kind: "waited", at: beganAt, says: `That had waited ${duration(waitMillis)} until it was taken up` } as const])
 ]
 
+/** Who did not answer before, and why. */
+export const insteadOf = (earlier: View["models"][number]["earlier"] = []): string =>
+  earlier
+    .map(
+      ({ model, reason, server }) => `${model}${server === undefined ? "" : ` at ${server}`} did not answer: ${reason}`
+    )
+    .join("; ")
+
+const failedOver = ({ at, earlier = [] }: Pick<View["models"][number], "at" | "earlier">): ReadonlyArray<Sentence> =>
+  earlier.length === 0 ? [] : [{ kind: "failed", at, says: insteadOf(earlier) }]
+
 const thought = ({ at, elapsedMillis, error, misfit, model, ok, text, usage }: View["models"][number]): Sentence => {
   const whom = model === undefined ? "" : ` with ${model}`
   if (!ok) return { kind: "failed", at, says: `The model did not answer${whom}`, ...quoted(error) }
@@ -96,7 +107,11 @@ const ended = (view: View): ReadonlyArray<Sentence> => {
 }
 
 export const storyOf = (view: View): ReadonlyArray<Sentence> => {
-  const between = [...view.models.map(thought), ...view.tools.map(used), ...view.steps.map(did)]
+  const between = [
+    ...view.models.flatMap((call) => [...failedOver(call), thought(call)]),
+    ...view.tools.map(used),
+    ...view.steps.flatMap((step) => [...failedOver(step), did(step)])
+  ]
   return [...heard(view), ...between.toSorted((one, other) => one.at - other.at), ...ended(view)]
 }
 

@@ -20,13 +20,13 @@ const modelOf = ({ error, ...call }: ModelCallView): TickView["models"][number] 
   ...defined({ error: error === undefined ? undefined : clip(error, TEXT_CHARS) })
 })
 
-const stepOf = ({ at, elapsedMillis, kind, name, note, ok }: StepView): TickView["steps"][number] => ({
+const stepOf = ({ at, earlier, elapsedMillis, kind, model, name, note, ok }: StepView): TickView["steps"][number] => ({
   name,
   kind,
   at,
   ok,
   elapsedMillis,
-  ...defined({ note })
+  ...defined({ model, earlier, note })
 })
 
 const viewOf = (lived: LivedTick): TickView => {
