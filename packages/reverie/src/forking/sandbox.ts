@@ -61,8 +61,8 @@ export interface Request {
   readonly fleet: FleetDefinition
   readonly systemPrompt?: string
   readonly persona?: string
-  /** "recorded": the replies of then, in their order, and nobody is asked. */
-  readonly model: ModelChoice | "recorded" | undefined
+  /** "recorded": the replies of then, in their order, and no one is asked. */
+  readonly model: ModelChoice | undefined
   readonly stubs?: ReadonlyArray<ToolStub>
   /** `recorded`: commit by commit as it was, up to the first difference. */
   readonly order: Driving["order"]

@@ -18,18 +18,8 @@ import {
 } from "@reverie/model/wire"
 import { defined, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import {
-  type Answered,
-  argumentsText,
-  type Ask,
-  type Broken,
-  fieldsOf,
-  isBroken,
-  promised,
-  type WalkContext,
-  walkContext,
-  walkedModel
-} from "./promise-model.ts"
+import { type Answered, argumentsText, type Ask, type WalkContext, walkContext, walkedModel } from "./promise-model.ts"
+import { type Broken, fieldsOf, isBroken, promised } from "./thrown.ts"
 
 /** What the AI SDK calls a language model: `openai("gpt-5-mini")`, `anthropic(...)` and so on of its packages. */
 export interface LanguageModel {

@@ -16,7 +16,7 @@ import type * as Scope from "effect/Scope"
 import type { FleetDefinitionInvalid } from "../errors.ts"
 import { flag, flawOfShape, oneOf, type Shape, text, whole } from "../options/shape.ts"
 import type { LanguageModel } from "./ai-sdk-model.ts"
-import { flawOfName, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
+import { flawOfName, type NamedServer, serverFromConfig, serverNamed, unusedKey } from "./model-names.ts"
 import type { OwnModel } from "./promise-model.ts"
 
 /** An OpenAI-compatible server. */
@@ -103,7 +103,7 @@ const flawOfServer = (choice: object): string | undefined => {
 const flawOfOne = (choice: unknown): string | undefined => {
   if (typeof choice === "string") return flawOfName(choice)
   if (!isObject(choice) || Array.isArray(choice)) {
-    return `is ${Array.isArray(choice) ? "a list in a list" : String(JSON.stringify(choice))}, and no model`
+    return `is ${Array.isArray(choice) ? "a list in a list" : JSON.stringify(choice)}, and no model`
   }
   if (isLanguageModel(choice)) return flawOfLanguageModel(choice)
   if (isOwn(choice)) return typeof choice.infer === "function" ? undefined : "has an infer that is no function"
@@ -172,6 +172,16 @@ const madeOf = Effect.fnUntraced(function* (choice: OneModel) {
   return yield* server({ ...options, apiKey: Redacted.make(apiKey) })
 })
 
+/** Someone who has set a key expects it to be used. */
+const tellUnusedKey = Effect.gen(function* () {
+  const unused = yield* unusedKey
+  if (unused === undefined) return
+  const { variable, write } = unused
+  yield* Effect.logWarning(
+    `${variable} is set, and no model is chosen: the offline model answers. To ask it, write ${write}`
+  )
+})
+
 /** What equal choices have in common: the text of what was written down, and otherwise the object itself. */
 const keyOf = (choice: OneModel): unknown => {
   if (typeof choice === "string" || isLanguageModel(choice) || isOwn(choice)) return choice
@@ -188,7 +198,11 @@ export const modelMaker = (): ModelMaker => {
     return model
   })
   const environment = Effect.gen(function* () {
-    const model = made.get(undefined) ?? (yield* named(yield* serverFromConfig))
+    const known = made.get(undefined)
+    if (known !== undefined) return known
+    const found = yield* serverFromConfig
+    if (found === undefined) yield* tellUnusedKey
+    const model = yield* named(found)
     made.set(undefined, model)
     return model
   })

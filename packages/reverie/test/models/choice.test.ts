@@ -5,6 +5,7 @@ import { saying, startModelServer } from "@reverie/testkit/model-server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import {
   defineAssistant,
   defineFleet,
@@ -34,6 +35,21 @@ const serverSaying = async (text: string) => {
 
 const refused = (choice: ModelChoice | undefined, env: Env = {}): Promise<string> =>
   Effect.runPromise(Effect.flip(asked(choice, env)).pipe(Effect.map(({ message }) => message)))
+
+describe("a model that no one has chosen", () => {
+  const warned = async (env: Env): Promise<string> => {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => lines.push(message))
+    await Effect.runPromise(Effect.provideService(asked(undefined, env), Logger.CurrentLoggers, new Set([logger])))
+    return lines.join("; ")
+  }
+
+  it("a key that is set and asks no one is reported, with what to write and nothing of the key", async () => {
+    const said = await warned({ ANTHROPIC_API_KEY: "sk-ant-secret" })
+    assert.match(said, /^ANTHROPIC_API_KEY is set, and no model is chosen: .* write model: "anthropic\/[^"]+"$/)
+    assert.strictEqual(await warned({}), "")
+  })
+})
 
 describe("a model as a text", () => {
   it("provider/model: the provider's own key, address and name for it", async () => {

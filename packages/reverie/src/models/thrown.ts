@@ -1,0 +1,113 @@
+// Thrown: what code that is not ours has thrown, as a failure of the closed list.
+// Owns reading errors of any kind, those of the AI SDK and of HTTP clients among them. Leaves tries and deadlines to
+// promise-model.ts.
+// T1  Anything that is thrown is one failure, or broken code, which no waiting mends.
+
+import { isModelError, isOutage, type ModelError } from "@reverie/model"
+import type { Failure, Failures } from "@reverie/model/wire"
+import { parseJson } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+
+type Fields = { readonly [key: string]: unknown }
+
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : {}
+
+export const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+/** A header of whatever the error carries: a Headers object, or names with texts. */
+const headerIn =
+  (headers: unknown) =>
+  (name: string): string | undefined => {
+    const get = fieldsOf(headers)["get"]
+    const found: unknown =
+      typeof get === "function" ? (get as (name: string) => unknown).call(headers, name) : undefined
+    return textIn(found) ?? textIn(fieldsOf(headers)[name])
+  }
+
+const statusIn = (fields: Fields): number | undefined => {
+  const found = [fields["status"], fields["statusCode"], fieldsOf(fields["response"])["status"]]
+  return found.find((each): each is number => typeof each === "number" && Number.isInteger(each))
+}
+
+/** Errors of the AI SDK by their names, as far as they speak of the request or of its set-up. */
+const known: Readonly<Record<string, "denied" | "refused" | "unreadable">> = {
+  AI_LoadAPIKeyError: "denied",
+  AI_LoadSettingError: "denied",
+  AI_NoSuchModelError: "denied",
+  AI_InvalidPromptError: "refused",
+  AI_InvalidArgumentError: "refused",
+  AI_UnsupportedFunctionalityError: "refused",
+  AI_JSONParseError: "unreadable",
+  AI_TypeValidationError: "unreadable",
+  AI_InvalidResponseDataError: "unreadable",
+  AI_EmptyResponseBodyError: "unreadable",
+  AI_NoContentGeneratedError: "unreadable"
+}
+
+const bugs: ReadonlySet<string> = new Set(["TypeError", "ReferenceError", "RangeError"])
+
+/** What code that is not ours has done wrong, in words: waiting would not mend it. */
+export interface Broken {
+  readonly broken: string
+}
+
+export const isBroken = (value: unknown): value is Broken => typeof fieldsOf(value)["broken"] === "string"
+
+const refusedBy = (status: number, fields: Fields, message: string, failures: Failures, now: number): Failure => {
+  const body = textIn(fields["responseBody"])
+  const parsed = Result.getOrElse(parseJson(body ?? ""), () => null)
+  const inner = fieldsOf(fieldsOf(fields["data"])["error"] ?? fields["error"] ?? fieldsOf(parsed)["error"])
+  const headers = fields["responseHeaders"] ?? fields["headers"] ?? fieldsOf(fields["response"])["headers"]
+  return failures.answered(
+    {
+      status,
+      message: textIn(inner["message"]) ?? message,
+      code: fields["code"] ?? inner["code"],
+      type: fields["type"] ?? inner["type"],
+      isOfApi: body === undefined || body.trimStart().startsWith("{")
+    },
+    headerIn(headers),
+    now
+  )
+}
+
+const classified = (thrown: unknown, failures: Failures, now: number): Effect.Effect<Broken, Failure> => {
+  const fields = fieldsOf(thrown)
+  const name = textIn(fields["name"]) ?? ""
+  const message = textIn(fields["message"]) ?? String(thrown)
+  if (typeof fields["_tag"] === "string" && isModelError(fields as { readonly _tag: string })) {
+    const error = thrown as Exclude<ModelError, { readonly _tag: "ReplyUnusable" | "CallLimited" | "CallOverLimit" }>
+    return Effect.fail({ error, again: false, unhealthy: isOutage(error) })
+  }
+  const status = statusIn(fields)
+  if (status !== undefined && (status < 200 || status > 299)) {
+    return Effect.fail(refusedBy(status, fields, message, failures, now))
+  }
+  switch (known[name]) {
+    case "denied":
+      return Effect.fail({ error: failures.denied(message, 401), again: false, unhealthy: false })
+    case "refused":
+      return Effect.fail(failures.answered({ status: 400, message }, () => undefined, now))
+    case "unreadable":
+      return Effect.fail(failures.unavailable("malformed", message))
+    case undefined:
+      break
+  }
+  if (status !== undefined || name === "SyntaxError") return Effect.fail(failures.unavailable("not-json", message))
+  if (name === "AbortError" || name === "TimeoutError") return Effect.fail(failures.unavailable("timeout", message))
+  // A fetch that could not be made throws a TypeError too, and says why in its cause.
+  if (bugs.has(name) && fields["cause"] === undefined) return Effect.succeed({ broken: `it threw ${name}: ${message}` })
+  return Effect.fail(failures.unavailable("network", message))
+}
+
+/** The attempt as a promise, whatever it does; `signal` is aborted when it is waited for no longer. */
+export const promised = <A>(
+  failures: Failures,
+  attempt: (signal: AbortSignal) => A | Promise<A>
+): Effect.Effect<A | Broken, Failure> =>
+  Effect.tryPromise({ try: async (signal) => attempt(signal), catch: (thrown) => thrown }).pipe(
+    Effect.catch((thrown) => Effect.flatMap(Clock.currentTimeMillis, (now) => classified(thrown, failures, now)))
+  )
