@@ -51,7 +51,7 @@ test("a story tells every model call, tool and step once, in the order in which 
 })
 
 test("an answer that was not accepted says why, and a tick without more tries ends in words", () => {
-  const [view] = page(200).items.filter(({ models, tools }) => models.length > 0 && tools.length === 0)
+  const view = page(200).items.find(({ models, tools }) => models.length > 0 && tools.length === 0)
   if (view === undefined) throw new Error("the fake has no tick that only answers")
   const models = view.models.map((call) => ({ ...call, ok: true, text: "seven", misfit: "berth: must be number" }))
   const story = storyOf({ ...view, models, outcome: "misshapen", endedAt: view.beganAt + 1, reply: "seven" })
