@@ -202,7 +202,7 @@ export const pressedBy = (context: AssistantContext, { restriction }: InferOutpu
   restriction === undefined ? context : { ...context, restriction }
 
 /** Most times that an answer is asked for again in one tick because of its form. */
-export const MAX_REPAIRS = 2
+const MAX_REPAIRS = 2
 
 /** An answer that has not the form it must have may be asked for again. */
 export const mayRepair = (context: AssistantContext, output: InferOutput): boolean =>

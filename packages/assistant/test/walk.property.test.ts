@@ -18,7 +18,7 @@ import {
   statusOf
 } from "../src/index.ts"
 import { PATIENT, RUNS } from "./arbitraries.ts"
-import { ANSWER, asking, CALM, DONE, failure, message, MISSHAPEN, restored, Rig, stored } from "./rig.ts"
+import { ANSWER, CALM, DONE, restored, stored } from "./rig.ts"
 import { aLife, endOf, live, type Moment } from "./walk.ts"
 import { creationJob } from "../src/sub-agents/sub-agent.ts"
 
@@ -88,78 +88,6 @@ describe("any life", PATIENT, () => {
         .filter((past) => past.event.type === "xstate.done.actor.infer" && contextOf(past.before).tick === context.tick)
       assert.isAtMost(replies.length, patternNow(context).maxIterations)
     })
-  })
-
-  it("machine A6: an answer that does not fit is asked for again at most twice in a tick, and ends nothing but its tick", () => {
-    let ended = 0
-    fc.assert(
-      fc.property(aLife, (life) => {
-        const perTick = new Map<number, number>()
-        for (const moment of live(life)) {
-          const output = (moment.event as { readonly output?: { readonly misshapen?: true } }).output
-          const ends = actionsOf(moment, "endTick").map((end) => (end as { readonly outcome: string }).outcome)
-          const isMet = moment.event.type === "xstate.done.actor.infer" && output?.misshapen === true
-          if (!isMet) {
-            assert.notInclude(ends, "misshapen")
-            continue
-          }
-          const { tick } = contextOf(moment.before)
-          if (ends.length > 0) {
-            ended++
-            // The budget may be spent where the answer would be asked for again.
-            assert.include(["misshapen", "cut"], ends[0])
-            continue
-          }
-          perTick.set(tick, (perTick.get(tick) ?? 0) + 1)
-          assert.strictEqual(contextOf(moment.after).repairs, perTick.get(tick))
-          assert.strictEqual(contextOf(moment.after).iteration, contextOf(moment.before).iteration + 1)
-        }
-        for (const count of perTick.values()) assert.isAtMost(count, 2)
-      }),
-      RUNS
-    )
-    assert.isAbove(ended, 20)
-  })
-
-  it("machine A6: whatever the answers of one tick are, its model calls are bounded and it ends once", () => {
-    const anAnswer = fc.constantFrom("fits", "misshapen", "misshapen", "calls", "fails")
-    const outcomes = new Set<string>()
-    fc.assert(
-      fc.property(fc.array(anAnswer, { maxLength: 12 }), fc.integer({ min: 1, max: 8 }), (answers, maxIterations) => {
-        const ada = new Rig({ maxIterations, maxErrors: 2 }).hear(message("m"))
-        const ends: Array<string> = []
-        let replies = 0
-        let misshapen = 0
-        let last = ""
-        const note = () => ends.push(...ada.actions("endTick").map((end) => (end as { outcome: string }).outcome))
-        for (const answer of [...answers, ...Array.from({ length: 12 }, () => "fits")]) {
-          if (ends.length > 0) break
-          last = answer
-          if (answer === "fails") {
-            if (ada.fails("infer", failure("retry")).timers.size > 0) ada.due()
-            note()
-            continue
-          }
-          replies++
-          if (answer === "misshapen") misshapen++
-          ada.ends("infer", { fits: ANSWER, misshapen: MISSHAPEN, calls: asking("safe_chain") }[answer])
-          note()
-          if (answer === "calls") {
-            ada.ends("tool.0", DONE)
-            note()
-          }
-        }
-        assert.lengthOf(ends, 1)
-        assert.strictEqual(ada.status, "awake.idle")
-        assert.isAtMost(replies, maxIterations)
-        assert.isAtMost(misshapen, 3)
-        const isLast = misshapen === 3 || replies === maxIterations
-        assert.strictEqual(ends[0] === "misshapen", last === "misshapen" && isLast)
-        outcomes.add(ends[0] ?? "")
-      }),
-      { ...RUNS, numRuns: 500 }
-    )
-    assert.sameMembers([...outcomes], ["answered", "misshapen", "max-iterations", "failed"])
   })
 
   it("calls I1, I3: one dangerous call a tick, and none that no one approved when approval is asked for", () => {

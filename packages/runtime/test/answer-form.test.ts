@@ -57,10 +57,9 @@ describe("an answer that must have a form", () => {
     )
     assert.deepInclude(life.messages()[0], { role: "user", output: BERTH })
     assert.deepInclude(life.told("tick-ended")[0], { output: { berth: 7, from: "noon" } })
-    const { context } = life.entries().at(-1)?.step?.detail as unknown as {
-      context: { parts: ReadonlyArray<{ key: string }> }
-    }
-    assert.strictEqual(context.parts.at(-1)?.key, "answer_form")
+    const detail = life.entries().at(-1)?.step?.detail ?? {}
+    const { parts } = detail["context"] as unknown as { readonly parts: ReadonlyArray<{ readonly key: string }> }
+    assert.strictEqual(parts.at(-1)?.key, "answer_form")
   })
 
   it("reaches a model that reads forms beside the messages, together with tools", () => {

@@ -97,7 +97,7 @@ describe("an answer", () => {
     })
   )
 
-  it.effect("that does not fit is told in bounded sentences what to correct", () =>
+  it.effect("that does not fit is named in bounded sentences, with what to correct", () =>
     Effect.gen(function* () {
       const said = rejectionOf(yield* issuesOf(BERTH, '{"berth":"7","from":"noon"}'))
       assert.strictEqual(

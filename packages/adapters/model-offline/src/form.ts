@@ -48,7 +48,8 @@ const behind = (name: string, text: string): string | undefined => {
 const foundFor = (name: string, { answer, question }: Texts): string | undefined =>
   behind(name, answer) ?? behind(name, question)
 
-const holds = (text: string, value: Json): boolean => text.toLowerCase().includes(String(value).toLowerCase())
+const holds = (text: string, value: Json): boolean =>
+  text.toLowerCase().includes((typeof value === "string" ? value : JSON.stringify(value)).toLowerCase())
 
 const chosen = (choices: ReadonlyArray<Json>, { answer, question }: Texts): Json =>
   choices.find((choice) => holds(answer, choice)) ??

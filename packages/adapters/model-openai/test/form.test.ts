@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import type { OutputForm, Prompt } from "@reverie/model"
 import { type ModelRequest, saying } from "@reverie/testkit/model-server"
@@ -17,7 +18,7 @@ const formatIn = ({ body }: ModelRequest): unknown => (body as { readonly respon
 const lastIn = ({ messages }: ModelRequest): string => String(messages.at(-1)?.content)
 
 const refusal = (message: string) => ({
-  serve: (_request: unknown, response: import("node:http").ServerResponse) => {
+  serve: (_request: unknown, response: ServerResponse) => {
     response.writeHead(400, { "content-type": "application/json" })
     response.end(JSON.stringify({ error: { message, type: "invalid_request_error" } }))
   }
