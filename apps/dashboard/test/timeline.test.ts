@@ -62,7 +62,7 @@ test("an answer that was not accepted says why, and a tick without more tries en
   expect(story.at(-1)).toMatchObject({ kind: "failed", says, quote: "seven" })
 })
 
-test("a model that did not answer is told of before the one that stood in for it (S1)", () => {
+test("a model that did not answer is named before the one that stood in for it (S1)", () => {
   const view = page(200).items.find(({ models }) => models.length === 1)
   const [call] = view?.models ?? []
   if (view === undefined || call === undefined) throw new Error("the fake has no calls")

@@ -115,7 +115,7 @@ describe("what a user defines", () => {
     [
       "defineFleet",
       () => defineFleet({ assistents: [desk] } as never),
-      'fleet: defineFleet has no "assistents"; there are assistants, teams, defaultAssistant, tenants, prices; did you mean "assistants"?'
+      'fleet: defineFleet has no "assistents"; there are assistants, teams, defaultAssistant, model, models, tenants, prices; did you mean "assistants"?'
     ],
     [
       "a price",
@@ -139,7 +139,7 @@ describe("what a user defines", () => {
     [
       "a member",
       () => defineTeam({ ...team, members: [{ assistant: desk, rol: "member" } as never] }),
-      'team "council": its members have no "rol"; there are assistant, role, domain, capabilities; did you mean "role"?'
+      'team "council": its members have no "rol"; there are assistant, role, domain, capabilities, model; did you mean "role"?'
     ],
     [
       "a pattern",

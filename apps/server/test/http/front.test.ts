@@ -286,7 +286,7 @@ describe("front: names in a body", () => {
     const typo = await post(SEND, { text: "Hello.", chanel: "ops" })
     assert.strictEqual(
       typo.json.message,
-      'the body has no "chanel"; there are text, id, from, channel, context, blocks; did you mean "channel"?'
+      'the body has no "chanel"; there are text, id, from, channel, context, output, blocks; did you mean "channel"?'
     )
     assert.deepStrictEqual(
       typo.json.issues.map(({ path }: Loose) => path),

@@ -206,7 +206,7 @@ describe("a fleet", () => {
       call?.earlier?.map((each) => each.model),
       ["first", "second"]
     )
-    const [replied] = notices.filter(({ type }) => type === "model-replied")
+    const replied = notices.find(({ type }) => type === "model-replied")
     assert.deepInclude(replied, { server: host(well) })
     assert.lengthOf((replied as { readonly earlier: ReadonlyArray<unknown> }).earlier, 2)
     const entry = (await open.history.entries("desk")).find(({ entry: { step } }) => step?.kind === "infer")?.entry
