@@ -136,15 +136,15 @@ const memberShape: Shape = { assistant: any, role: any, domain: text, capabiliti
 
 const type = any
 
+const stageShape: Shape = { member: text, instruction: text, onFailure: any, retries: whole(0), timeoutMs: whole(1) }
+
 /** What may stand in each pattern that has a name. */
 const patternShapes: Readonly<Record<string, Shape>> = {
   dynamic: { type, selector: any },
   supervisor: { type, maxRounds: whole(1), fallback: oneOf("fail", "member") },
   pipeline: {
     type,
-    stages: listOfShape("stages", () => ({
-      ...{ member: text, instruction: text, onFailure: any, retries: whole(0), timeoutMs: whole(1) }
-    }))
+    stages: listOfShape("stages", () => stageShape)
   },
   voting: { type, choices: texts, quorum: any, deadlineMs: whole(1), tieBreaker: any, decider: text },
   "sleep-time": {

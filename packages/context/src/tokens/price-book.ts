@@ -21,10 +21,7 @@ export interface Pieces {
   readonly isData?: true
 }
 
-export const linesOf = (text: string): Pieces => ({
-  pieces: text === "" ? [] : text.split("\n"),
-  separator: "\n"
-})
+export const linesOf = (text: string): Pieces => ({ pieces: text === "" ? [] : text.split("\n"), separator: "\n" })
 
 /** The lines of a text that memory brings to mind. */
 export const dataOf = (text: string): Pieces => ({ ...linesOf(text), isData: true })
@@ -100,13 +97,7 @@ export const openPriceBook = (count: CountMessage): PriceBook => {
         return before.component
       }
       const { prices, tokens } = priced(content, before?.prices ?? NO_PRICES)
-      const component: Component = {
-        id,
-        key,
-        enabled: true,
-        message: { role, content: text },
-        tokens
-      }
+      const component: Component = { id, key, enabled: true, message: { role, content: text }, tokens }
       pages.set(key, { content, component, prices })
       return component
     },
