@@ -50,12 +50,7 @@ const messageOf = (index: number, count: (message: UncountedMessage) => number):
     index % 4 === 0
       ? { role: "user", content: line(index), at: index }
       : index % 4 === 1
-        ? {
-            role: "assistant",
-            content: "",
-            at: index,
-            calls: [{ id: call, tool: "note", arguments: {} }]
-          }
+        ? { role: "assistant", content: "", at: index, calls: [{ id: call, tool: "note", arguments: {} }] }
         : index % 4 === 2
           ? { role: "tool", content: "noted", name: "note", call, at: index }
           : { role: "assistant", content: line(index), at: index }
@@ -116,10 +111,7 @@ class Subject {
     const book = this.#book
     const { core, working } = shownBlocks(blocks, new Set())
     const shown = (key: string, some: ReadonlyArray<PromptBlock>) =>
-      book.rendered(key, some, () => ({
-        pieces: some.map((each) => renderBlock(each, BLOCKS)),
-        separator: "\n\n"
-      }))
+      book.rendered(key, some, () => ({ pieces: some.map((each) => renderBlock(each, BLOCKS)), separator: "\n\n" }))
     const texts = {
       system_prompt: "You keep the berths.",
       core_blocks: shown("core", core),

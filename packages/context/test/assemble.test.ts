@@ -143,11 +143,7 @@ describe("pairs", () => {
     const history = [user("go"), said("", [callOf("1"), callOf("2")]), result("2", "done")]
     const prompt = promptOf(history)
     assert.deepStrictEqual(contents(prompt).slice(3), ["", "done", INTERRUPTED])
-    assert.deepStrictEqual(prompt.messages.at(-1), {
-      role: "tool",
-      content: INTERRUPTED,
-      call: "1"
-    })
+    assert.deepStrictEqual(prompt.messages.at(-1), { role: "tool", content: INTERRUPTED, call: "1" })
     assert.deepStrictEqual(prompt.report.interrupted, ["1"])
 
     const later = promptOf([], { window: append(prompt.window, [result("1", "late")]) })
@@ -170,11 +166,7 @@ describe("pairs", () => {
     ])
     assert.deepStrictEqual(contents(prompt).slice(2), ["go", "", "one"])
     assert.deepStrictEqual(prompt.report.leftOut, [
-      {
-        reason: "result-without-call",
-        messages: 2,
-        tokens: result("0", "lost").tokens + result("1", "two").tokens
-      }
+      { reason: "result-without-call", messages: 2, tokens: result("0", "lost").tokens + result("1", "two").tokens }
     ])
   })
 
@@ -200,11 +192,7 @@ describe("overflow", () => {
   })
 
   it("A2 components and tools take their room from the history", () => {
-    const sizes = {
-      maxContextTokens: each * 30,
-      reservedResponseTokens: each * 5,
-      toolTokens: each * 5
-    }
+    const sizes = { maxContextTokens: each * 30, reservedResponseTokens: each * 5, toolTokens: each * 5 }
     const prompt = promptOf(lines, sizes)
     assert.isAtMost(prompt.report.tokens, each * 25)
     assert.strictEqual(prompt.report.limit, each * 25)
@@ -258,10 +246,7 @@ describe("cuts", () => {
     const first = promptOf(history, sizes)
     const next = promptOf([], { ...sizes, window: append(first.window, [said("I see")]) })
     assert.strictEqual(next.messages[4], first.messages[4])
-    const last = promptOf([], {
-      ...sizes,
-      window: append(next.window, [said("", [callOf("3")]), result("3", long)])
-    })
+    const last = promptOf([], { ...sizes, window: append(next.window, [said("", [callOf("3")]), result("3", long)]) })
     assert.deepStrictEqual(
       last.report.cuts.map(({ call, of }) => [call, of]),
       [

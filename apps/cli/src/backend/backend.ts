@@ -169,13 +169,18 @@ export class Backend implements AsyncDisposable {
     return { journal, fact: facts, entity: profiles, passage: passages, dream: dreams, compaction: compactions }
   }
 
-  async recall(id: string, question: string, options: RecallOptions): Promise<Recalled> {
-    const { kinds, limit = 10, mode, scope } = options
-    const query = { q: question, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
+  async recall(id: string, q: string, { kinds, limit = 10, mode, scope }: RecallOptions): Promise<Recalled> {
+    const query = { q, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
     const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
+<<<<<<< HEAD
     const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) => {
       return { owner, score, why, entry, ...defined({ metadata }) }
     })
+=======
+    const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) =>
+      defined({ owner, score, why, entry, metadata })
+    )
+>>>>>>> w-assembler
     return { hits: hits as unknown as Recalled["hits"], ...found }
   }
 

@@ -56,9 +56,7 @@ const strategyOf = (strategy: CompactionStrategy): CompactionStrategy => {
   return {
     type,
     chunkTokens: within(chunkTokens, 200, 10_000_000),
-    ...defined({
-      chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000)
-    })
+    ...defined({ chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000) })
   }
 }
 
@@ -82,10 +80,7 @@ export type CompactionTrigger = (typeof compactionTriggers)[number]
 
 export const thresholdOf = (
   trigger: CompactionTrigger,
-  settings: {
-    readonly compactSleepRatio: number
-    readonly compactEmergencyRatio: number
-  } = DEFAULT_SETTINGS
+  settings: { readonly compactSleepRatio: number; readonly compactEmergencyRatio: number } = DEFAULT_SETTINGS
 ): number => {
   if (trigger === "order") return 0
   return trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio

@@ -21,10 +21,7 @@ export interface Pieces {
   readonly isData?: true
 }
 
-export const linesOf = (text: string): Pieces => ({
-  pieces: text === "" ? [] : text.split("\n"),
-  separator: "\n"
-})
+export const linesOf = (text: string): Pieces => ({ pieces: text === "" ? [] : text.split("\n"), separator: "\n" })
 
 /** The lines of a text that memory brings to mind. */
 export const dataOf = (text: string): Pieces => ({ ...linesOf(text), isData: true })

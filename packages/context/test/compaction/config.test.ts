@@ -42,9 +42,7 @@ describe("the configuration of compaction", () => {
   })
 
   it("F105 a strategy is taken as it is given, and its pieces keep to it", () => {
-    assert.deepStrictEqual(compactionConfig({ strategy: { type: "truncate" } }).strategy, {
-      type: "truncate"
-    })
+    assert.deepStrictEqual(compactionConfig({ strategy: { type: "truncate" } }).strategy, { type: "truncate" })
     const recursive = compactionConfig({
       strategy: { type: "recursive-summarization", chunkTokens: 64_000, chunkMessages: 12 }
     })

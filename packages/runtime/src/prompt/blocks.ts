@@ -143,11 +143,7 @@ export const lentBlocks = Effect.fnUntraced(function* (
   return { blocks: access }
 })
 
-type Asked = ReturnType<typeof viewerOf> & {
-  readonly key: string
-  readonly at: number
-  readonly hasConsent: boolean
-}
+type Asked = ReturnType<typeof viewerOf> & { readonly key: string; readonly at: number; readonly hasConsent: boolean }
 
 // Reflection: what the assistant is asked when it looks back, and what it keeps of the answer.
 // R1  The answer that ends a reflection is read for insights once; with or without any, gathering begins anew.
@@ -164,10 +160,7 @@ export const reflectionQuestion = (session: Session): string => {
 /** What an answer to the questions comes to, and what it changes. */
 export const reflected = ({ address, decoded, own }: Session, answer: string, now: number) => {
   const { tick } = contextOf(decoded)
-  const before = {
-    journal: journalOn(own),
-    reflection: reflectionOf(recordsOf(own, "reflection"))
-  }
+  const before = { journal: journalOn(own), reflection: reflectionOf(recordsOf(own, "reflection")) }
   const { result, state } = recordReflection(before, answer, [address.assistant], { tick, now })
   const records: ReadonlyArray<RecordChange> = [
     ...journalChanges(before.journal, state.journal),
@@ -261,8 +254,5 @@ export const reflectionValues = Effect.fnUntraced(function* (session: Session) {
     journal_entries: entries_since_reflection
   }
   const content = templateIn(session, "reflection")?.content ?? ""
-  return {
-    ...metrics,
-    reflection: safeRenderTemplate({ content }, { ...session.rendering.values, ...metrics })
-  }
+  return { ...metrics, reflection: safeRenderTemplate({ content }, { ...session.rendering.values, ...metrics }) }
 })
