@@ -301,6 +301,8 @@ export type Haste = (typeof haste)[number]
 
 export interface Outage {
   readonly server: string
+  /** Servers of other models that would do as well: an answer of any of them ends the wait. */
+  readonly others?: ReadonlyArray<string>
   /** The first failure, and the last. */
   readonly since: number
   readonly at: number

@@ -97,6 +97,7 @@ const Restriction = Schema.Struct({
 
 const StoredOutage = Schema.Struct({
   server: Schema.String,
+  others: Schema.optionalKey(Schema.Array(Schema.String)),
   since: Schema.Finite,
   at: Schema.Finite,
   tries: count,

@@ -142,6 +142,8 @@ export const jobFailed = (name: string, error: unknown): { readonly type: string
 export interface OutageSeen {
   /** Host and port. */
   readonly server: string
+  /** Those of other models of a list, all of which are away. */
+  readonly others?: ReadonlyArray<string>
   /** The present, in milliseconds since the epoch. */
   readonly at: number
   /** From 0 to 1, another one for each assistant. */

@@ -150,7 +150,9 @@ const failureOf = (failed: ReadonlyArray<Failed>, prompt: Prompt): ModelError =>
   const [first] = failed.toSorted((a, b) => hopeOf(a.error) - hopeOf(b.error))
   const last = failed.at(-1)
   if (first === undefined || last === undefined) throw new Error("a list of models asked none of them")
-  if (failed.length === 1 || (prompt.paidOnce === true && failureCost(last.error) === "unknown")) return last.error
+  if (failed.length === 1 || (prompt.paidOnce === true && failureCost(last.error) === "unknown")) {
+    return isOutage(last.error) ? outageOf(last, [last], last.error.message) : last.error
+  }
   const others = failed.filter((each) => each !== first).map((each) => said(earlierOf(each)))
   const message = `${first.error.message} (nor did ${others.join("; nor ")})`
   return isOutage(first.error) ? outageOf(first, failed, message) : withMessage(first.error, message)

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 // UnknownName: what is said of a name that there is none of: in a program, a request, a definition.
-=======
-// UnknownName: what is said of a name that there is none of, in a program, a request or a definition.
->>>>>>> w-assembler
 // Owns the words, and which name was probably meant. Leaves what has no such name to the sentence they stand in.
 // N1  The names that there are stand in it, and the nearest one where it differs in a few letters.
 

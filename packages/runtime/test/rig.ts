@@ -82,6 +82,8 @@ export interface LifeOptions {
   /** An index of memories, and who embeds for it. */
   readonly recall?: Recall["Service"]
   readonly embedder?: Embedder["Service"]
+  /** The definition that an assistant is created from; the one of all when undefined. */
+  readonly ofDefinition?: (assistant: string) => string | undefined
   /** Undefined hides the definition of an assistant. */
   readonly find?: (name: string) => Definition | undefined
   readonly blocks?: BlockStore["Service"]
@@ -159,7 +161,9 @@ export class Life {
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
     if (options.quiet !== true) this.hub.listen((notice) => this.notices.push(notice))
     for (const name of [...assistants, ...(options.teams ?? []).map(({ id }) => id)]) {
-      this.run(Effect.flatMap(creationOf(this.address(name), this.#find(name)), this.store.ledger.create))
+      const found = this.#find(name)
+      const definition = { ...found, name: options.ofDefinition?.(name) ?? found.name }
+      this.run(Effect.flatMap(creationOf(this.address(name), definition), this.store.ledger.create))
     }
     if (options.idle !== true) this.work()
   }

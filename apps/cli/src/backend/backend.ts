@@ -172,15 +172,9 @@ export class Backend implements AsyncDisposable {
   async recall(id: string, q: string, { kinds, limit = 10, mode, scope }: RecallOptions): Promise<Recalled> {
     const query = { q, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
     const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
-<<<<<<< HEAD
     const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) => {
       return { owner, score, why, entry, ...defined({ metadata }) }
     })
-=======
-    const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) =>
-      defined({ owner, score, why, entry, metadata })
-    )
->>>>>>> w-assembler
     return { hits: hits as unknown as Recalled["hits"], ...found }
   }
 

@@ -157,11 +157,7 @@ describe("prompts", () => {
     await ask("north", ({ prompts }) => prompts.undo({ ...original, payload: {} }))
     await fleet.answer("desk", "Two?")
     assert.notInclude(shown.at(-1), "Ours.")
-<<<<<<< HEAD
     // What is imported for one tenant is no one else's.
-=======
-    // What is imported for one tenant is in no other.
->>>>>>> w-assembler
     const others = await ask("south", ({ prompts }) => prompts.templates())
     assert.isUndefined(others.items.find(({ builtin }) => !builtin))
     assert.includeMembers(

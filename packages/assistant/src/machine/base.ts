@@ -5,7 +5,7 @@
 // I2  A command has no body and params that are JSON: the runtime carries it out. Every other action only changes the
 //     context, or asks for commands, jobs and timers.
 
-import type { Amount, Json, TickOutcome } from "@reverie/protocol"
+import { type Amount, defined, type Json, type TickOutcome } from "@reverie/protocol"
 import { type ActionFunction, assign, enqueueActions, fromPromise, setup } from "xstate"
 import * as Now from "../context.ts"
 import { type AssistantContext, settingsNow, type SubAgentStart } from "../context.ts"
@@ -39,7 +39,14 @@ export type Emitted =
       readonly withinMillis: number
     }
   /** The work in hand waits for its model, and goes on by itself; reported when the wait begins. */
-  | { readonly type: "model-away"; readonly server: string; readonly reason: string; readonly withinMillis: number }
+  | {
+      readonly type: "model-away"
+      readonly server: string
+      /** Servers of other models of a list, which are away as well. */
+      readonly others?: ReadonlyArray<string>
+      readonly reason: string
+      readonly withinMillis: number
+    }
 
 const job = <Output>() => fromPromise<Output, Json>(() => Promise.reject(new Error("jobs run outside the statechart")))
 
@@ -222,8 +229,8 @@ export const modelCallActions = {
   /** Once for each wait. */
   announceOutage: enqueuing((enqueue, { outage, parkMillis }) => {
     if (outage === null || outage.tries > 1) return
-    const { reason, server } = outage
-    enqueue.emit({ type: "model-away", server, reason, withinMillis: parkMillis })
+    const { others, reason, server } = outage
+    enqueue.emit({ type: "model-away", server, ...defined({ others }), reason, withinMillis: parkMillis })
   })
 }
 

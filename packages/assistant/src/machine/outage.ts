@@ -8,6 +8,7 @@
 //     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts. To try
 //     out whether the server is back, no one is chosen who was given a time.
 
+import { defined } from "@reverie/protocol"
 import { type AssistantContext, clipped, type Haste, type Outage, settingsNow } from "../context.ts"
 import { settingsOf } from "../settings.ts"
 import type { InferFailure, OutageSeen, ServerFailure } from "../events.ts"
@@ -41,12 +42,13 @@ export const metOutage = (
 ): Partial<AssistantContext> => {
   const { outage: seen, reason } = failure
   if (seen === undefined) return {}
-  const { at, server } = seen
+  const { at, others, server } = seen
   const known = context.outage
   const tries = known?.tries ?? 0
   const alone = (known?.alone ?? 0) + (seen.alone === true ? 1 : 0)
   const outage: Outage = {
     server,
+    ...defined({ others }),
     since: known?.since ?? at,
     at,
     tries: tries + 1,

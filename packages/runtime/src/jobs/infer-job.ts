@@ -119,6 +119,8 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
 
 interface Inferred {
   readonly reply: Reply
+  /** Who is asked where the reply does not say who answered. */
+  readonly server: string | undefined
   readonly pressed: Restriction | undefined
   /** What an answer comes to that must have a form. */
   readonly judged: JudgedAnswer | undefined
@@ -130,10 +132,11 @@ export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
     ? undefined
     : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
 
+/** A reply, and under what it came about. */
 const inferred = (
   session: Session,
   job: OpenJob,
-  { judged, pressed, reply }: Inferred,
+  { judged, pressed, reply, server }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
@@ -171,7 +174,7 @@ const inferred = (
       usage: reply.usage,
       detail: {
         model: reply.model,
-        ...defined({ server: reply.server }),
+        ...defined({ server: reply.server ?? server }),
         finish: reply.finish,
         ...defined({
           earlier: earlierIn(reply.earlier),
@@ -318,7 +321,14 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
-      ? inferred(session, job, { reply: outcome.reply, pressed, judged }, shown, now, startedAt)
+      ? inferred(
+          session,
+          job,
+          { reply: outcome.reply, server: model.serves?.server, pressed, judged },
+          shown,
+          now,
+          startedAt
+        )
       : inferFailed(job, outcome.failure, now, startedAt)
   return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
 })

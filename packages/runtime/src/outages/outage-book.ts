@@ -1,11 +1,13 @@
-// OutageBook: what one process knows of the server of its model, and of those that wait for it.
-// Owns whether it is away, who waits, and who may try before the end of a pause. Leaves the pauses to the statechart, waking
+// OutageBook: what one process knows of the servers of its models, and of those that wait for them.
+// Owns which are away, who waits for which, and who may try before the end of a pause. Leaves the pauses to the statechart, waking
 // to recovery.ts.
-// B1  The server is away from a failure on until the next answer, whomever it answers.
+// B1  A server is away from a failure on until its next answer, whomever it answers.
 // B2  Who waits is known from the commit, or the look into the store, that says so, until a commit says that it does not.
-// B3  A pause ends before its time for one that was chosen to try, and for everybody after an answer, as far as the outage
-//     that it has met allows (`Haste`). An assistant that fails in spite of it waits anew.
+// B3  A pause ends before its time for one that was chosen to try, and after an answer of a server for everybody who waits for
+//     it, as far as the outage that it has met allows (`Haste`). One that waits for several is woken by any of them, and no one by
+//     the answer of another server. An assistant that fails in spite of it waits anew.
 // B4  Nothing here is durable: a process that starts finds those that wait in the store.
+// B5  A model that names no server answers for every server that no named one is known to stand for.
 
 import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant"
 import { type Address, addressKey, defined, type OpenJob } from "@reverie/protocol"
@@ -27,40 +29,77 @@ export interface Away {
   readonly reason: string
 }
 
+type Circuit = NonNullable<Model["Service"]["circuit"]>
+
+/** One server, as far as this process knows it. */
+class Known {
+  away: Away | undefined
+  answeredAt = 0
+  /** When this process last tried in vain, or chose someone to. */
+  triedAt: number | undefined
+  /** How many of those that wait for it may be told. */
+  untold = 0
+  /** A model is known that says that it asks this server. */
+  isNamed = false
+  readonly chosen = new Set<string>()
+  /** Where calls to it may be withheld. */
+  readonly circuits = new Set<Circuit>()
+  /** Opened when it was heard to answer another process. */
+  readonly sign = Latch.makeUnsafe(false)
+}
+
 interface Waiting {
   readonly address: Address
   readonly outage: Outage
-  /** Was told that the server answers. */
+  /** Was told that a server answers. */
   isTold: boolean
 }
 
 const mayBeTold = ({ isTold, outage }: Waiting): boolean => !isTold && outage.sooner !== "never"
 
+/** Every server whose answer ends a wait. */
+const serversOf = ({ others = [], server }: Pick<Outage, "others" | "server">): ReadonlyArray<string> => [
+  server,
+  ...others
+]
+
 export class OutageBook {
-  /** Open while someone should try whether the server is back. */
+  /** Open while someone should try whether a server is back. */
   readonly trouble = Latch.makeUnsafe(false)
   /** Opened when some of those that wait may go on. */
   readonly relief = Latch.makeUnsafe(false)
-  /** Opened when the server was heard to answer another process. */
-  readonly sign = Latch.makeUnsafe(false)
   /** Models whose calls are noted here, by what they were before. */
   readonly watched = new WeakMap<Model["Service"], Model["Service"]>()
+  readonly #servers = new Map<string, Known>()
   readonly #waiting = new Map<string, Waiting>()
-  readonly #chosen = new Set<string>()
-  /** How many of those that wait may be told. */
-  #untold = 0
-  #away: Away | undefined
   #hasEnded = false
-  #answeredAt = 0
-  /** When this process last tried in vain, or chose someone to. */
-  #triedAt: number | undefined
 
-  get away(): Away | undefined {
-    return this.#away
+  /** The servers that are away. */
+  get away(): ReadonlyArray<Away> {
+    return [...this.#servers.values()].flatMap(({ away }) => away ?? [])
   }
 
   get waiting(): number {
     return this.#waiting.size
+  }
+
+  awayAt(server: string): Away | undefined {
+    return this.#servers.get(server)?.away
+  }
+
+  sign(server: string): Latch.Latch {
+    return this.#known(server).sign
+  }
+
+  circuits(server: string): ReadonlySet<Circuit> {
+    return this.#known(server).circuits
+  }
+
+  /** A model is asked that names this server. */
+  names(server: string, circuit: Circuit | undefined): void {
+    const known = this.#known(server)
+    known.isNamed = true
+    if (circuit !== undefined) known.circuits.add(circuit)
   }
 
   /** True when an outage has ended since this was asked last. */
@@ -70,26 +109,21 @@ export class OutageBook {
     return hasEnded
   }
 
-  answered(at: number): void {
-    this.#answeredAt = Math.max(this.#answeredAt, at)
-    if (this.#away !== undefined) {
-      this.#away = undefined
-      this.#hasEnded = true
-      this.#triedAt = undefined
-      this.#chosen.clear()
-      Latch.openUnsafe(this.relief)
-    }
-    if (this.#untold > 0) Latch.openUnsafe(this.relief)
+  /** Without a server: by a model that names none (B5). */
+  answered(at: number, server?: string): void {
+    if (server !== undefined) return this.#answers(this.#known(server), at)
+    for (const known of this.#servers.values()) if (!known.isNamed) this.#answers(known, at)
   }
 
   failed(at: number, server: string, reason: string): void {
-    this.#triedAt = at
-    this.#meets({ server, since: this.#away?.since ?? at, at, reason })
+    const known = this.#known(server)
+    known.triedAt = at
+    this.#meets(known, { server, since: known.away?.since ?? at, at, reason })
   }
 
-  /** The server has answered someone since then. */
-  hasAnsweredSince(at: number): boolean {
-    return this.#answeredAt > at
+  /** Each of the servers has answered someone since then. */
+  haveAnsweredSince(at: number, seen: Pick<Outage, "others" | "server">): boolean {
+    return serversOf(seen).every((server) => this.#known(server).answeredAt > at)
   }
 
   /** What a commit or the store says of one: that it waits, or that it does not. True when that is news. */
@@ -98,9 +132,14 @@ export class OutageBook {
     const known = this.#waiting.get(key)
     if (known === undefined && outage === undefined) return false
     if (known !== undefined && known.outage.at === outage?.at && known.outage.tries === outage.tries) return false
-    if (known !== undefined && mayBeTold(known)) this.#untold--
+    if (known !== undefined) {
+      const isCounted = mayBeTold(known)
+      for (const server of this.#of(known.outage)) {
+        if (isCounted) server.untold--
+        server.chosen.delete(key)
+      }
+    }
     this.#waiting.delete(key)
-    this.#chosen.delete(key)
     if (outage !== undefined) this.#waits(key, { address, outage, isTold: false })
     return true
   }
@@ -109,55 +148,93 @@ export class OutageBook {
     return this.#waiting.has(addressKey(address))
   }
 
-  mayTry(address: Address, { at, sooner }: Outage): boolean {
+  mayTry(address: Address, outage: Outage): boolean {
+    const { at, sooner } = outage
     if (sooner === "never") return false
-    return at < this.#answeredAt || (sooner === "try" && this.#chosen.has(addressKey(address)))
+    const key = addressKey(address)
+    return this.#of(outage).some(({ answeredAt, chosen }) => at < answeredAt || (sooner === "try" && chosen.has(key)))
   }
 
-  /** In how many milliseconds someone should try, when those are to lie between two tries of this process. */
-  tryInMillis(now: number, betweenMillis: number): number {
-    return this.#triedAt === undefined ? 0 : Math.max(0, this.#triedAt + betweenMillis - now)
+  /** In how many milliseconds someone should try a server, when those are to lie between two tries of this process. */
+  tryInMillis(server: string, now: number, betweenMillis: number): number {
+    const { triedAt } = this.#known(server)
+    return triedAt === undefined ? 0 : Math.max(0, triedAt + betweenMillis - now)
   }
 
-  /** Chooses who tries: the one that has waited longest since its last try. */
-  choose(now: number): Address | undefined {
-    let chosen: Waiting | undefined
+  /** Who could try a server: the one that has waited longest since its last try. */
+  candidate(server: string): Address | undefined {
+    let found: Waiting | undefined
     for (const waiting of this.#waiting.values()) {
-      if (waiting.outage.sooner !== "try") continue
-      if (chosen === undefined || waiting.outage.at < chosen.outage.at) chosen = waiting
+      if (waiting.outage.sooner !== "try" || !serversOf(waiting.outage).includes(server)) continue
+      if (found === undefined || waiting.outage.at < found.outage.at) found = waiting
     }
-    if (chosen === undefined) return undefined
-    this.#triedAt = now
-    this.#chosen.add(addressKey(chosen.address))
-    return chosen.address
+    return found?.address
   }
 
-  /** So many of those that may go on, each once; none while the server is away. */
+  /** Chooses who tries a server. */
+  choose(server: string, now: number): Address | undefined {
+    const found = this.candidate(server)
+    if (found === undefined) return undefined
+    const known = this.#known(server)
+    known.triedAt = now
+    known.chosen.add(addressKey(found))
+    return found
+  }
+
+  /** So many of those that may go on, each once; none while each of its servers is away. */
   relieved(most: number): ReadonlyArray<Address> {
     const told: Array<Address> = []
-    if (this.#away !== undefined) return told
     for (const waiting of this.#waiting.values()) {
       if (told.length >= most) break
-      const { at, sooner } = waiting.outage
-      if (waiting.isTold || sooner === "never" || at >= this.#answeredAt) continue
+      if (!mayBeTold(waiting) || !this.#isRelieved(waiting.outage)) continue
       waiting.isTold = true
-      this.#untold--
+      for (const server of this.#of(waiting.outage)) server.untold--
       told.push(waiting.address)
     }
     return told
   }
 
+  #known(server: string): Known {
+    const known = this.#servers.get(server) ?? new Known()
+    this.#servers.set(server, known)
+    return known
+  }
+
+  #of(outage: Outage): ReadonlyArray<Known> {
+    return serversOf(outage).map((server) => this.#known(server))
+  }
+
+  #isRelieved(outage: Outage): boolean {
+    return this.#of(outage).some(({ answeredAt, away }) => away === undefined && outage.at < answeredAt)
+  }
+
+  #answers(known: Known, at: number): void {
+    known.answeredAt = Math.max(known.answeredAt, at)
+    if (known.away !== undefined) {
+      known.away = undefined
+      this.#hasEnded = true
+      known.triedAt = undefined
+      known.chosen.clear()
+      Latch.openUnsafe(this.relief)
+    }
+    if (known.untold > 0) Latch.openUnsafe(this.relief)
+  }
+
   #waits(key: string, waiting: Waiting): void {
     const { outage } = waiting
     this.#waiting.set(key, waiting)
-    if (mayBeTold(waiting)) this.#untold++
-    if (outage.at < this.#answeredAt) Latch.openUnsafe(this.relief)
-    else if (this.#away === undefined || outage.at > this.#away.at) this.#meets(outage)
-    else Latch.openUnsafe(this.trouble)
+    const isCounted = mayBeTold(waiting)
+    for (const server of serversOf(outage)) {
+      const known = this.#known(server)
+      if (isCounted) known.untold++
+      if (outage.at < known.answeredAt) Latch.openUnsafe(this.relief)
+      else if (known.away === undefined || outage.at > known.away.at) this.#meets(known, { ...outage, server })
+      else Latch.openUnsafe(this.trouble)
+    }
   }
 
-  #meets({ at, reason, server, since }: Away): void {
-    this.#away = { server, since: Math.min(since, this.#away?.since ?? since), at, reason }
+  #meets(known: Known, { at, reason, server, since }: Away): void {
+    known.away = { server, since: Math.min(since, known.away?.since ?? since), at, reason }
     Latch.openUnsafe(this.trouble)
   }
 }
@@ -167,7 +244,7 @@ export class Outages extends Context.Reference<OutageBook>("@reverie/runtime/Out
   defaultValue: () => new OutageBook()
 }) {}
 
-// WatchedModel: the model, and what its calls say of its server.
+// WatchedModel: the model, and what its calls say of its server; of a list, each model by itself.
 // W1  A call that was never sent says nothing of the server.
 // W2  Any call counts, no matter who makes it: a tick, a dream, a compaction, an assessment.
 
@@ -193,12 +270,14 @@ export const followed = (address: Address, outage: Outage | undefined) =>
 
 const measured = Effect.fnUntraced(function* ({ away, waiting }: OutageBook) {
   yield* Metric.update(modelWaiting, waiting)
-  if (away !== undefined) yield* Metric.update(upAt(away.server), 0)
+  for (const { server } of away) yield* Metric.update(upAt(server), 0)
 })
 
 const watching = Effect.fnUntraced(function* (book: OutageBook, model: Model["Service"]) {
   const { hide } = yield* Secrets
-  const up = model.serves?.server === undefined ? undefined : upAt(model.serves.server)
+  const named = model.serves?.server
+  const up = named === undefined ? undefined : upAt(named)
+  if (named !== undefined) book.names(named, model.circuit)
   /** The gauge says so already: nothing is measured with each answer of a server that goes on answering. */
   let isSaidUp = false
   const failed = Effect.fnUntraced(function* (error: ModelError) {
@@ -210,8 +289,8 @@ const watching = Effect.fnUntraced(function* (book: OutageBook, model: Model["Se
     yield* Metric.update(upAt(server), 0)
   })
   const answered = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const isNews = !isSaidUp || book.away !== undefined
-    book.answered(now)
+    const isNews = !isSaidUp || (named !== undefined && book.awayAt(named) !== undefined)
+    book.answered(now, named)
     if (up === undefined || !isNews) return Effect.void
     isSaidUp = true
     return Metric.update(up, 1)
@@ -268,17 +347,20 @@ export const outageSeen = Effect.fnUntraced(function* (
   const book = yield* Outages
   const known = contextOf(decoded).outage
   const isWithheld = error._tag === "CallWithheld"
+  const { others } = error
+  const where = { server: serverOf(yield* Model, error), ...defined({ others }) }
+  const isAlone = !isWithheld && known !== null && book.haveAnsweredSince(known.at, where)
   const outage: OutageSeen = {
-    server: serverOf(yield* Model, error),
+    ...where,
     at: yield* Clock.currentTimeMillis,
     spread: Math.round(shareOf(`${addressKey(address)}/${id}`) * 1_000) / 1_000,
     ...defined({
       withheld: isWithheld ? true : undefined,
-      alone: !isWithheld && known !== null && book.hasAnsweredSince(known.at) ? true : undefined
+      alone: isAlone ? true : undefined
     }),
     ...namedBy(error)
   }
-  const reason = isWithheld ? (book.away?.reason ?? known?.reason) : undefined
+  const reason = isWithheld ? (book.awayAt(where.server)?.reason ?? known?.reason) : undefined
   return {
     recovery: error.recovery,
     reason: reason ?? `${error._tag}: ${error.message}`,
@@ -298,5 +380,12 @@ export const withheldBefore = (model: Model["Service"]) =>
 const withheldFor = Effect.fnUntraced(function* (model: Model["Service"], retryAfterMillis: number) {
   yield* Metric.update(withheldCalls, 1)
   const message = `not asked: it is away, and is tried again in ${retryAfterMillis} ms`
-  return new CallWithheld({ provider: serverOf(model), message, retryAfterMillis })
+  const [provider = serverOf(model), ...others] = model.inOrder?.models.map((each) => serverOf(each)) ?? []
+  const more = [...new Set(others)].filter((server) => server !== provider)
+  return new CallWithheld({
+    provider,
+    message,
+    retryAfterMillis,
+    ...defined({ others: more.length === 0 ? undefined : more })
+  })
 })

@@ -1,15 +1,14 @@
 // Recovery: how those that wait for a model come back to life.
-// Owns the rhythm: who tries while the server is away, and how all are woken once it answers. Leaves the knowledge to
+// Owns the rhythm: who tries while a server is away, and how all are woken once it answers. Leaves the knowledge to
 // outage-book.ts, and a wait that no one ends to its own timer.
-// R1  While the server is away one of those that wait tries every TRY_MILLIS, however many they are; at once in a process
-//     that knows of them from the store alone, and when another process was answered.
-// R2  After the first answer of anybody all are woken, a few first and more and more then: no faster than they can be worked
-//     on, and not at all while it is away again.
+// R1  While a server is away one of those that wait for it tries every TRY_MILLIS, however many they are; at once in a process
+//     that knows of them from the store alone, and when another process was answered by that server.
+// R2  After the first answer of a server to anybody all that wait for it are woken, a few first and more and more then: no
+//     faster than they can be worked on, and not at all while it is away again.
 // R3  Nothing here may end a worker: what the store does not tell now, the timers of those that wait will.
 
 import { DEFAULT_SETTINGS, mayWait, restore, waitOf } from "@reverie/assistant"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
-import { Model } from "@reverie/model"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -75,47 +74,71 @@ const signedWithin = Effect.fnUntraced(function* (sign: Latch.Latch, millis: num
   return came
 })
 
-/** Lets one after the other try, until the server answers or no one may try. */
-const trying = Effect.fnUntraced(function* <R>(wake: Wake<R>) {
+/** For how long every call to a server would be withheld here; 0 when one would be sent. */
+const withheldAt = Effect.fnUntraced(function* (server: string) {
   const book = yield* Outages
-  const { circuit } = yield* Model
-  while (book.away !== undefined) {
-    const waitMillis = book.tryInMillis(yield* Clock.currentTimeMillis, TRY_MILLIS)
+  let least = Infinity
+  for (const { withheldMillis } of book.circuits(server)) least = Math.min(least, yield* withheldMillis())
+  return least === Infinity ? 0 : least
+})
+
+/** Lets one after the other try, until the server answers or no one may try. */
+const trying = Effect.fnUntraced(function* <R>(wake: Wake<R>, server: string) {
+  const book = yield* Outages
+  let isSigned = false
+  while (book.awayAt(server) !== undefined) {
+    const sinceTry = isSigned ? 0 : book.tryInMillis(server, yield* Clock.currentTimeMillis, TRY_MILLIS)
+    const waitMillis = Math.max(sinceTry, yield* withheldAt(server))
+    isSigned = false
     if (waitMillis > 0) {
-      if ((yield* signedWithin(book.sign, waitMillis)) && circuit !== undefined) yield* circuit.tryNow
-      else continue
-    }
-    const withheldMillis = circuit === undefined ? 0 : yield* circuit.withheldMillis()
-    if (withheldMillis > 0) {
-      yield* Effect.sleep(withheldMillis)
+      isSigned = (yield* signedWithin(book.sign(server), waitMillis)) && book.circuits(server).size > 0
+      if (isSigned) for (const { tryNow } of book.circuits(server)) yield* tryNow
       continue
     }
-    const address = book.choose(yield* Clock.currentTimeMillis)
+    const address = book.choose(server, yield* Clock.currentTimeMillis)
     if (address === undefined) return
     yield* wake(address)
   }
 })
 
-/** While the server is away to this process, another one may be answered: its commits tell. */
-const listening = Effect.gen(function* () {
+/** While a server is away to this process, another one may be answered: its commits tell. */
+const listening = Effect.fnUntraced(function* (server: string) {
   const book = yield* Outages
   const hub = yield* NoticeHub
   yield* Effect.acquireRelease(
     Effect.sync(() =>
       hub.listen((notice) => {
-        if (notice.type === "model-replied" && notice.at > (book.away?.at ?? Infinity)) Latch.openUnsafe(book.sign)
+        if (notice.type !== "model-replied" || notice.at <= (book.awayAt(server)?.at ?? Infinity)) return
+        // Where no one says who answered, it may have been this one.
+        if (notice.server === undefined || notice.server === server) Latch.openUnsafe(book.sign(server))
       })
     ),
     (stop) => Effect.sync(stop)
   )
 })
 
+/** Sees to each server that is away, one at a time and beside the others. */
 const probing = Effect.fnUntraced(function* <R>(wake: Wake<R>, isOneOfMany: boolean) {
   const book = yield* Outages
+  const seenTo = new Set<string>()
+  const seeTo = (server: string) =>
+    Effect.scoped(Effect.andThen(isOneOfMany ? listening(server) : Effect.void, trying(wake, server))).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          seenTo.delete(server)
+          // Someone came to wait for it while this ended.
+          if (book.awayAt(server) !== undefined && book.candidate(server) !== undefined) Latch.openUnsafe(book.trouble)
+        })
+      )
+    )
   while (true) {
     yield* Latch.await(book.trouble)
     yield* Latch.close(book.trouble)
-    yield* Effect.scoped(Effect.andThen(isOneOfMany ? listening : Effect.void, trying(wake)))
+    for (const { server } of book.away) {
+      if (seenTo.has(server)) continue
+      seenTo.add(server)
+      yield* Effect.forkChild(seeTo(server))
+    }
   }
 })
 
