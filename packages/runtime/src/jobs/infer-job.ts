@@ -319,16 +319,10 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const judged =
     form === undefined || answer === undefined ? undefined : yield* judgedAnswer(session, form, answer, pressed)
   const now = yield* Clock.currentTimeMillis
+  const took = { pressed, judged, server: model.serves?.server }
   const end =
     "reply" in outcome
-      ? inferred(
-          session,
-          job,
-          { reply: outcome.reply, server: model.serves?.server, pressed, judged },
-          shown,
-          now,
-          startedAt
-        )
+      ? inferred(session, job, { ...took, reply: outcome.reply }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
   return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
 })
