@@ -44,21 +44,21 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     name: "a form that is not there",
-    args: (at) => ["run", ...fleet, "-p", "x", "--form", join(at, "none.json")],
+    args: (at) => ["run", ...fleet, "--data", join(at, "data"), "-p", "x", "--form", join(at, "none.json")],
     exit: 4,
     code: "no-such-file",
     words: "form"
   },
   {
     name: "a form that is none",
-    args: () => ["run", ...fleet, "-p", "x", "--form", fixture("fleet.ts")],
+    args: (at) => ["run", ...fleet, "--data", join(at, "data"), "-p", "x", "--form", fixture("fleet.ts")],
     exit: 2,
     code: "usage",
     words: "is no JSON Schema"
   },
   {
     name: "a form of many events",
-    args: () => ["run", ...fleet, "--events", "y", "--form", fixture("fleet.ts")],
+    args: (at) => ["run", ...fleet, "--data", join(at, "data"), "--events", "y", "--form", fixture("fleet.ts")],
     exit: 2,
     code: "usage",
     words: "--form"
