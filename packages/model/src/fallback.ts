@@ -224,11 +224,11 @@ const listed = (models: ReadonlyArray<Service>, rests: Rests): Service => {
   const tools = models.every(({ serves }) => serves?.tools === "json") ? ("json" as const) : undefined
   const output = models.some(({ serves }) => serves?.output === "native") ? ("native" as const) : undefined
   const { model, provider } = first?.serves ?? {}
+  const isNamed = model !== undefined && provider !== undefined
+  const serves = isNamed ? { provider, model, ...defined({ tools, output }) } : undefined
   return {
     infer,
-    ...(model === undefined || provider === undefined
-      ? {}
-      : { serves: { provider, model, ...defined({ tools, output }) } }),
+    ...defined({ serves }),
     circuit: circuitOf(models, rests),
     inOrder: { models, dressed: (dressed) => listed(dressed, rests) }
   }

@@ -78,7 +78,7 @@ export interface Judged {
   readonly complaint: string | undefined
 }
 
-export interface JudgeContext {
+interface JudgeContext {
   readonly prompt: Prompt
   readonly nameByWire: ReadonlyMap<string, string>
   readonly usage: Usage

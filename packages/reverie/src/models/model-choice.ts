@@ -6,6 +6,7 @@
 // I3  A choice that can not be meant is refused before anything is opened, with one sentence that says what to write.
 
 import { Embedder, firstOf, Model } from "@reverie/model"
+import { defined } from "@reverie/protocol"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -151,7 +152,7 @@ const offline = Effect.map(
 const server = Effect.fnUntraced(function* (options: Omit<ServerModel, "apiKey"> & Pick<NamedServer, "apiKey">) {
   const { timeoutMs, ...rest } = options
   const { makeOpenAiModel } = yield* Effect.promise(() => import("@reverie/model-openai"))
-  return yield* makeOpenAiModel({ ...rest, ...(timeoutMs === undefined ? {} : { timeoutMillis: timeoutMs }) })
+  return yield* makeOpenAiModel({ ...rest, ...defined({ timeoutMillis: timeoutMs }) })
 })
 
 const named = Effect.fnUntraced(function* (found: NamedServer | undefined) {

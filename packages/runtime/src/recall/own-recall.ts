@@ -31,7 +31,7 @@ export const ownRecall = Effect.fnUntraced(function* (
   return yield* recallFor(viewer, question, {
     ...defined({ kinds, mode }),
     ...options,
-    ...(trusts.length > 0 && { minTrust: Math.max(...trusts) }),
+    ...defined({ minTrust: trusts.length === 0 ? undefined : Math.max(...trusts) }),
     scope
   })
 })
