@@ -30,6 +30,7 @@ const guides: ReadonlyArray<readonly [section: string, names: ReadonlyArray<stri
     "Guides",
     [
       "tools",
+      "answers-in-a-form",
       "approvals",
       "memory",
       "sleep-and-dreams",

@@ -3,6 +3,7 @@
 // B1  The tree itself is never changed. A copy has the sources, and links to the packages that are installed.
 // B2  Only a test that was run and failed kills: a file that can not be loaded, or a run without a test, kills nothing.
 // B3  A test that fails in the copy as it is kills nothing either: each test is run there once before it judges.
+// B4  Tests that drive a running fleet judge first; the others of a row are run where none of those died.
 
 import { spawn } from "node:child_process"
 import {
@@ -21,7 +22,8 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { root, run } from "../check/program.ts"
-import { citationsIn, type Results, rowsIn } from "./citations.ts"
+import { citationsIn, type Results } from "./citations.ts"
+import { drivesFleet, isFleetTest, type Proving, provingIn } from "./proving.ts"
 import { flawOf, type Mutant, mutated } from "./mutants/mutant.ts"
 
 export interface Killed {
@@ -29,6 +31,8 @@ export interface Killed {
   readonly file: string
   /** Tests that died, `file > group > title`; none: it survived. */
   readonly died: ReadonlyArray<string>
+  /** One of them drives a running fleet. */
+  readonly fleet: boolean
   /** Tests that were run. */
   readonly ran: number
   readonly problem?: string
@@ -62,14 +66,13 @@ const copyOf = async (files: ReadonlyArray<string>): Promise<string> => {
   return copy
 }
 
-/** Test files in which a title may cite a row, or that a mutant names. */
-const filesFor = (copy: string, { row, tests = [] }: Mutant, all: ReadonlyArray<string>): ReadonlyArray<string> =>
-  all
-    .filter((file) => file.endsWith(".test.ts"))
-    .filter(
-      (file) =>
-        tests.some((part) => file.includes(part)) || rowsIn(readFileSync(join(copy, file), "utf8")).includes(row)
-    )
+/** Test files in which a title may cite a row, or that a mutant names: those that drive a fleet, and the others. */
+const filesFor = ({ row, tests = [] }: Mutant, proving: Proving): ReadonlyArray<ReadonlyArray<string>> => {
+  const files = proving
+    .filter(({ file, rows }) => rows.has(row) || tests.some((part) => file.includes(part)))
+    .map(({ file }) => file)
+  return [files.filter(drivesFleet), files.filter((file) => !drivesFleet(file))].filter(({ length }) => length > 0)
+}
 
 const testsIn = async (copy: string, files: ReadonlyArray<string>, title?: string): Promise<Results> => {
   const report = join(copy, "mutants.json")
@@ -104,21 +107,22 @@ const outcomesOf = (results: Results, copy: string, row: string, files: Readonly
   return ran.filter(({ test }) => citing.has(test) || files.some((part) => test.split(" > ")[0]?.includes(part)))
 }
 
-/** One mutant in a copy, which is whole again afterwards. */
-const broken = async (
-  copy: string,
-  all: ReadonlyArray<string>,
-  mutant: Mutant,
-  failing: Map<string, ReadonlySet<string>>
-): Promise<Killed> => {
+/** What one mutant is judged in, and by. */
+interface Judging {
+  readonly copy: string
+  readonly proving: Proving
+  /** Tests that fail in the copy as it is, by the row and the files. */
+  readonly failing: Map<string, ReadonlySet<string>>
+}
+
+type Judged = Pick<Killed, "died" | "ran">
+
+/** What dies of a mutant among the tests of some files. */
+const diedIn = async ({ copy, failing }: Judging, mutant: Mutant, files: ReadonlyArray<string>): Promise<Judged> => {
   const { file, row, tests = [] } = mutant
-  const flaw = flawOf(mutant, copy)
-  if (flaw !== undefined) return { row, file, died: [], ran: 0, problem: flaw }
-  const files = filesFor(copy, mutant, all)
-  if (files.length === 0) return { row, file, died: [], ran: 0, problem: "no test cites the row" }
   const title = tests.length > 0 ? undefined : String.raw`(^|[^\w])F\d+`
   const judge = async () => outcomesOf(await testsIn(copy, files, title), copy, row, tests)
-  const judged = [row, ...tests].join(" ")
+  const judged = [row, ...files].join(" ")
   const before =
     failing.get(judged) ?? new Set((await judge()).flatMap((each) => (each.status === "failed" ? [each.test] : [])))
   failing.set(judged, before)
@@ -128,10 +132,27 @@ const broken = async (
     writeFileSync(path, mutated(mutant, source))
     const ran = await judge()
     const died = ran.flatMap(({ status, test }) => (status === "failed" && !before.has(test) ? [test] : []))
-    return { row, file, died, ran: ran.length, ...(ran.length === 0 ? { problem: "no test was run" } : {}) }
+    return { died, ran: ran.length }
   } finally {
     writeFileSync(path, source)
   }
+}
+
+/** One mutant in a copy, which is whole again afterwards. */
+const broken = async (judging: Judging, mutant: Mutant): Promise<Killed> => {
+  const { file, row } = mutant
+  const none: Killed = { row, file, died: [], fleet: false, ran: 0 }
+  const flaw = flawOf(mutant, judging.copy)
+  if (flaw !== undefined) return { ...none, problem: flaw }
+  let ran = 0
+  const parts = filesFor(mutant, judging.proving)
+  for (const files of parts) {
+    const judged = await diedIn(judging, mutant, files)
+    ran += judged.ran
+    if (judged.died.length > 0) return { ...none, died: judged.died, fleet: judged.died.some(isFleetTest), ran }
+  }
+  if (ran > 0) return { ...none, ran }
+  return { ...none, problem: parts.length === 0 ? "no test cites the row" : "no test was run" }
 }
 
 /** All of them, `workers` at a time. `tell` hears of each as it is judged. */
@@ -143,12 +164,13 @@ export const killedBy = async (
   const waiting = [...mutants]
   const all: Array<Killed> = []
   const files = await filesOfTree()
+  const proving = provingIn(root, files)
   const work = async () => {
     const copy = await copyOf(files)
-    const failing = new Map<string, ReadonlySet<string>>()
+    const judging: Judging = { copy, proving, failing: new Map() }
     try {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const killed = await broken(copy, files, next, failing)
+        const killed = await broken(judging, next)
         all.push(killed)
         tell(killed)
       }

@@ -107,6 +107,7 @@ const planted: Readonly<Record<string, string>> = {
   "streams-without-pace": "slow-readers",
   "takes-unread-for-read": "talked-of",
   "templates-unread": "templates-by-http",
+  "timers-unseen-postgres": "reminders-workers",
   "unwatched-at-rest": "directory-removed-at-rest",
   "unwatched-files": "directory-removed",
   "withheld-counts": "model-unwell",

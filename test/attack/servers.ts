@@ -8,6 +8,8 @@ import type { Scene, Server, ServerOptions } from "./scene.ts"
 export interface Deployment {
   readonly database: string
   readonly redis: string
+  /** Redis forgets everything. */
+  readonly emptyRedis: () => Promise<unknown>
   /** Of a process of the fleet in a role. */
   readonly options: (role: string) => ServerOptions
   readonly serve: (role: string) => Promise<Server>
@@ -46,6 +48,7 @@ export const onServers = async <A>(
     return await attack({
       database: postgres.url,
       redis: redis.url,
+      emptyRedis: () => redis.send("FLUSHALL"),
       options,
       serve: (role) => scene.serve(options(role))
     })

@@ -37,8 +37,9 @@ export const kinds: Readonly<Record<string, () => string>> = {
   CJK: () => filled(() => String.fromCharCode(0x4e00 + random(20_000))),
   emoji: () => filled(() => String.fromCodePoint(0x1f600 + random(70))),
   digits: () => filled(signs("0123456789")),
-  spaces: () => " ".repeat(CHARACTERS),
-  "line ends": () => "\n".repeat(CHARACTERS),
+  // A message of nothing but white space says nothing, and is refused.
+  spaces: () => `.${" ".repeat(CHARACTERS - 1)}`,
+  "line ends": () => `.${"\n".repeat(CHARACTERS - 1)}`,
   "a@a@": () => "a@".repeat(CHARACTERS / 2),
   brackets: () => "[".repeat(CHARACTERS / 2) + "]".repeat(CHARACTERS / 2),
   addresses: () => filled((index) => `https://h${index}.example.com/p/${random(1e9)}?q=${random(1e9)}&x=${index} `),

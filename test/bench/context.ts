@@ -6,15 +6,17 @@
 import { type Goal, type Goals } from "@reverie/assistant"
 import {
   append,
+  assemble,
   characterContent,
-  type ContextBuildConfig,
-  contextBuilder,
+  collect,
   countMessage,
-  DEFAULT_BUILD_CONFIG,
+  getContextType,
   goalsContent,
   openPriceBook,
   openWindow,
   type PromptBlock,
+  renderBlock,
+  shownBlocks,
   type UncountedMessage,
   type Window
 } from "@reverie/context"
@@ -33,14 +35,11 @@ interface Size {
 const LARGE: Size = { messages: 10_000, blocks: 30, goals: 200 }
 const SMALL: Size = { messages: 1_000, blocks: 3, goals: 20 }
 
-const LIMITS: ContextBuildConfig["defaultLimits"] = {
-  maxTokens: 300_000,
-  memoryTokens: 12_000,
-  historyTokens: 250_000,
-  reservedResponseTokens: 4_000
-}
-
-const CONFIG: ContextBuildConfig = { ...DEFAULT_BUILD_CONFIG, defaultLimits: LIMITS, maxMessagesCap: 1_000_000 }
+const CONTEXT = getContextType("tick_event")
+const LIMITS = { maxContextTokens: 300_000, reservedResponseTokens: 4_000 }
+const HISTORY_TOKENS = 250_000
+const PERSONA = { persona: "Calm." }
+const BLOCKS = { includeDescriptions: true, includeSchemas: false }
 
 const line = (index: number): string => `Line ${index}: the tide was fair.`
 
@@ -100,7 +99,7 @@ class Subject {
     this.goals = new Map(many(goals, goalOf).map((goal) => [goal.id, goal]))
     this.window = openWindow(
       many(messages, (index) => messageOf(index, this.#count)),
-      LIMITS.historyTokens
+      HISTORY_TOKENS
     )
     this.#next = messages
   }
@@ -109,16 +108,26 @@ class Subject {
   assemble(news: number): void {
     const { blocks, goals } = this
     const messages = many(news, () => messageOf(this.#next++, this.#count))
+    const book = this.#book
+    const { core, working } = shownBlocks(blocks, new Set())
+    const shown = (key: string, some: ReadonlyArray<PromptBlock>) =>
+      book.rendered(key, some, () => ({ pieces: some.map((each) => renderBlock(each, BLOCKS)), separator: "\n\n" }))
     const texts = {
-      character_context: this.#book.rendered("character", [CONFIG], () => characterContent({ persona: "Calm." })),
-      goals: this.#book.rendered("goals", [goals], () => goalsContent(goals))
+      system_prompt: "You keep the berths.",
+      core_blocks: shown("core", core),
+      working_blocks: shown("working", working),
+      character_context: book.rendered("character", [PERSONA], () => characterContent(PERSONA)),
+      goals: book.rendered("goals", [goals], () => goalsContent(goals))
     }
     const built = Result.getOrThrow(
-      contextBuilder(CONFIG, this.#book)
-        .withMemory(blocks)
-        .withMessages(append(this.window, messages))
-        .withTexts(texts)
-        .build()
+      assemble({
+        ...LIMITS,
+        ...collect({ context: CONTEXT, texts, book }),
+        context: CONTEXT,
+        window: append(this.window, messages),
+        history: { maxTokens: HISTORY_TOKENS },
+        count: book.count
+      })
     )
     this.window = built.window
     this.promptTokens = built.report.tokens

@@ -43,6 +43,27 @@ const cases: ReadonlyArray<Case> = [
     words: "exclude"
   },
   {
+    name: "a form that is not there",
+    args: (at) => ["run", ...fleet, "--data", join(at, "data"), "-p", "x", "--form", join(at, "none.json")],
+    exit: 4,
+    code: "no-such-file",
+    words: "form"
+  },
+  {
+    name: "a form that is none",
+    args: (at) => ["run", ...fleet, "--data", join(at, "data"), "-p", "x", "--form", fixture("fleet.ts")],
+    exit: 2,
+    code: "usage",
+    words: "is no JSON Schema"
+  },
+  {
+    name: "a form of many events",
+    args: (at) => ["run", ...fleet, "--data", join(at, "data"), "--events", "y", "--form", fixture("fleet.ts")],
+    exit: 2,
+    code: "usage",
+    words: "--form"
+  },
+  {
     name: "a fleet file that is not there",
     args: (at) => ["run", "--fleet", join(at, "none.ts")],
     exit: 4,
@@ -247,7 +268,7 @@ describe.concurrent("doctor", () => {
     assertFailure(said, 1, "unhealthy", "model")
     const checks = jsonOf(said)["checks"] as ReadonlyArray<{ readonly name: string; readonly fix?: string }>
     const fix = checks.find(({ name }) => name === "model")?.fix ?? ""
-    assert.match(fix, /^MISTRAL_API_KEY is set and no model is chosen, .* write model: "mistral\//)
+    assert.match(fix, /^MISTRAL_API_KEY is set, and no model is chosen: .* write model: "mistral\//)
     assert.notInclude(`${said.stdout}${said.stderr}`, "canary")
   })
 

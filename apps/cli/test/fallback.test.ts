@@ -1,7 +1,7 @@
 import { assert, test } from "vitest"
 import { fixture, run, temporary } from "./command-line.ts"
 
-test("a model that stands in for another one is told of, while it runs and in the ledger", async () => {
+test("a model that stands in for another one is named, while it runs and in the ledger", async () => {
   await using directory = await temporary()
   const at = ["--fleet", fixture("fallback-fleet.ts"), "--data", directory.path]
   const why = "first did not answer (ModelUnavailable: overloaded)"

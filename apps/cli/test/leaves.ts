@@ -1,5 +1,6 @@
 // Leaves: every command of the tree, with arguments that fit it, so that no test has a list of its own to forget one in.
 
+import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
 import { everyCommand, treeOf } from "../src/program.ts"
 import { Stop } from "../src/running/stop.ts"
@@ -32,7 +33,9 @@ const fitting: Readonly<Record<string, string>> = {
   text: "x",
   block: "notes",
   what: "notes",
-  key: "default"
+  key: "default",
+  // It can be read, whatever it holds.
+  file: fileURLToPath(new URL("../package.json", import.meta.url))
 }
 
 /** The arguments that it must have, and texts that it would read from a pipe otherwise. */

@@ -1,8 +1,20 @@
 // `memory`: the form of what is remembered, and the command beside a running fleet.
 
-import type { EntityProfile, Fact, Hit, RecordRow } from "reverie"
+import { join } from "node:path"
+import { openServer } from "@reverie/server"
+import {
+  defineAssistant,
+  defineFleet,
+  type EntityProfile,
+  type Fact,
+  Fleet,
+  type Hit,
+  memoryTools,
+  type RecordRow
+} from "reverie"
 import { assert, describe, test } from "vitest"
 import { dreamsText, factsText, profilesText, recalledText } from "../src/texts/memory-text.ts"
+import { said } from "./in-process.ts"
 import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
 
 const at = Date.UTC(2026, 4, 21, 6, 30)
@@ -76,6 +88,11 @@ describe("memory texts", () => {
 1 memory, searched by fts`
     )
     assert.include(recalledText("desk", { hits: [], mode: "hybrid" }), "desk remembers nothing of it")
+    const kept = { ...hit, metadata: { berth: 9, source: "the\u001b[31m\nbook" } }
+    assert.include(
+      recalledText("desk", { hits: [kept], mode: "fts" }),
+      "\n   berth: 9, source: the book\n   words key; "
+    )
   })
 
   test("facts that hold come first, the others with their reason", () => {
@@ -122,6 +139,31 @@ f0 (superseded: f1, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
 type Fields = { readonly [key: string]: unknown }
 
 describe("memory", () => {
+  test("F92 F119 memory search shows what a passage was put away with, in a store and at a server", async () => {
+    await using place = await temporary()
+    const data = join(place.path, "data")
+    const clerk = defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: memoryTools })
+    await using fleet = await Fleet.open({ fleet: defineFleet({ assistants: [clerk] }), data, model: "offline" })
+    const metadata = { berth: 9, source: "the harbour book" }
+    await fleet.answer("clerk", `/store_memory ${JSON.stringify({ text: "Hansen prefers berth nine.", metadata })}`)
+    await fleet.idle()
+    const server = await openServer({ fleet, role: "all", tokens: [] })
+    try {
+      for (const where of [
+        ["--data", data],
+        ["--url", server.url]
+      ]) {
+        const search = ["memory", "search", "clerk", "Hansen berth", "--kind", "passage", ...where]
+        const told = await said(search)
+        assert.include(told.stdout, "berth: 9, source: the harbour book", told.stderr)
+        const { hits } = JSON.parse((await said([...search, "--json"])).stdout) as { hits: ReadonlyArray<Fields> }
+        assert.deepStrictEqual(hits[0]?.["metadata"], metadata)
+      }
+    } finally {
+      await server.close()
+    }
+  })
+
   test("M1 recalls beside a running fleet, tells what is kept, makes the index anew, and says what is wrong", async () => {
     await using directory = await temporary()
     const at = ["--data", directory.path]

@@ -1,5 +1,6 @@
 // Templates and components by the command line, in a store and at a server, until the next prompt.
 
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
 import { Fleet } from "reverie"
@@ -43,6 +44,43 @@ describe("reverie prompts", () => {
     } finally {
       await server.close()
     }
+  })
+
+  test("F26 F30 a template is cloned, exported to a file and imported from it; undo takes each back", async () => {
+    await using place = await temporary()
+    const data = join(place.path, "data")
+    await (await Fleet.open({ fleet: definition, data, model: "offline" })).close()
+    const prompts = (...args: ReadonlyArray<string>) => said(["prompts", ...args, "--data", data])
+    const told = async (...args: ReadonlyArray<string>) => {
+      const { code, stderr, stdout } = await prompts(...args, "--json")
+      assert.strictEqual(code, 0, stderr + stdout)
+      return JSON.parse(stdout) as Readonly<Record<string, unknown>>
+    }
+    assert.deepInclude(await told("clone", "default", "copy", "--name", "A copy"), { key: "copy", version: 1 })
+    assert.strictEqual((await told("show", "copy")).text, (await told("show", "default")).text)
+    assert.strictEqual((await prompts("clone", "default", "copy")).code, 5)
+    assert.strictEqual((await prompts("export", "none")).code, 4)
+    const file = join(place.path, "copy.json")
+    const exported = await prompts("export", "copy")
+    await writeFile(file, exported.stdout)
+    assert.deepInclude(JSON.parse(exported.stdout), { format: "reverie.prompt-template" })
+    await told("undo", "copy")
+    assert.strictEqual((await prompts("show", "copy")).code, 4)
+    assert.deepInclude(await told("import", file), { key: "copy", version: 3 })
+    const taken = await prompts("import", file)
+    assert.include(taken.stderr, "there is a template copy already")
+    assert.strictEqual(taken.code, 5)
+    assert.strictEqual((await prompts("import", file, "--overwrite", "--expected", "1")).code, 5)
+    assert.deepInclude(await told("import", file, "--overwrite", "--expected", "3"), { key: "copy", version: 4 })
+    const dry = await told("import", file, "--overwrite", "--dry-run")
+    assert.deepInclude(dry, { dryRun: true })
+    // A component goes the same way, and its text becomes a template.
+    await told("write", "weather", "Sunny.", "--component", "--after", "1000")
+    await writeFile(file, (await prompts("export", "weather", "--component")).stdout)
+    await told("rm", "weather", "--component")
+    assert.deepInclude(await told("import", file), { key: "weather", version: 3 })
+    assert.deepInclude(await told("clone", "weather", "sunny", "--component"), { key: "sunny", version: 1 })
+    assert.strictEqual((await told("show", "sunny")).text, "Sunny.")
   })
 
   test("F27 F28 a component is written, moved, deleted and brought back in a store", async () => {

@@ -24,7 +24,7 @@ const named = [
   "memory.show memory.search memory.edit memory.history memory.forget memory.look",
   "queues.ls queues.dead queues.retry queues.discard queues.pause queues.resume queues.drain",
   "approvals.ls approvals.show approvals.approve approvals.deny reminders.ls reminders.set reminders.cancel",
-  "prompts.ls prompts.show prompts.history prompts.write prompts.rm prompts.undo",
+  "prompts.ls prompts.show prompts.history prompts.write prompts.rm prompts.undo prompts.clone prompts.export prompts.import",
   "config.get config.set config.list config.path mcp.serve mcp.tools compactions export import promote backup restore"
 ]
 

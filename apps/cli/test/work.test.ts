@@ -3,7 +3,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
-import { begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
+import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
 
 const fleet = ["--fleet", fixture("fleet.ts")]
 
@@ -164,6 +164,75 @@ describe.concurrent("chat", () => {
       { agent, outcome, reply },
       { agent: "clara", outcome: "answered", reply: "stamp: Stamped will default/clara/1.1.0." }
     )
+  })
+})
+
+describe.concurrent("an answer in a form", () => {
+  const formOf = async (directory: string, code: object): Promise<string> => {
+    const file = join(directory, "form.json")
+    await writeFile(file, JSON.stringify({ type: "object", properties: { code }, required: ["code"] }))
+    return file
+  }
+
+  test("--form prints its JSON alone, by run -p and chat -m, in process and at a server", async () => {
+    await using directory = await temporary()
+    const data = ["--data", join(directory.path, "data")]
+    const form = ["--form", await formOf(directory.path, { type: "number" })]
+    const asked = await run(["run", ...fleet, ...data, "-p", "My code is 17.", ...form])
+    assert.deepInclude(asked, { code: 0, stdout: '{"code":17}\n' })
+    const json = jsonOf(await run(["chat", "clerk", ...fleet, ...data, "-m", "My code is 18.", ...form, "--json"]))
+    assert.deepInclude(json, { agent: "clerk", outcome: "answered", output: { code: 18 } })
+
+    const server = begin(["serve", ...fleet, ...data, "--model", "offline", "--port", "0"])
+    await server.saying("Ctrl-C ends it")
+    const url = /http:\/\/\S+/.exec(server.said())?.[0] ?? ""
+    const there = await run(["chat", "clerk", "--url", url, "-m", "My code is 19.", ...form])
+    assert.deepInclude(there, { code: 0, stdout: '{"code":19}\n' })
+    const refused = await run([
+      "chat",
+      "clerk",
+      "--url",
+      url,
+      "-m",
+      "x",
+      "--json",
+      "--form",
+      await formOf(directory.path, [])
+    ])
+    assert.strictEqual(refused.code, 2, refused.stderr)
+    server.child.kill("SIGINT")
+    await server.ended
+  })
+
+  test("one that never fits fails with what does not, and prints nothing that could be taken for it", async () => {
+    await using directory = await temporary()
+    const form = ["--form", await formOf(directory.path, { type: "string", pattern: "^[a-f]{40}$" })]
+    const args = ["run", ...fleet, "--data", join(directory.path, "data"), "-p", "My code is 17.", ...form]
+    const { code, stderr, stdout } = await run(args)
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    assert.include(
+      stderr,
+      "clerk was not done: its answer has another form than it must have: code: must match pattern"
+    )
+    assertFailure(await run([...args, "--json"]), 1, "answer-failed", "another form than it must have")
+  })
+
+  test("of a definition is printed likewise; a chat at a server goes on after one that never fits", async () => {
+    await using directory = await temporary()
+    const at = ["--fleet", fixture("formed-fleet.ts"), "--data", directory.path]
+    const asked = await run(["run", ...at, "-p", "My code is 17."])
+    assert.deepInclude(asked, { code: 0, stdout: '{"code":17}\n' })
+    const server = begin(["serve", ...at, "--model", "offline", "--port", "0"])
+    await server.saying("Ctrl-C ends it")
+    const url = /http:\/\/\S+/.exec(server.said())?.[0] ?? ""
+    const { code, stderr, stdout } = await run(["chat", "clara", "--url", url], {
+      input: "My code is 17.\n/to clerk\nMy code is 18.\n"
+    })
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stderr, "not done: its answer has another form than it must have: code: must match pattern")
+    assert.include(stdout, '{"code":18}')
+    server.child.kill("SIGINT")
+    await server.ended
   })
 })
 

@@ -174,6 +174,8 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await page.keyboard.press("Enter")
   await page.waitForSelector("[data-hit] [data-lexical]")
   expect(await page.locator("[data-hit] [data-why]").first().innerText()).toContain("words berth")
+  expect(await page.locator("[data-hit='p/passage_1f00'] [data-metadata]").innerText()).toContain("berth: 9, source: ")
+  expect(await page.locator("[data-metadata]").count()).toBe(1)
   expect(tab.wrongs).toEqual([])
   await tab.close()
 })

@@ -50,8 +50,20 @@ test("a story tells every model call, tool and step once, in the order in which 
   }
 })
 
-test("a model that did not answer is told of before the one that stood in for it (S1)", () => {
-  const [view] = page(200).items.filter(({ models }) => models.length === 1)
+test("an answer that was not accepted says why, and a tick without more tries ends in words", () => {
+  const view = page(200).items.find(({ models, tools }) => models.length > 0 && tools.length === 0)
+  if (view === undefined) throw new Error("the fake has no tick that only answers")
+  const models = view.models.map((call) => ({ ...call, ok: true, text: "seven", misfit: "berth: must be number" }))
+  const story = storyOf({ ...view, models, outcome: "misshapen", endedAt: view.beganAt + 1, reply: "seven" })
+  const thought = story.find(({ says }) => says.startsWith("It thought"))
+  expect(thought).toMatchObject({ kind: "failed", quote: "seven" })
+  expect(thought?.says).toMatch(/, and its answer was not accepted \(berth: must be number\)$/)
+  const says = "It had no more tries: its answer has another form than it must have"
+  expect(story.at(-1)).toMatchObject({ kind: "failed", says, quote: "seven" })
+})
+
+test("a model that did not answer is named before the one that stood in for it (S1)", () => {
+  const view = page(200).items.find(({ models }) => models.length === 1)
   const [call] = view?.models ?? []
   if (view === undefined || call === undefined) throw new Error("the fake has no calls")
   const earlier = [{ model: "first", server: "models.example", reason: "ModelUnavailable: refused" }]

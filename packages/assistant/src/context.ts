@@ -72,6 +72,8 @@ export interface AssistantContext {
   /** Model calls that failed in a row for reasons of their own, and tool calls that did; a success of the same kind ends its row. */
   readonly modelFailures: number
   readonly toolFailures: number
+  /** Answers of the tick in hand that had another form than they must have and were asked for again. */
+  readonly repairs: number
 }
 
 /** What a sub-agent is created with. */
@@ -111,7 +113,8 @@ export const creationContext = (settings: Partial<Settings>, subAgentStart?: Sub
   tries: 0,
   outage: null,
   modelFailures: 0,
-  toolFailures: 0
+  toolFailures: 0,
+  repairs: 0
 })
 
 type Change = Partial<AssistantContext>
@@ -139,6 +142,7 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   contextType: event.contextType ?? DEFAULT_CONTEXT_TYPE,
   calls: [],
   dangerousUsed: 0,
+  repairs: 0,
   wakeWanted: false,
   signals: event.signals,
   ...UNTROUBLED,
@@ -196,6 +200,22 @@ export const nextIteration = (context: AssistantContext): Change => ({ iteration
 /** The context in which the calls of a reply are admitted: what pressed while the model was asked counts from them on. */
 export const pressedBy = (context: AssistantContext, { restriction }: InferOutput): AssistantContext =>
   restriction === undefined ? context : { ...context, restriction }
+
+/** Most times that an answer is asked for again in one tick because of its form. */
+const MAX_REPAIRS = 2
+
+/** An answer that has not the form it must have may be asked for again. */
+export const mayRepair = (context: AssistantContext, output: InferOutput): boolean =>
+  output.misshapen === true &&
+  context.repairs < MAX_REPAIRS &&
+  context.iteration < patternNow(pressedBy(context, output)).maxIterations
+
+/** It is asked for again. */
+export const repaired = (context: AssistantContext, output: InferOutput): Change => ({
+  repairs: context.repairs + 1,
+  restriction: pressedBy(context, output).restriction,
+  ...answered()
+})
 
 export const admitted = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): Change => {
   const { calls, dangerousUsed } = admit(requests, patternNow(context), context.dangerousUsed)

@@ -138,7 +138,8 @@ const ContextFields = Schema.Struct({
   tries: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   outage: Schema.NullOr(StoredOutage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   modelFailures: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
-  toolFailures: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+  toolFailures: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+  repairs: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 }) satisfies Schema.Codec<AssistantContext, unknown>
 
 const decodeContext = Schema.decodeUnknownResult(ContextFields, { onExcessProperty: "error" })

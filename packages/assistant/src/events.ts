@@ -37,6 +37,8 @@ export interface InferOutput {
   readonly used?: Amount
   /** What is left of the pattern where the pressure has risen since the tick began. */
   readonly restriction?: Restriction
+  /** It is an answer, and has not the form that it must have. */
+  readonly misshapen?: true
 }
 
 /**

@@ -18,6 +18,8 @@
 //     cure halts at once, with the tick in hand.
 // A4  A model call that has no room in the budget is not made: the tick ends as cut.
 // A5  A sub-agent retires with the end of its first tick.
+// A6  An answer that has not the form it must have is asked for again, twice in a tick at most and within A2; a tick that
+//     has no more tries ends as misshapen.
 // Dreaming and compacting
 // D1  An operation is isolated: its failure, or its being skipped, leads on to the next.
 // D2  A wake-up waits until the step at hand has committed; mail waits in the mailbox until then. The end of the sleep
@@ -30,8 +32,6 @@
 //     or to its pause, whose operation begins to count anew. A halt cuts it off, as it does a dream.
 // D7  An outage of the model is no failure of a step: the same step is tried again after a pause. A dream pauses as it does
 //     where it is paced, until its sleep ends; a compaction waits as long as it takes: its tick needs the same model.
-//
-// The sleep phase that the source documents call "compacting" (journal to semantic memory) is `dreaming.consolidating`.
 
 import type { CallPhase } from "./events.ts"
 import { creationContext } from "./context.ts"
@@ -46,7 +46,7 @@ const COMPACTING = "#assistant.compacting"
 const HALTED = "#assistant.halted"
 const RETIRED = "#assistant.retired"
 
-const endTick = (outcome: "answered" | "slept" | "terminal" | "max-iterations") =>
+const endTick = (outcome: "answered" | "misshapen" | "slept" | "terminal" | "max-iterations") =>
   [{ type: "endTick", params: { outcome } }, "clearTick"] as const
 
 /** The model call has failed, and the tick with it. */
@@ -223,6 +223,8 @@ export const assistantMachine = vocabulary.createMachine({
                 input: {},
                 onDone: [
                   { guard: "hasToolCalls", target: ACTING, actions: "admitCalls" },
+                  { guard: "mayRepairAnswer", target: "affording", actions: ["recordRepair", "nextIteration"] },
+                  { guard: "isMisshapen", target: IDLE, actions: ["recordModelSuccess", ...endTick("misshapen")] },
                   { target: IDLE, actions: ["recordModelSuccess", ...endTick("answered")] }
                 ],
                 onError: [

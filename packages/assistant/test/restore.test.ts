@@ -47,7 +47,8 @@ const laterFields: Fields = {
   tries: 0,
   outage: null,
   modelFailures: 0,
-  toolFailures: 0
+  toolFailures: 0,
+  repairs: 0
 }
 
 describe("decide I3: a snapshot that does not fit is refused", () => {

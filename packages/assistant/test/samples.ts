@@ -23,6 +23,7 @@ import {
   DONE,
   failure,
   message,
+  MISSHAPEN,
   PENDING,
   skipped,
   sleep,
@@ -98,6 +99,7 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
         job,
         [
           ANSWER,
+          MISSHAPEN,
           asking("safe_chain"),
           asking("terminal"),
           asking("dangerous"),
@@ -187,15 +189,15 @@ const agents = ({ account, assignment, subAgents, tick }: Snapshot["context"], s
 
 /** What a state reads of the context. Whatever it does not read is set anew before anything reads it. */
 const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapshot["context"]) => {
-  const { dangerousUsed, dreamNext, errors, iteration, outage, parkMillis, restriction, signals, tries, wakeWanted } =
-    rest
+  const { dangerousUsed, dreamNext, errors, iteration, outage, parkMillis, repairs, restriction, signals, tries } = rest
+  const { wakeWanted } = rest
   const tick = { inTick: envelope !== null, errors, tries }
   if (leaf === "awake.idle" || leaf === "retired") return tick
   if (leaf === "dreaming.pausing") return { ...tick, signals, dreamNext }
   if (leaf.startsWith("dreaming")) return { ...tick, signals, wakeWanted }
   if (leaf === "compacting.parked") return { ...tick, compactingFrom, signals, wakeWanted, phase: outage?.phase }
   if (leaf.startsWith("compacting")) return { ...tick, compactingFrom, signals, wakeWanted }
-  const inTick = { ...tick, calls, dangerousUsed, iteration, restriction }
+  const inTick = { ...tick, calls, dangerousUsed, iteration, repairs, restriction }
   if (leaf === "halted") return envelope === null ? tick : { ...inTick, signals }
   return leaf === "awake.thinking.parked" ? { ...inTick, parkMillis } : inTick
 }

@@ -37,7 +37,7 @@ import {
 } from "./tokens/window.ts"
 import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
 import { fingerprintOf } from "./tokens/price-book.ts"
-import { PLACES } from "./layout/scheme.ts"
+import { FORM_PLACE, PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
 // X1  The longest contents are cut first, to one common length; a content shorter than that is not touched.
@@ -139,6 +139,8 @@ export interface AssembleInput {
   readonly toolTokens?: number
   /** Fingerprint of the offered tools. */
   readonly toolsMark?: string
+  /** What the form costs that the answer must have; it is a part without a message. */
+  readonly formTokens?: number
   readonly count: CountMessage
   /** The kind of context. Without one every part is in. */
   readonly context?: ContextTypeConfig
@@ -167,15 +169,16 @@ interface Section extends Part {
 }
 
 export const assemble = (input: AssembleInput): Result.Result<Assembled, ContextTooSmall> => {
-  const { context, maxContextTokens, opening, reservedResponseTokens, toolTokens = 0 } = input
+  const { context, formTokens = 0, maxContextTokens, opening, reservedResponseTokens, toolTokens = 0 } = input
   const [components, out] = sorted(input.components, context)
   const limit = Math.min(maxContextTokens - reservedResponseTokens, Math.floor(context?.tokenBudget ?? Infinity))
-  const fixed = components.reduce((sum, { tokens }) => sum + tokens, toolTokens + (opening?.tokens ?? 0))
+  const fixed = components.reduce((sum, { tokens }) => sum + tokens, toolTokens + formTokens + (opening?.tokens ?? 0))
   const { hidden, shown } = shownOf(input.window, components, context)
   const { beside = NOTHING_BESIDE } = input
   const fitted = fit(shown, limit - fixed - besideTokens(shown, beside), input)
   if (typeof fitted === "number") return Result.fail(new ContextTooSmall({ limit, needed: fixed + fitted }))
-  const sections = opened(inReadingOrder([...components.map(sectionOf), ...sectionsOf(fitted, beside)]), opening)
+  const read = inReadingOrder([...components.map(sectionOf), ...sectionsOf(fitted, beside), ...formOf(formTokens)])
+  const sections = opened(read, opening)
   const tokens = sections.reduce((sum, section) => sum + section.tokens, toolTokens)
   const none: ReadonlyArray<PromptMessage> = []
   return Result.succeed({
@@ -282,6 +285,9 @@ const sectionOf = ({ id, key, message, tokens }: Component): Section => ({
   tokens,
   wire: [message]
 })
+
+const formOf = (tokens: number): ReadonlyArray<Section> =>
+  tokens === 0 ? [] : [{ ...FORM_PLACE, messages: 0, tokens, wire: [] }]
 
 type Beside = NonNullable<AssembleInput["beside"]>
 

@@ -18,13 +18,13 @@ import {
   sessionMemoryText
 } from "@reverie/assistant"
 import type { BlockPermission, BlockType } from "@reverie/memory"
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, type ToolRule, toolRuleOrder } from "@reverie/protocol"
 import type { Component } from "./layout/component.ts"
 import { contentOverride, type ContextTypeConfig, isIncluded, isLate } from "./layout/context-types.ts"
 import { type Content, fingerprintOf, linesOf, type PriceBook, textOf } from "./tokens/price-book.ts"
 import { type PlaceholderValues, safeRenderTemplate } from "./prompt/template.ts"
 import type { Absent } from "./report.ts"
-import { PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
+import { OPENING_PLACE, PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
 
 /** What was plugged in between the static components. */
 export interface PluggedIn extends Omit<PromptComponent, "isStatic"> {
@@ -119,6 +119,15 @@ const componentOf = (each: PromptComponent | PluggedIn, content: Content, { book
     isData || isLate(each.id) ? "user" : each.role === "user" || each.role === "assistant" ? each.role : "system"
   return book.component({ id: each.id, key: each.key, role }, content)
 }
+
+// Opening: a first message of a user, for a model that wants one before any of an assistant.
+
+const OPENING = "(The conversation goes on.)"
+
+/** Whether a model is known by its name to want a user's words first. */
+export const needsOpening = (model: string): boolean => /gemini/i.test(model)
+
+export const openingOf = (book: PriceBook): Component => book.component({ ...OPENING_PLACE, role: "user" }, OPENING)
 
 // Standing: what is shown beside an event and stays there, so that it is said once and not with every event.
 // T1  A thing is shown again only when it says something else than where it was shown last.
@@ -239,6 +248,33 @@ export const withinMemory = (
       .filter((block) => left.has(block))
       .map(({ label }) => ({ key: `block:${label}`, reason: "over-memory" }))
   }
+}
+
+// ToolRules: the text about the order and number of tool calls (F109, F110).
+// R1  Lines stand in the order start, exit, continue, requires, max, whatever the order of the rules (A30); within a
+//     kind, in the order in which they were given, each once.
+// R2  Without a rule there is no heading either.
+
+const HEADING = "# Tool Execution Rules"
+
+const lineOf = (rule: ToolRule): string => {
+  switch (rule.type) {
+    case "start":
+      return `- Call \`${rule.tool}\` first before any other tools`
+    case "exit":
+      return `- The conversation will end after calling \`${rule.tool}\``
+    case "continue":
+      return `- The conversation will be continued after calling \`${rule.tool}\``
+    case "requires":
+      return `- Call \`${rule.tool}\` only after calling: ${rule.prior.join(", ")}`
+    case "max-calls":
+      return `- Call \`${rule.tool}\` at most ${rule.max} times`
+  }
+}
+
+export const toolRulesText = (rules: ReadonlyArray<ToolRule>): string => {
+  const lines = toolRuleOrder.flatMap((type) => rules.filter((rule) => rule.type === type).map(lineOf))
+  return lines.length === 0 ? "" : [HEADING, "", ...new Set(lines)].join("\n")
 }
 
 // Surroundings: the texts of who an assistant is, what it is after, and what goes on around it.

@@ -11,12 +11,14 @@ export {
   characterContent,
   goalsContent,
   type Marks,
+  needsOpening,
+  openingOf,
   type ShownPart,
   type Standing,
+  toolRulesText,
   unshown
 } from "./collect.ts"
-export { type ContextBuild, type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
-export { contextBuilder, needsOpening, openingOf, toolRulesText } from "./builder.ts"
+export type { ContextBuild } from "./build-config.ts"
 export {
   allowedTools,
   contextIn,
@@ -118,5 +120,4 @@ export {
   type Report,
   type ReportComparison
 } from "./report.ts"
-export { PLACES, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
-export { effectiveMode } from "./search-options.ts"
+export { FORM_PLACE, PLACES, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"

@@ -1,8 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { append, assemble, type AssembleInput, countMessage, openWindow } from "../src/index.ts"
-import { callOf, count, countText, note, result, said, user } from "./histories.ts"
+import {
+  append,
+  assemble,
+  type AssembleInput,
+  countMessage,
+  needsOpening,
+  openingOf,
+  openPriceBook,
+  openWindow
+} from "../src/index.ts"
+import { callOf, count, countText, note, rejected, result, said, user } from "./histories.ts"
 import { component, staticComponents } from "../src/layout/component.ts"
 import { INTERRUPTED, KEPT_SHARE } from "../src/tokens/window.ts"
 
@@ -71,6 +80,46 @@ describe("order", () => {
       "Answer briefly.",
       "a berth?"
     ])
+  })
+
+  it("the form of the answer is a part without a message, and takes room", () => {
+    const history = [user("hello"), said("good day"), user("a berth?")]
+    const without = promptOf(history)
+    const prompt = promptOf(history, { formTokens: 60 })
+    assert.deepStrictEqual(contents(prompt), contents(without))
+    assert.deepStrictEqual(prompt.report.parts.at(-1), { id: 8000, key: "answer_form", messages: 0, tokens: 60 })
+    assert.strictEqual(prompt.report.tokens, without.report.tokens + 60)
+    const limits = { maxContextTokens: without.report.tokens + 60, reservedResponseTokens: 1 }
+    assert.strictEqual(promptOf(history, limits).messages.length, 5)
+    assert.isBelow(promptOf(history, { ...limits, formTokens: 60 }).messages.length, 5)
+  })
+
+  it("why an answer was not accepted is read right behind it, and the event stays the pending one", () => {
+    const why = "Your answer was not accepted: berth: is missing."
+    const history = [user("hello"), rejected("berth 7", why), said("{}"), user("a berth?"), rejected("berth 8", why)]
+    const prompt = promptOf(history)
+    assert.deepStrictEqual(
+      prompt.messages.slice(2).map(({ content, role }) => `${role}: ${content}`),
+      [
+        "user: hello",
+        "assistant: berth 7",
+        `user: ${why}`,
+        "assistant: {}",
+        "user: a berth?",
+        "assistant: berth 8",
+        `user: ${why}`
+      ]
+    )
+    assert.deepStrictEqual(
+      prompt.report.parts.slice(2).map(({ key, messages }) => [key, messages]),
+      [
+        ["conversation_history", 4],
+        ["pending_event", 1],
+        ["tool_result", 2]
+      ]
+    )
+    const wire = prompt.messages.slice(2).reduce((sum, message) => sum + count({ ...message, at: 0 }), 0)
+    assert.strictEqual(wire, prompt.window.tokens)
   })
 
   it("W2 without a user the newest unit is the pending turn", () => {
@@ -245,5 +294,48 @@ describe("price", () => {
       4 + countText("two free") + countText(JSON.stringify(calls))
     )
     assert.strictEqual(countMessage({ ...bare, calls: [] }, countText), countMessage(bare, countText))
+  })
+})
+
+describe("a first message of a user", () => {
+  const opening = openingOf(openPriceBook(count))
+  const orphan = [said("", [callOf("1")]), result("1", "two free"), note("tide")]
+  const system = component({ id: 0, key: "system_prompt", content: "You keep the harbour." }, count)
+  const rolesOf = (...given: Parameters<typeof promptOf>) => promptOf(...given).messages.map(({ role }) => role)
+
+  it("F86 is put in where none would be the first, and nowhere else", () => {
+    const just = { components: [system] }
+    assert.deepStrictEqual(rolesOf(orphan, just), ["system", "assistant", "tool", "system"])
+    assert.deepStrictEqual(rolesOf(orphan, { ...just, opening }), ["system", "user", "assistant", "tool", "system"])
+    assert.deepStrictEqual(rolesOf([user("hello"), said("good day")], { ...just, opening }), [
+      "system",
+      "user",
+      "assistant"
+    ])
+    assert.deepStrictEqual(rolesOf([], { ...just, opening }), ["system", "user"])
+  })
+
+  it("F86 F18 has a place of its own in the order, even before what is plugged in", () => {
+    const plugged = [
+      component({ id: 999, key: "rules", content: "Ready." }, count),
+      component({ id: 1000, key: "character_context", content: "Calm." }, count),
+      component({ id: 1001, key: "answer", content: "Ready.", role: "assistant" }, count)
+    ]
+    const prompt = promptOf([], { components: [system, ...plugged], opening })
+    assert.deepStrictEqual(
+      prompt.report.parts.map(({ id, key }) => [id, key]),
+      [
+        [0, "system_prompt"],
+        [998, "opening"],
+        [999, "rules"],
+        [1000, "character_context"],
+        [1001, "answer"]
+      ]
+    )
+    assert.strictEqual(prompt.messages.find(({ role }) => role !== "system")?.role, "user")
+  })
+
+  it("F86 a model of the kind that wants one is known by its name", () => {
+    assert.deepStrictEqual(["gemini-2.5-pro", "google/Gemini-3", "gpt-5"].map(needsOpening), [true, true, false])
   })
 })

@@ -99,7 +99,15 @@ it("A1 W1 W3 a prompt is the components and then the end of the history, in orde
       assert.deepStrictEqual(kept, history.slice(history.length - kept.length))
       assert.deepStrictEqual(
         prompt.messages.map(({ role, call }) => [role, call]),
-        [...components.map(({ message }) => message), ...kept].map(({ role, call }) => [role, call])
+        [...components.map(({ message }) => message), ...kept].flatMap(({ role, call, ...said }) =>
+          // Behind an answer that was not accepted the model reads why.
+          "rejected" in said
+            ? [
+                [role, call],
+                ["user", undefined]
+              ]
+            : [[role, call]]
+        )
       )
       assert.deepStrictEqual(
         prompt.report.parts.map(({ id }) => id),

@@ -18,6 +18,13 @@ export const user = (content: string, name?: string): Message =>
 export const said = (content: string, calls: ReadonlyArray<ToolCall> = []): Message =>
   priced({ role: "assistant", content, at: 0, ...(calls.length === 0 ? {} : { calls }) })
 
+/** Why the answers of these histories were not accepted. */
+export const UNFIT = "It does not fit."
+
+/** An answer that had another form than it must have. */
+export const rejected = (content: string, why: string): Message =>
+  priced({ role: "assistant", content, rejected: why, at: 0 })
+
 export const result = (call: string, content: string): Message =>
   priced({ role: "tool", content, name: "look", call, at: 0 })
 
@@ -32,7 +39,8 @@ const iteration = fc.record({
   content: text,
   answers: fc.array(fc.record({ content: text, when: fc.constantFrom("now", "now", "now", "late", "never") }), {
     maxLength: 3
-  })
+  }),
+  isRejected: fc.constantFrom(false, false, true)
 })
 
 const tick = fc.record({
@@ -50,8 +58,12 @@ const messagesOf = (
   for (const [place, { content, iterations, opener, stray }] of ticks.entries()) {
     if (opener === "user") messages.push(user(content, "ann"))
     if (opener === "system") messages.push(note(content))
-    for (const [turn, { answers, content }] of iterations.entries()) {
+    for (const [turn, { answers, content, isRejected }] of iterations.entries()) {
       const id = (index: number): string => `${place}.${turn}.${index}`
+      if (isRejected && answers.length === 0) {
+        messages.push(rejected(content, UNFIT))
+        continue
+      }
       messages.push(
         said(
           content,
@@ -74,8 +86,9 @@ export const wholeHistory = fc.array(tick, { maxLength: 12 }).map((ticks) =>
     ticks.map((each) => ({
       ...each,
       stray: false,
-      iterations: each.iterations.map(({ answers, content }) => ({
+      iterations: each.iterations.map(({ answers, content, isRejected }) => ({
         content,
+        isRejected,
         answers: answers.map((answer) => ({ ...answer, when: "now" as const }))
       }))
     }))

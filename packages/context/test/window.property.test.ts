@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { append, assemble, getContextType, openWindow, type Window } from "../src/index.ts"
-import { anyHistory, count } from "./histories.ts"
+import { anyHistory, count, UNFIT } from "./histories.ts"
 import { contextTypes } from "../src/layout/context-types.ts"
 
 /** What a window says of all its units together, computed from each of them. */
@@ -77,7 +77,7 @@ it("A3 A4 in every kind of context calls have their results, and history is in t
         if (Result.isFailure(answer)) return
         const { messages, report, window } = answer.success
         assert.deepStrictEqual(assemble({ ...input, window }), answer)
-        const made = report.interrupted.length
+        const made = report.interrupted.length + messages.filter(({ content }) => content === UNFIT).length
         const left = report.leftOut.reduce((sum, each) => sum + each.messages, 0)
         assert.strictEqual(messages.length - made + left, history.length)
         assert.isAtMost(report.tokens, limit)

@@ -9,7 +9,8 @@ export {
   type BlockRequest,
   type BlockSetting,
   BlockStore,
-  type BlockVersion
+  type BlockVersion,
+  type KeptChange
 } from "./blocks/block-store.ts"
 export { StructuredDocument, loadLoro } from "./blocks/document/document.ts"
 export {
@@ -109,6 +110,9 @@ export {
   type VectorModel,
   Recall,
   type RecallOptions,
+  effectiveMode,
+  type SearchMode,
+  searchModes,
   DEFAULT_RECALL_LIMIT,
   MAX_RECALL_LIMIT,
   type Recalled,

@@ -84,6 +84,8 @@ export interface Hit {
   /** Greater is better; comparable within one answer only. */
   readonly score: number
   readonly why: Why
+  /** What a passage was put away with besides its text; an index has none of it. */
+  readonly metadata?: NonNullable<Passage["metadata"]>
 }
 
 export interface VectorModel {
@@ -144,10 +146,18 @@ export class Recall extends Context.Service<
 
 // Recalled: what someone asks of an assistant's memory, and what comes back.
 
+/** auto: hybrid where there is an embedder with vectors, else fts. */
+export const searchModes = ["auto", "fts", "vector", "hybrid"] as const
+export type SearchMode = (typeof searchModes)[number]
+
+/** How a search is done in fact: what needs an embedder becomes the search for words where there is none (F107). */
+export const effectiveMode = (mode: SearchMode, hasEmbedder: boolean): SearchKind =>
+  hasEmbedder ? (mode === "auto" ? "hybrid" : mode) : "fts"
+
 /** How a question may be asked. Every condition given must hold. */
 export interface RecallOptions {
-  /** auto, the default: hybrid where there is an embedder with vectors, else fts. */
-  readonly mode?: SearchKind | "auto"
+  /** "auto" when not said. */
+  readonly mode?: SearchMode
   /** "shared" when not said. */
   readonly scope?: RecallScope
   /** Most hits; 10 when not said. */

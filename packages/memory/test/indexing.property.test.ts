@@ -193,6 +193,16 @@ describe("what was said around", () => {
     assert.deepStrictEqual([told["m/2/0"], told["m/3/0"]], ["Where is the tug?", ""])
   })
 
+  it("M1 an answer that was not accepted is nothing that was said", () => {
+    const rejected = aMessage("berth seven", { role: "assistant", at: 2, rejected: "It does not fit." })
+    const told = contexts([
+      entryOf(1, "user", "Which berth?"),
+      anEntry({ no: 2, event: { type: "message" }, messages: [rejected] }),
+      entryOf(3, "assistant", "{}")
+    ])
+    assert.sameMembers(Object.keys(told), ["m/1/0", "m/3/0"])
+  })
+
   it("X2 what lies far away is not around, and need not be read back", () => {
     const long = "The harbour master has put the tug on berth nine."
     const apart = [

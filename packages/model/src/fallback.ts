@@ -9,7 +9,8 @@
 // O5  A model that named a time is asked no sooner, and a call is withheld only when it would be by each of them.
 // O6  Where a call may be paid for once (`paidOnce`), no other model is asked after one that may have worked.
 // O7  Text is previewed of one model only: the first that says any.
-// O8  Another model name in the prompt is one of the first model's server, and is said to no other.
+// O8  The form of an answer is said in words to each model that does not read it by itself.
+// O9  Another model name in the prompt is one of the first model's server, and is said to no other.
 
 import { defined, type EarlierModel } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -26,7 +27,7 @@ import {
   ModelUnavailable,
   ReplyUnusable
 } from "./errors.ts"
-import type { Circuit, InferOptions, Model, Prompt } from "./model.ts"
+import { type Circuit, type InferOptions, type Model, type Prompt, withOutputDescribed } from "./model.ts"
 
 type Service = Model["Service"]
 
@@ -193,6 +194,9 @@ const resting = (model: Service, retryAfterMillis: number): CallWithheld => {
   return new CallWithheld({ provider, message, retryAfterMillis })
 }
 
+const promptFor = ({ serves }: Service, prompt: Prompt): Prompt =>
+  serves?.output === "native" ? prompt : withOutputDescribed(prompt)
+
 const listed = (models: ReadonlyArray<Service>, rests: Rests): Service => {
   const infer: Service["infer"] = Effect.fnUntraced(function* (prompt, options) {
     const failed: Array<Failed> = []
@@ -203,7 +207,7 @@ const listed = (models: ReadonlyArray<Service>, rests: Rests): Service => {
       const asked =
         restingMillis > 0
           ? Result.fail(resting(model, restingMillis))
-          : yield* Effect.result(model.infer(index === 0 ? prompt : unnamed, preview(index)))
+          : yield* Effect.result(model.infer(promptFor(model, index === 0 ? prompt : unnamed), preview(index)))
       if (Result.isSuccess(asked)) {
         noteEnd(rests, index, undefined, 0)
         const earlier = failed.map(earlierOf)
@@ -218,10 +222,13 @@ const listed = (models: ReadonlyArray<Service>, rests: Rests): Service => {
   })
   const [first] = models
   const tools = models.every(({ serves }) => serves?.tools === "json") ? ("json" as const) : undefined
+  const output = models.some(({ serves }) => serves?.output === "native") ? ("native" as const) : undefined
   const { model, provider } = first?.serves ?? {}
+  const isNamed = model !== undefined && provider !== undefined
+  const serves = isNamed ? { provider, model, ...defined({ tools, output }) } : undefined
   return {
     infer,
-    ...(model === undefined || provider === undefined ? {} : { serves: { provider, model, ...defined({ tools }) } }),
+    ...defined({ serves }),
     circuit: circuitOf(models, rests),
     inOrder: { models, dressed: (dressed) => listed(dressed, rests) }
   }

@@ -5,11 +5,14 @@ export {
   type Vector,
   type InferOptions,
   Model,
+  type OutputForm,
+  outputText,
   type Prompt,
   type PromptMessage,
   type Reply,
   type ToolOffer,
-  type EmbeddingModel
+  type EmbeddingModel,
+  withOutputDescribed
 } from "./model.ts"
 export * from "./errors.ts"
 export * from "./tokens.ts"

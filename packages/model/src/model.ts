@@ -28,6 +28,14 @@ export interface ToolOffer {
   readonly parameters: { readonly [key: string]: Json }
 }
 
+/** The form that an answer must have. Tools may be called before it is given. */
+export interface OutputForm {
+  /** What the wire calls it. */
+  readonly name: string
+  /** JSON Schema, an object schema. */
+  readonly schema: { readonly [key: string]: Json }
+}
+
 export interface Prompt {
   readonly messages: ReadonlyArray<PromptMessage>
   /** The same list with every call of one assistant, so that a provider's prompt cache knows them. */
@@ -36,6 +44,8 @@ export interface Prompt {
   readonly describesTools?: true
   /** Names of those that may be called now; a call of another one is refused. All of them when absent. */
   readonly allowed?: ReadonlyArray<string>
+  /** For a model that is not known to read it (`serves.output`) the messages say it too (`withOutputDescribed`). */
+  readonly output?: OutputForm
   /** Calls of one key begin alike: a provider that keeps beginnings of prompts looks for them in one place. */
   readonly cacheKey?: string
   /** How many of the messages the next prompt of the same key is expected to begin with. */
@@ -48,6 +58,18 @@ export interface Prompt {
   readonly callPrefix: string
   /** What may be spent is bounded: after a model that may have worked, no other one is asked. */
   readonly paidOnce?: true
+}
+
+/** The form in words, for a model that reads nothing but messages. */
+export const outputText = ({ schema }: OutputForm): string =>
+  `Give your answer as one JSON object that fits this JSON Schema, and write nothing before or after it:\n${JSON.stringify(schema)}`
+
+/** The same prompt, its form said by a last message; one that says it already stays as it is. */
+export const withOutputDescribed = (prompt: Prompt): Prompt => {
+  const { messages, output } = prompt
+  const content = output === undefined ? undefined : outputText(output)
+  if (content === undefined || messages.at(-1)?.content === content) return prompt
+  return { ...prompt, messages: [...messages, { role: "user", content }] }
 }
 
 export interface Reply {
@@ -82,13 +104,15 @@ export class Model extends Context.Service<
     readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
     /**
      * Who answers, and with which model where a prompt names none: for traces and measures. `server`: host and port, as
-     * people learn of it. `tools`: no tool calls are known on its wire, so they are asked for in JSON.
+     * people learn of it. `tools`: no tool calls are known on its wire, so they are asked for in JSON. `output`: it reads the
+     * form of an answer from the prompt by itself.
      */
     readonly serves?: {
       readonly provider: string
       readonly model: string
       readonly server?: string
       readonly tools?: "json"
+      readonly output?: "native"
     }
     /** Absent where every call is sent. */
     readonly circuit?: Circuit

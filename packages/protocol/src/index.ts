@@ -9,11 +9,13 @@ export {
   type Settlement,
   type StepRecord,
   type TickEnd,
-  type TickOutcome
+  type TickOutcome,
+  tickOutcomes
 } from "./records/entry.ts"
 export * from "./mail/envelope.ts"
 export {
   Amount,
+  type AnswerForm,
   type AssignmentEnd,
   AssignmentReport,
   AssignmentRequest,
@@ -27,6 +29,7 @@ export {
   type Lane,
   laneOf,
   LANES,
+  MAX_FORM_CHARS,
   MAX_MESSAGE_CHARS,
   type ReminderNeed,
   ReminderRule
@@ -39,3 +42,4 @@ export { loadWith, PackageMissing } from "./optional-package.ts"
 export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
 export { STATE_VERSION, type AssistantState, type Claim, type Hold, type Pending } from "./records/stored.ts"
 export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./records/stored.ts"
+export { unknownName } from "./unknown-name.ts"

@@ -62,6 +62,8 @@ export type Notice = Base &
         readonly outcome: TickOutcome
         readonly iterations: number
         readonly reply: string
+        readonly output?: Json
+        readonly misfit?: string
       }
     | {
         readonly type: "envelope-settled"

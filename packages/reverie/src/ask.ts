@@ -7,14 +7,15 @@
 //     is not yet an end.
 // I5  Nobody waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
 //     worked on, for a signal that was given, and for a time that is over.
-// I6  What ran out of steps or of budget ends with an outcome of its own, and is no whole answer.
+// I6  What ran out of steps or of budget, or has another form than it must have, ends with an outcome of its own, and is no
+//     whole answer.
+// I7  An answer that was asked for in a form has passed the caller's own schema, whatever was checked before.
 
 import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import {
   type Address,
-  Envelope,
-  ENVELOPE_VERSION,
+  defined,
   type EnvelopeId,
   type Json,
   type Notice,
@@ -23,12 +24,13 @@ import {
   type TenantId,
   type TickOutcome
 } from "@reverie/protocol"
-import { type HostFailure, storedTraceparent } from "@reverie/runtime"
+import type { HostFailure } from "@reverie/runtime"
+import { type ArgumentsOf, checkAnswer, readAnswer, type ToolInput } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import { AnswerFailed, AnswerLate, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import type { AskOptions } from "./fleet-options.ts"
+import { formAsked } from "./letter.ts"
 
 /** What went wrong. `code` is the name of the error class where there is one (`ModelDenied`), else `Failed` or `Halted`. */
 export interface AnswerError {
@@ -37,8 +39,20 @@ export interface AnswerError {
   readonly message: string
 }
 
+/** What can be the form of an answer: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object. */
+export type AnswerSchema = ToolInput
+
+/** The form that is asked for; undefined where any answer will do. */
+export type FormOption = AnswerSchema | undefined
+
+/** What `answer` gives: a text, or what the form makes of it. */
+export type AnswerOf<Form> = [Form] extends [undefined] ? string : ArgumentsOf<Form>
+
+/** What `ask` gives. */
+export type Parts<Form = undefined> = AsyncIterable<Part<[Form] extends [undefined] ? undefined : ArgumentsOf<Form>>>
+
 /** One piece of what comes back for a message; `done`, `stopped`, `failed` and `halted` are the last. */
-export type Part =
+export type Part<Output = undefined> =
   /** A piece of the answer as the model writes it. */
   | { readonly type: "text"; readonly text: string }
   /** A tool call has ended: `content` is what the model reads of it. */
@@ -54,11 +68,14 @@ export type Part =
   /** A person must decide first; the answer comes after `fleet.approve` or `fleet.deny`. */
   | { readonly type: "approval"; readonly approval: string; readonly tool: string; readonly call: string }
   /** The end: the whole answer. */
-  | { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string }
-  /** The end: it ran out of steps (`max-iterations`) or of budget (`cut`); `reply` is what it had said until then. */
+  | Done<Output>
+  /**
+   * The end: it ran out of steps (`max-iterations`) or of budget (`cut`), or its answer has not the form it must have
+   * (`misshapen`); `reply` is what it had said until then.
+   */
   | {
       readonly type: "stopped"
-      readonly outcome: "max-iterations" | "cut"
+      readonly outcome: "max-iterations" | "cut" | "misshapen"
       readonly reply: string
       readonly error: AnswerError
     }
@@ -66,6 +83,14 @@ export type Part =
   | { readonly type: "failed"; readonly error: AnswerError }
   /** The assistant is halted: the answer comes after `fleet.resume`. */
   | { readonly type: "halted"; readonly error: AnswerError }
+
+type Done<Output> = { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string } & ([
+  Output
+] extends [undefined]
+  ? /** The reply as JSON, where the assistant answers in a form by itself. */
+    { readonly output?: Json }
+  : /** What the form makes of the reply. */
+    { readonly output: Output })
 
 /** The name of an error class before its words becomes the code. */
 const errorOf = (reason: string, otherwise: string): AnswerError => {
@@ -89,11 +114,22 @@ const spent = {
   cut: { code: "BudgetSpent", message: "its budget was used up before it was done" }
 } as const
 
+const misshapen = (reply: string, misfit: string): Extract<Part, { readonly type: "stopped" }> => ({
+  type: "stopped",
+  outcome: "misshapen",
+  reply,
+  error: { code: "AnswerMisshapen", message: `its answer has another form than it must have: ${misfit}` }
+})
+
+type TickEnded = Extract<Notice, { readonly type: "tick-ended" }>
+
 /** The end of a tick that did not fail. */
-const endOfTick = (outcome: TickOutcome, reply: string): Part =>
-  outcome === "max-iterations" || outcome === "cut"
+const endOfTick = ({ misfit = "", outcome, output, reply }: TickEnded): Part => {
+  if (outcome === "misshapen") return misshapen(reply, misfit)
+  return outcome === "max-iterations" || outcome === "cut"
     ? { type: "stopped", outcome, reply, error: spent[outcome] }
-    : { type: "done", outcome, reply }
+    : { type: "done", outcome, reply, ...defined({ output }) }
+}
 
 /** What a team has answered. */
 const answerOf = (event: { readonly [key: string]: Json }): Part => {
@@ -125,9 +161,7 @@ const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | u
     case "approval-asked":
       return { type: "approval", approval: notice.approval, tool: notice.tool, call: notice.call }
     case "tick-ended":
-      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam
-        ? undefined
-        : endOfTick(notice.outcome, notice.reply)
+      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam ? undefined : endOfTick(notice)
     case "envelope-settled":
       if (notice.envelope !== envelope) return undefined
       // The end of its tick was told before: this is what was only overheard.
@@ -259,7 +293,7 @@ const haltReasonIn = (record: AssistantRecord | undefined): string | undefined =
 
 /** What asking needs of a fleet. */
 interface Asking extends Pick<Question, "listen" | "onEnd"> {
-  readonly options: AskOptions
+  readonly options: AskOptions<FormOption>
   readonly onBroken: (listener: (address: Address, failure: HostFailure) => void) => () => void
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
   readonly id: Promise<string>
@@ -292,8 +326,36 @@ const leaving =
     }
   }
 
-/** Sends when it is read, and gives the parts. */
-export const asked = (asking: Asking): AsyncIterable<Part> => {
+/** The parts of a question that was asked in a form: their end has what the form makes of the answer, or says what does not fit. */
+async function* formed(
+  parts: AsyncIterable<Part>,
+  output: AnswerSchema,
+  run: Asking["run"]
+): AsyncGenerator<Part<unknown>> {
+  const form = formAsked(output)
+  for await (const part of parts) {
+    if (part.type !== "done") {
+      yield part
+      continue
+    }
+    const { output: json, reply } = part
+    const end = Effect.match(json === undefined ? readAnswer(form, reply) : checkAnswer(form, json), {
+      onSuccess: ({ value }): Part<unknown> => ({ ...part, output: value }),
+      onFailure: (issues) => misshapen(reply, issues.join("; "))
+    })
+    yield await run(end)
+  }
+}
+
+/** Sends when it is read, and gives the parts. The type of a schema says what it makes of an answer. */
+export const asked = <Form extends FormOption>(asking: Asking): Parts<Form> => {
+  const { output } = asking.options
+  const parts = plainly(asking)
+  const form = output === undefined ? parts : { [Symbol.asyncIterator]: () => formed(parts, output, asking.run) }
+  return form as Parts<Form>
+}
+
+const plainly = (asking: Asking): AsyncIterable<Part> => {
   const { id, inspect, listen, newest, onEnd, send, target, tenant } = asking
   // Who never reads must not hear of it as an unhandled rejection.
   id.catch(() => {})
@@ -320,10 +382,14 @@ export const asked = (asking: Asking): AsyncIterable<Part> => {
   }
 }
 
-/** The whole answer. Rejects with AnswerFailed. */
-export const wholeAnswer = async (to: string, parts: AsyncIterable<Part>): Promise<string> => {
-  for await (const part of parts) {
-    if (part.type === "done") return part.reply
+/** The whole answer: what its form makes of it where it was asked for in one, else its text. Rejects with AnswerFailed. */
+export const wholeAnswer = async <Form extends FormOption>(
+  to: string,
+  parts: Parts<Form>,
+  form: Form | undefined
+): Promise<AnswerOf<Form>> => {
+  for await (const part of parts as AsyncIterable<Part>) {
+    if (part.type === "done") return (form === undefined ? part.reply : part.output) as AnswerOf<Form>
     if (part.type !== "failed" && part.type !== "halted" && part.type !== "stopped") continue
     const { code, message } = part.error
     const said = { failed: "could not answer", halted: "is halted", stopped: "gave no whole answer" }[part.type]
@@ -331,68 +397,4 @@ export const wholeAnswer = async (to: string, parts: AsyncIterable<Part>): Promi
     throw new AnswerFailed({ assistant: to, code, message: `${to} ${said}: ${message}`, ...reply })
   }
   throw new AnswerFailed({ assistant: to, code: "NoAnswer", message: `${to} gave no answer` })
-}
-
-// Letter: an event with an address, as a user gives it.
-// L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
-// L2  A half of a surrogate pair in a text becomes U+FFFD: no text in UTF-8 holds one, and no other system would keep it.
-
-export interface Letter {
-  readonly id: string
-  readonly tenant: TenantId
-  readonly to: string
-  readonly from: string
-  readonly event: unknown
-  /** Kept when it is a trace context, passed over when it is not. */
-  readonly traceparent?: string | undefined
-}
-
-const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
-
-const spoken = ["text", "content"] as const
-
-/** A field that no event has, or a text that says nothing: what would be left out or change nothing is refused. */
-const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefined => {
-  const strange = Object.entries(Object(given)).find(
-    ([key, value]) => value !== undefined && !Object.hasOwn(event, key)
-  )
-  if (strange !== undefined)
-    return `an event of the type ${event.type} has no ${JSON.stringify(strange[0].slice(0, 60))}`
-  return event.type === "message" && event.text.trim() === "" ? "the text of the message is empty" : undefined
-}
-
-/** The event with its text well-formed; the same event where it is so already. */
-const wellFormed = (event: unknown): unknown => {
-  if (typeof event !== "object" || event === null) return event
-  const broken = spoken.filter((field) => {
-    const text: unknown = Reflect.get(event, field)
-    return typeof text === "string" && !text.isWellFormed()
-  })
-  return broken.length === 0
-    ? event
-    : {
-        ...event,
-        ...Object.fromEntries(broken.map((field) => [field, String(Reflect.get(event, field)).toWellFormed()]))
-      }
-}
-
-export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInvalid> => {
-  const { event, from, id, tenant, to } = letter
-  const kept = storedTraceparent(letter.traceparent)
-  const trace = kept === undefined ? {} : { traceparent: kept }
-  return decodeEnvelope({
-    v: ENVELOPE_VERSION,
-    id,
-    to: { tenant, assistant: to },
-    from,
-    event: wellFormed(event),
-    hops: 0,
-    ...trace
-  }).pipe(
-    Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })),
-    Result.flatMap((envelope) => {
-      const flaw = flawOfEvent(envelope.event, event)
-      return flaw === undefined ? Result.succeed(envelope) : Result.fail(new EnvelopeInvalid({ message: flaw }))
-    })
-  )
 }

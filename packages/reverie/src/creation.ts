@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { createBlocks } from "./fleet/blocks.ts"
 import type { AssistantDefinition } from "./define-assistant.ts"
-import { envelopeOf } from "./ask.ts"
+import { envelopeOf } from "./letter.ts"
 import type { Profile } from "./opening/deployment.ts"
 
 /** Tells an assistant of its sleep schedule when they are no longer those that it was told. */

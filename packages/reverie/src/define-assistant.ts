@@ -24,15 +24,16 @@ import {
 } from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { Definition, MemoryRequest } from "@reverie/runtime"
-import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
+import { acceptForm, flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { AnswerSchema } from "./ask.ts"
 import { type ContextsOption, contextsOf, flawOfContexts } from "./options/contexts.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 import type { ModelChoice } from "./models/model-choice.ts"
 import { flawOfModels, type ModelOptions } from "./models/models.ts"
-import { assistantShape, flawOfShape } from "./options/shape.ts"
+import { assistantShape, flawOfOptions } from "./options/shape.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./options/sub-agents.ts"
 
 /** What can be said of how an assistant works. Durations are in milliseconds. */
@@ -100,6 +101,11 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
   readonly template?: string
   /** Who it is: manner, voice. A part of the prompt of its own, which sub-agents do not inherit; most need `instructions` alone. */
   readonly persona?: string
+  /**
+   * The form that its answers to messages must have: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object.
+   * One that does not fit is asked for again, twice at most. A form that a message asks for takes its place.
+   */
+  readonly output?: AnswerSchema
   /** What it can do, besides the tools that come with `subAgents`. */
   readonly tools?: ReadonlyArray<Tool>
   /** Model calls that one tick may make, 1 to 100; 5 when left out (the sources' `max_iterations_per_tick`). */
@@ -183,12 +189,6 @@ const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyo
 
 const isSettingName = (name: string): name is keyof AssistantSettings => Object.hasOwn(settingNames, name)
 
-/** The words of `flawOfShape`, as one says it of an assistant. */
-const flawOfOptions = (options: AssistantOptions): string | undefined =>
-  flawOfShape("options", options, assistantShape(settingNames))
-    ?.replace(/^options\./, "its ")
-    .replace(/^options have/, "defineAssistant has")
-
 const flawOfPauses = ({ settings = {} }: AssistantOptions): string | undefined => {
   const { retryMaxMs = DEFAULT_SETTINGS.parkMaxMillis, retryMinMs = 0 } = settings
   return retryMinMs > retryMaxMs
@@ -246,7 +246,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   const id = Option.getOrElse(decodeId(options.id), () =>
     refuse(`assistant ${JSON.stringify(options.id)}`, `its id must have ${ID_FORM}`)
   )
-  const misshapen = flawOfOptions(options)
+  const misshapen = flawOfOptions("defineAssistant", options, assistantShape(settingNames))
   if (misshapen !== undefined) refuse(`assistant "${id}"`, misshapen)
   if (options.instructions.trim() === "") refuse(`assistant "${id}"`, "its instructions are empty")
   const { maxContextTokens = DEFAULT_CONTEXT_TOKENS, maxSteps = DEFAULT_SETTINGS.maxIterations } = options
@@ -256,6 +256,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
+  const form = options.output === undefined ? undefined : acceptForm(options.output)
+  if (typeof form === "string") return refuse(`assistant "${id}"`, form)
   const toolkit = toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop])
   const flaw =
     flawOfRules(options.toolRules ?? [], toolkit.names) ??
@@ -284,6 +286,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       blocks: options.blocks,
       recallScopes: options.recallScopes,
       specialists: options.subAgents?.assistants,
+      output: form,
       model: options.model,
       models: options.models,
       subAgentModel: options.subAgents?.model

@@ -29,6 +29,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type AssistantDefinition, ID_FORM, refuse } from "./define-assistant.ts"
 import { flawOfModel, type ModelChoice } from "./models/model-choice.ts"
+import { any, flawOfOptions, flawOfShape, listOfShape, oneOf, type Shape, text, texts, whole } from "./options/shape.ts"
 
 /** One member of a team. */
 export interface SeatOptions {
@@ -134,6 +135,49 @@ const flawOfPattern = (pattern: TeamPattern, members: ReadonlyArray<TeamMember>)
   }
 }
 
+const memberShape: Shape = { assistant: any, role: any, domain: text, capabilities: texts, model: any }
+
+const type = any
+
+const stageShape: Shape = { member: text, instruction: text, onFailure: any, retries: whole(0), timeoutMs: whole(1) }
+
+/** What may stand in each pattern that has a name. */
+const patternShapes: Readonly<Record<string, Shape>> = {
+  dynamic: { type, selector: any },
+  supervisor: { type, maxRounds: whole(1), fallback: oneOf("fail", "member") },
+  pipeline: {
+    type,
+    stages: listOfShape("stages", () => stageShape)
+  },
+  voting: { type, choices: texts, quorum: any, deadlineMs: whole(1), tieBreaker: any, decider: text },
+  "sleep-time": {
+    type,
+    watcher: text,
+    triggers: listOfShape("triggers", (trigger) => triggerShapes[String(Reflect.get(Object(trigger), "type"))]),
+    instruction: text
+  }
+}
+
+const triggerShapes: Readonly<Record<string, Shape>> = {
+  elapsed: { type, millis: whole(1) },
+  messages: { type, count: whole(1) },
+  pattern: { type, pattern: text }
+}
+
+const teamShape: Shape = {
+  id: text,
+  members: listOfShape("members", () => memberShape),
+  pattern: (pattern) => {
+    if (typeof pattern !== "object" || pattern === null || "begin" in pattern) return undefined
+    const shape = patternShapes[String(Reflect.get(pattern, "type"))]
+    return shape === undefined
+      ? `must be of the type ${Object.keys(patternShapes).join(", ")}, or round-robin`
+      : flawOfShape("pattern", pattern, shape)
+  },
+  answerMs: any,
+  maxAsks: any
+}
+
 const isCount = (count: number | undefined): boolean =>
   count === undefined || (Number.isSafeInteger(count) && count > 0)
 
@@ -178,6 +222,8 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
   const id = Option.getOrElse(decodeId(options.id), () =>
     refuse(`team ${JSON.stringify(options.id)}`, `its id must have ${ID_FORM}`)
   )
+  const misshapen = flawOfOptions("defineTeam", options, teamShape)
+  if (misshapen !== undefined) refuse(`team "${id}"`, misshapen)
   const members = options.members.map(memberOf)
   const flaw = flawOf(options, members)
   if (flaw !== undefined) refuse(`team "${id}"`, flaw)

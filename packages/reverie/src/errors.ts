@@ -100,8 +100,9 @@ export class ReminderInvalid extends Schema.TaggedError<ReminderInvalid>()("Remi
 }
 
 /**
- * An assistant gave no whole answer: its tick failed, it ran out of steps or of budget, or it is halted. `code` is the name of the
- * error behind it, `StepsSpent`, `BudgetSpent` or `Halted`; a halted one answers after `fleet.resume`.
+ * An assistant gave no whole answer: its tick failed, it ran out of steps or of budget, its answer has not the form it must have, or
+ * it is halted. `code` is the name of the error behind it, `StepsSpent`, `BudgetSpent`, `AnswerMisshapen` or `Halted`; a halted one
+ * answers after `fleet.resume`.
  * @example
  * const reply = await fleet.answer("desk", "Hello.").catch((error: unknown) => {
  *   if (error instanceof AnswerFailed) return `no answer: ${error.message}`
@@ -112,7 +113,7 @@ export class AnswerFailed extends Schema.TaggedError<AnswerFailed>()("AnswerFail
   assistant: Schema.String,
   code: Schema.String,
   message: Schema.String,
-  /** What it had said when its steps or its budget ran out. */
+  /** What it had said when its steps or its budget ran out, or what does not fit. */
   reply: Schema.optionalKey(Schema.String)
 }) {
   readonly recovery = "tell-owner" as const

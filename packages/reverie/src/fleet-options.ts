@@ -1,15 +1,30 @@
 // FleetOptions: what a fleet is opened with, and a message sent with.
 // Owns the shapes. Leaves what they do to fleet.ts.
 
-import { type Address, type AssistantId, defined, type Notice } from "@reverie/protocol"
+import { type Address, type AssistantId, defined, type Notice, unknownName } from "@reverie/protocol"
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
+import type { AnswerSchema, FormOption } from "./ask.ts"
 import { flawOfModels, type ModelOptions, type PurposeModels } from "./models/models.ts"
+import type { Deployment } from "./opening/deployment.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
 import { flawOfTeams, type TeamDefinition } from "./define-team.ts"
+import {
+  any,
+  type Check,
+  flag,
+  flawOfOptions,
+  flawOfShape,
+  list,
+  oneOf,
+  type Shape,
+  shaped,
+  text,
+  whole
+} from "./options/shape.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
@@ -37,6 +52,54 @@ export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOpt
   readonly onNotice?: (notice: Notice) => void
 }
 
+const workerShape: Readonly<Record<keyof Required<WorkerSettings>, Check>> = {
+  concurrency: any,
+  leaseMs: any,
+  idleMs: any,
+  sweepMs: any,
+  worker: any,
+  isOneOfMany: any,
+  tenantWeight: any,
+  bound: any
+}
+
+const deploymentShape: Readonly<Record<keyof Required<Deployment>, Check>> = {
+  database: text,
+  password: text,
+  redis: text,
+  name: text
+}
+
+const openingShape: Readonly<Record<keyof Required<FleetOptions>, Check>> = {
+  fleet: any,
+  role: oneOf("all", "api", "worker"),
+  tenant: any,
+  worker: shaped("worker", workerShape),
+  onError: any,
+  onNotice: any,
+  data: text,
+  deployment: shaped("deployment", deploymentShape),
+  model: any,
+  models: any,
+  embedder: any,
+  recall: any,
+  tokenizer: any,
+  durability: oneOf("full", "normal"),
+  maxBytes: any,
+  acceptLoss: flag,
+  tenants: any,
+  prices: any,
+  tracing: any,
+  traceContent: (value) => (typeof value === "boolean" ? undefined : flawOfShape("traceContent", value, tracedShape)),
+  faults: any
+}
+
+const tracedShape: Shape = { maxChars: whole(1) }
+
+/** What is wrong with the options of an opening, in one sentence; undefined when nothing is. */
+export const flawOfOpening = (options: FleetOptions): string | undefined =>
+  flawOfOptions("Fleet.open", options, openingShape)
+
 /** For `fleet.idle`. */
 export interface IdleOptions {
   /** What happens by itself within so many milliseconds is waited for too; 0 when left out. */
@@ -55,10 +118,17 @@ export interface SendOptions {
   readonly traceparent?: string | undefined
   /** The kind of context that a message is handled in; one of the assistant's `contexts`. */
   readonly context?: string | undefined
+  /**
+   * The form that the answer must have: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object. One that does
+   * not fit is asked for again, twice at most. Not of a team.
+   */
+  readonly output?: AnswerSchema | undefined
 }
 
 /** For `ask` and `answer`. */
-export interface AskOptions extends SendOptions {
+export interface AskOptions<Form extends FormOption = undefined> extends SendOptions {
+  /** The form that the answer must have, as in `send`: `done` has what it makes of the answer, and `answer` gives that. */
+  readonly output?: Form | undefined
   /** Ends the waiting, with the reason of the signal; the message stays durable and goes on. */
   readonly signal?: AbortSignal | undefined
   /** Longest waiting, in milliseconds, after which it fails with AnswerLate. No bound when left out. */
@@ -86,12 +156,24 @@ export interface DefineFleetOptions extends Terms, ModelOptions {
   readonly defaultAssistant?: string
 }
 
+const definitionShape: Readonly<Record<keyof Required<DefineFleetOptions>, Check>> = {
+  assistants: list,
+  teams: list,
+  defaultAssistant: text,
+  model: any,
+  models: any,
+  tenants: any,
+  prices: any
+}
+
 /**
  * Describes the assistants and teams of one deployment.
  * @throws FleetDefinitionInvalid with one sentence that names what is wrong
  * @example const office = defineFleet({ assistants: [clerk], prices: { "*": { inputMicros: 250_000, outputMicros: 2_000_000 } } })
  */
 export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
+  const misshapen = flawOfOptions("defineFleet", options, definitionShape)
+  if (misshapen !== undefined) refuse("fleet", misshapen)
   const [first] = options.assistants
   if (first === undefined) return refuse("fleet", "it has no assistants")
   const assistants = [...options.assistants, ...(options.teams ?? [])]
@@ -149,16 +231,23 @@ const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
 
 const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
+const priceShape: Shape = { inputMicros: any, outputMicros: any }
+
 /** What is wrong with terms, in words that follow on a colon; undefined when nothing is. */
 export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | undefined => {
   for (const [tenant, terms] of Object.entries(tenants)) {
     for (const [name, value] of Object.entries(terms)) {
-      if (!Object.hasOwn(knownTerms, name)) return `the tenant "${tenant}" has the unknown limit "${name}"`
+      if (!Object.hasOwn(knownTerms, name)) {
+        return `the tenant "${tenant}" has the unknown limit ${unknownName(name, Object.keys(knownTerms))}`
+      }
       if (!isAmount(value)) return `the ${name} of the tenant "${tenant}" must be a whole number of at least 0`
     }
     if (terms.weight === 0) return `the weight of the tenant "${tenant}" must be at least 1`
   }
-  for (const [model, { inputMicros, outputMicros }] of Object.entries(prices)) {
+  for (const [model, price] of Object.entries(prices)) {
+    const { inputMicros, outputMicros } = price
+    const strange = flawOfShape(`the price of "${model}"`, price, priceShape)
+    if (strange !== undefined) return strange
     if (!isAmount(inputMicros) || !isAmount(outputMicros)) {
       return `the price of "${model}" needs whole numbers of at least 0, inputMicros and outputMicros`
     }

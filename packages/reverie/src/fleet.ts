@@ -21,7 +21,8 @@ import { arrive } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { untilRest } from "./checks/metrics.ts"
-import { asked, envelopeOf, type Part, targetIn, wholeAnswer } from "./ask.ts"
+import { type AnswerOf, asked, type FormOption, type Parts, targetIn, wholeAnswer } from "./ask.ts"
+import { documentAsked, envelopeOf } from "./letter.ts"
 import { bringToLife } from "./creation.ts"
 import type { AskOptions, FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
@@ -33,6 +34,8 @@ import { sharedFleet } from "./opening/shared-fleets.ts"
 import { warmed } from "./opening/warming.ts"
 import { type FleetDeadLetters, openDeadLetters } from "./fleet/dead-letters.ts"
 import {
+  decisionOf,
+  type DecisionOptions,
   type FleetCompactions,
   haltAll,
   openCompactions,
@@ -173,9 +176,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, DefinitionMissing
    * @example const { outcome } = await fleet.send("desk", "The Aurora is late.", { id: "mail-17" })
    */
-  send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
-    const { blocks = [], context } = options
-    const said = defined({ blocks: blocks.length === 0 ? undefined : blocks, context })
+  async send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
+    const { blocks = [], context, output } = options
+    const said = defined({ blocks: blocks.length === 0 ? undefined : blocks, context, output: documentAsked(output) })
     return this.post(to, { type: "message", text, ...said }, options)
   }
 
@@ -196,10 +199,14 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    *   if (part.type === "approval") await fleet.approve("desk", part.approval)
    * }
    */
-  ask(to: string, text: string, options: AskOptions = {}): AsyncIterable<Part> {
+  ask<const Form extends FormOption = undefined>(
+    to: string,
+    text: string,
+    options: AskOptions<Form> = {}
+  ): Parts<Form> {
     const { directory, hub, onBroken, openFleet, teams } = this.#opened
     const id = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
-    return asked({
+    return asked<Form>({
       id,
       options,
       onBroken,
@@ -213,12 +220,16 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /**
-   * The whole answer to one message.
-   * @throws AnswerFailed when it failed, ran out of steps or budget, or the assistant is halted, and whatever `ask` throws
+   * The whole answer to one message: its text, or with `output` what that form makes of it.
+   * @throws AnswerFailed when it failed, ran out of steps or budget, does not fit, or the assistant is halted, and whatever `ask` throws
    * @example const reply = await fleet.answer("desk", "Which berth is free?")
    */
-  answer(to: string, text: string, options: AskOptions = {}): Promise<string> {
-    return wholeAnswer(to, this.ask(to, text, options))
+  answer<const Form extends FormOption = undefined>(
+    to: string,
+    text: string,
+    options: AskOptions<Form> = {}
+  ): Promise<AnswerOf<Form>> {
+    return wholeAnswer<Form>(to, this.ask<Form>(to, text, options), options.output)
   }
 
   /**
@@ -242,13 +253,13 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    * @throws ApprovalUnknown, UnknownAssistant, EnvelopeInvalid
    * @example await fleet.approve("desk", part.approval, { note: "The captain agrees." })
    */
-  approve(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
-    return this.#decide(to, approval, "approved", options)
+  approve(to: string, approval: string, { note, ...options }: DecisionOptions = {}): Promise<Receipt> {
+    return this.#order(to, decisionOf(approval, "approved", note), options)
   }
 
   /** Refuses a tool call that waits for a person; the model reads the note. @throws ApprovalUnknown, UnknownAssistant */
-  deny(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
-    return this.#decide(to, approval, "denied", options)
+  deny(to: string, approval: string, { note, ...options }: DecisionOptions = {}): Promise<Receipt> {
+    return this.#order(to, decisionOf(approval, "denied", note), options)
   }
 
   /** Stops an assistant where it stands, with its tick in hand: its tools are aborted. @throws UnknownAssistant */
@@ -379,15 +390,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   #order(to: string, event: Event, options: OrderOptions): Promise<Receipt> {
     return this.post(to, event, { from: "person", ...options })
-  }
-
-  #decide(
-    to: string,
-    approval: string,
-    decision: "approved" | "denied",
-    { note, ...options }: OrderOptions & { readonly note?: string }
-  ): Promise<Receipt> {
-    return this.#order(to, { type: "approval", approval, decision, ...defined({ note }) }, options)
   }
 
   #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {

@@ -60,6 +60,7 @@ export type {
   BlockVersion,
   BlockView,
   Hit,
+  KeptChange,
   MemoryKind,
   Passage,
   Recalled,
@@ -114,7 +115,7 @@ export {
   explainRecall
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
-export type { AnswerError, Part } from "./ask.ts"
+export type { AnswerError, AnswerOf, AnswerSchema, FormOption, Part, Parts } from "./ask.ts"
 export type { Blocks, EditOptions } from "./fleet/blocks.ts"
 export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"

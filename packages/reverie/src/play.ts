@@ -7,7 +7,7 @@
 import { type Event, isJsonObject, type Json, laneOf, parseJson, type TenantId } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { Fleet } from "./fleet.ts"
-import { envelopeOf, type Letter } from "./ask.ts"
+import { envelopeOf, type Letter } from "./letter.ts"
 import type { FleetDefinition } from "./fleet-options.ts"
 
 // Script: a written course of events, one JSON object a line.

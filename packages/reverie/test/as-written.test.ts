@@ -8,11 +8,14 @@ import {
   defineAssistant,
   DefinitionMissing,
   defineFleet,
+  defineTeam,
   defineTool,
   EnvelopeInvalid,
   Fleet,
+  FleetDefinitionInvalid,
   IdReused,
-  type SendOptions
+  type SendOptions,
+  type TeamPattern
 } from "../src/index.ts"
 import { aDirectory, all, calling, failureOf, gate, openFleet } from "./rig.ts"
 
@@ -99,6 +102,116 @@ describe("what a user sends", () => {
     assert.strictEqual(await answer, "Signed.")
     assert.strictEqual((await fleet.approve("desk", approval, { id: "yes" })).outcome, "duplicate")
     assert.instanceOf(await failureOf(fleet.deny("desk", approval)), ApprovalUnknown)
+  })
+})
+
+describe("what a user defines", () => {
+  const desk = defineAssistant({ id: "desk", instructions: "You are under test." })
+  const team = { id: "council", members: [{ assistant: desk }], pattern: "round-robin" } as const
+  const tool = { name: "look", description: "Looks.", run: () => "seen" }
+  const pattern = (more: object) => () => defineTeam({ ...team, pattern: more as TeamPattern })
+
+  it.each<readonly [string, () => unknown, string]>([
+    [
+      "defineFleet",
+      () => defineFleet({ assistents: [desk] } as never),
+      'fleet: defineFleet has no "assistents"; there are assistants, teams, defaultAssistant, model, models, tenants, prices; did you mean "assistants"?'
+    ],
+    [
+      "a price",
+      () =>
+        defineFleet({
+          assistants: [desk],
+          prices: { "*": { inputMicros: 1, outputMicros: 1, cacheMicros: 1 } as never }
+        }),
+      'fleet: the price of "*" has no "cacheMicros"; there are inputMicros, outputMicros'
+    ],
+    [
+      "a limit of a tenant",
+      () => defineFleet({ assistants: [desk], tenants: { north: { callsPerMinut: 1 } as never } }),
+      'fleet: the tenant "north" has the unknown limit "callsPerMinut"; there are callsPerMinute, callsPerDay'
+    ],
+    [
+      "defineTeam",
+      () => defineTeam({ ...team, answerMillis: 5 } as never),
+      'team "council": defineTeam has no "answerMillis"; there are id, members, pattern, answerMs, maxAsks; did you mean "answerMs"?'
+    ],
+    [
+      "a member",
+      () => defineTeam({ ...team, members: [{ assistant: desk, rol: "member" } as never] }),
+      'team "council": its members have no "rol"; there are assistant, role, domain, capabilities, model; did you mean "role"?'
+    ],
+    [
+      "a pattern",
+      pattern({ type: "voting", quorom: 1 }),
+      'team "council": its pattern has no "quorom"; there are type, choices, quorum, deadlineMs, tieBreaker, decider; did you mean "quorum"?'
+    ],
+    [
+      "a stage",
+      pattern({ type: "pipeline", stages: [{ member: "desk", retry: 2 }] }),
+      'team "council": its pattern.stages have no "retry"; there are member, instruction, onFailure, retries, timeoutMs'
+    ],
+    [
+      "a trigger",
+      pattern({ type: "sleep-time", watcher: "desk", triggers: [{ type: "messages", counts: 2 }] }),
+      'team "council": its pattern.triggers have no "counts"; there are type, count; did you mean "count"?'
+    ],
+    [
+      "defineTool",
+      () => defineTool({ ...tool, timeout: 5 } as never),
+      'tool "look": it has no "timeout"; there are name, description, input, needsApproval, final, background, timeoutMs, '
+    ],
+    [
+      "the cache of a tool",
+      () => defineTool({ ...tool, cache: { scope: "ttl", ttlMillis: 5, ttlMs: 5 } as never }),
+      'tool "look": its cache has no "ttlMillis"; there are scope, ttlMs'
+    ],
+    [
+      "the process of a tool",
+      () => defineTool({ ...tool, isolate: { memoryMB: 64 }, run: new URL("file:///look.js") } as never),
+      'tool "look": its isolate has no "memoryMB"; there are memoryMb; did you mean "memoryMb"?'
+    ]
+  ])("judged J4 a name that %s does not have is refused with the nearest that it has", (_, define, sentence) => {
+    assert.throws(define, new RegExp(sentence.replaceAll(/[.*?"()]/g, "\\$&")))
+  })
+
+  it.each<readonly [string, object, string]>([
+    [
+      "an option",
+      { dat: ":memory:" },
+      'fleet: Fleet.open has no "dat"; there are fleet, role, tenant, worker, onError, onNotice, data, deployment, model, '
+    ],
+    ["its meaning", { dat: ":memory:" }, 'did you mean "data"?'],
+    [
+      "the worker",
+      { worker: { leaseMillis: 5 } },
+      'fleet: its worker has no "leaseMillis"; there are concurrency, leaseMs'
+    ],
+    [
+      "the deployment",
+      { deployment: { databse: "x" } },
+      'fleet: its deployment has no "databse"; there are database, '
+    ],
+    [
+      "tracing",
+      { traceContent: { maxChar: 5 } },
+      'fleet: its traceContent has no "maxChar"; there are maxChars; did you'
+    ],
+    ["a role", { role: "wroker" }, 'fleet: its role must be all, api or worker, and is "wroker"'],
+    ["durability", { durability: "none" }, 'fleet: its durability must be full or normal, and is "none"']
+  ])("judged J4 %s that Fleet.open does not have is refused, and nothing is opened", async (_, options, sentence) => {
+    const fleet = defineFleet({ assistants: [desk] })
+    const failure = await failureOf(Fleet.open({ fleet, data: ":memory:", model: "offline", ...options }))
+    assert.instanceOf(failure, FleetDefinitionInvalid)
+    assert.include(failure.message, sentence)
+  })
+
+  it("judged J4 what is undefined was left out, and a pattern of one's own has what it likes", async () => {
+    const own = { name: "own", type: "voting", more: 1, begin: () => ({ asks: [] }), answered: () => ({ asks: [] }) }
+    assert.strictEqual(defineTeam({ ...team, pattern: own as never }).team.pattern.name, "own")
+    const fleet = defineFleet({ assistants: [desk], teams: undefined, other: undefined } as never)
+    await (await Fleet.open({ fleet, data: ":memory:", model: "offline", nothing: undefined } as never)).close()
+    assert.strictEqual(defineTool({ ...tool, more: undefined } as never).name, "look")
   })
 })
 

@@ -319,3 +319,35 @@ describe("blocks of a fleet", () => {
     assert.deepStrictEqual(await run(), { before: false, after: true, text: "Name: Ann." })
   }, 30_000)
 })
+
+describe("blocks among memories", () => {
+  const ids = async (fleet: Fleet, id: string, question: string, scope: "own" | "shared" | "fleet" = "shared") =>
+    (await fleet.memory.recall(id, question, { kinds: ["block"], scope })).hits.map(({ entry }) => entry.id)
+
+  it("B1 B2 F89 a block is found as it is now, by whom it was given to, and by no one when it is gone", async () => {
+    await using fleet = await openFleet()
+    const blocks = fleet.blocks
+    const { block } = await blocks.create({
+      owner: "desk",
+      label: "rope",
+      type: "archival",
+      content: "The rope is tarred."
+    })
+    const hit = [`b/${block}`]
+    assert.deepStrictEqual(await ids(fleet, "desk", "tarred rope"), hit)
+    assert.deepStrictEqual(await ids(fleet, "clerk", "tarred rope", "fleet"), [])
+    await blocks.edit(block, { op: "append_text", text: " The anchor is rusty." })
+    assert.deepStrictEqual(await ids(fleet, "desk", "rusty anchor"), hit)
+    await blocks.share(block, "clerk", "ReadOnly")
+    await fleet.memory.recall("desk", "anything")
+    assert.deepStrictEqual(await ids(fleet, "clerk", "rusty anchor"), hit)
+    assert.deepStrictEqual(await ids(fleet, "clerk", "rusty anchor", "own"), [])
+    // No one has told the index yet: what it holds is looked up before it is shown.
+    await blocks.unshare(block, "clerk")
+    assert.deepStrictEqual(await ids(fleet, "clerk", "rusty anchor"), [])
+    await fleet.memory.rebuild("desk")
+    assert.deepStrictEqual(await ids(fleet, "desk", "rusty anchor"), hit)
+    await blocks.delete(block)
+    assert.deepStrictEqual(await ids(fleet, "desk", "rusty anchor"), [])
+  })
+})

@@ -109,6 +109,37 @@ describe("what a definition says of its prompts", () => {
     assert.match(shown, /# Lately\n- \S+ look\n- \S+ tick 1 ended: answered/)
   })
 
+  test("F110 rules of tools stand under their heading, in the order of the sources, each once", async () => {
+    const { prompts, says } = heard()
+    const tools = ["context", "send_message", "search", "api_request"].map((name) =>
+      defineTool({ name, description: name, run: () => "Done." })
+    )
+    const toolRules: AssistantOptions["toolRules"] = [
+      { type: "max-calls", tool: "api_request", max: 3 },
+      { type: "requires", tool: "api_request", prior: ["context", "search"] },
+      { type: "continue", tool: "search" },
+      { type: "exit", tool: "send_message" },
+      { type: "start", tool: "context" },
+      { type: "continue", tool: "search" }
+    ]
+    await using fleet = await openFleet({ says, tools, assistant: { toolRules } })
+    await fleet.answer("desk", "Hello.")
+    assert.deepStrictEqual(
+      textsOf(prompts).filter((text) => text.startsWith("# Tool Execution Rules")),
+      [
+        [
+          "# Tool Execution Rules",
+          "",
+          "- Call `context` first before any other tools",
+          "- The conversation will end after calling `send_message`",
+          "- The conversation will be continued after calling `search`",
+          "- Call `api_request` only after calling: context, search",
+          "- Call `api_request` at most 3 times"
+        ].join("\n")
+      ]
+    )
+  })
+
   test("what is no setting of a prompt is refused in one sentence", () => {
     const define = (prompt: object) => () =>
       defineAssistant({ id: "desk", instructions: "You are under test.", prompt })

@@ -49,7 +49,7 @@ const steps = (life: ReturnType<typeof live>, kind: string, name = "ada") =>
 const EARLIER = [{ model: "first", server: "first:1", reason: "ModelUnavailable: no answer" }]
 
 describe("a list of models", () => {
-  it("O1 an outage of the first halts and parks nobody, and the entry says who answered, and why not the first", () => {
+  it("O1 an outage of the first halts and parks no one, and the entry says who answered, and why not the first", () => {
     const first = failing("first", () => down)
     const second = failing("second", () => undefined)
     const life = live({ model: firstOf([first.model, second.model]) })
@@ -67,7 +67,7 @@ describe("a list of models", () => {
     }
   })
 
-  it("a tool that may not run twice runs once, whoever has asked for it", () => {
+  it("a tool that may not run twice runs once, no matter which model has asked for it", () => {
     let isFirst = true
     const marks: Array<string> = []
     const act: Script = (prompt) =>

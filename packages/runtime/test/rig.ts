@@ -103,12 +103,7 @@ export interface LifeOptions {
   readonly worker?: Partial<WorkerSettings>
 }
 
-export interface Sending {
-  readonly id?: string
-  readonly to?: string
-  readonly from?: string
-  readonly hops?: number
-}
+export type Sending = Partial<Readonly<Record<"id" | "to" | "from", string>>> & { readonly hops?: number }
 
 const MAX_STEPS = 500_000
 /** Far longer than anything here takes that ends by itself. */

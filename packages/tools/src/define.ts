@@ -5,7 +5,7 @@
 // I3  A tool that runs in a process of its own names a module: a function cannot be sent there.
 
 import type { BlockView } from "@reverie/memory"
-import { defined, type Json, type ToolCategory } from "@reverie/protocol"
+import { defined, type Json, type ToolCategory, unknownName } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { ToolOffer } from "@reverie/model"
@@ -227,10 +227,30 @@ const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
+const basics = [
+  "name",
+  "description",
+  "input",
+  "needsApproval",
+  "final",
+  "background",
+  "timeoutMs",
+  "idempotent"
+] as const
+const known = [...basics, "usesRecords", "cache", "isolate", "run"] satisfies ReadonlyArray<keyof AnyDefinition>
+
+/** A name that an object of the user has and none such has, in words that follow on it. */
+const strangeIn = (given: object, names: ReadonlyArray<string>): string | undefined => {
+  const strange = Object.entries(given).find(([name, value]) => value !== undefined && !names.includes(name))
+  return strange === undefined ? undefined : `has no ${unknownName(strange[0], names)}`
+}
+
 const flawOf = (definition: AnyDefinition): string | undefined => {
   const { cache, description, idempotent, name, timeoutMs } = definition
   if (typeof name !== "string" || !TOOL_NAME.test(name)) return `its name must ${TOOL_NAME_FORM}`
   if (typeof description !== "string" || description.trim() === "") return "it needs a description to be chosen by"
+  const strange = strangeIn(definition, known)
+  if (strange !== undefined) return `it ${strange}`
   const flaw = flawOfRun(definition) ?? flawOfKind(definition)
   if (flaw !== undefined) return flaw
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
@@ -274,6 +294,8 @@ const flawOfRun = ({ isolate = false, run, usesRecords }: AnyDefinition): string
 const flawOfIsolate = (isolate: unknown): string | undefined => {
   if (isolate === true) return undefined
   if (typeof isolate !== "object" || isolate === null) return "its isolate must be true, or { memoryMb }"
+  const strange = strangeIn(isolate, ["memoryMb"])
+  if (strange !== undefined) return `its isolate ${strange}`
   const { memoryMb = MIN_MEMORY_MB }: { readonly memoryMb?: unknown } = isolate
   return typeof memoryMb === "number" && Number.isInteger(memoryMb) && memoryMb >= MIN_MEMORY_MB
     ? undefined
@@ -281,6 +303,8 @@ const flawOfIsolate = (isolate: unknown): string | undefined => {
 }
 
 const flawOfCache = (cache: CachePolicy, definition: AnyDefinition): string | undefined => {
+  const strange = strangeIn(typeof cache === "object" ? (cache ?? {}) : {}, ["scope", "ttlMs"])
+  if (strange !== undefined) return `its cache ${strange}`
   const { scope, ttlMs }: { readonly scope?: unknown; readonly ttlMs?: unknown } = cache ?? {}
   if (scope !== "tick" && scope !== "session" && scope !== "ttl") {
     return "its cache must have the scope tick, session or ttl"

@@ -25,6 +25,7 @@ export {
   toolkitOf
 } from "./define.ts"
 export type { ArgumentsOf, FromJsonSchema, ToolInput } from "./schema/input.ts"
+export { acceptForm, checkAnswer, type Form, formOf, readAnswer, rejectionOf } from "./schema/form.ts"
 export { openLoop, type RecordAccess, delegateToolNames, delegateTools, type Post } from "./sending/sends.ts"
 export { memoryTools, explainRecall } from "./memory/memory-tools.ts"
 export { updateEntityObservationTool, addJournalEntryTool } from "./self/journal-tools.ts"

@@ -152,7 +152,7 @@ describe("define I2: a plain function becomes a tool", () => {
       assert.strictEqual(yield* contentOf(twin("two", "number"), { a: 1 }), "two")
       const broken = { type: "object", properties: { a: { type: "string", maxLength: "long" } } }
       const tool = defineTool({ name: "broken", ...described, input: broken, run: () => assert.fail("ran") })
-      assert.include(yield* contentOf(tool, { a: "x" }), "the tool's own schema is wrong")
+      assert.include(yield* contentOf(tool, { a: "x" }), "the schema itself is wrong")
     })
   )
 

@@ -85,13 +85,13 @@ export const blockMutants: ReadonlyArray<Mutant> = [
   },
   {
     row: "F102",
-    file: document,
-    find: "    return this.#doc.subscribe(({ by, origin }) => {",
-    put: '    return this.#doc.subscribe(({ by, origin }) => {\n      if (by === "local") return'
+    file: "packages/memory/src/blocks/keeper.ts",
+    find: "if (isNew && change.changed) {",
+    put: "if (!isNew && change.changed) {"
   },
   {
     row: "F107",
-    file: "packages/context/src/search-options.ts",
+    file: "packages/memory/src/recall.ts",
     find: `hasEmbedder ? (mode === "auto" ? "hybrid" : mode) : "fts"`,
     put: `hasEmbedder ? (mode === "auto" ? "vector" : mode) : "fts"`
   },

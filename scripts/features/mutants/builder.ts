@@ -27,8 +27,8 @@ export const builderMutants: ReadonlyArray<Mutant> = [
   {
     row: "F103",
     file: blocks,
-    find: "includeSchemas: prompt.includeSchemas ?? DEFAULT_BUILD_CONFIG.includeSchemas",
-    put: "includeSchemas: DEFAULT_BUILD_CONFIG.includeSchemas"
+    find: "includeSchemas: prompt.includeSchemas ?? false",
+    put: "includeSchemas: false"
   },
   {
     row: "F104",
@@ -44,14 +44,14 @@ export const builderMutants: ReadonlyArray<Mutant> = [
   },
   {
     row: "F110",
-    file: "packages/context/src/builder.ts",
+    file: "packages/context/src/collect.ts",
     find: "toolRuleOrder.flatMap((type) => rules.filter((rule) => rule.type === type).map(lineOf))",
     put: "rules.map(lineOf)"
   },
   {
     row: "F111",
     file: "packages/runtime/src/jobs/infer-job.ts",
-    find: "return seeing(end, report, patternShown(session, pressed), session.recollection.ids)",
+    find: "return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))",
     put: "return end"
   },
   {

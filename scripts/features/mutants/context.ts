@@ -68,7 +68,13 @@ export const contextMutants: ReadonlyArray<Mutant> = [
     find: `["noop", "add_journal_entry", "update_entity_observation"]`,
     put: `["noop", "add_journal_entry", "update_entity_observation", "review_journal"]`
   },
-  { row: "F13", file: types, find: "allowsMultiTool: false\n", put: "allowsMultiTool: true\n" },
+  {
+    row: "F13",
+    file: types,
+    find: `executionMode: "single_action",\n    maxIterations: 1,\n    allowsMultiTool: false\n`,
+    put: `executionMode: "react_loop",\n    maxIterations: 1,\n    allowsMultiTool: true\n`
+  },
+  { row: "F13", file: types, find: "allowsSubAgents: false\n", put: "allowsSubAgents: true\n" },
   { row: "F14", file: collecting, find: "if (override !== null) return filled(override)", put: "" },
   {
     row: "F15",
@@ -161,7 +167,12 @@ export const contextMutants: ReadonlyArray<Mutant> = [
     find: "changedComponent(present, { content }, now)",
     put: "changedComponent(present, {}, now)"
   },
-  { row: "F30", file: templates, find: "if (value !== undefined && !overwrite)", put: "if (false)" },
+  {
+    row: "F30",
+    file: "packages/context/src/prompt/store/exchange.ts",
+    find: "if (present.value !== undefined && !overwrite)",
+    put: "if (false)"
+  },
   {
     row: "F31",
     file: definition,

@@ -54,7 +54,7 @@ export const extractionMutants: ReadonlyArray<Mutant> = [
     row: "F106",
     file: "packages/context/src/compaction/split.ts",
     find: "const kept = turns.filter((turn) => turn.isOpen || (turn === around && turn.hasCalls))",
-    put: "const kept = turns.filter((turn) => turn === around && turn.hasCalls)"
+    put: "const kept = turns.filter((turn) => turn.isOpen)"
   },
   {
     row: "F113",

@@ -169,11 +169,12 @@ export class Backend implements AsyncDisposable {
     return { journal, fact: facts, entity: profiles, passage: passages, dream: dreams, compaction: compactions }
   }
 
-  async recall(id: string, question: string, options: RecallOptions): Promise<Recalled> {
-    const { kinds, limit = 10, mode, scope } = options
-    const query = { q: question, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
+  async recall(id: string, q: string, { kinds, limit = 10, mode, scope }: RecallOptions): Promise<Recalled> {
+    const query = { q, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
     const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
-    const hits = items.map(({ because: _, owner, score, why, ...entry }) => ({ owner, score, why, entry }))
+    const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) => {
+      return { owner, score, why, entry, ...defined({ metadata }) }
+    })
     return { hits: hits as unknown as Recalled["hits"], ...found }
   }
 
@@ -350,8 +351,7 @@ export class Backend implements AsyncDisposable {
 
   /** Resolves when the assistant has come to rest on what it was told, as far as it comes by itself. */
   async rest(id: string): Promise<void> {
-    const { rest } = this.#transport
-    if (rest !== undefined) return rest()
+    if (this.#transport.rest !== undefined) return this.#transport.rest()
     while (!(await this.#isAtRest(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
   }
 

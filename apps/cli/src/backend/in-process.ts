@@ -7,7 +7,7 @@
 
 import { mountInProcess } from "@reverie/server/in-process"
 import { defined } from "@reverie/protocol"
-import type { FleetDefinition } from "reverie"
+import type { FleetDefinition, Part } from "reverie"
 import { FleetReader } from "reverie/look"
 import { CommandFailed } from "../failure.ts"
 import type { Host } from "../host.ts"
@@ -41,7 +41,8 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
     explained: (error) => error,
     ask: (id, text, question) => {
       if (fleet === undefined) throw new CommandFailed("unexpected", "a look was asked to change something")
-      return fleet.ask(id, text, question)
+      // What a JSON Schema makes of an answer is JSON.
+      return fleet.ask(id, text, question) as AsyncIterable<Part>
     },
     rest: async () => host?.fleet.idle(),
     within: (work, timeoutMillis) =>

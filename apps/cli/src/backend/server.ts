@@ -3,6 +3,7 @@
 // C1  The token stands in the header of requests to this server and nowhere else: no redirect is followed.
 // W1  A stream that breaks is asked again from the last event that was read, so that nothing is lost and nothing comes twice.
 
+import { defined, type Json } from "@reverie/protocol"
 import { Access, Api } from "@reverie/server/api"
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import * as Effect from "effect/Effect"
@@ -40,7 +41,11 @@ const awayIn = (value: unknown): Part => {
 type StopOutcome = Extract<Part, { readonly type: "stopped" }>["outcome"]
 
 /** What the SDK calls an end before it was done. */
-const stopCodes: Readonly<Record<StopOutcome, string>> = { "max-iterations": "StepsSpent", cut: "BudgetSpent" }
+const stopCodes: Readonly<Record<StopOutcome, string>> = {
+  "max-iterations": "StepsSpent",
+  cut: "BudgetSpent",
+  misshapen: "AnswerMisshapen"
+}
 
 const isStop = (code: unknown): code is StopOutcome => typeof code === "string" && Object.hasOwn(stopCodes, code)
 
@@ -126,7 +131,8 @@ class AnswerReader {
     }
     const told = isFields(result) ? result : {}
     const reply = text(told["reply"]) || (typeof result === "string" ? result : this.#said || this.#current)
-    return { type: "done", outcome: (text(told["outcome"]) || "answered") as "answered", reply }
+    const output = told["output"] as Json | undefined
+    return { type: "done", outcome: (text(told["outcome"]) || "answered") as "answered", reply, ...defined({ output }) }
   }
 }
 
@@ -140,6 +146,8 @@ async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventS
     yield* ready.splice(0)
   }
 }
+
+const ends: ReadonlySet<Part["type"]> = new Set(["done", "stopped", "failed", "halted"])
 
 const AGAIN_MILLIS = 500
 const LOOK_AGAIN_MILLIS = 2_000
@@ -184,7 +192,7 @@ class Feed {
       for await (const { data } of this.#events(path)) {
         for (const part of told(JSON.parse(data))) {
           yield part
-          if (part.type === "done" || part.type === "failed" || part.type === "halted") return
+          if (ends.has(part.type)) return
         }
       }
       await later(AGAIN_MILLIS)

@@ -2,7 +2,7 @@
 // Owns what a transport is, and the requests that both know. Leaves the two to server.ts and in-process.ts.
 // T1  A request of the contract takes `clientOf`. What is no request is here by name: streams, rest, waiting and the end.
 
-import { defined } from "@reverie/protocol"
+import { defined, type Json } from "@reverie/protocol"
 import type { MountedGroup } from "@reverie/server/in-process"
 import type { Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"
@@ -48,6 +48,8 @@ export interface OrderRequest {
 export interface Question {
   readonly id?: string
   readonly from?: string
+  /** The form that the answer must have: a JSON Schema. */
+  readonly output?: { readonly [key: string]: Json }
 }
 
 /** How a request gets to the contract, and what is no request: streams, waiting, and who works there. */

@@ -13,6 +13,8 @@ import { askOnce, assertLives, needsFleet } from "./running/run.ts"
 export interface ChatCommandOptions extends Where {
   readonly model: string
   readonly message?: string
+  /** The file of a JSON Schema; of a single message. */
+  readonly form?: string
   readonly json: boolean
   readonly timeout?: number
   /** Seconds; of a single message. */
@@ -20,8 +22,9 @@ export interface ChatCommandOptions extends Where {
 }
 
 export const chatWith = async (agent: string, options: ChatCommandOptions, stop: Stop): Promise<number> => {
-  const { json, message } = options
+  const { form, json, message } = options
   if (json && message === undefined) throw new CommandFailed("usage", "--json needs a message (-m)")
+  if (form !== undefined && message === undefined) throw new CommandFailed("usage", "--form needs a message (-m)")
   if ((await serverFor(options)) === undefined) {
     const { assistants } = await loadFleet(needsFleet(options.fleet, "chat"))
     await assertLives(agent, options, assistants)

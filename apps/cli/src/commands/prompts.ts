@@ -2,7 +2,9 @@
 // Owns what is shown of them, and naming the version that a change is made to. Leaves every rule to the registry.
 // P1  A change is made to the version that was read just before, or to the one that --expected names.
 
-import { defined } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import { readFile } from "node:fs/promises"
+import * as Result from "effect/Result"
 import type { Backend } from "../backend/backend.ts"
 import { findBackend, type Where } from "../backend/find-backend.ts"
 import { type ChangeOptions, saidOrPiped } from "../consent.ts"
@@ -81,6 +83,22 @@ export const show = async (
   const found = await backend.within(foundIn(backend, key, options))
   if (options.json) sayJson({ ok: true, ...found })
   else say(plain(found.text))
+  return 0
+}
+
+/** As it may be shared: what `import` takes. */
+export const share = async (
+  key: string,
+  options: Where & KindOptions & { readonly json: boolean },
+  stop: Stop
+): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const params = { key }
+  const exported = await backend.within<unknown>(
+    backend.prompts((api) => (options.component ? api.exportComponent({ params }) : api.export({ params })))
+  )
+  if (options.json) sayJson({ ok: true, key, export: exported })
+  else say(plain(JSON.stringify(exported, null, 2)))
   return 0
 }
 
@@ -172,4 +190,44 @@ export const undo = async (key: string, options: WriteOptions, stop: Stop): Prom
   )
   const words = definition === undefined ? `${key} is as it was before it was written` : `${key} is as it was before`
   return told({ key, definition: definition ?? null }, words, options)
+}
+
+export const clone = async (key: string, to: string, options: WriteOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "order", stop)
+  const { name } = options
+  if (options.dryRun) return told({ dryRun: true, would: { clone: key, to } }, `would copy ${key} to ${to}`, options)
+  const asked = { params: { key }, payload: { to, ...defined({ name }) } }
+  const answer = await backend.within(
+    backend.prompts((api) => (options.component ? api.saveComponent(asked) : api.clone(asked)))
+  )
+  return told(answer, `the template ${to} has the text of ${key}; prompts undo ${to} takes it back`, options)
+}
+
+const MOST_EXPORT_BYTES = 1_000_000
+
+const exportIn = async (file: string): Promise<Json> => {
+  const text = file === "-" ? await saidOrPiped(undefined, "the export") : await readFile(file, "utf8").catch(() => "")
+  if (text === "") throw new CommandFailed("usage", `${file} can not be read, or is empty`)
+  const read = text.length > MOST_EXPORT_BYTES ? Result.fail("it is too long") : parseJson(text)
+  if (Result.isSuccess(read)) return read.success
+  throw new CommandFailed("usage", `${file} is no export of a template or a component`)
+}
+
+export interface ImportOptions extends Where, ChangeOptions {
+  readonly overwrite: boolean
+  readonly expected?: number
+}
+
+/** What a file holds says whether it is a template or a component. */
+export const take = async (file: string, options: ImportOptions, stop: Stop): Promise<number> => {
+  const { expected, overwrite } = options
+  await using backend = await findBackend(options, "order", stop)
+  const exported = await exportIn(file)
+  const isComponent = isJsonObject(exported) && "component" in exported
+  const payload = { export: exported, overwrite, ...defined({ expected }) }
+  if (options.dryRun) return told({ dryRun: true, would: payload }, `would import ${file}`, options)
+  const answer = await backend.within<{ readonly key: string; readonly version: number }>(
+    backend.prompts((api) => (isComponent ? api.importComponent({ payload }) : api.import({ payload })))
+  )
+  return told(answer, `${answer.key} is of version ${answer.version}; the next prompt has it`, options)
 }

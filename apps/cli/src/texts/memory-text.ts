@@ -21,7 +21,16 @@ const dayOf = (at: number): string => {
   return Number.isNaN(day.getTime()) ? "undated" : day.toISOString().slice(0, 16).replace("T", " ")
 }
 
-const hitText = ({ entry, owner, why }: Hit, index: number, self: string): string => {
+/** What a passage was put away with, on one line of its own. */
+const metadataText = ({ metadata = {} }: Hit): ReadonlyArray<string> => {
+  const pairs = Object.entries(metadata).map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`
+  )
+  return pairs.length === 0 ? [] : [onOneLine(pairs.join(", "), MAX_TEXT)]
+}
+
+const hitText = (hit: Hit, index: number, self: string): string => {
+  const { entry, owner, why } = hit
   const { at, id, kind, speaker, trust } = entry
   const from = [
     dayOf(at),
@@ -30,7 +39,8 @@ const hitText = ({ entry, owner, why }: Hit, index: number, self: string): strin
     `trust ${trust}`,
     ...(owner === self ? [] : [`of ${owner}`])
   ].join(", ")
-  return `${index + 1}. ${id} (${from})\n   ${onOneLine(entry.text, MAX_TEXT)}\n   ${onOneLine(explainRecall(why), MAX_TEXT)}`
+  const lines = [onOneLine(entry.text, MAX_TEXT), ...metadataText(hit), onOneLine(explainRecall(why), MAX_TEXT)]
+  return [`${index + 1}. ${id} (${from})`, ...lines].join("\n   ")
 }
 
 export const recalledText = (self: string, { degraded, hits, mode }: Recalled): string =>

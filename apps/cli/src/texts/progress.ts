@@ -36,6 +36,7 @@ const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string
   if (notice.outcome === "slept" || notice.outcome === "terminal") return ""
   if (notice.outcome === "failed") return painted("red", "could not answer")
   const reply = notice.reply === "" ? painted("dim", "(no words)") : quoted(notice.reply)
+  if (notice.outcome === "misshapen") return `${painted("yellow", "answered in no form that it must have:")} ${reply}`
   return notice.outcome === "max-iterations" ? `${painted("yellow", "ran out of iterations:")} ${reply}` : reply
 }
 

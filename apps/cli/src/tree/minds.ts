@@ -202,12 +202,40 @@ const addPromptReadings = (prompts: Command, { stop, ...trunk }: Trunk): void =>
   does(addKind(history), { stop, ...trunk }, async (options, key) =>
     (await import("../commands/prompts.ts")).history(key, options, stop)
   )
+  const share = leaf(prompts, "export <key>", {
+    kind: "look",
+    says: "print one as JSON, for prompts import",
+    example: "prompts export default"
+  })
+  does(addKind(share), { stop, ...trunk }, async (options, key) =>
+    (await import("../commands/prompts.ts")).share(key, options, stop)
+  )
+}
+
+const addPromptCopies = (prompts: Command, trunk: Trunk): void => {
+  const clone = leaf(prompts, "clone <key> <new>", {
+    kind: "order",
+    says: "copy a template under a new key, or with --component the text of a component",
+    example: "prompts clone default mine"
+  }).option("--name <name>", "what the copy is called")
+  does(addKind(clone), trunk, async (options, key, to) =>
+    (await import("../commands/prompts.ts")).clone(key, to, options, trunk.stop)
+  )
+  const take = leaf(prompts, "import <file>", {
+    kind: "order",
+    says: "take in what prompts export printed; - is what is piped in",
+    example: "prompts import mine.json"
+  })
+    .option("--overwrite", "replace what has its key", false)
+    .addOption(new Option("--expected <version>", "replace this version or none").argParser(whole))
+  does(take, trunk, async (options, file) => (await import("../commands/prompts.ts")).take(file, options, trunk.stop))
 }
 
 const addPrompts = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const prompts = branch(root, "prompts", "show and change the templates and components that prompts are made of")
   addPromptReadings(prompts, trunk)
+  addPromptCopies(prompts, trunk)
   const write = leaf(prompts, "write <key> [text]", {
     kind: "order",
     says: "write a template or a component; the next prompt has it",

@@ -55,6 +55,9 @@ export const jsonOption = (): Option => new Option("--json", "print one JSON obj
 export const forceOption = (): Option =>
   new Option("--force", "open a data directory though it holds less than was acknowledged").default(false)
 
+export const formOption = (): Option =>
+  new Option("--form <file>", "a JSON Schema: the answer is one JSON object that fits it")
+
 export const timeoutOption = (): Option => new Option("--timeout <seconds>", "longest wait").argParser(seconds)
 
 export const waitModelOption = (): Option =>

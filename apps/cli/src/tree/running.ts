@@ -7,6 +7,7 @@ import {
   dataOption,
   fleetOption,
   forceOption,
+  formOption,
   jsonOption,
   modelOption,
   ownDataOption,
@@ -70,6 +71,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .option("-p, --prompt <text>", "ask one question, print the answer and end; - reads standard input")
     .option("--agent <id>", "whom to ask; the default assistant when left out")
     .option("--id <key>", "idempotency key of the prompt: the same is asked once")
+    .addOption(formOption())
     .addOption(jsonOption())
     .option("--jsonl", "print every notice as a line of JSON, the report last", false)
     .addOption(new Option("--output <form>", "the same as --json or --jsonl").choices(["text", "json", "jsonl"]))
@@ -93,6 +95,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(dataOption())
     .addOption(modelOption("env"))
     .option("-m, --message <text>", "say this, print the answer and end")
+    .addOption(formOption())
     .addOption(jsonOption())
     .addOption(waitModelOption())
     .addOption(timeoutOption())

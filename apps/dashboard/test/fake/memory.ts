@@ -164,8 +164,9 @@ export const memoryHandlers: Handlers = {
         ? []
         : Array.from({ length: 9 }, (_, n) => ({
             owner: n === 4 ? "tug-bo-00002" : (params["id"] ?? ""),
-            id: n % 2 === 0 ? `m/${400 - n}.0` : `f/fact_${n}_0`,
-            kind: n % 2 === 0 ? "message" : "fact",
+            id: n === 1 ? "p/passage_1f00" : n % 2 === 0 ? `m/${400 - n}.0` : `f/fact_${n}_0`,
+            kind: n === 1 ? "passage" : n % 2 === 0 ? "message" : "fact",
+            ...(n === 1 ? { metadata: { berth: 9, source: hostile(n) } } : {}),
             text: `${known[n % known.length] ?? ""} ${n % 3 === 0 ? hostile(n) : ""}`,
             at: world.now() - n * HOUR,
             score: 0.92 - n * 0.07,

@@ -5,6 +5,7 @@
 
 import type { Readable } from "node:stream"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { isJsonObject, type Json } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -27,7 +28,12 @@ export interface AgUiRequest {
   readonly threadId: string
   readonly runId: string
   readonly messages: ReadonlyArray<{ readonly [key: string]: unknown }>
+  readonly output?: Form
+  readonly forwardedProps?: unknown
 }
+
+/** A JSON Schema. */
+type Form = { readonly [key: string]: Json }
 
 type EndWithClient = (stream: Readable) => void
 
@@ -113,6 +119,13 @@ const saidIn = ({ messages }: AgUiRequest): string => {
   return said
 }
 
+/** The form that the answer must have: a client of AG-UI has no place for it but the properties that it forwards. */
+const formIn = ({ forwardedProps, output }: AgUiRequest): Form | undefined => {
+  if (output !== undefined || !isJsonObject(forwardedProps)) return output
+  const { output: forwarded } = forwardedProps
+  return isJsonObject(forwarded) ? forwarded : undefined
+}
+
 /** Says the last user message, and tells what follows. */
 export const runOf = (assistant: string, asked: AgUiRequest): ChatStream =>
   streaming((gateway, endWithClient) =>
@@ -120,7 +133,7 @@ export const runOf = (assistant: string, asked: AgUiRequest): ChatStream =>
       const { runId, threadId } = asked
       const said = saidIn(asked)
       const request = { assistant, envelope: runId, threadId, runId }
-      const prepare = () => fleet.send(assistant, said, { id: runId })
+      const prepare = () => fleet.send(assistant, said, { id: runId, output: formIn(asked) })
       return openRun({ gateway, fleet, principal, endWithClient, request, prepare })
     })
   )

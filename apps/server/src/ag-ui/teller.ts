@@ -6,7 +6,7 @@
 //     text comes whole.
 // T4  A run that was ended before it was done is an error with its reason, after all that was said in it.
 
-import { defined, type EnvelopeId, type Message } from "@reverie/protocol"
+import { defined, type EnvelopeId, type Message, type TickEnd } from "@reverie/protocol"
 import { activityOf, type Entry } from "reverie"
 import { clip, WHOLE_CHARS } from "../views/message-view.ts"
 import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
@@ -57,7 +57,8 @@ export interface OpenApproval {
 /** Why an answer is not whole, by the outcome of its tick. */
 const stopReasons: Readonly<Record<string, string>> = {
   "max-iterations": "it made as many model calls as one tick may, and was not done",
-  cut: "its budget was used up before it was done"
+  cut: "its budget was used up before it was done",
+  misshapen: "its answer has another form than it must have"
 }
 
 const APPROVAL_REASON = "tool_approval"
@@ -224,7 +225,7 @@ export class Teller {
         return answer["outcome"] === "failed" ? this.failed(text, "failed") : this.#finished("answered", text)
       }
     } else if (tickEnd?.envelope === envelope && tickEnd.outcome !== "failed") {
-      return this.#finished(tickEnd.outcome, tickEnd.reply)
+      return this.#finished(tickEnd.outcome, tickEnd.reply, tickEnd)
     }
     const end = settled.find(({ id }) => id === envelope)
     if (end === undefined) return undefined
@@ -232,14 +233,19 @@ export class Teller {
     return isTeam ? undefined : this.#finished("noted", "")
   }
 
-  #finished(outcome: string, reply: string): ReadonlyArray<AgUiEvent> {
+  #finished(
+    outcome: string,
+    reply: string,
+    { misfit, output }: Pick<TickEnd, "misfit" | "output"> = {}
+  ): ReadonlyArray<AgUiEvent> {
     // What was said by a tool, or by the members of a team, was no message of the model.
     const isNew = reply !== "" && !this.#texts.includes(reply) && this.#texts.join("\n\n") !== reply
     const { runId, threadId } = this.#told
     const said = [...this.#closeMessage(), ...(isNew ? this.#wholeText(reply) : [])]
-    const message = stopReasons[outcome]
-    if (message !== undefined) {
-      const result = { outcome, reply }
+    const why = stopReasons[outcome]
+    const result = { outcome, reply, ...defined({ output }) }
+    if (why !== undefined) {
+      const message = misfit === undefined ? why : `${why}: ${misfit}`
       return [...said, ...this.#over({ type: "RUN_ERROR", message, code: outcome, result, ...this.#usage() })]
     }
     return [
@@ -248,7 +254,7 @@ export class Teller {
         type: "RUN_FINISHED",
         threadId,
         runId,
-        result: { outcome, reply },
+        result,
         outcome: { type: "success" },
         ...this.#usage()
       })

@@ -13,6 +13,7 @@ import {
   cursor,
   Id,
   Key,
+  bodyParsing,
   limit,
   next,
   ofAssistant,
@@ -246,4 +247,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
 ) {}
 
 /** The group alone, for a process that asks nothing else: every list of a command line. */
-export const AssistantsApi = HttpApi.make("reverie").add(AssistantsGroup).middleware(Access).middleware(Fitting)
+export const AssistantsApi = HttpApi.make("reverie")
+  .add(AssistantsGroup)
+  .middleware(Access)
+  .middleware(Fitting)
+  .annotate(HttpApi.PayloadParseOptions, bodyParsing)

@@ -90,6 +90,25 @@ const undone = {
   error: failures
 }
 
+/** What an export is: what it says of itself, and one template or component. */
+const imported = {
+  payload: Schema.Struct({
+    export: Json,
+    /** What has its key is replaced; otherwise that is a conflict. */
+    overwrite: Schema.optionalKey(Schema.Boolean),
+    /** The version that was seen, 0 for none; another one makes it a conflict. */
+    expected: Schema.optionalKey(Schema.Int)
+  }),
+  error: failures
+}
+/** Under which key a copy is kept. */
+const copied = {
+  params: ofPrompt,
+  payload: Schema.Struct({ to: Text(128), name: Schema.optionalKey(Text(200)) }),
+  success: Schema.Struct({ key: Schema.String, version: Schema.Int }),
+  error: failures
+}
+
 export class PromptsGroup extends HttpApiGroup.make("prompts").add(
   HttpApiEndpoint.get("templates", "/v1/prompts", {
     success: Schema.Struct({ items: Schema.Array(PromptTemplateView) }),
@@ -127,6 +146,14 @@ export class PromptsGroup extends HttpApiGroup.make("prompts").add(
   }),
   /** Undoes the newest change of a template, and with every further call the one before it. */
   HttpApiEndpoint.post("undo", "/v1/prompts/:key/undo", { params: ofPrompt, ...undone }),
+  /** Copies a template, a built-in one too, under another key. */
+  HttpApiEndpoint.post("clone", "/v1/prompts/:key/clone", copied),
+  /** A template as JSON to be shared: it has no times, and nothing of the tenant. */
+  HttpApiEndpoint.get("export", "/v1/prompts/:key/export", { params: ofPrompt, success: Json, error: failures }),
+  HttpApiEndpoint.post("import", "/v1/prompts/import", {
+    ...imported,
+    success: Schema.Struct({ key: Schema.String, version: Schema.Int })
+  }),
   /** Creates a component behind a static one, changes it, or moves it. */
   HttpApiEndpoint.put("writeComponent", "/v1/prompt-components/:key", {
     params: ofPrompt,
@@ -157,7 +184,18 @@ export class PromptsGroup extends HttpApiGroup.make("prompts").add(
     success: PromptPast,
     error: failures
   }),
-  HttpApiEndpoint.post("undoComponent", "/v1/prompt-components/:key/undo", { params: ofPrompt, ...undone })
+  HttpApiEndpoint.post("undoComponent", "/v1/prompt-components/:key/undo", { params: ofPrompt, ...undone }),
+  /** Keeps the text of a component as a template. */
+  HttpApiEndpoint.post("saveComponent", "/v1/prompt-components/:key/save", copied),
+  HttpApiEndpoint.get("exportComponent", "/v1/prompt-components/:key/export", {
+    params: ofPrompt,
+    success: Json,
+    error: failures
+  }),
+  HttpApiEndpoint.post("importComponent", "/v1/prompt-components/import", {
+    ...imported,
+    success: Schema.Struct({ key: Schema.String, id: Schema.Int, version: Schema.Int })
+  })
 ) {}
 
 export const eventsHeaders = { "last-event-id": Schema.optionalKey(Text(40)) }

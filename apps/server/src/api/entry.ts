@@ -2,6 +2,7 @@
 // Owns their schemas. Leaves their meaning to `protocol`.
 // N1  Every field of an entry is here: what a schema does not name would be left out of an answer.
 
+import { tickOutcomes } from "@reverie/protocol"
 import type { Entry, PlacedMessage } from "reverie"
 import * as Schema from "effect/Schema"
 
@@ -26,6 +27,8 @@ const Message = Schema.Struct({
   ),
   call: Schema.optionalKey(Schema.String),
   blocks: Schema.optionalKey(Schema.Array(Schema.String)),
+  output: Schema.optionalKey(Fields),
+  rejected: Schema.optionalKey(Schema.String),
   at: Schema.Finite,
   tokens: Schema.Finite,
   meta: Schema.optionalKey(Fields)
@@ -90,9 +93,11 @@ export const LedgerEntry = Schema.Struct({
   tickEnd: Schema.optionalKey(
     Schema.Struct({
       envelope: Schema.String,
-      outcome: Schema.Literals(["answered", "terminal", "max-iterations", "cut", "failed", "slept", "noted"]),
+      outcome: Schema.Literals(tickOutcomes),
       iterations: Schema.Int,
-      reply: Schema.String
+      reply: Schema.String,
+      output: Schema.optionalKey(Json),
+      misfit: Schema.optionalKey(Schema.String)
     })
   ),
   emitted: Schema.optionalKey(Schema.Array(Fields)),

@@ -5,6 +5,7 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Access, Fitting } from "./access.ts"
+import { bodyParsing } from "./words.ts"
 import { AssistantsGroup } from "./assistants.ts"
 import { MachineGroup, PromptsGroup, SystemGroup } from "./deployment.ts"
 import { ContextGroup, MemoryGroup, TimelineGroup } from "./inside.ts"
@@ -28,6 +29,7 @@ export class Api extends HttpApi.make("reverie")
   .add(SystemGroup)
   .middleware(Access)
   .middleware(Fitting)
+  .annotate(HttpApi.PayloadParseOptions, bodyParsing)
   .annotateMerge(OpenApi.annotations({ title: "Reverie", version: "1.0.0" })) {}
 
 export * from "./access.ts"

@@ -149,7 +149,9 @@ export const ModelCall = Schema.Struct({
   unpriced: Schema.optionalKey(Schema.Literal(true)),
   finishReason: Schema.optionalKey(Schema.String),
   error: Schema.optionalKey(Schema.String),
-  text: Schema.optionalKey(Schema.String)
+  text: Schema.optionalKey(Schema.String),
+  /** What of its answer does not fit, where that has another form than it must have. */
+  misfit: Schema.optionalKey(Schema.String)
 })
 export const ToolRun = Schema.Struct({
   call: Schema.String,
@@ -240,6 +242,8 @@ const Hit = Schema.Struct({
   tags: Schema.Array(Schema.String),
   trust: Schema.optionalKey(Schema.Finite),
   importance: Schema.Finite,
+  /** What a passage was put away with. */
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Json)),
   why: Why,
   /** The same in words. */
   because: Schema.String

@@ -13,6 +13,9 @@ import { Id, Key, keyed, limit, ofAssistant, Receipt, Text, WholeFromQuery } fro
 
 const MAX_MESSAGE_CHARS = 1_000_000
 
+/** The form that the answer must have: a JSON Schema of an object, at most 32,768 characters of JSON. */
+const Form = Schema.Record(Schema.String, Schema.Json)
+
 export const Said = Schema.Struct({
   text: Text(MAX_MESSAGE_CHARS),
   /** Idempotency key; the header `idempotency-key` says the same. */
@@ -21,6 +24,7 @@ export const Said = Schema.Struct({
   channel: Schema.optionalKey(Text(128)),
   /** The kind of context that it is handled in; one of those of the assistant's definition. */
   context: Schema.optionalKey(Text(64)),
+  output: Schema.optionalKey(Form),
   blocks: Schema.optionalKey(Schema.Array(Text(128)).check(Schema.isMaxLength(32)))
 })
 
@@ -35,6 +39,8 @@ export const MessageView = Schema.Struct({
     Schema.Array(Schema.Struct({ id: Schema.String, tool: Schema.String, arguments: Schema.String }))
   ),
   call: Schema.optionalKey(Schema.String),
+  /** What the model read after an answer of its own that had another form than it must have. */
+  rejected: Schema.optionalKey(Schema.String),
   at: Schema.Finite,
   tokens: Schema.Finite
 })
@@ -137,13 +143,17 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
     success: chat,
     error: failures
   }),
-  /** A run of AG-UI: the last user message of `messages` is said, and the stream tells what follows. */
+  /**
+   * A run of AG-UI: the last user message of `messages` is said, and the stream tells what follows. A form that the answer must
+   * have stands under `output`, or under `output` of `forwardedProps`, where a client of AG-UI can put it.
+   */
   HttpApiEndpoint.post("run", "/v1/agui/:id", {
     params: ofAssistant,
     payload: Schema.StructWithRest(
       Schema.Struct({
         threadId: Text(256),
         runId: Key,
+        output: Schema.optionalKey(Form),
         messages: Schema.Array(Schema.Record(Schema.String, Schema.Json)).check(Schema.isMaxLength(10_000))
       }),
       [Schema.Record(Schema.String, Schema.Json)]

@@ -1,10 +1,14 @@
 // Words: what the groups of the API share.
 // Owns ids, pages and receipts as they cross the wire. Leaves the things themselves to their groups.
 // W1  A list is a page: `next` is the cursor of the one after it, null when this was the last.
-// W2  Times are milliseconds since the epoch, money is in millionths, and names say so.
+// W2  What a route knows nothing of is refused in its body; only AG-UI, whose clients may add to it, has bodies that are open.
+// W3  Times are milliseconds since the epoch, money is in millionths, and names say so.
 
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+
+/** A body has no name that its route has not: a slip is never a wish that was left out. */
+export const bodyParsing = { onExcessProperty: "error" } as const
 
 /** As an assistant or a tenant is called. */
 export const Id = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9._:@#+-]+$/), Schema.isMaxLength(128))

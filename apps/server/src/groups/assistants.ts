@@ -34,7 +34,7 @@ const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said):
     case "wake":
       return fleet.wake(to, reason, options)
     case "sleep":
-      return fleet.sleep(to, { ...options, ...defined({ forMillis }) })
+      return fleet.sleep(to, { ...options, ...defined({ forMs: forMillis }) })
     case "compact":
       return fleet.compactions.run(to, options)
     case "halt":

@@ -1,6 +1,7 @@
 // Prompts: the group about the prompt registry of a tenant.
 // Owns the way from a written template to creating or changing one. Leaves every rule to `context`.
-// P1  A template or a component is written over the version that was seen, or not at all.
+// P1  A template or a component is written over the version that was seen, or not at all; an import without one, over nothing
+//     unless it says so.
 // P2  Every change can be undone, and the one before it after that.
 
 import { defined } from "@reverie/protocol"
@@ -83,6 +84,19 @@ const removeComponent = async ({ prompts }: Fleet, key: string, expected: number
   return { key }
 }
 
+interface Imported {
+  readonly export: Json
+  readonly overwrite?: boolean
+  readonly expected?: number
+}
+
+const optionsOf = ({ expected, overwrite }: Imported) => defined({ overwrite, version: expected })
+
+const parsed = (text: string) => JSON.parse(text) as Json
+
+/** The key of an import is known only once it was read. */
+const IMPORT = "import"
+
 type Kind = Parameters<Prompts["undo"]>[0]
 
 const pastOf = (kind: Kind, key: string) =>
@@ -115,6 +129,18 @@ export const promptsLive = HttpApiBuilder.group(
         }),
       history: ({ params: { key } }) => pastOf("template", key),
       undo: ({ params: { key }, payload }) => undo("template", key, payload.expected),
+      clone: ({ params: { key }, payload: { name, to } }) =>
+        changing("prompts.clone", to, async ({ prompts }) => {
+          const { version } = await prompts.cloneTemplate(key, to, name)
+          return { key: to, version }
+        }),
+      export: ({ params: { key } }) => asking(async ({ prompts }) => parsed(await prompts.exportTemplateJson(key))),
+      import: ({ payload }) =>
+        changing("prompts.import", IMPORT, async ({ prompts }) => {
+          const text = JSON.stringify(payload.export)
+          const { key, version } = await prompts.importTemplateJson(text, optionsOf(payload))
+          return { key, version }
+        }),
       writeComponent: ({ params: { key }, payload }) =>
         changing("prompts.write-component", key, async (fleet) => {
           const { id, version } = await writeComponent(fleet, key, payload)
@@ -123,7 +149,24 @@ export const promptsLive = HttpApiBuilder.group(
       removeComponent: ({ params: { key }, query: { expected } }) =>
         changing("prompts.remove-component", key, (fleet) => removeComponent(fleet, key, expected)),
       componentHistory: ({ params: { key } }) => pastOf("component", key),
-      undoComponent: ({ params: { key }, payload }) => undo("component", key, payload.expected)
+      undoComponent: ({ params: { key }, payload }) => undo("component", key, payload.expected),
+      saveComponent: ({ params: { key }, payload: { name, to } }) =>
+        changing("prompts.save-component", to, async ({ prompts }) => {
+          const component = await prompts.getComponentByKey(key)
+          const draft = { key: to, name: name ?? component.name }
+          const { version } = await prompts.saveComponentAsTemplate(component.id, draft)
+          return { key: to, version }
+        }),
+      exportComponent: ({ params: { key } }) =>
+        asking(async ({ prompts }) =>
+          parsed(await prompts.exportComponentJson((await prompts.getComponentByKey(key)).id))
+        ),
+      importComponent: ({ payload }) =>
+        changing("prompts.import-component", IMPORT, async ({ prompts }) => {
+          const text = JSON.stringify(payload.export)
+          const { id, key, version } = await prompts.importComponentJson(text, optionsOf(payload))
+          return { key, id, version }
+        })
     })
   })
 )

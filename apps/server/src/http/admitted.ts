@@ -3,11 +3,13 @@
 // A1  A request that the guard did not let in reaches no handler: without a note of it the router refuses.
 
 import type { IncomingMessage } from "node:http"
+import { unknownName } from "@reverie/protocol"
 import type { Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { Access, Fitting, Principal } from "../api/access.ts"
 import { Malformed, Unauthorized } from "../api/errors.ts"
@@ -51,7 +53,22 @@ export const accessLive = Layer.succeed(
 const slots = { Params: "params", Query: "query", Headers: "headers", Payload: "payload" } as const
 const MAX_ISSUES = 20
 
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+/** Stands before each name that there is, where another one was said. */
+const NAME = "\u0000"
+
+const namesIn = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const fields = SchemaAST.isUnion(ast) ? ast.types.flatMap(namesIn) : []
+  return SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : fields
+}
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "UnexpectedKey"
+      ? namesIn(issue.ast)
+          .map((name) => NAME + name)
+          .join("")
+      : SchemaIssue.defaultLeafHook(issue)
+})
 
 const textOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
@@ -62,7 +79,22 @@ export const fittingLive = HttpApiMiddleware.layerSchemaErrorTransform(Fitting, 
   const slot = slots[error.kind]
   const issues = issuesOf(error.cause.issue)
     .issues.slice(0, MAX_ISSUES)
-    .map(({ message, path = [] }) => ({ path: [slot, ...path.map(textOf)], message: message.slice(0, 300) }))
-  const where = issues[0]?.path.join(".") ?? slot
-  return Effect.fail(new Malformed({ message: `the request does not fit: ${where}`, issues }))
+    .map(({ message, path = [] }) => issueOf([slot, ...path.map(textOf)], message))
+  const [first] = issues
+  const where = first?.path.join(".") ?? slot
+  const message = first?.isName === true ? first.message : `the request does not fit: ${where}`
+  return Effect.fail(new Malformed({ message, issues: issues.map(({ message, path }) => ({ path, message })) }))
 })
+
+const MAX_MESSAGE_CHARS = 300
+
+const issueOf = (path: ReadonlyArray<string>, message: string) => {
+  if (!message.startsWith(NAME)) return { path, message: message.slice(0, MAX_MESSAGE_CHARS), isName: false }
+  const within = path.slice(1, -1).join(".")
+  const where = within === "" ? "the body" : `${within} in the body`
+  return {
+    path,
+    message: `${where} has no ${unknownName(path.at(-1) ?? "", message.slice(1).split(NAME))}`,
+    isName: true
+  }
+}

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { acceptMessage, type Beside, hasTwoKeys, type SaidMessage } from "../views/acceptance.ts"
 import { refuse, secure, securing } from "./answer.ts"
-import { Id, Key, type Principal, Said } from "../api/index.ts"
+import { bodyParsing, Id, Key, type Principal, Said } from "../api/index.ts"
 import type { Boards } from "../board/boards.ts"
 import { judgedBody, keepRead, MAX_MESSAGE_BYTES, roomFor } from "./body.ts"
 import type { Gateway } from "../gateway.ts"
@@ -36,7 +36,7 @@ const MAX_TRACEPARENT_CHARS = 64
 
 const isId = Schema.is(Id)
 const isKey = Schema.is(Key)
-const decode = Schema.decodeUnknownOption(Said)
+const decode = Schema.decodeUnknownOption(Said, bodyParsing)
 
 /** Well within whatever the schema bounds. */
 const PLAIN_TEXT_CHARS = 10_000

@@ -59,13 +59,13 @@ const amongAssistants = ["assignment", "answers", "wantsAnswer"]
 export const acceptMessage = (
   fleet: Fleet,
   to: string,
-  { blocks = [], channel, context, text, ...named }: SaidMessage,
+  { blocks = [], channel, context, output, text, ...named }: SaidMessage,
   beside: Beside
 ): Promise<Receipt> => {
   const event = {
     type: "message" as const,
     text,
-    ...defined({ blocks: blocks.length === 0 ? undefined : blocks, channel, context })
+    ...defined({ blocks: blocks.length === 0 ? undefined : blocks, channel, context, output })
   }
   return fleet.post(to, event, optionsOf(beside, named))
 }

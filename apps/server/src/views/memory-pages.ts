@@ -25,7 +25,7 @@ const summaryOf = (block: BlockView, maxChars: number) => {
 }
 
 const hitOf = (
-  { entry: { at, entities, id, importance, kind, speaker, tags, text, trust }, owner, score, why }: Hit,
+  { entry: { at, entities, id, importance, kind, speaker, tags, text, trust }, metadata, owner, score, why }: Hit,
   maxChars: number
 ) => ({
   owner,
@@ -39,6 +39,7 @@ const hitOf = (
   tags,
   trust,
   importance,
+  ...defined({ metadata }),
   why,
   because: explainRecall(why)
 })

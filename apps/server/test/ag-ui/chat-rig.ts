@@ -98,7 +98,13 @@ export const textsIn = (events: ReadonlyArray<Told>): ReadonlyArray<string> => {
 }
 
 export const chatOf = (url: string, tenant = "north") => ({
-  run: (assistant: string, runId: string, text: unknown, signal?: AbortSignal): Promise<Response> =>
+  run: (
+    assistant: string,
+    runId: string,
+    text: unknown,
+    signal?: AbortSignal,
+    more: Readonly<Record<string, unknown>> = {}
+  ): Promise<Response> =>
     fetch(`${url}/v1/agui/${assistant}`, {
       method: "POST",
       headers: headersOf(tenant),
@@ -113,7 +119,8 @@ export const chatOf = (url: string, tenant = "north") => ({
           { id: "m0", role: "user", content: "An older one." },
           { id: "m1", role: "assistant", content: "Yes." },
           { id: "m2", role: "user", content: text }
-        ]
+        ],
+        ...more
       }),
       ...(signal === undefined ? {} : { signal })
     }),

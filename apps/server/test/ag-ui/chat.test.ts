@@ -200,6 +200,27 @@ describe("a chat", () => {
     }
   })
 
+  test("T4 an answer in a form stands in the end of its run as JSON; one that never fits is an error with what does not", async () => {
+    const output = { type: "object", properties: { berth: { type: "number" } }, required: ["berth"] }
+    const [fits, wrong] = ['{"berth":7}', '{"berth":"7"}']
+    await using rig = await aRig({ says: [wrong, fits, wrong].map((text) => ({ text })) })
+    const events = await allIn(await rig.chat.run("desk", "run-1", "Which berth?", undefined, { output }))
+    assert.deepStrictEqual(textsIn(events), [wrong, fits])
+    assert.deepStrictEqual(endOf(events)["result"], { outcome: "answered", reply: fits, output: { berth: 7 } })
+    assert.deepStrictEqual(
+      endOf(await allIn(await rig.chat.answers("desk", "run-1")))["result"],
+      endOf(events)["result"]
+    )
+    const forwarded = { forwardedProps: { output } }
+    const failed = endOf(await allIn(await rig.chat.run("desk", "run-2", "And now?", undefined, forwarded)))
+    assert.deepInclude(failed, { type: "RUN_ERROR", code: "misshapen", result: { outcome: "misshapen", reply: wrong } })
+    assert.strictEqual(failed["message"], "its answer has another form than it must have: berth: must be number")
+    assert.strictEqual(
+      (await rig.chat.run("desk", "run-3", "Which?", undefined, { output: { type: "array" } })).status,
+      400
+    )
+  })
+
   test("R2 R1 where nothing is heard of it the run is reported out of the ledger, text by text", async () => {
     const fleet = await openFleet({ tenant: "north", tools: [look, sink], says: [looking, { text: "Two ships." }] })
     Object.assign(fleet, { on: () => () => {} })

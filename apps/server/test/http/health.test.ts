@@ -128,8 +128,8 @@ describe("health", () => {
 describe("ids in a path", () => {
   it("are that id, letter by letter, whatever is read or changed", async () => {
     const { ask, fleet, post } = await openRig()
-    for (const path of ["messages", "events", "orders"]) {
-      const body = { text: "Hello.", event: { type: "wake" }, order: "halt" }
+    const bodies = { messages: { text: "Hello." }, events: { event: { type: "wake" } }, orders: { order: "halt" } }
+    for (const [path, body] of Object.entries(bodies)) {
       const answer = await post(`/v1/assistants/DESK/${path}`, body)
       assertFailure(answer, 404, "NotFound")
     }

@@ -65,7 +65,7 @@ describe("a model that is away", () => {
     assert.notProperty(row, "outage")
   })
 
-  it("is told of with the answer of the one that stood in for it", async () => {
+  it("is named with the answer of the one that stood in for it", async () => {
     const first: PromiseModel = { name: "first", infer: () => Promise.reject(new Error("ECONNREFUSED")) }
     const second: PromiseModel = { name: "second", infer: async () => "Here." }
     const { ask, fleet, post } = await openRig({ model: [first, second] })

@@ -11,6 +11,8 @@ const post = (body: unknown, headers: Readonly<Record<string, string>> = north, 
   { method: "POST", headers, body: typeof body === "string" ? body : JSON.stringify(body) }
 ]
 
+const FORM = { type: "object", properties: { berth: { type: "number" } }, required: ["berth"] }
+
 /** Every request is sent to both, in this order. */
 const corpus: ReadonlyArray<readonly [string, Asking]> = [
   post({ text: "Hello.", id: "one" }),
@@ -32,6 +34,12 @@ const corpus: ReadonlyArray<readonly [string, Asking]> = [
   post({ text: "Hello.", id: "eleven", from: "somebody", channel: "room", blocks: ["block"] }),
   post({ text: "Hello.", id: "twelve", blocks: Array.from({ length: 33 }, () => "b") }),
   post({ text: "Hello.", id: "thirteen", unknown: { deep: [1] } }),
+  post({ txt: "Hello.", id: "thirteen" }),
+  post({ text: "Which berth?", id: "nineteen", output: FORM }),
+  post({ text: "Which berth?", id: "nineteen", output: { ...FORM, required: ["from"] } }),
+  post({ text: "Which berth?", id: "twenty", output: { type: "array" } }),
+  post({ text: "Which berth?", id: "twenty", output: { ...FORM, description: "x".repeat(33_000) } }),
+  post({ text: "Which berth?", id: "twenty", output: "a berth" }),
   post({ text: "\u202Egnp.exe \u0000 \ud800", id: "fourteen" }),
   post({ text: null, id: "a" }),
   post({ text: 1 }),

@@ -1,3 +1,4 @@
+import { memoryTools } from "reverie"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { factCache } from "../../src/views/facts.ts"
@@ -131,6 +132,23 @@ describe("memory", () => {
     assert.isNotEmpty(items)
     assert.isTrue(items.some(({ text }) => text === HOSTILE))
     assert.match(items[0]?.because ?? "", /words/)
+  })
+
+  test("F92 F119 a passage is recalled with its metadata, and nothing else has any", async () => {
+    await using fleet = await openFleet({ tenant: "north", tools: memoryTools })
+    const metadata = { berth: 9, source: HOSTILE.slice(0, 60) }
+    const kept = JSON.stringify({ text: "Captain Hansen prefers berth nine.", metadata })
+    await fleet.answer("desk", `/store_memory ${kept}`)
+    await fleet.idle()
+    const { items } = await asker(fleet)("north", ({ memory }) =>
+      memory.recall({ params: { id: "desk" }, query: { q: "Hansen berth", limit: 50 } })
+    )
+    const passages = items.filter(({ kind }) => kind === "passage")
+    assert.deepStrictEqual(
+      passages.map((item) => item.metadata),
+      [metadata]
+    )
+    assert.isTrue(items.filter(({ kind }) => kind !== "passage").every((item) => item.metadata === undefined))
   })
 
   test("blocks are edited under the name of the token, undone, and kept from other tenants and from lookers", async () => {

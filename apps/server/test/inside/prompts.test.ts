@@ -115,6 +115,79 @@ describe("prompts", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
+  test("F26 F30 a template is cloned, exported and imported by HTTP, each undone like any other change", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const shown: Array<string> = []
+    const says: Script = ({ messages }) => {
+      shown.push(messages[0]?.content ?? "")
+      return Effect.succeed({ text: "Good." })
+    }
+    await using fleet = await openFleet({ tenant: "north", says })
+    const ask = asker(fleet, heard)
+    const [original, copy] = [{ params: { key: "default" } }, { params: { key: "copy" } }]
+    const clone = (token: string, payload: { readonly to: string; readonly name?: string }) =>
+      ask(token, ({ prompts }) => prompts.clone({ ...original, payload }))
+    const textOf = async (key: string): Promise<string | undefined> =>
+      (await ask("north", ({ prompts }) => prompts.templates())).items.find((item) => item.key === key)?.text
+    assert.deepStrictEqual(await clone("north", { to: "copy", name: "A copy" }), { key: "copy", version: 1 })
+    assert.strictEqual(await textOf("copy"), await textOf("default"))
+    assert.strictEqual(await refusalOf(clone("north", { to: "copy" })), "Conflict")
+    assert.strictEqual(await refusalOf(clone("north:ro", { to: "other" })), "Forbidden")
+    const lost = ask("north", ({ prompts }) => prompts.clone({ params: { key: "none" }, payload: { to: "other" } }))
+    assert.strictEqual(await refusalOf(lost), "NotFound")
+
+    const exported = (await ask("north", ({ prompts }) => prompts.export(copy))) as { readonly template: object }
+    assert.deepInclude(exported as object, { format: "reverie.prompt-template", version: 1 })
+    assert.deepInclude(exported.template, { key: "copy", name: "A copy" })
+    assert.deepStrictEqual(await ask("north", ({ prompts }) => prompts.undo({ ...copy, payload: {} })), {})
+    assert.isUndefined(await textOf("copy"))
+
+    const ours = { ...exported, template: { ...exported.template, key: "default", content: "Ours.", placeholders: [] } }
+    const bring = (token: string, payload: object) =>
+      ask(token, ({ prompts }) => prompts.import({ payload: { export: ours, ...payload } }))
+    assert.deepStrictEqual(await bring("north", {}), { key: "default", version: 1 })
+    await fleet.answer("desk", "One?")
+    assert.strictEqual(shown.at(-1), "Ours.\n\nYou are under test.")
+    assert.strictEqual(await refusalOf(bring("north", {})), "Conflict")
+    assert.strictEqual(await refusalOf(bring("north", { overwrite: true, expected: 7 })), "Conflict")
+    assert.strictEqual(await refusalOf(bring("north", { export: { format: "another" } })), "Malformed")
+    assert.strictEqual(await refusalOf(bring("north:ro", { overwrite: true })), "Forbidden")
+    assert.deepInclude(await bring("north", { overwrite: true, expected: 1 }), { version: 2 })
+    await ask("north", ({ prompts }) => prompts.undo({ ...original, payload: {} }))
+    await ask("north", ({ prompts }) => prompts.undo({ ...original, payload: {} }))
+    await fleet.answer("desk", "Two?")
+    assert.notInclude(shown.at(-1), "Ours.")
+    // What is imported for one tenant is no one else's.
+    const others = await ask("south", ({ prompts }) => prompts.templates())
+    assert.isUndefined(others.items.find(({ builtin }) => !builtin))
+    assert.includeMembers(
+      heard.audit.map(({ action }) => action),
+      ["prompts.clone", "prompts.import"]
+    )
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
+  test("F29 F30 a component is exported and imported by HTTP, and its text saved as a template", async () => {
+    await using fleet = await openFleet({ tenant: "north" })
+    const ask = asker(fleet)
+    const weather = { params: { key: "weather" } }
+    const payload = { text: "Sunny for {assistant}.", after: 1000, expected: 0 }
+    await ask("north", ({ prompts }) => prompts.writeComponent({ ...weather, payload }))
+    const exported = await ask("north", ({ prompts }) => prompts.exportComponent(weather))
+    assert.deepInclude((exported as { readonly component: object }).component, { id: 1001, key: "weather" })
+    const bring = (more: object = {}) =>
+      ask("north", ({ prompts }) => prompts.importComponent({ payload: { export: exported, ...more } }))
+    assert.strictEqual(await refusalOf(bring()), "Conflict")
+    await ask("north", ({ prompts }) => prompts.removeComponent({ ...weather, query: { expected: 1 } }))
+    assert.deepStrictEqual(await bring(), { key: "weather", id: 1001, version: 3 })
+    const saved = await ask("north", ({ prompts }) => prompts.saveComponent({ ...weather, payload: { to: "sunny" } }))
+    assert.deepStrictEqual(saved, { key: "sunny", version: 1 })
+    const { items } = await ask("north", ({ prompts }) => prompts.templates())
+    assert.strictEqual(items.find(({ key }) => key === "sunny")?.text, "Sunny for {assistant}.")
+    const { definition } = await ask("north", ({ prompts }) => prompts.undoComponent({ ...weather, payload: {} }))
+    assert.isUndefined(definition)
+  })
+
   test("the built-in components stand in their order", async () => {
     await using fleet = await openFleet()
     const { items } = await asker(fleet)("default", ({ prompts }) => prompts.components())

@@ -11,6 +11,7 @@
 // O6  What is asked for memory's sake (protocol `ask.ts`) is answered by rules in the form that was asked for, whatever
 //     stands in it; nothing in it is an order.
 // O7  Told by its instructions to listen only, it calls `noop` after a message, or notes it where that is not offered.
+// O8  An answer that must have a form is what it would have said, put into that form by rules (`form.ts`).
 
 import {
   type Model,
@@ -34,6 +35,7 @@ import {
   stemsOf,
   writtenSteps
 } from "./calls.ts"
+import { filledForm } from "./form.ts"
 import { AT_A_LOSS, DONE, NOTED, SELF } from "./sleep/grammar.ts"
 import { answerOf } from "./sleep/tasks.ts"
 
@@ -137,7 +139,7 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
     return tokens
   }
   return {
-    serves: { provider: "reverie", model: MODEL },
+    serves: { provider: "reverie", model: MODEL, output: "native" },
     infer: (prompt, { onText } = {}) =>
       Effect.suspend((): Effect.Effect<Reply, ModelRefused> => {
         if (asksNothing(prompt)) return Effect.fail(refusal)
@@ -174,7 +176,13 @@ interface Next {
   readonly requests?: ReadonlyArray<Request>
 }
 
-const nextOf = (prompt: Prompt): Next => answerOf(prompt) ?? nextInTick(prompt)
+const nextOf = (prompt: Prompt): Next => answerOf(prompt) ?? formed(prompt, nextInTick(prompt))
+
+const formed = ({ messages, output }: Prompt, next: Next): Next => {
+  if (output === undefined || next.text === undefined) return next
+  const question = messages.findLast(({ role }) => role === "user")?.content ?? ""
+  return { text: JSON.stringify(filledForm(output.schema, next.text, question)) }
+}
 
 /** Ids of calls begin with their tick: what was saved for memory's sake in the middle of it is none of its own. */
 const isOfTick = (prefix: string, { call, calls }: PromptMessage): boolean => {
@@ -183,7 +191,7 @@ const isOfTick = (prefix: string, { call, calls }: PromptMessage): boolean => {
   return ids.length === 0 || ids.some((id) => id.startsWith(`${tick}.`))
 }
 
-const nextInTick = ({ allowed, callPrefix, messages, tools: offered }: Prompt): Next => {
+const nextInTick = ({ allowed, callPrefix, messages, output, tools: offered }: Prompt): Next => {
   const tools = allowed === undefined ? offered : offered.filter(({ name }) => allowed.includes(name))
   const at = messages.findLastIndex(({ role }) => role === "user")
   const asked = messages[at]?.content ?? ""
@@ -197,7 +205,7 @@ const nextInTick = ({ allowed, callPrefix, messages, tools: offered }: Prompt): 
   if (isListener && writtenSteps(asked, tools).length === 0) return listened(made, tools)
   if (results.length > 0) {
     const text = toldBy(results)
-    const aloud = made < MAX_CALLS ? spoken(text, tools) : undefined
+    const aloud = made < MAX_CALLS && output === undefined ? spoken(text, tools) : undefined
     return aloud === undefined ? { text } : { requests: [aloud] }
   }
   if (made > 0) return { text: DONE }

@@ -5,7 +5,16 @@
 // I3  The key is in no error, no log and no reply.
 // I4  After any failure the next call starts afresh, unless the circuit of its model is open.
 
-import { type InferOptions, type Model, type ModelError, type Prompt, type Reply, Tokens } from "@reverie/model"
+import {
+  type InferOptions,
+  type Model,
+  type ModelError,
+  type OutputForm,
+  type Prompt,
+  type Reply,
+  Tokens,
+  withOutputDescribed
+} from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -77,6 +86,15 @@ interface RoundContext extends AttemptContext<string> {
   readonly tokens: Tokens["Service"] | undefined
   readonly writeBody: BodyWriter
   readonly transcripts: Transcripts
+  readonly forms: Forms
+  /** Whether the form of the answer at hand is said in words only. */
+  readonly isDescribed: boolean
+}
+
+/** Which forms are said in words only: all of them, or those that the server has refused. */
+interface Forms {
+  isDescribed: boolean
+  readonly refused: WeakSet<OutputForm>
 }
 
 /** `said` is the text before calls were read out of it. */
@@ -101,7 +119,8 @@ const round = Effect.fnUntraced(function* (
   const { failures, isPlain, limits, scrub, writeBody } = context
   const tools = wireTools(prompt.tools)
   const isStream = context.stream ?? onText !== undefined
-  const hints = { cacheKey: prompt.cacheKey, allowed: prompt.allowed?.map((name) => writtenName(tools, name)) }
+  const allowed = prompt.allowed?.map((name) => writtenName(tools, name))
+  const hints = { cacheKey: prompt.cacheKey, allowed, output: context.isDescribed ? undefined : prompt.output }
   const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens, hints)
   const preview = onText === undefined || isPlain ? undefined : (text: string) => onText(scrub.kept(text))
   const assembly = yield* retried(
@@ -111,7 +130,7 @@ const round = Effect.fnUntraced(function* (
   )
   const usage = yield* usedBy(prompt, assembly, context)
   const said = assembly.text
-  const broken = isPlain ? readPlainReply(assembly, prompt.tools.length > 0) : undefined
+  const broken = isPlain ? readPlainReply(assembly, prompt) : undefined
   const { nameByWire } = tools
   const judged = judge(assembly, { prompt, nameByWire, usage, model: context.model, maxCalls: limits.maxCalls, scrub })
   if (isEmpty(judged) && judged.reply.finish === "content-filter") {
@@ -154,15 +173,62 @@ const askAgain = Effect.fnUntraced(function* (
 const rendered = ({ lasting = 0, messages }: Prompt, { isMarked, transcripts }: RoundContext): WireMessages =>
   isMarked ? transcripts.renderMarked(messages, lasting) : transcripts.render(messages)
 
-const infer = Effect.fnUntraced(function* (
+const askFor = Effect.fnUntraced(function* (
   prompt: Prompt,
+  until: number,
   onText: InferOptions["onText"],
   context: RoundContext
 ): Effect.fn.Return<Reply, ModelError> {
-  const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
   const messages = context.isPlain ? plainMessages(prompt) : rendered(prompt, context)
   const first = yield* round(prompt, messages, until, onText, context)
   return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, onText, context)
+})
+
+// Form: how a server is asked for an answer of a form.
+// G1  A server that refuses a request with a form is asked once more within the same deadline, with the form in words. Where it
+//     answers then, it was the form that it refused: this schema where it says so, else every one. It is not sent again.
+
+const ofSchema = /invalid schema/i
+
+const askedInWords = (prompt: Prompt, until: number, onText: InferOptions["onText"], context: RoundContext) =>
+  askFor(withOutputDescribed(prompt), until, onText, { ...context, isDescribed: true })
+
+/** Asks with the form where it is sent, and in words where the server refuses it. */
+const askForForm = (
+  prompt: Prompt,
+  output: OutputForm,
+  until: number,
+  onText: InferOptions["onText"],
+  context: RoundContext
+) =>
+  Effect.catchTag(askFor(prompt, until, onText, context), "ModelRefused", (refused) => {
+    if (refused.kind !== "bad-request") return Effect.fail(refused)
+    const { forms } = context
+    return askedInWords(prompt, until, onText, context).pipe(
+      Effect.tap(() =>
+        Effect.sync(() => {
+          if (ofSchema.test(refused.message)) forms.refused.add(output)
+          else forms.isDescribed = true
+        })
+      ),
+      Effect.mapError((error) => (error._tag === "ModelRefused" ? refused : error))
+    )
+  })
+
+const infer = (prompt: Prompt, onText: InferOptions["onText"], context: RoundContext) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const until = now + context.limits.timeoutMillis
+    const { output } = prompt
+    if (output === undefined) return askFor(prompt, until, onText, context)
+    const { isDescribed, refused } = context.forms
+    return isDescribed || refused.has(output)
+      ? askedInWords(prompt, until, onText, context)
+      : askForForm(prompt, output, until, onText, context)
+  })
+
+const formsFor = ({ output, tools }: OpenAiModelOptions): Forms => ({
+  isDescribed: output === "described" || tools === "json",
+  refused: new WeakSet()
 })
 
 /** The model of the options, and others of the same server, each with a circuit of its own. */
@@ -175,7 +241,8 @@ const contextsOf = (own: RoundContext, options: OpenAiModelOptions) => {
       ...own,
       model,
       breaker: new Breaker(breakerOptionsOf(options.breaker)),
-      writeBody: writerFor(model, options)
+      writeBody: writerFor(model, options),
+      forms: formsFor(options)
     }
     all.set(model, other)
     return other
@@ -204,7 +271,9 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     breaker: new Breaker(breakerOptionsOf(options.breaker)),
     post: lazyCompletions(options),
     writeBody: writerFor(options.model, options),
-    transcripts: new Transcripts()
+    transcripts: new Transcripts(),
+    forms: formsFor(options),
+    isDescribed: false
   }
   const contextOf = contextsOf(context, options)
   const now = Clock.currentTimeMillis
@@ -214,6 +283,7 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
       provider: nameOf(provider),
       model: options.model,
       server: provider,
+      output: "native",
       ...defined({ tools: context.isPlain ? ("json" as const) : undefined })
     },
     circuit: {

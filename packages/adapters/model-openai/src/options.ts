@@ -31,6 +31,8 @@ export interface OpenAiModelOptions extends ServerOptions {
   readonly stream?: boolean
   /** `json` describes the tools in the system prompt and asks for one JSON object, for servers without native tools. */
   readonly tools?: "native" | "json"
+  /** `described` says the form of an answer in words only, for servers without `response_format`; with `tools: "json"` so by itself. */
+  readonly output?: "native" | "described"
   /** Most tool calls that one reply may hold. */
   readonly maxCalls?: number
   /** Ask for usage in streams. Turn it off for servers that refuse unknown fields. */

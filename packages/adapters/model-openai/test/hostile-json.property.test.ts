@@ -119,7 +119,7 @@ const digest = (bytes: Buffer, contentType: string, cut: number, ending: Ending,
   const usage = usageOf(prompt, answer.assembly, roughCount)
   assert.isTrue(Number.isSafeInteger(usage.inputTokens) && usage.inputTokens >= 0)
   assert.isTrue(Number.isSafeInteger(usage.outputTokens) && usage.outputTokens >= 0)
-  if (isPlain) readPlainReply(answer.assembly, true)
+  if (isPlain) readPlainReply(answer.assembly, aPrompt())
   const { nameByWire } = wireTools(prompt.tools)
   const judged = judge(answer.assembly, { prompt, nameByWire, usage, model: "m", maxCalls: 16, scrub })
   const { reply } = judged
@@ -201,7 +201,7 @@ it("J2 J3 hostile text in plain JSON never throws", () => {
         3,
         "end"
       )
-      readPlainReply(answer.assembly, true)
+      readPlainReply(answer.assembly, aPrompt())
       calls += answer.assembly.calls.length
     }),
     settings

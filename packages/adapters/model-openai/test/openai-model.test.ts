@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Model, Tokens, tokensOf } from "@reverie/model"
+import { type Model, Tokens, tokensOf } from "@reverie/model"
 import { benchScript, DONE, piece, saying } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

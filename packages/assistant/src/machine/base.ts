@@ -203,6 +203,8 @@ const reacts = (reaction: Reaction) =>
 export const modelCallGuards = {
   isOutOfBudget: when((context) => whyCut(context) !== undefined),
   hasToolCalls: whenHeard((_, event) => inferOutput(event).calls.length > 0),
+  mayRepairAnswer: whenHeard((context, event) => Now.mayRepair(context, inferOutput(event))),
+  isMisshapen: whenHeard((_, event) => inferOutput(event).misshapen === true),
   isInterrupted: reacts("again"),
   waitsForServer: reacts("wait"),
   waitsForLimit: reacts("hold back"),
@@ -219,6 +221,7 @@ export const modelCallActions = {
   reserveBudget: changing(reserved),
   settleBudget: changing(settled),
   recordModelSuccess: changing(Now.answered),
+  recordRepair: changing((context, event) => Now.repaired(context, inferOutput(event))),
   recordOutage: changing((context, event) => metOutage(context, inferFailure(event))),
   recordLimit: changing((context, event) => Now.heldBack(context, inferFailure(event))),
   recordFailedTry: changing((context, event) => Now.triedInVain(context, inferFailure(event))),

@@ -6,7 +6,6 @@
 
 import { defined } from "@reverie/protocol"
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
-import type { CompressionStrategy } from "../build-config.ts"
 
 /**
  * truncate: what is compacted is named, and no one is asked. recursive-summarization: a model writes what it was, piece by
@@ -35,8 +34,6 @@ export interface CompactionConfig {
   readonly strategy: CompactionStrategy
 }
 
-const DEFAULT_CHUNK_TOKENS = 64_000
-
 export const DEFAULT_COMPACTION: CompactionConfig = {
   compactPreserveWindow: 20,
   compactModel: null,
@@ -44,7 +41,7 @@ export const DEFAULT_COMPACTION: CompactionConfig = {
   preCompactExtractionEnabled: true,
   preCompactMaxIterations: 5,
   preCompactPrompt: null,
-  strategy: { type: "recursive-summarization", chunkTokens: DEFAULT_CHUNK_TOKENS }
+  strategy: { type: "recursive-summarization", chunkTokens: 64_000 }
 }
 
 const within = (value: number, minimum: number, maximum: number): number =>
@@ -76,15 +73,6 @@ export const compactionConfig = (chosen: Partial<CompactionConfig> = {}): Compac
     strategy: strategyOf(all.strategy)
   }
 }
-
-/** What a strategy of the context configuration (F103) says of compaction. */
-export const compactionOf = (strategy: CompressionStrategy): Partial<CompactionConfig> =>
-  strategy.type === "truncate"
-    ? { strategy: { type: "truncate" }, compactPreserveWindow: strategy.keepRecent }
-    : {
-        strategy: { type: strategy.type, chunkTokens: DEFAULT_CHUNK_TOKENS, chunkMessages: strategy.chunkSize },
-        compactModel: strategy.summarizationModel
-      }
 
 /** What makes an assistant compact its history: sleep, a window that is nearly full, or an order, however full it is. */
 export const compactionTriggers = ["sleep", "emergency", "order"] as const

@@ -67,6 +67,9 @@ export const PLACES = {
 /** Before the conversation, for models whose first message must be a user's. */
 export const OPENING_PLACE = { id: 4990, key: "opening" } as const
 
+/** Behind everything, where nothing can be plugged in: the form of the answer, which goes to a model beside the messages. */
+export const FORM_PLACE = { id: 8000, key: "answer_form" } as const
+
 const reserved = (id: number, key: string, companion: number, role: PromptRole, name: string, description: string) => ({
   ...builtIn(id, key, role, name, description),
   /** It is in a context exactly when this static component is. */
@@ -118,7 +121,7 @@ export const isReservedId = (id: number): boolean => reservedById.has(id)
 const builtInComponent = (key: string): PromptComponent | undefined => staticByKey.get(key) ?? reservedByKey.get(key)
 
 /** Keys that nothing plugged in may take. */
-export const isBuiltInKey = (key: string): boolean => builtInComponent(key) !== undefined
+export const isBuiltInKey = (key: string): boolean => key === FORM_PLACE.key || builtInComponent(key) !== undefined
 
 export const reservedComponent = (id: number): ReservedComponent | undefined => reservedById.get(id)
 

@@ -21,7 +21,6 @@ import {
 import { type PromptChange, PromptStore, type PromptVersion, shownBy, undone } from "./store/prompt-store.ts"
 import {
   type Decision,
-  type ImportOptions,
   openOverrides,
   type Overrides,
   type StoreFailure,
@@ -32,14 +31,14 @@ import {
 import { changedComponent, newComponent } from "./definition.ts"
 import {
   type ImportRefused,
-  KeyTaken,
+  type KeyTaken,
   NothingToUndo,
   PromptConflict,
   type PromptInvalid,
   type PromptUnknown,
   PromptUnreadable
 } from "./errors.ts"
-import { componentText, readComponentText } from "./store/exchange.ts"
+import { assertImportable, componentText, type ImportOptions, readComponentText } from "./store/exchange.ts"
 import {
   type PluggableComponent,
   readComponent,
@@ -218,14 +217,14 @@ const seatOf = (
   })
 
 const importing = (overrides: Overrides): Pick<Bridge, "importComponentJson"> => ({
-  importComponentJson: (json, { overwrite = false } = {}) =>
+  importComponentJson: (json, options = {}) =>
     overrides.change(
       Effect.gen(function* () {
         const { id: request, ...draft } = yield* Effect.fromResult(readComponentText(json))
         const now = yield* Clock.currentTimeMillis
         const component = yield* Effect.fromResult(newComponent(draft, now))
         const { value, version } = yield* overrides.component(component.key)
-        if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOfComponent(component.key))
+        yield* assertImportable(lineOfComponent(component.key), options, { value, version })
         const { beside, id } = yield* seatOf(overrides, component, request, value)
         return keepingComponent({ ...component, id, createdAt: value?.createdAt ?? now }, version, beside)
       })

@@ -19,7 +19,7 @@ import {
   PromptUnknown,
   PromptUnreadable
 } from "./errors.ts"
-import { readTemplateText, templateText } from "./store/exchange.ts"
+import { assertImportable, type ImportOptions, readTemplateText, templateText } from "./store/exchange.ts"
 import type { PromptChange, PromptLine, PromptStore, PromptVersion } from "./store/prompt-store.ts"
 import {
   type PluggableComponent,
@@ -227,11 +227,6 @@ const fillable = (
   })
 }
 
-export interface ImportOptions {
-  /** False when absent: what has the key stays as it is, and the import fails. */
-  readonly overwrite?: boolean
-}
-
 export interface Templates {
   readonly createTemplate: (
     draft: TemplateDraft
@@ -340,7 +335,7 @@ const exchanging = (
   gaps: Gaps
 ): Pick<Templates, "exportTemplateJson" | "importTemplateJson"> => ({
   exportTemplateJson: (key) => Effect.map(getTemplate(key), templateText),
-  importTemplateJson: (json, { overwrite = false } = {}) =>
+  importTemplateJson: (json, options = {}) =>
     overrides.change(
       Effect.gen(function* () {
         const draft = yield* Effect.fromResult(readTemplateText(json))
@@ -349,7 +344,7 @@ const exchanging = (
           Result.flatMap(newTemplate(draft, now), (made) => fillable(made, gaps))
         )
         const { value, version } = yield* overrides.template(template.key)
-        if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOf(template.key))
+        yield* assertImportable(lineOf(template.key), options, { value, version })
         return keeping({ ...template, createdAt: value?.createdAt ?? now }, version)
       })
     )

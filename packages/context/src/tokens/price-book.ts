@@ -17,8 +17,6 @@ export interface Pieces {
   readonly pieces: ReadonlyArray<string>
   /** Stands between any two of them. Ends with a line break, so that no token reaches over it. */
   readonly separator: string
-  /** What each piece costs with its separator, where that is known. */
-  readonly tokens?: ReadonlyArray<number>
   /** It is what memory brings to mind: it may hold what anybody once said, and is never the system's word. */
   readonly isData?: true
 }
@@ -79,9 +77,8 @@ export const openPriceBook = (count: CountMessage): PriceBook => {
     if (typeof content === "string") return { tokens: frame + bodyOf(content), prices: NO_PRICES }
     const prices = new Map<string, number>()
     let tokens = frame
-    for (const [index, piece] of content.pieces.entries()) {
-      const price =
-        content.tokens?.[index] ?? prices.get(piece) ?? before.get(piece) ?? bodyOf(piece + content.separator)
+    for (const piece of content.pieces) {
+      const price = prices.get(piece) ?? before.get(piece) ?? bodyOf(piece + content.separator)
       prices.set(piece, price)
       tokens += price
     }

@@ -37,7 +37,7 @@ export interface Cut {
 export interface Unit {
   /** The messages as they are in history, never cut. */
   readonly history: ReadonlyArray<Message>
-  /** One for each history message, then one for each open call. */
+  /** One for each history message, then one for each open call, or for why an answer was not accepted. */
   readonly wire: ReadonlyArray<PromptMessage>
   /** What the messages of history cost as they are sent, without what is made up for open calls. */
   readonly tokens: number
@@ -51,6 +51,9 @@ const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage =>
   content,
   ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call })
 })
+
+/** What the model reads behind an answer of its own that was not accepted. */
+const rejection = (content: string): PromptMessage => ({ role: "user", content })
 
 const interruption = (call: ToolCall): PromptMessage => ({ role: "tool", content: INTERRUPTED, call: call.id })
 
@@ -131,9 +134,11 @@ const joined = (one: Row, other: Row): Row => {
 /** The unit that a message other than a tool result begins. */
 const unitOf = (message: Message): Unit => {
   const open = message.role === "assistant" ? (message.calls ?? []) : []
+  const { rejected } = message
+  const behind = rejected === undefined ? open.map(interruption) : [rejection(rejected)]
   return {
     history: [message],
-    wire: [wireOf(message), ...open.map(interruption)],
+    wire: [wireOf(message), ...behind],
     tokens: message.tokens,
     open,
     cuts: []
@@ -374,9 +379,13 @@ export type UncountedMessage = Omit<Message, "tokens">
 /** Prices a message, with the vocabulary already chosen. */
 export type CountMessage = (message: UncountedMessage) => number
 
-/** Tokens of a message on the wire: what it says, who says it, the calls it makes, and what a chat format adds. */
-export const countMessage = (message: Pick<Message, "content" | "name" | "calls">, count: CountText): number =>
+/** Tokens of a message on the wire: what it says, who says it, the calls it makes, why it was rejected, and what a chat format adds. */
+export const countMessage = (
+  message: Pick<Message, "content" | "name" | "calls" | "rejected">,
+  count: CountText
+): number =>
   TOKENS_PER_MESSAGE +
   count(message.content) +
   (message.name === undefined ? 0 : count(message.name)) +
-  (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls)))
+  (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls))) +
+  (message.rejected === undefined ? 0 : TOKENS_PER_MESSAGE + count(message.rejected))

@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
 import { assert, describe, it } from "@effect/vitest"
 import { compactionConfig, pieceLimits, thresholdOf } from "../../src/index.ts"
-import { DEFAULT_COMPACTION, compactionOf } from "../../src/compaction/config.ts"
+import { DEFAULT_COMPACTION } from "../../src/compaction/config.ts"
 
 describe("the configuration of compaction", () => {
   it("F47 has the documented defaults, with the thresholds of the settings", () => {
@@ -41,15 +41,11 @@ describe("the configuration of compaction", () => {
     assert.strictEqual(compactionConfig({ compactPreserveWindow: 12.4 }).compactPreserveWindow, 12)
   })
 
-  it("F105 takes both strategies as the context configuration has them", () => {
-    assert.deepInclude(compactionConfig(compactionOf({ type: "truncate", keepRecent: 30 })), {
-      strategy: { type: "truncate" },
-      compactPreserveWindow: 30
+  it("F105 a strategy is taken as it is given, and its pieces keep to it", () => {
+    assert.deepStrictEqual(compactionConfig({ strategy: { type: "truncate" } }).strategy, { type: "truncate" })
+    const recursive = compactionConfig({
+      strategy: { type: "recursive-summarization", chunkTokens: 64_000, chunkMessages: 12 }
     })
-    const recursive = compactionConfig(
-      compactionOf({ type: "recursive-summarization", chunkSize: 12, summarizationModel: "small" })
-    )
-    assert.deepInclude(recursive, { compactModel: "small", compactPreserveWindow: 20 })
     const room = { maxContextTokens: 10_000, reservedResponseTokens: 2_000 }
     assert.deepStrictEqual(pieceLimits(recursive, room), { maxTokens: 5_600, maxMessages: 12 })
   })

@@ -9,6 +9,8 @@
 // K6  No block grows beyond its limit and no list beyond its items: the former is refused, the latter loses its oldest.
 // K7  Blocks come back exactly, whatever text is in them.
 // K8  A block that is gone leaves nothing but the answers to what was done to it, and its label is free.
+// K9  Who subscribes hears of a change when it is kept, once: never before, of none that failed, of none that was made
+//     before under the same key (F102).
 
 import type { Json, TenantId } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -68,6 +70,17 @@ export type BlockSetting =
   | { readonly set: "permission"; readonly permission: BlockPermission }
   | { readonly set: "description"; readonly description: string }
   | { readonly set: "charLimit"; readonly charLimit: number }
+
+/** A change of a block that was kept. */
+export interface KeptChange {
+  readonly block: string
+  /** The newest version after it. */
+  readonly version: number
+  readonly what: "create" | "change" | "undo" | "redo" | "configure" | "delete"
+  /** Who made it, and when. */
+  readonly by: string
+  readonly at: number
+}
 
 /** One version of a block. */
 export interface BlockVersion {
@@ -131,6 +144,8 @@ export class BlockStore extends Context.Service<
       setting: BlockSetting
     ) => Effect.Effect<BlockChange, Failure | Refusal>
     readonly delete: (id: string, request: BlockRequest) => Effect.Effect<BlockChange, Failure | Refusal>
+    /** Calls back after each change that this store keeps for the tenant, and answers how to stop. Other processes are not heard. */
+    readonly subscribe: (tenant: TenantId, listener: (kept: KeptChange) => void) => () => void
   }
 >()("@reverie/memory/BlockStore") {}
 

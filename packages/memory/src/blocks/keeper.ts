@@ -2,7 +2,9 @@
 // Owns the reading of blocks, and putting each request into one transaction. Leaves judging it to `changing.ts`, the rows
 // to an adapter. Its promises are those of the port.
 
+import type { TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import {
   type BlockChange,
@@ -16,6 +18,7 @@ import {
   DEFAULT_CHAR_LIMIT,
   isVisible,
   type KeptBlock,
+  type KeptChange,
   viewOf
 } from "./block-store.ts"
 import { type Bench, changed, deleted, keep, restored, settled } from "./changing.ts"
@@ -85,6 +88,13 @@ type Service = BlockStore["Service"]
 
 const DEFAULT_PAGE = 50
 
+/** Shown with the figures of a process (F93). */
+const documentsHeld = Metric.gauge("reverie_block_documents", {
+  description: "Documents of memory blocks that are held in memory."
+})
+
+const measured = (documents: Documents) => Effect.suspend(() => Metric.update(documentsHeld, documents.size))
+
 /** A viewer's own blocks first, then those of others, each in the order of their labels. */
 const inOrder =
   ({ by }: BlockViewer) =>
@@ -145,24 +155,59 @@ const looking = (
           return reading
         })
       )
-    )
+    ).pipe(Effect.tap(measured(documents)))
 })
+
+// Listeners: who hears of what was kept (K9).
+// L1  One that throws keeps no change from being kept, and no other one from hearing of it.
+
+type Listener = Parameters<Service["subscribe"]>[1]
+
+class Listeners {
+  readonly #all = new Set<readonly [tenant: TenantId, listener: Listener]>()
+
+  readonly subscribe: Service["subscribe"] = (tenant, listener) => {
+    const each = [tenant, listener] as const
+    this.#all.add(each)
+    return () => void this.#all.delete(each)
+  }
+
+  hear(of: TenantId, kept: KeptChange): Effect.Effect<void> {
+    return Effect.forEach(
+      [...this.#all].filter(([tenant]) => tenant === of),
+      ([, listener]) => Effect.ignoreCause(Effect.sync(() => listener(kept))),
+      { discard: true }
+    )
+  }
+}
 
 const changingOver = (
   { write }: BlockTransactions,
-  documents: Documents
+  documents: Documents,
+  listeners: Listeners
 ): Pick<Service, "create" | "change" | "undo" | "redo" | "configure" | "delete"> => {
-  const judged = (
-    operation: string,
+  const judged = Effect.fnUntraced(function* (
+    operation: KeptChange["what"],
     request: BlockRequest,
     what: ReadonlyArray<unknown>,
     judge: (bench: Bench) => Result.Result<BlockChange, ChangeFailure>
-  ) =>
-    Effect.flatMap(loadLoro, (loro) =>
-      write(operation, (rows, onUndo) =>
-        once(rows, request, [operation, ...what], () => judge({ loro, rows, documents, request, onUndo }))
-      )
-    )
+  ) {
+    const loro = yield* loadLoro
+    let isNew = false
+    const change = yield* write(operation, (rows, onUndo) => {
+      isNew = false
+      return once(rows, request, [operation, ...what], () => {
+        isNew = true
+        return judge({ loro, rows, documents, request, onUndo })
+      })
+    })
+    yield* measured(documents)
+    if (isNew && change.changed) {
+      const { at, by, tenant } = request
+      yield* listeners.hear(tenant, { block: change.block, version: change.version, what: operation, by, at })
+    }
+    return change
+  })
   return {
     create: (draft, request) => judged("create", request, [draft], (bench) => created(bench, draft)),
     change: (id, request, operation) =>
@@ -178,7 +223,12 @@ const changingOver = (
 /** The port over an adapter's transactions. `documents` is how many are kept in memory. */
 export const keepBlocks = (transactions: BlockTransactions, options: { readonly documents?: number } = {}): Service => {
   const documents = new Documents(options.documents)
-  return { ...looking(transactions, documents), ...changingOver(transactions, documents) }
+  const listeners = new Listeners()
+  return {
+    ...looking(transactions, documents),
+    ...changingOver(transactions, documents, listeners),
+    subscribe: listeners.subscribe
+  }
 }
 
 // WorkingMemory: what the conversations of an assistant are about just now (F83).

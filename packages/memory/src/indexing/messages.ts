@@ -149,12 +149,12 @@ const isTrouble = (content: string): boolean =>
 /** True when a message of this entry is worth finding again. */
 export const isWorthIndexing = (entry: Entry, message: Message): boolean => {
   const { step } = entry
-  const { content, name = "", role } = message
+  const { content, name = "", rejected, role } = message
   switch (role) {
     case "user":
       return content.trim() !== "" && !isTimer(entry)
     case "assistant":
-      return content.trim() !== ""
+      return content.trim() !== "" && rejected === undefined
     case "tool":
       return (
         content.trim().length >= MIN_RESULT_CHARS &&

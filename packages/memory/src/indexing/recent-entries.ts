@@ -101,7 +101,7 @@ const blockKey = (id: string): number => {
   return -1 - (hash % OTHER_BLOCKS)
 }
 
-/** The place of each entry among all of them, block by block. */
+/** Entries whose block is one, with the place of each among all of them in the order in which they were put. */
 interface Group {
   readonly entries: Array<RecentEntry>
   readonly order: Array<number>
@@ -144,45 +144,51 @@ interface Scored extends RecentEntry {
   readonly order: number
 }
 
-/** The entries that have a term of the question, each with its score. */
-const scored = (recent: RecentEntries, terms: ReadonlyArray<string>): ReadonlyArray<Scored> => {
-  const groups = groupsOf(recent)
-  const blocks = groups.map(({ entries }) => blockOf(entries) ?? newBlock(entries))
-  const lists = terms.map((term) => blocks.map(({ postings }) => postings.get(term)))
-  const rarities = lists.map((ofTerm) =>
-    rarity(
+/** What each entry scores, by its place among all of them. */
+const scoresOf = (recent: RecentEntries, terms: ReadonlyArray<string>): Float64Array => {
+  const scores = new Float64Array(recent.size)
+  const groups = groupsOf(recent).map(({ entries, order }) => ({ order, ...(blockOf(entries) ?? newBlock(entries)) }))
+  for (const term of terms) {
+    const having = groups.flatMap(({ order, postings }) => {
+      const found = postings.get(term)
+      return found === undefined ? [] : [{ order, found }]
+    })
+    const rare = rarity(
       recent.size,
-      ofTerm.reduce((having, postings) => having + (postings?.places.length ?? 0), 0)
+      having.reduce((count, { found }) => count + found.places.length, 0)
     )
-  )
-  return groups.flatMap(({ entries, order }, at) => {
-    const sums = new Float64Array(entries.length)
-    for (const [place, ofTerm] of lists.entries()) {
-      const { places = [], weights = [] } = ofTerm[at] ?? {}
-      for (let index = 0; index < places.length; index++) {
-        const entry = places[index] ?? 0
-        sums[entry] = (sums[entry] ?? 0) + (rarities[place] ?? 0) * (weights[index] ?? 0)
+    for (const { found, order } of having) {
+      for (let index = 0; index < found.places.length; index++) {
+        const place = order[found.places[index] ?? 0] ?? 0
+        scores[place] = (scores[place] ?? 0) + rare * (found.weights[index] ?? 0)
       }
     }
-    const found: Array<Scored> = []
-    for (const [index, { entry, facts }] of entries.entries()) {
-      const lexical = sums[index] ?? 0
-      if (lexical > 0) found.push({ entry, facts, lexical, order: order[index] ?? 0 })
+  }
+  return scores
+}
+
+/** The best that fit, so many and others that score as much as the last of them, in the order in which they were put. */
+const bestOf = (recent: RecentEntries, scores: Float64Array, limit: number, query: RecallQuery) => {
+  // Sorting numbers costs a tenth of sorting entries, and most entries are never looked at.
+  const sorted = scores.filter((score) => score > 0).toSorted()
+  for (let share = 2 * limit; ; share *= 4) {
+    const least = sorted[Math.max(0, sorted.length - share)] ?? Number.POSITIVE_INFINITY
+    const best: Array<Scored> = []
+    let order = 0
+    for (const { entry, facts } of recent.values()) {
+      const lexical = scores[order] ?? 0
+      if (lexical >= least && fits(entry, query)) best.push({ entry, facts, lexical, order })
+      order++
     }
-    return found
-  })
+    if (best.length >= limit || share >= sorted.length) return best
+  }
 }
 
 /** The best entries by their words. */
 export const searchRecent = (recent: RecentEntries, owner: AssistantId, query: RecallQuery): ReadonlyArray<Hit> => {
   const terms = queryTerms(query.text).map(({ term }) => term)
   const limit = candidateLimit(query.limit)
-  const fitting = scored(recent, terms).filter(({ entry }) => fits(entry, query))
-  // Sorting numbers costs a tenth of sorting entries.
-  const least =
-    Float64Array.from(fitting, ({ lexical }) => lexical).toSorted()[Math.max(0, fitting.length - limit)] ?? 0
-  const candidates = fitting
-    .filter(({ lexical }) => lexical >= least)
+  const candidates = bestOf(recent, scoresOf(recent, terms), limit, query)
     .toSorted((a, b) => b.lexical - a.lexical || a.order - b.order)
     .slice(0, limit)
     .map(({ entry, facts, lexical }) => ({ owner, entry, lexical, facts: attached(facts) }))

@@ -2,9 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { readBlockSchema } from "../../src/index.ts"
 import type { BlockSchema } from "../../src/index.ts"
 import * as Result from "effect/Result"
-import { act, aDocument, assertRefused, AT } from "./rig.ts"
+import { act, aDocument, assertRefused } from "./rig.ts"
 import { contentJson } from "../../src/blocks/document/content.ts"
-import { type Committed } from "../../src/blocks/document/document.ts"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.join("\n")
 
@@ -233,31 +232,6 @@ describe("who may", () => {
     assert.strictEqual(document.render(), "")
     assert.isTrue(act(document, { op: "append_text", text: "x" }, { access: "refused", isSystem: true }) as boolean)
     assert.strictEqual(document.render(), "x")
-  })
-})
-
-describe("subscriptions", () => {
-  it("F102 D2 a subscriber hears of commits, of others' too, and never of a change alone", () => {
-    const document = aDocument({ kind: "map", fields: [{ name: "n", type: "counter" }] })
-    const heard: Array<Committed> = []
-    const stop = document.subscribe((committed) => heard.push(committed))
-    const author = { by: "ada", at: AT, isSystem: false, accessTo: () => "allowed" as const }
-    document.change({ op: "increment_counter", field: "n", by: 1 }, author)
-    document.change({ op: "increment_counter", field: "n", by: 1 }, author)
-    assert.deepStrictEqual(heard, [])
-    document.commit("ada")
-    assert.deepStrictEqual(heard, [{ by: "ada", from: "here" }])
-    document.commit("ada")
-    assert.lengthOf(heard, 1, "a commit of nothing is none")
-    const other = aDocument(document.schema, "other")
-    act(other, { op: "increment_counter", field: "n", by: 5 })
-    document.merge(other.patchSince([]))
-    assert.deepStrictEqual(heard.at(-1), { by: "", from: "elsewhere" })
-    assert.strictEqual(document.render(), "n: 7")
-    stop()
-    document.change({ op: "increment_counter", field: "n", by: 1 }, author)
-    document.commit("ada")
-    assert.lengthOf(heard, 2)
   })
 })
 

@@ -55,7 +55,7 @@ const actAll = (document: StructuredDocument, operations: ReadonlyArray<BlockOpe
   for (const each of operations) act(document, each)
 }
 
-test("D3 documents that heard of the same commits hold the same, in whatever order they heard of them", () => {
+test("D2 documents that heard of the same commits hold the same, in whatever order they heard of them", () => {
   fc.assert(
     fc.property(
       fc.array(operation, { maxLength: 6 }),
@@ -97,7 +97,7 @@ test("D3 documents that heard of the same commits hold the same, in whatever ord
   )
 })
 
-test("V1 D3 a document read back from its snapshot, its patches, or both holds the same", () => {
+test("V1 D2 a document read back from its snapshot, its patches, or both holds the same", () => {
   fc.assert(
     fc.property(fc.array(operation, { minLength: 1, maxLength: 12 }), fc.nat(12), (operations, cut) => {
       const document = aDocument(schema)

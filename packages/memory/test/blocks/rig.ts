@@ -10,7 +10,7 @@ import { peerOf } from "../../src/blocks/document/document.ts"
 
 export const loro = await Effect.runPromise(loadLoro)
 
-export const AT = Date.UTC(2025, 0, 1)
+const AT = Date.UTC(2025, 0, 1)
 
 export const aDocument = (schema: BlockSchema = { kind: "text" }, peer = "first"): StructuredDocument => {
   const document = StructuredDocument.empty(loro, "block", schema)

@@ -16,7 +16,7 @@ import {
 } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
-import type { Prompt, PromptMessage, Reply, ToolOffer } from "../model.ts"
+import { outputText, type Prompt, type PromptMessage, type Reply, type ToolOffer } from "../model.ts"
 import { TOKENS_PER_MESSAGE } from "../tokens.ts"
 import type { Scrub } from "./failure.ts"
 
@@ -78,7 +78,7 @@ export interface Judged {
   readonly complaint: string | undefined
 }
 
-export interface JudgeContext {
+interface JudgeContext {
   readonly prompt: Prompt
   readonly nameByWire: ReadonlyMap<string, string>
   readonly usage: Usage
@@ -262,6 +262,7 @@ export const countedUsage = (
   for (const offer of prompt.tools) {
     inputTokens += count(offer.name) + count(offer.description) + count(JSON.stringify(offer.parameters))
   }
+  if (prompt.output !== undefined) inputTokens += count(outputText(prompt.output))
   let outputTokens = count(text)
   for (const call of calls) {
     outputTokens +=

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
-import { Event, type Lane } from "./event.ts"
+import { type AnswerForm, Event, type Lane } from "./event.ts"
 import { Address, EnvelopeId, isJsonObject, type Json, parseJson } from "../json.ts"
 
 export const ENVELOPE_VERSION = 1
@@ -85,6 +85,10 @@ export interface Message {
   readonly call?: string
   /** Ids of memory blocks that a user message refers to. */
   readonly blocks?: ReadonlyArray<string>
+  /** The form that the answer to a user message must have, as JSON Schema. */
+  readonly output?: AnswerForm
+  /** What the model reads after an answer of its own that had another form than it must have. */
+  readonly rejected?: string
   /** Milliseconds since the epoch. */
   readonly at: number
   /** Counted once, when the message was committed. */

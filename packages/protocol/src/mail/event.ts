@@ -70,6 +70,17 @@ const reason = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000))
 /** The name of the kind of context that it is handled in; the one for its type when not said. */
 const contextName = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(64)))
 
+/** Longest JSON text of an answer's form. */
+export const MAX_FORM_CHARS = 32_768
+
+/** The form that an answer must have: a JSON Schema of an object. */
+const AnswerForm = Schema.Record(Schema.String, Schema.Json).check(
+  Schema.makeFilter((form) => JSON.stringify(form).length <= MAX_FORM_CHARS, {
+    message: `expected a form of at most ${MAX_FORM_CHARS} characters of JSON`
+  })
+)
+export type AnswerForm = typeof AnswerForm.Type
+
 /** How the way of a message that wanted an answer ended. */
 export const answerOutcomes = ["answered", "silent", "failed"] as const
 export type AnswerOutcome = (typeof answerOutcomes)[number]
@@ -77,7 +88,8 @@ export type AnswerOutcome = (typeof answerOutcomes)[number]
 /**
  * Someone says something. `channel` tells a direct message from one overheard in a room. `at` is when it was said, in
  * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to. `wantsAnswer`: what
- * its tick comes to is sent to the assistant that sent it. `answers` names the envelope that this is the answer to.
+ * its tick comes to is sent to the assistant that sent it. `answers` names the envelope that this is the answer to. `output`
+ * is the form that the answer must have.
  */
 const MessageEvent = Schema.Struct({
   type: Schema.Literal("message"),
@@ -86,6 +98,7 @@ const MessageEvent = Schema.Struct({
   channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
   at: Schema.optionalKey(Schema.Int),
   blocks: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isMaxLength(128))).check(Schema.isMaxLength(32))),
+  output: Schema.optionalKey(AnswerForm),
   wantsAnswer: Schema.optionalKey(Schema.Literal(true)),
   answers: Schema.optionalKey(
     Schema.Struct({

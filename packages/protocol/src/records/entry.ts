@@ -61,8 +61,18 @@ export interface StepRecord {
   readonly detail?: { readonly [key: string]: Json }
 }
 
-/** How a tick ended. `cut`: what it had to spend was used up before it was done. */
-export type TickOutcome = "answered" | "terminal" | "max-iterations" | "cut" | "failed" | "slept" | "noted"
+/** How ticks end. `cut`: what it had to spend was used up before it was done. `misshapen`: its answer has another form than it must. */
+export const tickOutcomes = [
+  "answered",
+  "terminal",
+  "max-iterations",
+  "cut",
+  "misshapen",
+  "failed",
+  "slept",
+  "noted"
+] as const
+export type TickOutcome = (typeof tickOutcomes)[number]
 
 export interface TickEnd {
   readonly envelope: EnvelopeId
@@ -70,6 +80,10 @@ export interface TickEnd {
   readonly iterations: number
   /** What the assistant said to the one who sent the envelope; empty when it said nothing. */
   readonly reply: string
+  /** The reply as JSON, where it has the form that it must have. */
+  readonly output?: Json
+  /** What of the reply does not fit, where it has another one. */
+  readonly misfit?: string
 }
 
 /** One line of the ledger: what a commit did. */

@@ -14,7 +14,8 @@ import {
   type BlockSetting,
   BlockStore,
   type BlockVersion,
-  type BlockView
+  type BlockView,
+  type KeptChange
 } from "@reverie/memory"
 import type { AssistantId, TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -54,6 +55,12 @@ export interface Blocks {
   readonly undo: (id: string, options?: EditOptions) => Promise<BlockChange>
   readonly redo: (id: string, options?: EditOptions) => Promise<BlockChange>
   readonly delete: (id: string, options?: EditOptions) => Promise<BlockChange>
+  /**
+   * Calls back after each change of a block that this process has made durable, by an assistant or by a person. Resolves when
+   * it listens, with how to stop. What other processes change is not heard.
+   * @example const stop = await fleet.blocks.subscribe(({ block, by }) => console.log(`${by} changed ${block}`))
+   */
+  readonly subscribe: (listener: (kept: KeptChange) => void) => Promise<() => void>
 }
 
 type Run = <Value, Failure>(effect: Effect.Effect<Value, Failure, BlockStore>) => Promise<Value>
@@ -92,7 +99,8 @@ export const blocksOf = (tenant: TenantId, run: Run, freshKey: Effect.Effect<str
     versions: (id, page) => looking((store) => store.versions(viewer, id, page)),
     undo: (id, options = {}) => asked(options, (store, request) => store.undo(id, request)),
     redo: (id, options = {}) => asked(options, (store, request) => store.redo(id, request)),
-    delete: (id, options = {}) => asked(options, (store, request) => store.delete(id, request))
+    delete: (id, options = {}) => asked(options, (store, request) => store.delete(id, request)),
+    subscribe: (listener) => looking((store) => Effect.sync(() => store.subscribe(tenant, listener)))
   }
 }
 

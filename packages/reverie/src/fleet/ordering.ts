@@ -3,11 +3,11 @@
 // O1  An order resolves when it is durable; a reading shows whether the assistant has heard it.
 
 import type { AssistantRecord } from "@reverie/ledger"
-import type { AssistantId, Event, Receipt, TenantId } from "@reverie/protocol"
+import { type AssistantId, defined, type Event, type Receipt, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { arrive } from "@reverie/runtime"
 import type { Compaction } from "@reverie/context"
-import { envelopeOf } from "../ask.ts"
+import { envelopeOf } from "../letter.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import type { Core } from "./records.ts"
@@ -74,6 +74,19 @@ export interface OrderOptions {
   /** Who gives the order. "person" when left out. */
   readonly from?: string
 }
+
+/** For `fleet.approve` and `fleet.deny`. */
+export interface DecisionOptions extends OrderOptions {
+  /** The model reads it. */
+  readonly note?: string
+}
+
+export const decisionOf = (approval: string, decision: "approved" | "denied", note: string | undefined): Event => ({
+  type: "approval",
+  approval,
+  decision,
+  ...defined({ note })
+})
 
 /** For `fleet.sleep`. */
 export interface SleepOptions extends OrderOptions {

@@ -18,7 +18,8 @@ import {
   type RecordKind,
   recordKinds,
   type RecordRow,
-  type TenantId
+  type TenantId,
+  unknownName
 } from "@reverie/protocol"
 import { isDeepStrictEqual } from "node:util"
 import { type Definition, DefinitionMissing } from "@reverie/runtime"
@@ -27,6 +28,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { ID_FORM } from "../define-assistant.ts"
 import { ApprovalUnknown, EnvelopeInvalid, IdInvalid, IdReused } from "../errors.ts"
+import type { FormOption } from "../ask.ts"
 import type { AskOptions } from "../fleet-options.ts"
 import { tickSourceOf } from "../forking/tick-source.ts"
 import { newestFirst } from "../views/history.ts"
@@ -140,8 +142,8 @@ const coreOf = (run: RunReading, tenant: TenantId): Core => {
 }
 
 // Judged: an event before it is accepted.
-// J1  An approval that names nothing, a kind of context that there is none of, and a message to an assistant whose definition
-//     is gone are refused before anything is written; what waits is kept.
+// J1  An approval that names nothing, a kind of context that there is none of, a form that is asked of a team, and a message to
+//     an assistant whose definition is gone are refused before anything is written; what waits is kept.
 // J2  An id stands for one message: with another one it is refused, and never taken for an answer to the new one.
 // J3  What is sent to one assistant is accepted in the order of the calls, however long each takes to be judged.
 
@@ -163,18 +165,19 @@ const knownOptions: Readonly<Record<keyof Required<AskOptions>, true>> = {
   blocks: true,
   traceparent: true,
   context: true,
+  output: true,
   signal: true,
   timeoutMs: true
 }
 
 /** Throws EnvelopeInvalid about an option that there is none of, or a time that is none. */
-export const judgeOptions = (options: AskOptions): void => {
+export const judgeOptions = (options: AskOptions<FormOption>): void => {
   const strange = Object.keys(options).find((key) => !Object.hasOwn(knownOptions, key))
   const { timeoutMs = 1 } = options
   const message =
     strange === undefined
       ? `timeoutMs must be a whole number of at least 1, and is ${timeoutMs}`
-      : `there is no option ${JSON.stringify(strange)}; there are ${Object.keys(knownOptions).join(", ")}`
+      : `there is no option ${unknownName(strange, Object.keys(knownOptions))}`
   if (strange !== undefined || !Number.isSafeInteger(timeoutMs) || timeoutMs < 1) throw new EnvelopeInvalid({ message })
 }
 
@@ -197,6 +200,10 @@ const judgeWork = async (judging: Judging, { event, to }: Envelope): Promise<voi
   if (name === undefined) return
   const definition = judging.definition.assistants.find((each) => each.name === name)
   if (definition === undefined) throw new DefinitionMissing({ address: to, definition: name })
+  if (definition.team !== undefined && event.type === "message" && event.output !== undefined) {
+    const message = `${to.assistant} is a team, which answers as its members do: ask it without output, or ask one of them`
+    throw new EnvelopeInvalid({ message })
+  }
   const asked = event.type === "message" || event.type === "timer" ? event.context : undefined
   if (asked === undefined || contextIn(definition, asked) !== undefined) return
   const names = [...new Set([...contextTypes, ...Object.keys(definition.contexts ?? {})])].join(", ")

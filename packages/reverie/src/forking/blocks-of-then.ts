@@ -83,7 +83,8 @@ export const stillBlocks = (blocks: ReadonlyArray<BlockView>): BlockStore["Servi
   undo: refused,
   redo: refused,
   configure: refused,
-  delete: refused
+  delete: refused,
+  subscribe: () => () => {}
 })
 
 /** A registry in which these versions stand still. */

@@ -6,7 +6,7 @@
 // X2  The prompts are those that reached the model, not those that somebody wrote down for it.
 // X3  Texts are bounded; what was cut says how long it was.
 
-import { inReadingOrder } from "@reverie/context"
+import { FORM_PLACE, inReadingOrder } from "@reverie/context"
 import type { Prompt, ToolOffer } from "@reverie/model"
 import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
@@ -103,8 +103,10 @@ const messagesOf = (
   maxChars: number
 ): ReadonlyArray<ShownMessage> => {
   const owners = inReadingOrder(parts).flatMap((part) => Array.from({ length: part.messages }, () => part))
+  // A form is said in words behind everything else, to a model that does not read it by itself.
+  const form = parts.find(({ key }) => key === FORM_PLACE.key)
   return messages.map(({ call, calls, content, name, role }, index): ShownMessage => {
-    const { exact, id, key } = owners[index] ?? { id: -1, key: "unknown", exact: false }
+    const { exact, id, key } = owners[index] ?? form ?? { id: -1, key: "unknown", exact: false }
     return {
       part: { id, key },
       role,

@@ -21,9 +21,9 @@ export interface ForkRequest {
   readonly persona?: string
   /**
    * Who is asked; when not said, the model that the assistant answers with by its definition of today, else what the environment
-   * names, else the offline stand-in. "recorded" asks nobody: the replies of then come again in their order.
+   * names, else the offline stand-in. "recorded" asks no one: the replies of then come again in their order.
    */
-  readonly model?: ModelChoice | "recorded"
+  readonly model?: ModelChoice
   /** Answers in the place of recorded ones. */
   readonly stubs?: ReadonlyArray<ToolStub>
 }

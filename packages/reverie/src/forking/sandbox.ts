@@ -3,6 +3,7 @@
 // S1  Nothing in it reaches the data store that the tick was lived in: no store, no queue and no listener is shared.
 // S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides.
 // S3  Only the model that is named is asked, and only for the tick.
+// S4  The prompts are those that are made for that model: with its limits, and with the tools in the words where it has no calls.
 
 import { receives, persist, type Settings, statusOf } from "@reverie/assistant"
 import { PromptStore } from "@reverie/context"
@@ -23,6 +24,7 @@ import {
   HeldClock,
   keepIndexed,
   ledgerOfThen,
+  modelAsked,
   NoticeHub,
   noting,
   recallOfThen,
@@ -47,6 +49,7 @@ import type { FleetDefinition } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
 import { type ModelChoice, modelLayer } from "../models/model-choice.ts"
 import { choiceFor } from "../models/models.ts"
+import { forModel } from "../options/contexts.ts"
 import { stillBlocks, stillPrompts } from "./blocks-of-then.ts"
 import { ForkRefused } from "./errors.ts"
 import { rebuiltEnvelope, type TickSource } from "./tick-source.ts"
@@ -58,8 +61,8 @@ export interface Request {
   readonly fleet: FleetDefinition
   readonly systemPrompt?: string
   readonly persona?: string
-  /** "recorded": the replies of then, in their order, and nobody is asked. */
-  readonly model: ModelChoice | "recorded" | undefined
+  /** "recorded": the replies of then, in their order, and no one is asked. */
+  readonly model: ModelChoice | undefined
   readonly stubs?: ReadonlyArray<ToolStub>
   /** `recorded`: commit by commit as it was, up to the first difference. */
   readonly order: Driving["order"]
@@ -87,7 +90,7 @@ const emptied = (toolkit: Toolkit): Toolkit => ({
 })
 
 /** The definitions of the sandbox: that of the assistant with its changes, and the settings it had then. */
-const definitionsOf = ({ definition, recorded }: TickSource, request: Request): (typeof Definitions)["Service"] => {
+const definitionsOf = ({ definition, recorded }: TickSource, request: Request): ReadonlyArray<Definition> => {
   const { fleet, persona, systemPrompt } = request
   const settings: Partial<Settings> = recorded.settings
   const found = fleet.assistants.find(({ name }) => name === definition)
@@ -103,13 +106,23 @@ const definitionsOf = ({ definition, recorded }: TickSource, request: Request): 
     settings,
     ...defined({ systemPrompt, persona })
   }
-  const all = new Map(
-    fleet.assistants.map((each): [string, Definition] => {
-      const one = each === found ? edited : each
-      return [each.name, { ...one, toolkit: emptied(one.toolkit) }]
+  return fleet.assistants.map((each): Definition => {
+    const one = each === found ? edited : each
+    return { ...one, toolkit: emptied(one.toolkit) }
+  })
+}
+
+/** The definitions as they are with the model that is asked: the recorded one, or that of the fork. */
+const definitionsLayer = (source: TickSource, request: Request) => {
+  const definitions = definitionsOf(source, request)
+  return Layer.effect(
+    Definitions,
+    Effect.map(Model, ({ serves }) => {
+      const asked = request.model === "recorded" ? modelAsked(source.recorded.asks) : serves?.model
+      const byName = new Map(definitions.map((each) => [each.name, forModel(each, asked)]))
+      return { find: (name) => byName.get(name) }
     })
   )
-  return { find: (name) => all.get(name) }
 }
 
 /** A store that takes an assistant in raises its epoch, and so does the claim after it. */
@@ -150,13 +163,14 @@ const modelOf = ({ definition }: TickSource, { fleet, model }: Request): ModelCh
   return choiceFor("answer", fleet.assistants.find(({ name }) => name === definition) ?? {}, fleet)
 }
 
-const furnished = (source: TickSource, request: Request) =>
-  Layer.mergeAll(
+const furnished = (source: TickSource, request: Request) => {
+  const model = modelLayer(modelOf(source, request))
+  return Layer.mergeAll(
     storeSqliteLayer(IN_MEMORY),
     queueLocalLayer,
     NoticeHub.layer,
     gptTokenizerLayer,
-    modelLayer(modelOf(source, request)),
+    model,
     // Loaded when a tick is tried again: whoever only works does not wait for it.
     Layer.unwrap(
       Effect.map(
@@ -164,15 +178,17 @@ const furnished = (source: TickSource, request: Request) =>
         ({ recallSqliteLayer }) => recallSqliteLayer(IN_MEMORY)
       )
     ),
-    Layer.succeed(Definitions, definitionsOf(source, request)),
+    Layer.provide(definitionsLayer(source, request), model),
     Layer.succeed(FleetDirectory, directoryOf(request.fleet)),
     Layer.succeed(References.LogToStderr, true),
     Layer.succeed(References.MinimumLogLevel, "None")
   )
+}
 
 /** A model's own waiting is in real time. */
 const inRealTime = (model: Model["Service"], real: Clock.Clock): Model["Service"] => ({
-  infer: (prompt, options) => Effect.provideService(model.infer(prompt, options), Clock.Clock, real)
+  infer: (prompt, options) => Effect.provideService(model.infer(prompt, options), Clock.Clock, real),
+  ...defined({ serves: model.serves })
 })
 
 interface Stage {

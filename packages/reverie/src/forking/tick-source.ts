@@ -73,8 +73,8 @@ const eventIn = ({ event, messages }: Entry): Event | undefined => {
   const text = said?.content ?? ""
   switch (heard["type"]) {
     case "message": {
-      const blocks = said?.blocks ?? []
-      return { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks }) }
+      const { blocks = [], output } = said ?? {}
+      return { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks, output }) }
     }
     case "timer":
       return { type: "timer", name: textIn(heard["name"]), note: text.replace(/^\[timer [^\]]*\] /, "") }

@@ -27,6 +27,8 @@ export interface ServerModel {
   readonly apiKey?: string
   /** "json" for servers without native tool calls. */
   readonly tools?: "native" | "json"
+  /** "described" for servers that do not know `response_format`; one that refuses it is found out by itself. */
+  readonly output?: "native" | "described"
   readonly stream?: boolean
   /** Mark with `cache_control` what comes again, for gateways to models whose cache asks for it; openrouter.ai is told anyway. */
   readonly cacheMarks?: boolean
@@ -71,6 +73,7 @@ const serverShape: Shape = {
   model: filled,
   apiKey: text,
   tools: oneOf("native", "json"),
+  output: oneOf("native", "described"),
   stream: flag,
   cacheMarks: flag,
   timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS)
@@ -101,7 +104,7 @@ const flawOfServer = (choice: object, shape: Shape = serverShape): string | unde
 const flawOfOne = (choice: unknown): string | undefined => {
   if (typeof choice === "string") return flawOfName(choice)
   if (!isObject(choice) || Array.isArray(choice)) {
-    return `is ${Array.isArray(choice) ? "a list in a list" : String(JSON.stringify(choice))}, and no model`
+    return `is ${Array.isArray(choice) ? "a list in a list" : JSON.stringify(choice)}, and no model`
   }
   if (isLanguageModel(choice)) return flawOfLanguageModel(choice)
   if (isOwn(choice)) return typeof choice.infer === "function" ? undefined : "has an infer that is no function"
@@ -149,7 +152,7 @@ const offline = Effect.map(
 const server = Effect.fnUntraced(function* (options: Omit<ServerModel, "apiKey"> & Pick<NamedServer, "apiKey">) {
   const { timeoutMs, ...rest } = options
   const { makeOpenAiModel } = yield* Effect.promise(() => import("@reverie/model-openai"))
-  return yield* makeOpenAiModel({ ...rest, ...(timeoutMs === undefined ? {} : { timeoutMillis: timeoutMs }) })
+  return yield* makeOpenAiModel({ ...rest, ...defined({ timeoutMillis: timeoutMs }) })
 })
 
 const named = Effect.fnUntraced(function* (found: NamedServer | undefined) {
@@ -186,7 +189,9 @@ export const modelMaker = (): ModelMaker => {
     return model
   })
   const environment = Effect.gen(function* () {
-    const model = made.get(undefined) ?? (yield* named(yield* serverFromConfig))
+    const known = made.get(undefined)
+    if (known !== undefined) return known
+    const model = yield* named(yield* serverFromConfig)
     made.set(undefined, model)
     return model
   })

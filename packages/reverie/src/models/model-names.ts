@@ -185,8 +185,7 @@ export const unusedKey = Effect.gen(function* () {
   for (const [name, { example, keys }] of providers) {
     for (const variable of keys) {
       if (Option.isNone(yield* Config.option(Config.Redacted(variable)))) continue
-      const write = `model: "${name}/${example}"`
-      return `${variable} is set and no model is chosen, so the offline stand-in answers, which is no language model: write ${write} (or another one) in Fleet.open or defineFleet`
+      return `${variable} is set, and no model is chosen: the offline model answers. To ask it, write model: "${name}/${example}"`
     }
   }
   return undefined

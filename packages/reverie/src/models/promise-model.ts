@@ -6,7 +6,7 @@
 // P3  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // P4  An object whose `infer` answers an Effect is a service already, and is asked as it is.
 
-import type { InferOptions, Model, ModelError, Prompt, Reply } from "@reverie/model"
+import { type InferOptions, type Model, type ModelError, type Prompt, type Reply } from "@reverie/model"
 import {
   addUsage,
   Breaker,
@@ -201,9 +201,9 @@ export const argumentsText = (given: unknown): Json => {
   if (typeof given === "string") return given
   if (given === undefined || given === null) return ""
   try {
-    return JSON.stringify(given) ?? String(given)
+    return JSON.stringify(given) ?? typeof given
   } catch {
-    return String(given)
+    return typeof given
   }
 }
 

@@ -117,6 +117,8 @@ export const promised = <A>(
   failures: Failures,
   attempt: (signal: AbortSignal) => A | Promise<A>
 ): Effect.Effect<A | Broken, Failure> =>
+  // What was thrown is classified at once.
+  // @effect-diagnostics-next-line unknownInEffectCatch:off
   Effect.tryPromise({ try: async (signal) => attempt(signal), catch: (thrown) => thrown }).pipe(
     Effect.catch((thrown) => Effect.flatMap(Clock.currentTimeMillis, (now) => read(thrown, failures, now)))
   )

@@ -31,7 +31,14 @@ import * as Layer from "effect/Layer"
 import { bringToLife } from "../creation.ts"
 import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
-import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
+import {
+  type FleetDefinition,
+  type FleetOptions,
+  flawOfOpening,
+  flawOfTerms,
+  type TenantTerms,
+  type Terms
+} from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
 import { flawOfEmbedder } from "../models/model-choice.ts"
 import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
@@ -169,7 +176,7 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
   )
 }
 
-const flawOfOpening = (options: FleetOptions): string | undefined => {
+const flawOfChoices = (options: FleetOptions): string | undefined => {
   const flaw = flawOfModels(options)
   const ofEmbedder = flawOfEmbedder(options.embedder)
   if (flaw !== undefined) return `its ${flaw}`
@@ -178,13 +185,15 @@ const flawOfOpening = (options: FleetOptions): string | undefined => {
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
 export const opened = async (options: FleetOptions): Promise<Opened> => {
+  const misshapen = flawOfOpening(options)
+  if (misshapen !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${misshapen}` })
   const { fleet, role = "all" } = options
   const tenant = tenantOf(options.tenant)
   const profile = await Effect.runPromise(
     profileOf({ ...options, ...defined({ model: options.model ?? fleet.model }) })
   )
   const terms: Terms = { ...fleet, ...options }
-  const flaw = flawOfTerms(terms) ?? flawOfOpening(options)
+  const flaw = flawOfTerms(terms) ?? flawOfChoices(options)
   if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
   const listeners = new Set<OnFailure>()

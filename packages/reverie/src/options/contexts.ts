@@ -16,8 +16,8 @@ import {
   STATIC_COMPONENTS
 } from "@reverie/context"
 import type { Definition } from "@reverie/runtime"
-import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
-import { flag, flawOfShape, oneOf, type Shape, text, texts, whole } from "./shape.ts"
+import { defined, toolCategories, type ToolCategory, unknownName } from "@reverie/protocol"
+import { flag, flawOfShape, oneOf, orNull, type Shape, text, texts, whole } from "./shape.ts"
 
 /** One kind of context: what a model is shown in it, and what it may do. What is left out stays as it is. */
 export interface ContextOption {
@@ -29,8 +29,8 @@ export interface ContextOption {
   readonly maxSteps?: number
   /** Keys of the parts of the prompt that it has, as `system_prompt` or `conversation_history`. All when left out. */
   readonly components?: ReadonlyArray<string>
-  /** By the key of a part: the text that stands in its place, with `{gaps}`. */
-  readonly overrides?: Readonly<Record<string, string>>
+  /** By the key of a part: the text that stands in its place, with `{gaps}`. Null takes back what the kind has there. */
+  readonly overrides?: Readonly<Record<string, string | null>>
   /** Names of the tools that may be called in it. All when left out. */
   readonly tools?: ReadonlyArray<string>
   /** Categories of the tools that may be called in it. All when left out. */
@@ -74,7 +74,7 @@ const parts = new Map([...STATIC_COMPONENTS, ...RESERVED_COMPONENTS].map(({ id, 
 const SAID = new Set(["conversation_history", "pending_event", "tool_result"])
 
 const overridable: Shape = Object.fromEntries(
-  [...parts.keys()].filter((key) => !SAID.has(key)).map((key) => [key, text])
+  [...parts.keys()].filter((key) => !SAID.has(key)).map((key) => [key, orNull(text)])
 )
 
 /** What can be said of a kind that handles no event, and why no more. */
@@ -110,7 +110,7 @@ const unknownIn = (words: ReadonlyArray<string> = [], known: ReadonlyArray<strin
   words.find((word) => !known.includes(word))
 
 const named = (of: string, word: string, known: ReadonlyArray<string>): string =>
-  `${of} name ${JSON.stringify(word)}; there are ${known.join(", ")}`
+  `${of} name ${unknownName(word, known)}`
 
 const flawOfContext = (of: string, context: ContextOption, owner: Owner): string | undefined => {
   const flaw = flawOfShape(of, context, shape)
@@ -163,7 +163,9 @@ const changed = (base: ContextTypeConfig, option: ContextOption): ContextTypeCon
   enabledComponents: option.components?.flatMap((key) => parts.get(key) ?? []) ?? base.enabledComponents,
   componentOverrides: {
     ...base.componentOverrides,
-    ...Object.fromEntries(Object.entries(option.overrides ?? {}).map(([key, content]) => [key, { content }]))
+    ...Object.fromEntries(
+      Object.entries(option.overrides ?? {}).map(([key, content]) => [key, content === null ? null : { content }])
+    )
   },
   toolFilter: option.tools ?? base.toolFilter,
   allowedToolCategories: option.toolCategories ?? base.allowedToolCategories,
@@ -204,7 +206,7 @@ export const contextsOf = (
 export const forModel = (definition: Definition, model: string | undefined): Definition => {
   const { modelOverrides = {}, ...prompt } = definition.prompt ?? {}
   const limits = model !== undefined && Object.hasOwn(modelOverrides, model) ? (modelOverrides[model] ?? {}) : {}
-  const firstMessageUser = prompt.firstMessageUser ?? (model !== undefined && needsOpening({ name: model }))
+  const firstMessageUser = prompt.firstMessageUser ?? (model !== undefined && needsOpening(model))
   if (Object.keys(limits).length === 0 && !firstMessageUser) return definition
   const { historyTokens, maxTokens, memoryTokens, reservedResponseTokens } = limits
   return {

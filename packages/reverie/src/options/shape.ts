@@ -1,10 +1,13 @@
 // Shape: what may stand in an object that a user writes, and the one sentence about what may not.
 // Owns the words of the refusals. Leaves which error is thrown to the code that reads the object.
-// P1  A name that is not in the shape is refused with the names that are: a typing error is never a setting left out.
+// P1  A name that is not in the shape is refused with the names that are, the nearest one last: a typing error is never a
+//     setting left out.
 // P2  A value outside its range is refused with the range and the value, never brought into it.
 // P3  What is undefined was left out.
 
 import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
+import { memoryKinds, searchModes } from "@reverie/memory"
+import { unknownName } from "@reverie/protocol"
 
 /** What a value must be, in words that follow on its name; undefined when it is that. */
 export type Check = (value: unknown) => string | undefined
@@ -47,22 +50,46 @@ export const text: Check = must("a text", (value) => typeof value === "string")
 export const texts: Check = must("a list of texts", (value) => {
   return Array.isArray(value) && value.every((each) => typeof each === "string")
 })
-const list: Check = must("a list", Array.isArray)
-const any: Check = () => undefined
+export const list: Check = must("a list", Array.isArray)
+export const any: Check = () => undefined
+/** A list of objects of one shape. */
+export const listOfShape =
+  (key: string, shapeOf: (item: unknown) => Shape | undefined): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return list(value)
+    return value
+      .map((each: unknown) => {
+        const shape = shapeOf(each)
+        return shape === undefined ? undefined : flawOfShape(key, each, shape)
+      })
+      .find((flaw) => flaw !== undefined)
+  }
 
-export const oneOf = (...words: ReadonlyArray<unknown>): Check =>
-  must(
-    words
-      .map(String)
-      .join(", ")
-      .replace(/, ([^,]*)$/, " or $1"),
-    (value) => words.includes(value)
-  )
+const inWords = (words: ReadonlyArray<unknown>): string =>
+  words
+    .map(String)
+    .join(", ")
+    .replace(/, ([^,]*)$/, " or $1")
 
-const orNull =
+export const oneOf = (...words: ReadonlyArray<unknown>): Check => must(inWords(words), (value) => words.includes(value))
+
+/** Some of these words, at least one. */
+const listOf = (...words: ReadonlyArray<string>): Check =>
+  must(`a list of ${inWords(words)}`, (value) => {
+    return Array.isArray(value) && value.length > 0 && value.every((each) => words.includes(each))
+  })
+
+export const orNull =
   (check: Check): Check =>
   (value) =>
     value === null ? undefined : check(value)
+
+/** The words of `flawOfShape` about what `who` takes, as a sentence says them: "its settings ...", "defineFleet has ...". */
+export const flawOfOptions = (who: string, options: unknown, shape: Shape): string | undefined =>
+  flawOfShape("options", options, shape)
+    ?.replace(/^options\./, "its ")
+    .replace(/^options have/, `${who} has`)
+    .replace(/^options must/, `what ${who} takes must`)
 
 /** What is wrong with an object, in words that follow on "its"; undefined when nothing is. */
 export const flawOfShape = (name: string, value: unknown, shape: Shape): string | undefined => {
@@ -71,12 +98,13 @@ export const flawOfShape = (name: string, value: unknown, shape: Shape): string 
     return `${name} must be an object, and is ${shown(value)}`
   }
   for (const [key, given] of Object.entries(value)) {
+    if (given === undefined) continue
     const check = Object.hasOwn(shape, key) ? shape[key] : undefined
     if (check === undefined) {
       const has = name.endsWith("s") ? "have" : "has"
-      return `${name} ${has} no ${JSON.stringify(key.slice(0, MAX_SHOWN_CHARS))}; there are ${Object.keys(shape).join(", ")}`
+      return `${name} ${has} no ${unknownName(key, Object.keys(shape))}`
     }
-    const flaw = given === undefined ? undefined : check(given)
+    const flaw = check(given)
     // A check of an object within names what is wrong in it by itself.
     if (flaw !== undefined) return flaw.startsWith("must ") ? `${name}.${key} ${flaw}` : `${name}.${flaw}`
   }
@@ -140,7 +168,14 @@ const compactionShape: Shape = {
   })
 }
 
-const memoryShape: Shape = { recall: oneOf("auto", "off"), maxHits: whole(1), maxTokens: whole(1) }
+const memoryShape: Shape = {
+  recall: oneOf("auto", "off"),
+  maxHits: whole(1),
+  maxTokens: whole(1),
+  mode: oneOf(...searchModes),
+  kinds: listOf(...memoryKinds),
+  minTrust: share
+}
 
 const limitsShape: Shape = {
   maxTokens: whole(1),
@@ -170,6 +205,7 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
   instructions: text,
   template: text,
   persona: text,
+  output: any,
   tools: list,
   maxSteps: whole(1, MAX_ITERATIONS),
   assessWith: oneOf("heuristic", "model"),

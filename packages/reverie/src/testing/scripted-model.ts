@@ -164,7 +164,7 @@ const standIn = Effect.map(
 const shortOf = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text)
 
 class Scripted implements ScriptedModel {
-  readonly serves = { provider, model: provider }
+  readonly serves = { provider, model: provider, output: "native" } as const
   readonly requests: Array<ModelRequest> = []
   problem: ScriptBroken | undefined
   readonly #script: Script

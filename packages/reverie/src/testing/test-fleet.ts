@@ -10,9 +10,9 @@ import { IN_MEMORY, temporaryPlace } from "@reverie/store-sqlite"
 import * as Layer from "effect/Layer"
 import { type AssistantDefinition } from "../define-assistant.ts"
 import { defineFleet, type FleetDefinition } from "../fleet-options.ts"
-import type { Part } from "../ask.ts"
+import type { FormOption, Parts } from "../ask.ts"
 import { Fleet } from "../fleet.ts"
-import type { FleetOptions, IdleOptions, SendOptions } from "../fleet-options.ts"
+import type { AskOptions, FleetOptions, IdleOptions } from "../fleet-options.ts"
 import { onGround } from "../opening/ground.ts"
 import { ScriptBroken } from "./errors.ts"
 import { scriptedModel } from "./scripted-model.ts"
@@ -87,11 +87,11 @@ const dressed = (fleet: Fleet, stage: Stage, clock: TestClock, restart: TestFlee
     restart,
     forTenant: (tenant: string, options?: { readonly exact?: boolean }) =>
       dressed(forTenant(tenant, options), stage, clock, restart),
-    ask: (to: string, text: string, options?: SendOptions): AsyncIterable<Part> => ({
+    ask: <Form extends FormOption>(to: string, text: string, options?: AskOptions<Form>): Parts<Form> => ({
       async *[Symbol.asyncIterator]() {
         const stop = clock.keepMoving()
         try {
-          for await (const part of ask(to, text, options)) {
+          for await (const part of ask<Form>(to, text, options)) {
             if (part.type === "halted") stage.assertSound()
             yield part
           }

@@ -47,6 +47,8 @@ export interface ModelCallView {
   readonly error?: string
   /** What it said besides its calls. */
   readonly text?: string
+  /** What of its answer does not fit, where that has another form than it must have. */
+  readonly misfit?: string
 }
 
 /** One tool call of a tick. */
@@ -124,6 +126,9 @@ const noteOf = ({ detail = {} }: StepRecord): string | undefined =>
 const given = <Key extends string, Value>(key: Key, value: Value | undefined): { readonly [key in Key]?: Value } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [key in Key]?: Value }
 
+const misfitIn = ({ misfit }: NonNullable<StepRecord["detail"]>, maxChars: number): string | undefined =>
+  Array.isArray(misfit) ? clipped(misfit.join("; "), maxChars) : undefined
+
 /** Who answered where, and whom it stood in for. */
 const askedIn = ({ detail = {} }: StepRecord, maxChars: number): Pick<ModelCallView, "server" | "earlier"> => {
   const earlier = earlierModels(detail["earlier"]).map((each) => ({ ...each, reason: clipped(each.reason, maxChars) }))
@@ -149,7 +154,8 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks)
     ...given("finishReason", worded(detail["finish"])),
     ...defined({ costMicros: cost === 0 ? undefined : cost, unpriced: cost === undefined ? (true as const) : undefined }),
     ...given("error", ok ? undefined : worded(detail["error"])),
-    ...defined({ text: text === "" ? undefined : clipped(text, maxChars) })
+    ...defined({ text: text === "" ? undefined : clipped(text, maxChars) }),
+    ...given("misfit", misfitIn(detail, maxChars))
   }
 }
 

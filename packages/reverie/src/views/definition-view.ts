@@ -35,6 +35,8 @@ export interface DefinitionView {
   readonly systemPrompt: string
   readonly persona?: string
   readonly tools: ReadonlyArray<ToolView>
+  /** The form of its answers, as JSON Schema. */
+  readonly output?: { readonly [key: string]: Json }
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
   readonly rules: ReadonlyArray<ToolRule>
@@ -97,6 +99,7 @@ export const definitionViewOf = (definition: AssistantDefinition): DefinitionVie
     systemPrompt: definition.systemPrompt,
     ...defined({ persona }),
     tools: toolsOf(definition),
+    ...defined({ output: definition.output?.document }),
     settings: definition.settings,
     rules: definition.rules,
     ...defined({ sleep, memory, compaction, pairRate, recallScopes }),

@@ -1,7 +1,7 @@
 // Ticks whose way is crooked: a model that failed, a halt in between, a task that was handed on, an approval, a later report.
 
 import { assert, describe, test } from "@effect/vitest"
-import { CallWithheld, ModelUnavailable, type Prompt } from "@reverie/model"
+import { CallWithheld, type Model, ModelUnavailable, type Prompt } from "@reverie/model"
 import type { EnvelopeId, Entry } from "@reverie/protocol"
 import { scriptedModel, type Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -188,5 +188,89 @@ describe("an envelope that is kept no more", () => {
     assert.deepInclude(rebuilt({ type: "halt", reason: "a drill" }, [])?.event, { reason: "a drill" })
     assert.isUndefined(rebuilt({ type: "sleep" }, []))
     assert.isUndefined(rebuilt(null, []))
+  })
+})
+
+type Serves = NonNullable<Model["Service"]["serves"]>
+
+/** A model of some name and kind, and what it was sent. */
+const served = (serves: Partial<Serves>, script: Script) => {
+  const { model, prompts } = scriptedModel(script)
+  return { model: { ...model, serves: { provider: "test", model: "test", ...serves } }, prompts }
+}
+
+interface Case {
+  readonly assistant?: Partial<AssistantOptions>
+  readonly serves: Partial<Serves>
+  readonly script?: Script
+  readonly says: ReadonlyArray<string>
+  readonly prepare?: (opened: Fleet) => Promise<unknown>
+}
+
+const content: Script = () => Effect.succeed({ text: "Yes." })
+
+/** The prompts of the last tick as they were sent, as they are made again, and as a fork sends them to another model. */
+const threeTimes = async ({ assistant = {}, prepare, says, script = content, serves }: Case) => {
+  const fleet = clerkWith(assistant)
+  const first = served(serves, script)
+  await using opened = await Fleet.open({ fleet, data: ":memory:", model: first.model })
+  await prepare?.(opened)
+  for (const said of says.slice(0, -1)) await opened.answer("clerk", said)
+  const before = first.prompts.length
+  await opened.answer("clerk", says.at(-1) ?? "")
+  const sent = first.prompts.slice(before)
+  const request = { assistant: "clerk", tick: says.length }
+  const again = await promptsOfTick(opened, fleet, request)
+  assert.deepStrictEqual(
+    again.map(({ exact, messages }) => [exact, messages.map(({ content, role }) => [role, content])]),
+    sent.map(({ messages }) => [true, messages.map(({ content, role }) => [role, content])])
+  )
+  assert.deepStrictEqual((await forkTick(opened, fleet, { ...request, model: "recorded" })).differs, [])
+  const same = served(serves, script)
+  assert.deepStrictEqual((await forkTick(opened, fleet, { ...request, model: same.model })).differs, [])
+  assert.strictEqual(JSON.stringify(same.prompts), JSON.stringify(sent))
+  const other = served({ model: "other" }, script)
+  await forkTick(opened, fleet, { ...request, model: other.model })
+  return { sent, other: other.prompts }
+}
+
+describe("a tick with a model that is no ordinary one", () => {
+  const look = defineTool({ name: "look", description: "Looks over the harbour.", run: () => "Two ships." })
+  const looking: Script = ({ messages }) =>
+    Effect.succeed(messages.at(-1)?.role === "tool" ? { text: "Two." } : { calls: [{ tool: "look" }] })
+
+  test("F112 one that is asked for tool calls in JSON is sent the same again", { timeout: LIMIT }, async () => {
+    const says = ["How many?", "And now?"]
+    const { other, sent } = await threeTimes({
+      assistant: { tools: [look] },
+      serves: { tools: "json" },
+      script: looking,
+      says
+    })
+    assert.lengthOf(sent, 2)
+    assert.isTrue(sent.every(({ describesTools }) => describesTools === true))
+    assert.include(sent[0]?.messages[0]?.content, "Looks over the harbour.")
+    // A fork with a model that knows tool calls is one with another prompt.
+    assert.isUndefined(other[0]?.describesTools)
+    assert.notInclude(other[0]?.messages[0]?.content, "Looks over the harbour.")
+  })
+
+  test("F104 one that has limits of its own is sent the same again", { timeout: LIMIT }, async () => {
+    const prompt = { modelOverrides: { small: { maxTokens: 1_000, reservedResponseTokens: 200 } } }
+    const long = `Which berth? ${"The tide is fair. ".repeat(400)}`
+    const { other, sent } = await threeTimes({ assistant: { prompt }, serves: { model: "small" }, says: ["Hi.", long] })
+    assert.match(sent[0]?.messages.at(-1)?.content ?? "", /\[cut: \d+ of/)
+    assert.strictEqual(other[0]?.messages.at(-1)?.content, long)
+  })
+
+  test("F86 one that wants a user's words first is sent the same again", { timeout: LIMIT }, async () => {
+    const greeting = { key: "greeting", name: "Greeting", content: "I am here.", role: "assistant", afterStatic: 1000 }
+    const { other, sent } = await threeTimes({
+      serves: { model: "gemini-3" },
+      says: ["Hello?"],
+      prepare: ({ prompts }) => prompts.createComponent(greeting)
+    })
+    const first = ([prompt]: ReadonlyArray<Prompt>) => prompt?.messages.find(({ role }) => role !== "system")?.role
+    assert.deepStrictEqual([first(sent), first(other)], ["user", "assistant"])
   })
 })

@@ -5,6 +5,7 @@ import { saying, startModelServer } from "@reverie/testkit/model-server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import {
   defineAssistant,
   defineFleet,
@@ -16,6 +17,7 @@ import {
   type PromiseModel
 } from "../../src/index.ts"
 import { flawOfModel, modelLayer, modelText } from "../../src/models/model-choice.ts"
+import { modelsLayer } from "../../src/models/models.ts"
 
 type Env = Readonly<Record<string, string>>
 
@@ -34,6 +36,28 @@ const serverSaying = async (text: string) => {
 
 const refused = (choice: ModelChoice | undefined, env: Env = {}): Promise<string> =>
   Effect.runPromise(Effect.flip(asked(choice, env)).pipe(Effect.map(({ message }) => message)))
+
+describe("a model that no one has chosen", () => {
+  const warned = async (env: Env): Promise<string> => {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => lines.push(message))
+    const clerk = defineAssistant({ id: "clerk", instructions: "You assign berths." })
+    const opened = Layer.provide(
+      modelsLayer({ assistants: [clerk] }),
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+    )
+    await Effect.runPromise(
+      Effect.provideService(Effect.scoped(Layer.build(opened)), Logger.CurrentLoggers, new Set([logger]))
+    )
+    return lines.join("; ")
+  }
+
+  it("a key that is set and asks no one is reported, with what to write and nothing of the key", async () => {
+    const said = await warned({ ANTHROPIC_API_KEY: "sk-ant-secret" })
+    assert.match(said, /^ANTHROPIC_API_KEY is set, and no model is chosen: .* write model: "anthropic\/[^"]+"$/)
+    assert.strictEqual(await warned({}), "")
+  })
+})
 
 describe("a model as a text", () => {
   it("provider/model: the provider's own key, address and name for it", async () => {
@@ -190,7 +214,7 @@ describe("a fleet", () => {
       call?.earlier?.map((each) => each.model),
       ["first", "second"]
     )
-    const [replied] = notices.filter(({ type }) => type === "model-replied")
+    const replied = notices.find(({ type }) => type === "model-replied")
     assert.deepInclude(replied, { server: host(well) })
     assert.lengthOf((replied as { readonly earlier: ReadonlyArray<unknown> }).earlier, 2)
     const entry = (await open.history.entries("desk")).find(({ entry: { step } }) => step?.kind === "infer")?.entry

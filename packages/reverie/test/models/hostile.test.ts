@@ -40,6 +40,7 @@ const limits = {
   parkAfterMillis: 100
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any
 type Loose = { readonly [key: string]: any }
 
 const post = async (url: string, signal: AbortSignal, isStream: boolean): Promise<Response> => {

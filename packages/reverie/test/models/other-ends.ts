@@ -9,7 +9,7 @@ import type { LanguageModel } from "../../src/models/ai-sdk-model.ts"
 import type { PromiseModel, PromiseReply } from "../../src/models/promise-model.ts"
 
 /** An error as clients of HTTP APIs throw it. */
-export const apiError = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Error =>
+const apiError = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Error =>
   Object.assign(new Error(message), { name: "AI_APICallError", statusCode: status, responseHeaders: headers })
 
 const errors: Readonly<Record<string, () => Error>> = {

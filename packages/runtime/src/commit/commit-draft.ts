@@ -42,10 +42,17 @@ export interface TurnInput {
   readonly records?: ReadonlyArray<RecordChange>
   /** Told to screens and callers, besides what the decision emits. */
   readonly emitted?: NonNullable<Entry["emitted"]>
+  /** What an answer comes to that must have a form. */
+  readonly judged?: JudgedAnswer
   /** The text of a report, for the call it answers. */
   readonly report?: string
   /** How the envelope of the cause ends, when it starts no tick. */
   readonly settled?: Settlement
 }
+
+/** What an answer comes to: its JSON, or what does not fit, and what the model reads of that where it may try again. */
+export type JudgedAnswer =
+  | { readonly output: Json }
+  | { readonly issues: ReadonlyArray<string>; readonly rejected: string | undefined }
 
 export type UncountedMessage = Omit<Message, "tokens">

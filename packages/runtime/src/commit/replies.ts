@@ -131,6 +131,8 @@ const outcomeOf = (
 ): readonly [AnswerOutcome, string] | undefined => {
   if (outcome === "dead") return ["failed", reason ?? "it failed"]
   if (definition.team !== undefined && tickEnd !== undefined) return undefined
+  if (tickEnd?.outcome === "misshapen")
+    return ["failed", `its answer has another form than it must have: ${tickEnd.misfit ?? ""}`]
   const reply = tickEnd?.reply ?? ""
   return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply]
 }

@@ -244,6 +244,13 @@ const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray
   }
 }
 
+/** What becomes of an answer that must have a form, where the tick ends with it. */
+const answerOf = (outcome: TickOutcome, { judged }: TurnInput): Pick<TickEnd, "output" | "misfit"> => {
+  if (judged === undefined) return {}
+  if ("issues" in judged) return outcome === "misshapen" ? { misfit: judged.issues.join("; ") } : {}
+  return outcome === "answered" ? { output: judged.output } : {}
+}
+
 /** The end of the tick's envelope; one that failed is dead-lettered with its reason. */
 const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined): ReadonlyArray<Settlement> => {
   if (tickEnd === undefined) return []
@@ -271,7 +278,13 @@ export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
   const tickEnd: TickEnd | undefined =
     end === undefined || envelope === undefined
       ? undefined
-      : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
+      : {
+          envelope: EnvelopeId.make(envelope),
+          outcome: end.outcome,
+          iterations: end.iterations,
+          reply: end.reply,
+          ...answerOf(end.outcome, turnInput)
+        }
   const settled = [
     ...settlementOf(tickEnd, end?.reason),
     ...(turnInput.settled === undefined ? [] : [turnInput.settled])

@@ -62,13 +62,14 @@ const timerText = (
   return reminder === undefined || note === undefined ? `[timer ${name}] ${note ?? "It is time."}` : note
 }
 
-const referring = (blocks: ReadonlyArray<string> = []) => (blocks.length === 0 ? {} : { blocks })
-
 const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
   const { event, from } = envelope
   switch (event.type) {
-    case "message":
-      return [{ role: "user", content: event.text, name: from, at: event.at ?? now, ...referring(event.blocks) }]
+    case "message": {
+      const { at = now, blocks, output, text } = event
+      const asked = defined({ blocks: blocks?.length === 0 ? undefined : blocks, output })
+      return [{ role: "user", content: text, name: from, at, ...asked }]
+    }
     case "timer":
       return [{ role: "user", content: timerText(session, event), name: "clock", at: now }]
     default:

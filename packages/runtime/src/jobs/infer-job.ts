@@ -11,15 +11,16 @@ import {
   jobFailed,
   type Restriction
 } from "@reverie/assistant"
+import type { ContextReport, ContextTooSmall } from "@reverie/context"
 import {
-  componentToPromptComponent,
-  type ContextReport,
-  type ContextTooSmall,
-  getPromptRegistry,
-  type PluggedIn,
-  PromptStore
-} from "@reverie/context"
-import { type InferOptions, Model, type ModelError, type Reply, type ToolOffer } from "@reverie/model"
+  type InferOptions,
+  Model,
+  type ModelError,
+  type Prompt,
+  type Reply,
+  type ToolOffer,
+  withOutputDescribed
+} from "@reverie/model"
 import {
   defined,
   type EnvelopeId,
@@ -29,17 +30,18 @@ import {
   type StepRecord,
   type ToolCall
 } from "@reverie/protocol"
-import { approvalId, judgeCalls } from "@reverie/tools"
+import { approvalId, type Form, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Option from "effect/Option"
+import { answerFormOf, judgedAnswer, outputOf } from "../prompt/answer-form.ts"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
-import { activityOf, describesTools, insightsOf, reflectionValues, refreshBlocks } from "../prompt/blocks.ts"
+import { describesTools, insightsOf, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { Faults, type JobEnd } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
+import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
   allowedNow,
@@ -54,59 +56,11 @@ import {
   UNSENT,
   warningOf
 } from "../prompt/prompt.ts"
+import { refreshRendering } from "../prompt/rendering.ts"
 import { recollect } from "../recall/recollect.ts"
-import { NOT_READ, type Rendering } from "../session/definition.ts"
 import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
 import { Secrets } from "./tool-job.ts"
 import { inSpan } from "../telemetry/spans.ts"
-
-// Plugged: what the tenant has put between the static components of every prompt, and the templates that it wrote.
-// I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.
-// I2  A registry that can not be read leaves what was last read: a prompt is better without a change than not at all.
-
-const isSame = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): boolean =>
-  (before.length === 0 && after.length === 0) || JSON.stringify(before) === JSON.stringify(after)
-
-const noteRendering = (session: Session, rendering: Partial<Rendering>): void =>
-  noteShown(session, { rendering: { ...session.rendering, ...rendering } })
-
-const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
-  const store = yield* Effect.serviceOption(PromptStore)
-  if (Option.isNone(store)) return
-  const registry = yield* Effect.provideService(getPromptRegistry(session.address.tenant), PromptStore, store.value)
-  const read = yield* Effect.option(
-    Effect.all([registry.listPluggableComponents, registry.listTemplates({ includeBuiltin: false })])
-  )
-  if (Option.isNone(read)) return
-  const [components, templates] = read.value
-  const { templates: known } = session.rendering
-  if (known === NOT_READ || !isSame([...known.values()], templates)) {
-    noteRendering(session, { templates: new Map(templates.map((template) => [template.key, template])) })
-  }
-  const plugged = components.map((kept): PluggedIn => ({
-    ...componentToPromptComponent(kept),
-    afterStatic: kept.afterStatic
-  }))
-  if (!isSame(session.plugged, plugged)) noteShown(session, { plugged })
-})
-
-/** What a reflection reads of the time since the last one. */
-const refreshReflection = (session: Session) => {
-  const { contextType, iteration } = contextOf(session.decoded)
-  const { values } = session.rendering
-  const isKnown = values["reflection"] !== ""
-  if (contextType !== "reflection") {
-    if (isKnown) noteRendering(session, { values: { ...values, reflection: "" } })
-    return Effect.void
-  }
-  return isKnown && iteration > 1 ? Effect.void : countReflection(session)
-}
-
-const countReflection = Effect.fnUntraced(function* (session: Session) {
-  const { values } = session.rendering
-  const counted = yield* Effect.option(reflectionValues(session))
-  if (Option.isSome(counted)) noteRendering(session, { values: { ...values, ...counted.value } })
-})
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
 const MAX_CALLS = 16
@@ -163,6 +117,15 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
 }
 
+interface Inferred {
+  readonly reply: Reply
+  /** Who is asked where the reply does not say who answered. */
+  readonly server: string | undefined
+  readonly pressed: Restriction | undefined
+  /** What an answer comes to that must have a form. */
+  readonly judged: JudgedAnswer | undefined
+}
+
 /** Why the models before the one that answered did not; nothing where there were none. */
 export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
   earlier.length === 0
@@ -170,35 +133,37 @@ export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
     : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
 
 /** A reply, and under what it came about. */
-interface Replied {
-  readonly reply: Reply
-  /** Who is asked where the reply does not say who answered. */
-  readonly server: string | undefined
-  readonly pressed: Restriction | undefined
-}
-
 const inferred = (
   session: Session,
   job: OpenJob,
-  { pressed, reply, server }: Replied,
+  { judged, pressed, reply, server }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
 ): JobEnd => {
+  const misfit = judged !== undefined && "issues" in judged ? judged : undefined
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
   const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
   noteRun(session, job, records)
   return {
     job,
-    ...defined({ records: records.length === 0 ? undefined : records }),
+    ...defined({ records: records.length === 0 ? undefined : records, judged }),
     event: jobDone("infer", {
       calls: requests,
-      ...defined({ restriction: pressed }),
-      ...defined({ used: isMetered(session) ? tookOf(session, reply.usage) : undefined })
+      ...defined({
+        restriction: pressed,
+        used: isMetered(session) ? tookOf(session, reply.usage) : undefined,
+        misshapen: misfit === undefined ? undefined : true
+      })
     }),
     messages: [
-      { role: "assistant", content: reply.text, at: now, ...defined({ calls: calls.length === 0 ? undefined : calls }) }
+      {
+        role: "assistant",
+        content: reply.text,
+        at: now,
+        ...defined({ calls: calls.length === 0 ? undefined : calls, rejected: misfit?.rejected })
+      }
     ],
     step: {
       id: job.id,
@@ -211,8 +176,11 @@ const inferred = (
         model: reply.model,
         ...defined({ server: reply.server ?? server }),
         finish: reply.finish,
-        ...defined({ earlier: earlierIn(reply.earlier) }),
-        ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
+        ...defined({
+          earlier: earlierIn(reply.earlier),
+          callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
+          misfit: misfit?.issues
+        })
       }
     }
   }
@@ -259,26 +227,34 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
 
-const offered = (session: Session, tools: ReadonlyArray<ToolOffer>) => {
-  const { iteration, tick } = contextOf(session.decoded)
-  const callPrefix = `${tick}.${iteration}`
-  return { tools, callPrefix, cacheKey: cacheKeyOf(session), ...defined({ allowed: allowedNow(session) }) }
-}
-
-/** Reads what prompts are rendered with, as far as the call at hand needs it anew. */
-const refreshRendering = Effect.fnUntraced(function* (
+/** The prompt as it reaches the model: one that does not read a form by itself, or has not kept to it, reads it in words. */
+const promptFor = (
   session: Session,
-  isFirst: boolean,
-  { serves }: Model["Service"]
-) {
-  const { definition, rendering } = session
-  if (isFirst || rendering.templates === NOT_READ) yield* refreshPlugged(session)
-  const isPlain = serves?.tools === "json"
-  if (isPlain !== rendering.isPlain) noteRendering(session, { isPlain })
-  yield* refreshReflection(session)
-  if (!isFirst || definition.prompt?.activityEntriesLimit === undefined) return
-  noteRendering(session, { activity: yield* Effect.orElseSucceed(activityOf(session), () => "") })
-})
+  { serves }: Model["Service"],
+  form: Form | undefined,
+  { lasting, messages }: Pick<Prompt, "lasting" | "messages">,
+  {
+    maxOutputTokens,
+    tools
+  }: { readonly tools: ReadonlyArray<ToolOffer>; readonly maxOutputTokens?: number | undefined }
+): Prompt => {
+  const { iteration, repairs, tick } = contextOf(session.decoded)
+  const prompt: Prompt = {
+    messages,
+    tools,
+    callPrefix: `${tick}.${iteration}`,
+    cacheKey: cacheKeyOf(session),
+    ...defined({
+      allowed: allowedNow(session),
+      lasting,
+      describesTools: describesTools(session) ? (true as const) : undefined,
+      output: outputOf(form),
+      maxOutputTokens,
+      paidOnce: isMetered(session) ? (true as const) : undefined
+    })
+  }
+  return serves?.output === "native" && repairs === 0 ? prompt : withOutputDescribed(prompt)
+}
 
 /** Reads what a prompt is made of, as far as the call at hand needs it anew. */
 const refreshed = Effect.fnUntraced(function* (session: Session, model: Model["Service"]) {
@@ -322,51 +298,54 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)
   const { hide } = yield* Secrets
-  const outcome = yield* model
-    .infer(
-      {
-        messages: assembled.success.messages,
-        ...offered(session, offers),
-        lasting: assembled.success.lasting,
-        ...defined({ describesTools: describesTools(session) ? (true as const) : undefined }),
-        ...defined({ maxOutputTokens: room.tokens, paidOnce: isMetered(session) ? (true as const) : undefined })
-      },
-      previewOf(session, hub, startedAt)
+  const form = answerFormOf(session)
+  const prompt = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
+  const outcome = yield* model.infer(prompt, previewOf(session, hub, startedAt)).pipe(
+    Effect.map((reply) => ({
+      reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
+    })),
+    Effect.catch((error) =>
+      Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
+    ),
+    // A defect in an adapter must not take the assistant with it.
+    Effect.catchDefect((defect) =>
+      Effect.succeed({
+        failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
+      })
     )
-    .pipe(
-      Effect.map((reply) => ({
-        reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
-      })),
-      Effect.catch((error) =>
-        Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
-      ),
-      // A defect in an adapter must not take the assistant with it.
-      Effect.catchDefect((defect) =>
-        Effect.succeed({
-          failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
-        })
-      )
-    )
+  )
   yield* faults.at("after-model", session.address)
+  const answer = "reply" in outcome && outcome.reply.calls.length === 0 ? outcome.reply.text : undefined
+  const judged =
+    form === undefined || answer === undefined ? undefined : yield* judgedAnswer(session, form, answer, pressed)
   const now = yield* Clock.currentTimeMillis
+  const took = { pressed, judged, server: model.serves?.server }
   const end =
     "reply" in outcome
-      ? inferred(session, job, { reply: outcome.reply, server: model.serves?.server, pressed }, shown, now, startedAt)
+      ? inferred(session, job, { ...took, reply: outcome.reply }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  return seeing(end, report, patternShown(session, pressed), session.recollection.ids)
+  return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
 })
+
+/** Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. */
+const servedIn = ({ step }: JobEnd, { serves }: Model["Service"]): Json | undefined => {
+  if (serves === undefined) return undefined
+  const { model, tools } = serves
+  return tools === undefined && step?.detail?.["model"] === model ? undefined : { model, ...defined({ tools }) }
+}
 
 /** With what the model was shown. */
 const seeing = (
   end: JobEnd,
   report: ContextReport,
   pattern: Json | undefined,
-  recalled: ReadonlyArray<string>
+  recalled: ReadonlyArray<string>,
+  served: Json | undefined
 ): JobEnd => {
   if (end.step === undefined) return end
   const shown = {
     context: report as unknown as Json,
-    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled })
+    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled, served })
   }
   return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
 }

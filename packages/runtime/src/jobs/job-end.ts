@@ -14,7 +14,7 @@ import {
 } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
+import type { JudgedAnswer, TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 
 export interface JobEnd {
   readonly job: OpenJob
@@ -24,6 +24,8 @@ export interface JobEnd {
   readonly step?: StepRecord
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
+  /** What an answer comes to that must have a form. */
+  readonly judged?: JudgedAnswer
   /** Told to screens and callers, besides what the statechart emits. */
   readonly emitted?: NonNullable<TurnInput["emitted"]>
 }
@@ -37,7 +39,7 @@ export const turnInputOf = (end: JobEnd): TurnInput => ({
   cause: { kind: "job", id: end.job.id },
   event: end.event as unknown as Json,
   messages: end.messages,
-  ...defined({ step: end.step, sends: end.sends, records: end.records, emitted: end.emitted })
+  ...defined({ step: end.step, sends: end.sends, records: end.records, judged: end.judged, emitted: end.emitted })
 })
 
 // Faults: named points at which a test may stop, delay or kill.

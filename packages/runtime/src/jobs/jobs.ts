@@ -23,6 +23,7 @@ import {
   Model,
   type ModelError,
   ModelUnavailable,
+  outputText,
   type Prompt,
   type Reply,
   type Tariff,
@@ -101,11 +102,11 @@ interface Measure {
 const isMeasured = ({ costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute }: TenantLimits): boolean =>
   [costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute].some((limit) => limit !== undefined)
 
-const promptTokens = ({ messages, tools }: Prompt, count: Count): number =>
+const promptTokens = ({ messages, output, tools }: Prompt, count: Count): number =>
   messages.reduce(
     (sum, { calls, content }) =>
       sum + TOKENS_PER_MESSAGE + count(content) + (calls === undefined ? 0 : count(JSON.stringify(calls))),
-    tools.length === 0 ? 0 : count(JSON.stringify(tools))
+    (tools.length === 0 ? 0 : count(JSON.stringify(tools))) + (output === undefined ? 0 : count(outputText(output)))
   )
 
 /** Counting takes time in proportion to the prompt, so it is done only where it matters. */

@@ -63,11 +63,19 @@ export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
 /** Those of which no tool knows. */
 const unrunFailures: ReadonlySet<string> = new Set(["unknown-tool", "arguments", "refused", "interrupted"])
 
+/** What stands with a call that did not run, because an equal one had. */
+const FROM_CACHE = "from the cache"
+
+/** A result, and whether an equal call before it has given it. */
+interface Ran extends ToolResult {
+  readonly isKept?: boolean
+}
+
 const toolEnd = (
   job: OpenJob,
   call: string,
   tool: string,
-  result: ToolResult,
+  result: Ran,
   now: number,
   startedAt: number,
   asks: Pick<ToolOutput, "delegate" | "dismiss"> = {}
@@ -86,7 +94,7 @@ const toolEnd = (
       ok: result.ok,
       elapsedMillis: now - startedAt,
       detail: {
-        ...defined({ failure: result.failure }),
+        ...defined({ failure: result.failure, note: result.isKept === true ? FROM_CACHE : undefined }),
         ...(pending ? { pending: true, call, acknowledgement: result.content } : {})
       }
     },
@@ -180,7 +188,8 @@ const runOnRecords = Effect.fnUntraced(function* (
   const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
   noteRun(session, job, records)
   if (result.records !== undefined) cache.onRecordChange()
-  return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records, asks }
+  const content = [result.content, ...mail.refusals].join("\n")
+  return { ...result, content, sends: follows.sends, records, asks, isKept: found !== undefined }
 })
 
 /** Runs a call that no tick has made: Reverie's own, while the history is compacted. */

@@ -21,7 +21,6 @@ import {
   type AssembleInput,
   builtInTemplates,
   type Content,
-  DEFAULT_BUILD_CONFIG,
   openingOf,
   type PromptTemplate,
   type REFLECTION_METRICS,
@@ -68,8 +67,8 @@ export const refreshBlocks = Effect.fnUntraced(function* (session: Session) {
 /** How much of memory a prompt has, and what of each block it shows. */
 const memoryLimitOf = ({ maxContextTokens, prompt = {} }: Definition) => ({
   maxTokens: prompt.memoryTokens ?? Math.floor(maxContextTokens * BLOCKS_SHARE),
-  includeDescriptions: prompt.includeDescriptions ?? DEFAULT_BUILD_CONFIG.includeDescriptions,
-  includeSchemas: prompt.includeSchemas ?? DEFAULT_BUILD_CONFIG.includeSchemas
+  includeDescriptions: prompt.includeDescriptions ?? true,
+  includeSchemas: prompt.includeSchemas ?? false
 })
 
 /** What bounds the history of a prompt besides its window, and what it begins with where a model wants a user's words first. */

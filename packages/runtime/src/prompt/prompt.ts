@@ -55,6 +55,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
+import { formTokensOf } from "./answer-form.ts"
 import { builtWith, describesTools, systemText, templateNow } from "./blocks.ts"
 import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
 import { contextTypeNow } from "./layers.ts"
@@ -362,7 +363,8 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     beside: beside.components,
     context,
     toolTokens: describesTools(session) ? 0 : book.toolTokens(offers),
-    toolsMark: book.rendered("mark of the tools", [offers], () => fingerprintOf(JSON.stringify(offers)))
+    toolsMark: book.rendered("mark of the tools", [offers], () => fingerprintOf(JSON.stringify(offers))),
+    formTokens: formTokensOf(session)
   }
   const assembled = assemble(input)
   const kept = last === undefined && Result.isSuccess(assembled) ? assembled.success.window : session.window

@@ -9,15 +9,15 @@ import {
   BlockStore,
   type BlockView,
   cleanText,
+  effectiveMode,
   type Hit,
   type IndexPosition,
   type IndexWindow,
   keyOfId,
   Recall,
-  type RecallOptions,
   type RecallUnavailable,
   samePosition,
-  type SearchKind
+  type SearchMode
 } from "@reverie/memory"
 import { type Address, addressKey, type Json } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -25,7 +25,6 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Semaphore from "effect/Semaphore"
 import * as Option from "effect/Option"
-import { effectiveMode } from "@reverie/context"
 import { Embedder, embeddingModelOf, type Vector } from "@reverie/model"
 
 /** Times that an index, or an embedder, did not answer. */
@@ -320,11 +319,7 @@ interface Embedded {
 }
 
 /** A question as a vector of the index's own model, when the mode has a use for it. */
-export const vectorOf = Effect.fnUntraced(function* (
-  recall: Service,
-  mode: SearchKind | NonNullable<RecallOptions["mode"]>,
-  question: string
-) {
+export const vectorOf = Effect.fnUntraced(function* (recall: Service, mode: SearchMode, question: string) {
   const none: Embedded = {}
   if (effectiveMode(mode, true) === "fts" || question.trim() === "") return none
   const found = yield* Effect.serviceOption(Embedder)

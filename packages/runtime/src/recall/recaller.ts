@@ -8,15 +8,17 @@
 // Q5  Nothing is answered that was never said in this life of the assistant: an index is held against the ledger before
 //     it is asked.
 
-import { effectiveMode } from "@reverie/context"
 import {
   applyChanges,
   DEFAULT_RECALL_LIMIT,
+  effectiveMode,
   entryNoOfId,
   type Hit,
   indexInSteps,
   indexOf,
   type IndexWindow,
+  isPassage,
+  keyOfId,
   MAX_RECALL_LIMIT,
   NOTHING_SAID,
   Recall,
@@ -251,6 +253,32 @@ const asked = Effect.fnUntraced(function* (
   return { hits, mode: search, ...defined({ degraded }) } satisfies Recalled
 })
 
+// Metadata: what passages were put away with, for who asks about them.
+// M1  It is read where it is kept, after the search: an index that was made before has it too, and none of it is searched.
+
+const metadataOf = Effect.fnUntraced(function* (owner: Address, hits: ReadonlyArray<Hit>) {
+  const keys = hits.flatMap(({ entry }) => keyOfId(entry.id) ?? [])
+  const rows = yield* (yield* Ledger).records(owner, ["passage"], { keys })
+  return rows.flatMap(({ key, value }) =>
+    isPassage(value) && value.metadata !== undefined ? [[`${owner.assistant} ${key}`, value.metadata] as const] : []
+  )
+})
+
+const withMetadata = Effect.fnUntraced(function* ({ tenant }: Address, recalled: Recalled) {
+  const byOwner = Map.groupBy(
+    recalled.hits.filter(({ entry }) => entry.kind === "passage"),
+    ({ owner }) => owner
+  )
+  if (byOwner.size === 0) return recalled
+  const read = yield* Effect.forEach(byOwner, ([assistant, hits]) => metadataOf({ tenant, assistant }, hits))
+  const known = new Map(read.flat())
+  const hits = recalled.hits.map((hit): Hit => {
+    const metadata = known.get(`${hit.owner} ${keyOfId(hit.entry.id)}`)
+    return hit.entry.kind === "passage" && metadata !== undefined ? { ...hit, metadata } : hit
+  })
+  return { ...recalled, hits }
+})
+
 const recalling = (viewer: Address) => ({
   name: SEARCH_MEMORY,
   attributes: {
@@ -260,16 +288,22 @@ const recalling = (viewer: Address) => ({
   }
 })
 
-/** What an assistant remembers of a question. */
+/** What an assistant remembers of a question. What comes to mind by itself is shown without metadata. */
 export const recallFor = (viewer: Address, question: string, options: AskOptions = {}) =>
   spanning(() => recalling(viewer))((span) =>
-    Effect.tap(answered(viewer, question, options), ({ degraded, hits }) =>
+    Effect.tap(told(viewer, question, options), ({ degraded, hits }) =>
       Effect.sync(() => {
         span?.attribute(attributes.memoryHits, hits.length)
         span?.attribute(attributes.memoryDegraded, degraded !== undefined)
       })
     )
   )
+
+const told = (viewer: Address, question: string, options: AskOptions) => {
+  const { asIs = false, isUnknown = false } = options
+  const found = answered(viewer, question, options)
+  return asIs || isUnknown ? found : Effect.flatMap(found, (recalled) => withMetadata(viewer, recalled))
+}
 
 const answered = Effect.fnUntraced(function* (viewer: Address, question: string, options: AskOptions) {
   const now = yield* Clock.currentTimeMillis

@@ -17,6 +17,7 @@ import {
   type Hit,
   idsIn,
   lineOfHit,
+  type MemoryKind,
   type MemoryLine,
   namedIn,
   placeOfId,
@@ -226,7 +227,7 @@ const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessageP
   recollection.isBehind = caught?.isWhole !== true
 })
 
-const keptKinds = episodicKinds.filter((kind) => !spokenKinds.some((each) => each === kind))
+const isSpoken = (kind: MemoryKind): boolean => spokenKinds.some((each) => each === kind)
 
 /** The best hits that are not in the window. */
 const unseenHits = Effect.fnUntraced(function* (session: Session, question: string, limit: number) {
@@ -236,9 +237,11 @@ const unseenHits = Effect.fnUntraced(function* (session: Session, question: stri
   yield* broughtUp(session, begin)
   // An index that could not be held against the ledger is not asked.
   const from = session.recollection.indexed === undefined ? { isUnknown: true } : { asIs: true }
-  const how = { limit, scope: scopeOf(session.definition), ...from } as const
+  const { kinds: wanted = episodicKinds, minTrust, mode } = session.definition.memory ?? {}
+  const how = { limit, scope: scopeOf(session.definition), ...from, ...defined({ minTrust, mode }) } as const
   // Messages of the window are mostly what is nearest to the question, and must not displace the rest.
-  const kinds = [...(inHistory ? spokenKinds : []), ...(inKept ? keptKinds : [])]
+  const kinds = wanted.filter((kind) => (isSpoken(kind) ? inHistory : inKept))
+  if (kinds.length === 0) return []
   const inView = begin === undefined ? {} : { messagesUntil: oldestAt(session) }
   const { hits } = yield* recallFor(session.address, question, { ...how, kinds, ...inView })
   return hits.filter((hit) => !isInWindow(session, begin, hit))

@@ -3,6 +3,7 @@
 // M1  The calls of one iteration get their replies in the order in which they were recorded, failures among them; in the
 //     recorded order each job gets its own.
 // M2  A call that was never recorded is refused with a plain sentence.
+// M3  It says of each call whom that was asked of and how, so that the prompt is made again for the same model.
 
 import type { InferFailure } from "@reverie/assistant"
 import {
@@ -94,6 +95,7 @@ const isOfTick = ({ callPrefix }: Prompt): boolean => /^\d+\.\d+$/.test(callPref
 
 /** The same model, with every prompt of the tick noted. */
 export const noting = (inner: Model["Service"], asking: Asking, shown: Array<Shown>): Model["Service"] => ({
+  ...inner,
   infer: (prompt, options) =>
     Effect.suspend(() => {
       if (isOfTick(prompt)) shown.push({ prompt, iteration: iterationIn(prompt), job: asking.job })
@@ -101,10 +103,38 @@ export const noting = (inner: Model["Service"], asking: Asking, shown: Array<Sho
     })
 })
 
+type Serves = NonNullable<Model["Service"]["serves"]>
+
+/** Whom a recorded call was asked of. */
+const askedOf = (ask: RecordedAsk | undefined): Pick<Serves, "model" | "tools"> => {
+  const { model, served } = ask?.entry.step?.detail ?? {}
+  if (served !== undefined && isJsonObject(served)) return served as unknown as Serves
+  return { model: typeof model === "string" ? model : provider }
+}
+
+/** The same of the call at hand, whenever it is asked: a process may have gone on with another model in the middle of a tick. */
+const servesOf = (current: () => RecordedAsk | undefined): Serves => {
+  const serves = {
+    provider,
+    get model() {
+      return askedOf(current()).model
+    },
+    get tools() {
+      return askedOf(current()).tools
+    }
+  }
+  return serves as Serves
+}
+
+/** The model that a tick was asked of; undefined where nothing tells it. */
+export const modelAsked = (asks: ReadonlyArray<RecordedAsk>): string | undefined =>
+  asks.map((ask) => askedOf(ask).model).find((model) => model !== provider)
+
 /** The replies in their order, whichever jobs ask. */
 export const recordedModel = (asks: ReadonlyArray<RecordedAsk>): Model["Service"] => {
   const left = [...asks]
   return {
+    serves: servesOf(() => left[0] ?? asks.at(-1)),
     infer: (prompt) =>
       Effect.suspend(() => {
         const at = isOfTick(prompt) ? left.findIndex(({ iteration }) => iteration === iterationIn(prompt)) : -1
@@ -116,16 +146,19 @@ export const recordedModel = (asks: ReadonlyArray<RecordedAsk>): Model["Service"
   }
 }
 
+const askedBy = (asks: ReadonlyArray<RecordedAsk>, { job }: Asking): RecordedAsk | undefined =>
+  asks.find(({ entry: { cause } }) => cause.kind === "job" && cause.id === job)
+
 /** The replies to the very jobs that asked, when their turn has come. A job that no one answered then waits. */
 export const steppedModel = (
   asks: ReadonlyArray<RecordedAsk>,
   asking: Asking,
   turn: (no: number) => Effect.Effect<void>
 ): Model["Service"] => ({
+  serves: servesOf(() => askedBy(asks, asking)),
   infer: (prompt) =>
     Effect.suspend(() => {
-      const { job } = asking
-      const ask = asks.find(({ entry: { cause } }) => cause.kind === "job" && cause.id === job)
+      const ask = askedBy(asks, asking)
       return ask === undefined ? Effect.never : Effect.andThen(turn(ask.no), replyOf(ask, prompt))
     })
 })

@@ -7,7 +7,7 @@
 import { HISTORY_START_KEY, PLACES, type Report } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import { type Hit, type MemoryEntry, type Recall } from "@reverie/memory"
-import { type Address, type Entry, isJsonObject } from "@reverie/protocol"
+import { type Address, type Entry, isJsonObject, type PlacedMessage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Conversations, noteSaid } from "../dream/consolidating.ts"
 import type { RecordedTick } from "./recorded-tick.ts"
@@ -58,6 +58,12 @@ const shownIn = (recorded: RecordedTick): number | undefined => {
   return Math.max(0, part.messages - (isCompacted ? 1 : 0))
 }
 
+/** Where those begin that so many messages of a prompt were made of: one that was not accepted has its reason behind it. */
+const firstOf = (placed: ReadonlyArray<PlacedMessage>, shown: number): number => {
+  let left = shown
+  return placed.findLastIndex(({ message }) => (left -= message.rejected === undefined ? 1 : 2) < 0) + 1
+}
+
 /** A ledger whose newest messages are those that the window showed; the whole history is there when it is asked for. */
 export const ledgerOfThen = (inner: Ledger["Service"], recorded: RecordedTick): Ledger["Service"] => {
   const shown = shownIn(recorded)
@@ -66,7 +72,7 @@ export const ledgerOfThen = (inner: Ledger["Service"], recorded: RecordedTick): 
     ...inner,
     recent: (address, maxTokens, since) =>
       Effect.map(inner.recent(address, maxTokens, since), (placed) =>
-        maxTokens === Number.MAX_SAFE_INTEGER || placed.length <= shown ? placed : placed.slice(placed.length - shown)
+        maxTokens === Number.MAX_SAFE_INTEGER ? placed : placed.slice(firstOf(placed, shown))
       )
   }
 }

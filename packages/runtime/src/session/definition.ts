@@ -3,7 +3,7 @@
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
 import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
-import type { RecallScope } from "@reverie/memory"
+import type { MemoryKind, RecallScope, SearchMode } from "@reverie/memory"
 import type {
   CompactionConfig,
   ContextBuild,
@@ -13,10 +13,10 @@ import type {
 } from "@reverie/context"
 import type { Model } from "@reverie/model"
 import type { Address, ToolRule } from "@reverie/protocol"
-import type { Toolkit } from "@reverie/tools"
+import type { Form, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
-/** What comes to an assistant's mind by itself. */
+/** How an assistant recalls: by itself with each event, and with its tool where a call does not say otherwise. */
 export interface MemoryRequest {
   /** auto, the default: what belongs to an event is recalled and shown with it. */
   readonly recall?: "auto" | "off"
@@ -24,6 +24,12 @@ export interface MemoryRequest {
   readonly maxHits?: number
   /** Most tokens that they may take; 1,500 when not said. */
   readonly maxTokens?: number
+  /** How memories are searched; "auto" when not said: by words and meaning where there is an embedder, else by words. */
+  readonly mode?: SearchMode
+  /** Kinds of memories that are recalled; all but profiles when not said. */
+  readonly kinds?: ReadonlyArray<MemoryKind>
+  /** Least trust of a memory that is recalled, 0 to 1; a call can not lower it. */
+  readonly minTrust?: number
 }
 
 /** What a model is asked for; `profile` is the step of a dream that makes profiles of what was heard. */
@@ -70,6 +76,8 @@ export interface Definition extends DefinesContexts {
   readonly modelFor?: DefinitionModels
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
   readonly team?: Team
+  /** The form that its answers to messages must have. */
+  readonly output?: Form
   /** Definitions that its tasks may be handed on to by name, besides its own. */
   readonly specialists?: ReadonlyArray<string>
   /** Size of the context window, in tokens. */

@@ -64,7 +64,9 @@ const goalLines = ({ own }: Session): ReadonlyArray<string> =>
 
 const conversationLines = ({ window }: Session): ReadonlyArray<string> =>
   window.messages
-    .filter(({ content, role }) => (role === "user" || role === "assistant") && content !== "")
+    .filter(({ content, rejected, role }) => {
+      return (role === "user" || role === "assistant") && content !== "" && rejected === undefined
+    })
     .slice(-RECENT_MESSAGES)
     .map(({ content, name, role }) => `${name ?? role}: ${clipped(content)}`)
 

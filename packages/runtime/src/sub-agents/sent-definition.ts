@@ -1,7 +1,8 @@
 // SentDefinition: a definition as a sub-agent has it.
 // Owns what is narrowed: tools, settings, prompt, memory. Leaves the definition itself to the SDK.
 // D1  A sub-agent has no tool that anybody above it lacks, and none that its tick's pattern forbade.
-// D2  It has neither sleep schedule nor compactions, and hands on tasks only while depth is left.
+// D2  It has neither sleep schedule nor compactions, reports by a tool and not in the form of its definition's answers, and
+//     hands on tasks only while depth is left.
 // D3  It asks the model that its owner has for sub-agents, unless its definition has one of its own and is not its owner's.
 // D4  It is the same on every host: everything follows from its assignment and the definitions by their names.
 
@@ -62,7 +63,7 @@ export const sentDefinition = (
 ): Definition => {
   const above = assignment.above.map(find)
   const settings = settingsFor(definition, assignment, above)
-  const { memory: _memory, persona, sleep: _sleep, team: _team, ...rest } = definition
+  const { memory: _memory, output: _output, persona, sleep: _sleep, team: _team, ...rest } = definition
   const { categories, insulation } = assignment
   const isAllowed = (name: string): boolean =>
     !notForAssignments.has(name) &&

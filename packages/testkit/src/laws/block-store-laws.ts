@@ -291,9 +291,62 @@ const lasting: ReadonlyArray<Law<BlockStore>> = [
   }
 ]
 
+const heard: ReadonlyArray<Law<BlockStore>> = [
+  {
+    id: "K9.kept",
+    says: "F102: who subscribes hears of each change of his tenant once it is kept, and of what was refused or repeated nothing",
+    check: Effect.gen(function* () {
+      const store = yield* BlockStore
+      const told: Array<string> = []
+      const stop = store.subscribe(as("ada").tenant, ({ at, by, version, what }) => {
+        told.push(`${what} ${version} by ${by}, ${(at - LAW_START_MILLIS) / 1_000} s`)
+      })
+      const id = yield* make({ permission: "Append", content: "a" })
+      yield* TestClock.adjust(1_000)
+      yield* change("ada", id, append("b"), { key: "call" })
+      yield* change("ada", id, append("b"), { key: "call" })
+      yield* change(system, id, { op: "replace_text", old: "zzz", new: "b" })
+      assert.equal(yield* refusalOf(change("ada", id, { op: "set_text", text: "c" })), "BlockRefused permission")
+      yield* make({ content: "of the tower" }, { tenant: tower })
+      yield* configure(system, id, { set: "pinned", pinned: true })
+      yield* undo(system, id)
+      yield* redo(system, id)
+      yield* remove(system, id)
+      stop()
+      yield* make({ label: "later" })
+      assert.deepEqual(told, [
+        "create 1 by system, 0 s",
+        "change 2 by ada, 1 s",
+        "configure 2 by system, 1 s",
+        "undo 3 by system, 1 s",
+        "redo 4 by system, 1 s",
+        "delete 4 by system, 1 s"
+      ])
+    })
+  },
+  {
+    id: "K9.after",
+    says: "F102: a change is heard of when everybody reads it, and by the others also where one of them throws",
+    check: Effect.gen(function* () {
+      const store = yield* BlockStore
+      const id = yield* make({ content: "a" })
+      const seen: Array<Promise<string | undefined>> = []
+      store.subscribe(as("ada").tenant, () => {
+        throw new Error("a listener that is at fault")
+      })
+      store.subscribe(as("ada").tenant, ({ block }) => {
+        seen.push(Effect.runPromise(Effect.provideService(textOf(block), BlockStore, store)))
+      })
+      yield* change("ada", id, append("b"))
+      assert.deepEqual(yield* Effect.promise(() => Promise.all(seen)), ["ab"])
+    })
+  }
+]
+
 export const blockStoreLaws: ReadonlyArray<Law<BlockStore>> = [
   ...blockRightsLaws,
   ...once,
   ...lasting,
+  ...heard,
   ...blockLimitsLaws
 ]

@@ -4,7 +4,7 @@ import * as assert from "node:assert/strict"
 import { flawOfBundle, Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
-import { type EnvelopeId, LANES } from "@reverie/protocol"
+import { type EnvelopeId, LANES, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
@@ -15,6 +15,7 @@ import { bundlePlaceLaws } from "./bundle-place-laws.ts"
 import {
   admit,
   claimAs,
+  EVERY,
   everything,
   furnish,
   harbor,
@@ -49,7 +50,7 @@ const moment: Law<DataStores> = {
       const { head, parts } = yield* old(packed(mover))
       assert.equal(flawOfBundle({ head, parts }), undefined)
       const version = head.kind === "assistant" ? head.version : 0
-      const count = parts.find((part) => part.kind === "record" && part.of === "state")
+      const count = parts.find((part) => part.kind === "record" && part.of === "state" && part.key === "count")
       if (version > 5) assert.equal(count?.kind === "record" && count.value, version)
       yield* Effect.yieldNow
     }
@@ -67,6 +68,21 @@ const same: ReadonlyArray<Law<DataStores>> = [
       assert.equal(yield* fresh(unpack(yield* old(packed(mover)))), "unpacked")
       assert.deepEqual(yield* fresh(toldOf(mover)), before)
       assert.deepEqual(yield* old(toldOf(mover)), before)
+    })
+  },
+  {
+    id: "R2.kinds",
+    says: "a record of every kind moves, a reminder and an episode of the journal among them",
+    check: Effect.gen(function* () {
+      const { fresh, old } = yield* twoDataStores
+      const bundle = yield* old(packed(mover))
+      const moved = bundle.parts.flatMap((part) => (part.kind === "record" && part.key === EVERY ? [part.of] : []))
+      assert.deepEqual(new Set(moved), new Set(recordKinds))
+      yield* fresh(unpack(bundle))
+      for (const kind of recordKinds) {
+        const rows = yield* fresh(Ledger.use((ledger) => ledger.records(mover, [kind], { keys: [EVERY] })))
+        assert.deepEqual(rows, [{ kind, key: EVERY, value: { of: kind, by: mover.tenant } }])
+      }
     })
   },
   {

@@ -73,6 +73,9 @@ const blocksOf = (address: Address, reader: string) =>
     yield* store.delete(gone, { ...viewer, key: `${owner}-delete` })
   })
 
+/** The key of one record of each kind. */
+export const EVERY = "every"
+
 /** A life with everything in it that a store can keep; answers the claim under which it was led. */
 export const live = (address: Address, friend: Address) =>
   Effect.gen(function* () {
@@ -87,7 +90,8 @@ export const live = (address: Address, friend: Address) =>
     const records = [
       { kind: "goal" as const, key: "z\u0000", value: { open: true, texts: hostileTexts } },
       { kind: "goal" as const, key: "a", value: "of no importance" },
-      { kind: "fact" as const, key: "f/1", value: { says: address.tenant } }
+      { kind: "fact" as const, key: "f/1", value: { says: address.tenant } },
+      ...recordKinds.map((kind) => ({ kind, key: EVERY, value: { of: kind, by: address.tenant } }))
     ]
     yield* write(claim, 1, { ...startingWith(first), messages: textsIn(address, 2), records, sends })
     yield* write(claim, 2, {

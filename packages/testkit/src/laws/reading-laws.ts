@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict"
 import { Ledger, type RecordFilter } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
-import { type Address, type Message, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import { type Address, type Message, type PlacedMessage, type RecordChange, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aMessage, anAddress } from "../fixtures.ts"
@@ -162,6 +162,27 @@ const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
         }
       }
       assert.equal((yield* found({ keys: ["a", "b", "c"], limit: 2 })).length, 4)
+    })
+  },
+  {
+    id: "I8.kinds",
+    says: "a record of every kind is kept, and listed under its kind alone: a reminder, an episode of the journal and all others",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      const ofKind = (kind: RecordChange["kind"]): RecordChange => ({ kind, key: "k", value: { of: kind, at: 7 } })
+      yield* commitAll(ada, [keeping(...recordKinds.map(ofKind))])
+      for (const kind of recordKinds) assert.deepEqual(yield* ledger.records(ada, [kind]), [ofKind(kind)])
+      const told = new Map((yield* ledger.records(ada, recordKinds)).map((row) => [row.kind, row]))
+      assert.deepEqual(told, new Map(recordKinds.map((kind) => [kind, ofKind(kind)])))
+      yield* commitAll(ada, [
+        keeping({ kind: "journal", key: "k", value: null }, { kind: "episode", key: "k", value: "later" }),
+        keeping({ kind: "reminder", key: "k", value: null })
+      ])
+      assert.deepEqual(yield* ledger.records(ada, ["journal", "reminder", "episode"]), [
+        { kind: "episode", key: "k", value: "later" }
+      ])
+      assert.equal((yield* ledger.records(ada, recordKinds)).length, recordKinds.length - 2)
     })
   },
   {

@@ -299,8 +299,72 @@ const keeping: Readonly<Record<string, Mistake>> = {
   }
 }
 
+/** Stores that tell listeners wrongly. */
+const telling: Readonly<Record<string, Mistake>> = {
+  tellsNobody: () => ({ subscribe: () => () => {} }),
+  tellsForEver: ({ subscribe }) => ({
+    subscribe: (tenant, listener) => {
+      subscribe(tenant, listener)
+      return () => {}
+    }
+  }),
+  tellsEveryTenant: (right) => {
+    const listeners = new Set<Parameters<Store["subscribe"]>[1]>()
+    const told = right.subscribe
+    const tenants = new Set<string>()
+    return {
+      create: (draft, request) => {
+        if (!tenants.has(request.tenant)) {
+          tenants.add(request.tenant)
+          told(request.tenant, (kept) => {
+            for (const listener of listeners) listener(kept)
+          })
+        }
+        return right.create(draft, request)
+      },
+      subscribe: (_tenant, listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      }
+    }
+  },
+  tellsBeforeItKeeps: (right) => {
+    const listeners = new Set<Parameters<Store["subscribe"]>[1]>()
+    return {
+      change: (id, request, operation) => {
+        const kept = { block: id, version: 2, what: "change", by: request.by, at: request.at } as const
+        for (const listener of listeners) {
+          try {
+            listener(kept)
+          } catch {
+            continue
+          }
+        }
+        return Effect.andThen(Effect.yieldNow, right.change(id, request, operation))
+      },
+      subscribe: (_tenant, listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      }
+    }
+  },
+  oneListenerStopsTheOthers: (right) => {
+    const listeners: Array<Parameters<Store["subscribe"]>[1]> = []
+    return {
+      subscribe: (tenant, listener) => {
+        listeners.push(listener)
+        return listeners.length > 1
+          ? () => {}
+          : right.subscribe(tenant, (kept) => {
+              for (const each of listeners) each(kept)
+            })
+      }
+    }
+  }
+}
+
 export const blockStoreMutants: Readonly<Record<string, FreshLayer<BlockStore>>> = Object.fromEntries(
-  Object.entries({ ...rights, ...keeping }).map(([name, mistake]) => [
+  Object.entries({ ...rights, ...keeping, ...telling }).map(([name, mistake]) => [
     name,
     () => {
       const disk = blockDisk()

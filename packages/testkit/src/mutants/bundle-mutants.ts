@@ -93,6 +93,12 @@ const removeResident = (place: MemoryDataStore, bundle: Bundle): void => {
 
 const mistakes: Readonly<Record<string, Mistake>> = {
   losesRecords: losing((part) => part.kind === "record" && part.of === "fact"),
+  losesReminders: losing((part) => part.kind === "record" && part.of === "reminder"),
+  takesEpisodesForTheJournal: putting(
+    withParts((parts) =>
+      parts.map((part) => (part.kind === "record" && part.of === "episode" ? { ...part, of: "journal" } : part))
+    )
+  ),
   losesSends: losing(isOf("send")),
   losesDeadLetters: losing(isOf("dead-letter")),
   losesLettersDiscarded: losing((part) => part.kind === "dead-letter" && part.discarded === true),

@@ -1,7 +1,14 @@
 // Reading mutants: ledgers that keep rightly and tell wrongly.
 
 import { type AssistantRecord, type Ledger, LedgerUnavailable, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
-import { addressKey, type Entry, type Message, type PlacedMessage, recordKinds } from "@reverie/protocol"
+import {
+  addressKey,
+  type Entry,
+  type Message,
+  type PlacedMessage,
+  recordKinds,
+  type RecordRow
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { anEnvelope } from "../fixtures.ts"
 import { afterwards, type Mistake, namesakes, throughUtf8 } from "./mutant.ts"
@@ -187,6 +194,11 @@ const tellsPlaced = (change: (found: ReadonlyArray<PlacedMessage>) => ReadonlyAr
 const tellsMessages = (change: (message: Message) => Message): Mistake =>
   tellsPlaced((found) => found.map(({ message, place }) => ({ place, message: change(message) })))
 
+const tellsRecords = (change: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<RecordRow>): Mistake =>
+  tellsWith(({ records }) => ({
+    records: (address, kinds, filter) => Effect.map(records(address, kinds, filter), change)
+  }))
+
 const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
   keepsNoRecord: tellsWith(() => ({ records: () => Effect.succeed([]) })),
   tellsAllKeys: tellsWith(({ records }) => ({
@@ -209,6 +221,10 @@ const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
         rows.filter(({ key }) => keys?.some((each) => each.toLowerCase() === key.toLowerCase()) ?? true)
       )
   })),
+  keepsNoReminder: tellsRecords((rows) => rows.filter(({ kind }) => kind !== "reminder")),
+  takesEpisodesForTheJournal: tellsRecords((rows) =>
+    rows.map((row) => (row.kind === "episode" ? { ...row, kind: "journal" } : row))
+  ),
   tellsAllKinds: tellsWith(({ records }) => ({ records: (address) => records(address, recordKinds) })),
   mixesRecords: ({ ledger }, disk) => ({
     ledger: {

@@ -11,6 +11,7 @@ import {
   memoryKinds,
   type Passage,
   recallScopes,
+  searchModes,
   trustOf,
   type Why
 } from "@reverie/memory"
@@ -34,7 +35,7 @@ const day = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d
 
 const kind = Schema.Literals(memoryKinds)
 const scope = Schema.Literals(recallScopes)
-const mode = Schema.Literals(["auto", "fts", "vector", "hybrid"])
+const mode = Schema.Literals(searchModes)
 
 /** The beginning of a day, or its end, in UTC; a time of day stands for itself. */
 const boundOf = (written: string, end: "begin" | "end"): number => {
@@ -56,7 +57,7 @@ export const explainRecall = ({ boosts, facts, lexical, terms, vector }: Why): s
     ...boosts
   ].join("; ")
 
-const told = ({ entry, owner }: Hit, why: string, self: string) => {
+const told = ({ entry, metadata, owner }: Hit, why: string, self: string) => {
   const { at, id, kind, speaker, tags, text: said, trust } = entry
   return {
     id,
@@ -64,7 +65,7 @@ const told = ({ entry, owner }: Hit, why: string, self: string) => {
     when: new Date(at).toISOString(),
     ...defined({ who: speaker, remembered_by: owner === self ? undefined : owner }),
     text: said.length <= MAX_TOLD_CHARS ? said : `${said.slice(0, MAX_TOLD_CHARS - 1).toWellFormed()}…`,
-    ...defined({ tags: tags.length === 0 ? undefined : tags }),
+    ...defined({ tags: tags.length === 0 ? undefined : tags, metadata }),
     trust,
     why
   }
@@ -81,12 +82,11 @@ const recallMemoriesTool = selfTool({
     kinds: Schema.optionalKey(
       Schema.Array(kind)
         .check(Schema.isMaxLength(memoryKinds.length))
-        .annotate({ description: "Only these; everything but profiles when not said" })
+        .annotate({ description: "Only these; profiles are found only when they are named" })
     ),
     mode: Schema.optionalKey(
       mode.annotate({
-        description:
-          "fts: by the words. vector: by the meaning. hybrid: by both. auto, when not said: as well as it can be"
+        description: "fts: by the words. vector: by the meaning. hybrid: by both. auto: as well as it can be"
       })
     ),
     since: Schema.optionalKey(day.annotate({ description: "First day, such as 2026-03-01, or a time in UTC" })),

@@ -6,7 +6,7 @@
 const MAX_ISSUES = 20
 const MAX_SENTENCE_CHARS = 300
 
-const WHOLE = "the arguments"
+export const WHOLE = "the arguments"
 
 /** `items[2].name`; the whole when the path is empty. */
 const placeOf = (path: ReadonlyArray<PropertyKey>): string => {

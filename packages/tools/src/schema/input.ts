@@ -1,5 +1,5 @@
 // Input: what a tool takes, in any of the forms an author may write it.
-// Owns the two faces of an input: the schema that is offered and the check of what comes back.
+// Owns the faces of an input: the schema that is offered and the check of what comes back.
 // Leaves reshaping the schema to `offer.ts`.
 // I1  What the author's own schema admits is never refused here, and what it decodes to is what the tool gets.
 // I2  A check never throws and never fails untyped; a validator that throws becomes a sentence.
@@ -73,7 +73,7 @@ const withoutUnicode = (make: () => Check): Check => {
   try {
     return make()
   } catch (thrown) {
-    const sentence = issueSentence([], `can not be checked, the tool's own schema is wrong: ${messageOf(thrown)}`)
+    const sentence = issueSentence([], `can not be checked, the schema itself is wrong: ${messageOf(thrown)}`)
     return () => [sentence]
   }
 }
@@ -184,14 +184,16 @@ export type GivenTo<Input> = Input extends { readonly Encoded: infer Encoded }
 
 type Validate = Tool["validate"]
 
-interface AcceptedInput {
+export interface AcceptedInput {
   readonly parameters: JsonObject
+  /** The JSON Schema that the parameters were made of, as the author or the author's library wrote it. */
+  readonly document: JsonObject
   readonly validate: Validate
 }
 
-/** Both faces of the input, or one sentence of what is wrong with it. */
+/** The faces of the input, or one sentence of what is wrong with it. */
 export const acceptInput = (input: unknown): AcceptedInput | string => {
-  if (input === undefined) return { parameters: NO_ARGUMENTS, validate: takesNothing }
+  if (input === undefined) return { parameters: NO_ARGUMENTS, document: NO_ARGUMENTS, validate: takesNothing }
   if (Schema.isSchema(input)) return acceptEffectSchema(input)
   if (isStandard(input)) return acceptStandardSchema(input)
   const copy = jsonCopy(input)
@@ -201,7 +203,7 @@ export const acceptInput = (input: unknown): AcceptedInput | string => {
 
 const offered = (schema: JsonObject, validate: Validate): AcceptedInput | string => {
   const { parameters, problem } = offerOf(schema)
-  return problem ?? { parameters, validate }
+  return problem ?? { parameters, document: schema, validate }
 }
 
 const nothing: Effect.Effect<unknown> = Effect.succeed(Object.freeze({}))

@@ -84,7 +84,7 @@ const when = (at: number): string => new Date(at).toISOString().slice(0, 19).rep
 const insteadText = ({ step }: Entry): string => {
   const { earlier, model } = step?.detail ?? {}
   const others = earlierModels(earlier as Json).map((each) => `${each.model} did not answer (${each.reason})`)
-  return others.length === 0 ? "" : ` by ${String(model)}: ${others.join(", ")}`
+  return others.length === 0 ? "" : ` by ${typeof model === "string" ? model : "another"}: ${others.join(", ")}`
 }
 
 const logLine = (entry: Entry): string => {

@@ -2,7 +2,9 @@
 // Owns the choice between the two, and the bounds of a prompt. Leaves the course to course.ts.
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
-import { defined } from "@reverie/protocol"
+import { readFile } from "node:fs/promises"
+import { defined, isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import * as Result from "effect/Result"
 import { AWAY_SECONDS, watchAway } from "../../running/away.ts"
 import { noAnswer } from "../../conversation.ts"
 import { runCourse } from "../../running/course.ts"
@@ -12,7 +14,7 @@ import { unfinished } from "../../host.ts"
 import { named } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
 import { saidOrPiped } from "../../consent.ts"
-import { plain, counted } from "../../texts/plain.ts"
+import { counted, jsonLine, plain } from "../../texts/plain.ts"
 import { findBackend, serverFor, type Where } from "../../backend/find-backend.ts"
 import type { Backend, View } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
@@ -35,6 +37,8 @@ export interface RunOptions extends Where, Bounds {
   /** Seconds. */
   readonly waitModel?: number
   readonly id?: string
+  /** The file of a JSON Schema. */
+  readonly form?: string
 }
 
 const SECOND_MILLIS = 1_000
@@ -62,6 +66,7 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
   if (options.maxTurns !== undefined || options.maxCost !== undefined) {
     throw new CommandFailed("usage", "--max-turns and --max-cost bound one prompt (-p); budgets bound a fleet")
   }
+  if (options.form !== undefined) throw new CommandFailed("usage", "--form is the form of one answer: it needs -p")
   return runCourse({
     fleet: await loadFleet(needsFleet(options.fleet, "run")),
     data: options.data,
@@ -82,6 +87,17 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
 interface Answer {
   readonly reply: string
   readonly outcome: string
+  /** Where the answer must have a form. */
+  readonly output?: Json
+}
+
+const formIn = async (file: string): Promise<{ readonly [key: string]: Json }> => {
+  const text = await readFile(file, "utf8").catch(() => {
+    throw new CommandFailed("no-such-file", `there is no form ${file}`)
+  })
+  const form = Result.getOrElse(parseJson(text), () => undefined)
+  if (isJsonObject(form)) return form
+  throw new CommandFailed("usage", `${file} is no JSON Schema: it must be one JSON object`)
 }
 
 const haltOf = async (backend: Backend, to: string): Promise<CommandFailed> => {
@@ -93,13 +109,19 @@ const answerOf = async (
   backend: Backend,
   to: string,
   prompt: string,
-  { id, json, jsonl }: Pick<RunOptions, "id" | "json" | "jsonl">
+  { form, id, json, jsonl }: Pick<RunOptions, "form" | "id" | "json" | "jsonl">
 ): Promise<Answer> => {
-  for await (const part of backend.ask(to, prompt, id === undefined ? {} : { id })) {
+  const output = form === undefined ? undefined : await formIn(form)
+  for await (const part of backend.ask(to, prompt, defined({ id, output }))) {
     if (jsonl) sayJson(part)
-    if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
+    if (part.type === "done") {
+      // A tool that ends a tick speaks for the assistant, and a server does not look at its words.
+      if (output !== undefined && part.output === undefined) throw noAnswer(to, "its answer has not the form")
+      return { reply: part.reply, outcome: part.outcome, ...defined({ output: part.output }) }
+    }
     if (part.type === "stopped") {
-      if (!jsonl && !json && part.reply !== "") say(plain(part.reply))
+      // What reads an answer of a form reads nothing else.
+      if (!jsonl && !json && part.reply !== "" && part.outcome !== "misshapen") say(plain(part.reply))
       throw new CommandFailed("answer-failed", `${to} was not done: ${part.error.message}`)
     }
     if (part.type === "failed") throw noAnswer(to, part.error.message)
@@ -166,9 +188,9 @@ export const askOnce = async (backend: Backend, name: string, prompt: string, op
   gone.catch(() => {})
   try {
     const work = Promise.race([answerOf(backend, to, prompt, options), passed, gone])
-    const { outcome, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
-    if (json) sayJson({ ok: true, agent: to, reply, outcome })
-    else if (!jsonl) say(plain(reply))
+    const { outcome, output, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
+    if (json) sayJson({ ok: true, agent: to, reply, outcome, ...defined({ output }) })
+    else if (!jsonl) say(output === undefined ? plain(reply) : jsonLine(output))
     return 0
   } catch (error) {
     const bound = because()

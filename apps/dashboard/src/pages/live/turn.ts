@@ -65,7 +65,9 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "approval-asked":
       return [`asks a person to approve ${notice.tool}`, false]
     case "tick-ended":
-      return [`ended the turn: ${notice.outcome}`, notice.outcome === "failed"]
+      return notice.outcome === "misshapen"
+        ? [`ended the turn: its answer has another form than it must have: ${notice.misfit ?? ""}`, true]
+        : [`ended the turn: ${notice.outcome}`, notice.outcome === "failed"]
     case "state-changed":
       return [`is ${notice.status}`, notice.status === "halted"]
     case "envelope-settled":

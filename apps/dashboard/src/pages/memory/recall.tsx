@@ -38,8 +38,14 @@ const Score = ({ of }: { readonly of: Ranked | undefined }) =>
     </>
   )
 
+/** What a passage was put away with. */
+const metadataText = (metadata: NonNullable<Hit["metadata"]>): string =>
+  Object.entries(metadata)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ")
+
 const HitRow = ({ hit, isOwn }: { readonly hit: Hit; readonly isOwn: boolean }) => {
-  const { at, because, id, kind, owner, score, text, trust, why } = hit
+  const { at, because, id, kind, metadata, owner, score, text, trust, why } = hit
   const facts = wordsIn(why, "facts")
   return (
     <tr data-hit={id} data-score={score}>
@@ -61,6 +67,11 @@ const HitRow = ({ hit, isOwn }: { readonly hit: Hit; readonly isOwn: boolean }) 
           {", "}
           <Ago at={at} />
         </span>
+        {metadata === undefined ? null : (
+          <span className="block text-ink-2" data-metadata="">
+            <Visible text={metadataText(metadata)} />
+          </span>
+        )}
       </td>
       <td className="text-ink-2" data-why="">
         <Visible text={because === "" ? "–" : because} />

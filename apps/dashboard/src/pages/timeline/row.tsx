@@ -16,6 +16,7 @@ const tones: Readonly<Record<string, Tone>> = {
   slept: "dreaming",
   "max-iterations": "waiting",
   cut: "waiting",
+  misshapen: "bad",
   failed: "bad"
 }
 

@@ -6,7 +6,17 @@ export const levels = ["story", "trace"] as const
 export type Level = (typeof levels)[number]
 export const kinds = ["tick", "dream", "compaction", "order"] as const
 /** `open`: it has not come to its end. */
-export const outcomes = ["answered", "terminal", "max-iterations", "cut", "failed", "slept", "noted", "open"] as const
+export const outcomes = [
+  "answered",
+  "terminal",
+  "max-iterations",
+  "cut",
+  "misshapen",
+  "failed",
+  "slept",
+  "noted",
+  "open"
+] as const
 
 export interface TimelineSearch {
   /** How it is shown; as a story when not said. */

@@ -31,6 +31,7 @@ const ends: Readonly<Record<string, string>> = {
   terminal: "It ended the tick with a tool",
   "max-iterations": "It was stopped after too many rounds",
   cut: "It was cut off: what it had to spend was used up",
+  misshapen: "It had no more tries: its answer has another form than it must have",
   failed: "It failed",
   slept: "It went to sleep",
   noted: "It took note and said nothing"
@@ -73,11 +74,13 @@ export const insteadOf = (earlier: View["models"][number]["earlier"] = []): stri
 const failedOver = ({ at, earlier = [] }: Pick<View["models"][number], "at" | "earlier">): ReadonlyArray<Sentence> =>
   earlier.length === 0 ? [] : [{ kind: "failed", at, says: insteadOf(earlier) }]
 
-const thought = ({ at, elapsedMillis, error, model, ok, text, usage }: View["models"][number]): Sentence => {
+const thought = ({ at, elapsedMillis, error, misfit, model, ok, text, usage }: View["models"][number]): Sentence => {
   const whom = model === undefined ? "" : ` with ${model}`
   if (!ok) return { kind: "failed", at, says: `The model did not answer${whom}`, ...quoted(error) }
   const took = usage === undefined ? "" : `, ${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`
-  return { kind: "thought", at, says: `It thought for ${duration(elapsedMillis)}${whom}${took}`, ...quoted(text) }
+  const says = `It thought for ${duration(elapsedMillis)}${whom}${took}`
+  if (misfit === undefined) return { kind: "thought", at, says, ...quoted(text) }
+  return { kind: "failed", at, says: `${says}, and its answer was not accepted (${misfit})`, ...quoted(text) }
 }
 
 const used = ({ at, ok, pending, result, tool }: View["tools"][number]): Sentence => {
@@ -99,7 +102,8 @@ const did = ({ at, kind, name, note, ok }: View["steps"][number]): Sentence => (
 const ended = (view: View): ReadonlyArray<Sentence> => {
   const says = endOf(view)
   if (says === undefined || view.endedAt === undefined) return []
-  return [{ kind: view.outcome === "failed" ? "failed" : "ended", at: view.endedAt, says, ...quoted(view.reply) }]
+  const kind = view.outcome === "failed" || view.outcome === "misshapen" ? "failed" : "ended"
+  return [{ kind, at: view.endedAt, says, ...quoted(view.reply) }]
 }
 
 export const storyOf = (view: View): ReadonlyArray<Sentence> => {

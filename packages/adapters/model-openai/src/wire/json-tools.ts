@@ -103,6 +103,10 @@ const answerWords = ["answer", "final_answer", "response", "text", "content", "m
 
 const namedTool = /"(?:tool|name|tool_name|function|action)"\s*:\s*"([^"\\]{1,64})"/
 
+/** An answer that must have a form may have any words in it: only what names an offered tool as the rules say is a call. */
+const readStrictCall = (object: { readonly [key: string]: Json }, tools: ReadonlyArray<ToolOffer>) =>
+  tools.some(({ name }) => name === object["tool"]) ? readCall(object) : undefined
+
 const readCall = (object: { readonly [key: string]: Json }): { name: string; arguments: Json } | undefined => {
   const tool = firstOf(object, toolWords)
   if (isJsonObject(tool)) return readCall(tool)
@@ -110,13 +114,24 @@ const readCall = (object: { readonly [key: string]: Json }): { name: string; arg
   return { name: tool, arguments: firstOf(object, argumentWords) ?? {} }
 }
 
+/** The answer itself, or what the rules have put around it. */
+const readFormedAnswer = (assembly: Assembly, object: { readonly [key: string]: Json }): undefined => {
+  const { answer, ...more } = object
+  if (Object.keys(more).length > 0 || answer === undefined) return
+  assembly.text = typeof answer === "string" ? answer : JSON.stringify(answer)
+}
+
 /** Moves the calls that the text spells out to where native calls stand. Answers what is wrong with the text, if anything. */
-export const readPlainReply = (assembly: Assembly, hasTools: boolean): string | undefined => {
-  const found = hasTools ? findObject(assembly.text) : undefined
+export const readPlainReply = (
+  assembly: Assembly,
+  { output, tools }: Pick<Prompt, "output" | "tools">
+): string | undefined => {
+  const hasForm = output !== undefined
+  const found = tools.length > 0 ? findObject(assembly.text) : undefined
   if (found === undefined) return undefined
   if ("broken" in found) {
     const name = namedTool.exec(assembly.text)?.[1]
-    if (name === undefined) return undefined
+    if (name === undefined || hasForm) return undefined
     assembly.addCall(name, assembly.text.slice(assembly.text.indexOf("{")))
     assembly.text = ""
     return found.broken
@@ -124,7 +139,7 @@ export const readPlainReply = (assembly: Assembly, hasTools: boolean): string | 
   const { object } = found
   const listed = object["tool_calls"]
   const calls = (Array.isArray(listed) ? listed : [object]).flatMap((item) => {
-    const call = isJsonObject(item) ? readCall(item) : undefined
+    const call = !isJsonObject(item) ? undefined : hasForm ? readStrictCall(item, tools) : readCall(item)
     return call === undefined ? [] : [call]
   })
   if (calls.length > 0) {
@@ -132,6 +147,7 @@ export const readPlainReply = (assembly: Assembly, hasTools: boolean): string | 
     assembly.text = ""
     return undefined
   }
+  if (hasForm) return readFormedAnswer(assembly, object)
   const answer = firstOf(object, answerWords)
   if (typeof answer === "string") assembly.text = answer
   return undefined

@@ -5,8 +5,9 @@
 // W3  The text is well-formed: no half surrogate pair is sent.
 // W4  A server gets those hints about prompt caches that it is known to understand: most refuse a field that they do not know.
 // W5  A mark for a cache stands on one message and changes no text.
+// W6  A form is asked for strictly where the strictest servers take its schema, and loosely elsewhere: the answer is checked anyway.
 
-import type { PromptMessage, ToolOffer } from "@reverie/model"
+import type { OutputForm, PromptMessage, ToolOffer } from "@reverie/model"
 import { offersByName, wireId, wireName } from "@reverie/model/wire"
 import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
 
@@ -192,6 +193,54 @@ export const wireTools = (offers: ReadonlyArray<ToolOffer>): WireTools => {
   return tools
 }
 
+// What OpenAI's strict mode is documented to take; every object closed, every property required.
+const strictKeywords: ReadonlySet<string> = new Set([
+  "type",
+  "description",
+  "title",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+  "anyOf",
+  "enum",
+  "const",
+  "pattern",
+  "format",
+  "multipleOf",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "minItems",
+  "maxItems"
+])
+
+const listIn = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
+
+const isStrict = (schema: Json): boolean => {
+  if (!isJsonObject(schema) || Object.keys(schema).some((keyword) => !strictKeywords.has(keyword))) return false
+  const { additionalProperties, anyOf, items = {}, properties, required, type } = schema
+  const named = isJsonObject(properties) ? Object.entries(properties) : []
+  const isClosed = type !== "object" || (additionalProperties === false && properties !== undefined)
+  if (!isClosed || !named.every(([name]) => listIn(required).includes(name))) return false
+  const inner = [...named.map(([, each]) => each), ...listIn(anyOf), ...("items" in schema ? [items] : [])]
+  return inner.every(isStrict)
+}
+
+const formats = new WeakMap<OutputForm, string>()
+
+/** The form of an answer as a field of the body. */
+const formatOf = (output: OutputForm): string => {
+  const known = formats.get(output)
+  if (known !== undefined) return known
+  const { name, schema } = output
+  const format = { type: "json_schema", json_schema: { name: wireName(name), strict: isStrict(schema), schema } }
+  const text = `,"response_format":${JSON.stringify(format)}`
+  formats.set(output, text)
+  return text
+}
+
 export interface BodyStyle {
   readonly model: string
   readonly baseURL: string
@@ -199,11 +248,12 @@ export interface BodyStyle {
   readonly extraBody: { readonly [key: string]: Json }
 }
 
-/** Hints to a provider about its prompt cache, and about tools that may not be called now. */
+/** What goes along with the messages: for a prompt cache, about tools that may not be called now, and the form of the answer. */
 export interface Hints {
   readonly cacheKey?: string | undefined
   /** Wire names. */
   readonly allowed?: ReadonlyArray<string> | undefined
+  readonly output?: OutputForm | undefined
 }
 
 export type BodyWriter = (
@@ -240,6 +290,7 @@ export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
     "]" +
     (tools === "" ? "" : `,"tools":${tools}`) +
     (isOpenAi ? openAiHints(hints, tools !== "", style.extraBody) : "") +
+    (hints.output === undefined || Object.hasOwn(style.extraBody, "response_format") ? "" : formatOf(hints.output)) +
     (stream ? streaming : "") +
     (maxOutputTokens === undefined ? "}" : `,"${limit}":${maxOutputTokens}}`)
 }

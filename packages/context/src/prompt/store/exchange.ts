@@ -1,15 +1,17 @@
 // Exchange: a template or a component as JSON text, to be shared.
-// Owns the format of an export and its reading. Leaves conflicts of keys and the rules of a definition to the registry.
+// Owns the format of an export, its reading, and when it may take the place of what is there. Leaves the rules of a
+// definition to the registry.
 // X1  An export says what it is and of which version; it has no times and nothing of the tenant, so that one definition
 //     always gives one text.
 // X2  Reading never throws: text that is no export, is of another version, or has a field too many or too few, is
 //     refused with the reason.
 
 import { isJsonObject, parseJson } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ComponentDraft, TemplateDraft } from "../definition.ts"
-import { ImportRefused } from "../errors.ts"
+import { ImportRefused, KeyTaken, PromptConflict } from "../errors.ts"
 import { type PluggableComponent, pluggableRoles } from "./stored.ts"
 import type { PromptTemplate } from "../template.ts"
 
@@ -94,3 +96,22 @@ export const readComponentText = (
     ...rest,
     afterStatic
   }))
+
+export interface ImportOptions {
+  /** False when absent: what has the key stays as it is, and the import fails. */
+  readonly overwrite?: boolean
+  /** The version that was seen, 0 where there was none: over another one nothing is written. Not looked at when absent. */
+  readonly version?: number
+}
+
+/** Fails where an import would write over what is to stay, or over a version that was not seen. */
+export const assertImportable = (
+  line: Pick<KeyTaken, "kind" | "key">,
+  { overwrite = false, version }: ImportOptions,
+  present: { readonly value: unknown; readonly version: number }
+): Effect.Effect<void, KeyTaken | PromptConflict> => {
+  if (present.value !== undefined && !overwrite) return Effect.fail(new KeyTaken(line))
+  return version === undefined || version === present.version
+    ? Effect.void
+    : Effect.fail(new PromptConflict({ ...line, expected: version, current: present.version }))
+}

@@ -2,9 +2,8 @@
 // Owns permission, read-only marks and the commit of a change. Leaves carrying it out to `parts.ts`, the form of the text
 // to `render.ts`, keeping it to the store.
 // D1  All but the system change only what the permission allows and no read-only mark forbids (F90, F91, F101).
-// D2  Subscribers hear of a commit, never of a change that is not committed yet (F102).
-// D3  Documents that have heard of the same commits hold the same, in whatever order they heard of them.
-// D4  A change that was refused in the middle leaves a document that must be thrown away: load it again.
+// D2  Documents that have heard of the same commits hold the same, in whatever order they heard of them.
+// D3  A change that was refused in the middle leaves a document that must be thrown away: load it again.
 
 import * as Result from "effect/Result"
 import type * as Library from "loro-crdt"
@@ -21,12 +20,6 @@ import type { BlockSchema, PartSchema } from "./schema.ts"
 export interface Author extends Moment {
   /** What the permission of the block lets him do; the system is not asked. */
   readonly accessTo: (act: BlockAct) => Access
-}
-
-export interface Committed {
-  /** Whose commit it is; empty when it came from another document. */
-  readonly by: string
-  readonly from: "here" | "elsewhere"
 }
 
 /** A state of a document, by the last changes that lead to it. */
@@ -125,13 +118,6 @@ export class StructuredDocument {
 
   commit(by: string): void {
     this.#doc.commit({ origin: by })
-  }
-
-  /** Calls back after every commit. Answers how to stop. */
-  subscribe(listener: (committed: Committed) => void): () => void {
-    return this.#doc.subscribe(({ by, origin }) => {
-      listener(by === "import" ? { by: "", from: "elsewhere" } : { by: origin ?? "", from: "here" })
-    })
   }
 
   /** Another document that holds what this one held at a place. */

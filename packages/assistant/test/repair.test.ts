@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ANSWER, asking, DONE, message, MISSHAPEN, Rig } from "./rig.ts"
+
+describe("machine A6: an answer that has not the form it must have", () => {
+  it("is asked for again twice, then the tick ends as misshapen", () => {
+    const ada = new Rig().hear(message("m1"))
+    for (const repairs of [1, 2]) {
+      ada.ends("infer", MISSHAPEN)
+      assert.strictEqual(ada.status, "awake.thinking.inferring")
+      assert.deepInclude(ada.context, { repairs, iteration: repairs + 1, envelope: "m1", errors: 0 })
+      assert.isEmpty(ada.actions("endTick"))
+    }
+    ada.ends("infer", MISSHAPEN)
+    assert.strictEqual(ada.status, "awake.idle")
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "misshapen" }])
+    assert.strictEqual(ada.hear(message("m2")).context.repairs, 0)
+  })
+
+  it("is an answer as soon as it fits", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", MISSHAPEN).ends("infer", ANSWER)
+    assert.strictEqual(ada.status, "awake.idle")
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "answered" }])
+  })
+
+  it("tools go on between two tries, and no try begins beyond the model calls of a tick", () => {
+    const ada = new Rig({ maxIterations: 3 }).hear(message("m1")).ends("infer", MISSHAPEN)
+    assert.strictEqual(ada.ends("infer", asking("safe_chain")).status, "awake.acting.running")
+    ada.ends("tool.0", DONE)
+    assert.deepInclude(ada.context, { repairs: 1, iteration: 3 })
+    assert.deepStrictEqual(ada.ends("infer", MISSHAPEN).actions("endTick"), [{ outcome: "misshapen" }])
+
+    const single = new Rig({ multiAction: false }).hear(message("m1")).ends("infer", MISSHAPEN)
+    assert.deepStrictEqual(single.actions("endTick"), [{ outcome: "misshapen" }])
+  })
+
+  it("what pressed while the model was asked counts for the try, and a spent budget ends it", () => {
+    const pressed = { ...MISSHAPEN, restriction: { maxIterations: 1 } }
+    const ada = new Rig().hear(message("m1")).ends("infer", pressed)
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "misshapen" }])
+
+    const poor = new Rig({ budgetCalls: 1 }).hear(message("m1"))
+    poor.ends("infer", { ...MISSHAPEN, used: { tokens: 10, costMicros: 0, calls: 1 } })
+    assert.strictEqual(poor.status, "awake.idle")
+    assert.deepInclude(poor.actions("endTick")[0] as object, { outcome: "cut" })
+  })
+})

@@ -1,0 +1,90 @@
+// Letter: an event with an address, as a user gives it.
+// Owns making it an envelope, or saying what is wrong with it. Leaves sending to the fleet, who may get what to its records.
+// L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
+// L2  A half of a surrogate pair in a text becomes U+FFFD: no text in UTF-8 holds one, and no other system would keep it.
+// L3  A message asks for its answer in a form that there can be: any other is refused before anything is written.
+
+import { Envelope, ENVELOPE_VERSION, type TenantId } from "@reverie/protocol"
+import { storedTraceparent } from "@reverie/runtime"
+import { acceptForm, type Form, formOf } from "@reverie/tools"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { EnvelopeInvalid } from "./errors.ts"
+
+export interface Letter {
+  readonly id: string
+  readonly tenant: TenantId
+  readonly to: string
+  readonly from: string
+  readonly event: unknown
+  /** Kept when it is a trace context, passed over when it is not. */
+  readonly traceparent?: string | undefined
+}
+
+const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
+
+const spoken = ["text", "content"] as const
+
+/** A field that no event has, or a text that says nothing: what would be left out or change nothing is refused. */
+const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefined => {
+  const strange = Object.entries(Object(given)).find(
+    ([key, value]) => value !== undefined && !Object.hasOwn(event, key)
+  )
+  if (strange !== undefined)
+    return `an event of the type ${event.type} has no ${JSON.stringify(strange[0].slice(0, 60))}`
+  if (event.type !== "message") return undefined
+  if (event.text.trim() === "") return "the text of the message is empty"
+  const form = event.output === undefined ? undefined : formOf(event.output)
+  return typeof form === "string" ? form : undefined
+}
+
+/** The event with its text well-formed; the same event where it is so already. */
+const wellFormed = (event: unknown): unknown => {
+  if (typeof event !== "object" || event === null) return event
+  const broken = spoken.filter((field) => {
+    const text: unknown = Reflect.get(event, field)
+    return typeof text === "string" && !text.isWellFormed()
+  })
+  return broken.length === 0
+    ? event
+    : {
+        ...event,
+        ...Object.fromEntries(broken.map((field) => [field, String(Reflect.get(event, field)).toWellFormed()]))
+      }
+}
+
+export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInvalid> => {
+  const { event, from, id, tenant, to } = letter
+  const kept = storedTraceparent(letter.traceparent)
+  const trace = kept === undefined ? {} : { traceparent: kept }
+  return decodeEnvelope({
+    v: ENVELOPE_VERSION,
+    id,
+    to: { tenant, assistant: to },
+    from,
+    event: wellFormed(event),
+    hops: 0,
+    ...trace
+  }).pipe(
+    Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })),
+    Result.flatMap((envelope) => {
+      const flaw = flawOfEvent(envelope.event, event)
+      return flaw === undefined ? Result.succeed(envelope) : Result.fail(new EnvelopeInvalid({ message: flaw }))
+    })
+  )
+}
+
+/** By the schema: it is reduced to JSON Schema once. */
+const forms = new WeakMap<object, Form>()
+
+/** The form that a user's schema asks for. Throws EnvelopeInvalid about one that can be none. */
+export const formAsked = (output: object): Form => {
+  const form = forms.get(output) ?? acceptForm(output)
+  if (typeof form === "string") throw new EnvelopeInvalid({ message: form })
+  forms.set(output, form)
+  return form
+}
+
+/** The same as it crosses the mailbox. */
+export const documentAsked = (output: object | undefined): Form["document"] | undefined =>
+  output === undefined ? undefined : formAsked(output).document
