@@ -89,6 +89,63 @@ try {
 }
 `
 
+/** Answers in a form by the same libraries: what comes back has the type of the schema, and no cast stands anywhere. */
+export const formsProgram = `import { toStandardJsonSchema } from "@valibot/to-json-schema"
+import { type } from "arktype"
+import * as Schema from "effect/Schema"
+import { AnswerFailed, defineAssistant } from "reverie"
+import { scriptedModel, testFleet } from "reverie/testing"
+import * as v from "valibot"
+import { z } from "zod"
+import { z as z3 } from "zod3"
+
+const byZod = z.object({ berth: z.number(), from: z.string().transform((text) => text.length) })
+const byValibot = toStandardJsonSchema(v.object({ berth: v.number(), from: v.string() }))
+const byArktype = type({ berth: "number", from: "string" })
+const byEffect = Schema.Struct({ berth: Schema.Number, from: Schema.String })
+const byJson = {
+  type: "object",
+  properties: { berth: { type: "number" }, from: { type: "string" } },
+  required: ["berth", "from"]
+} as const
+
+const model = scriptedModel(() => '{"berth":7,"from":"noon"}')
+const desk = defineAssistant({ id: "desk", instructions: "You assign berths.", output: byZod })
+const plain = defineAssistant({ id: "plain", instructions: "You assign berths." })
+await using fleet = await testFleet(plain, { model })
+const question = "Which berth is free?"
+
+const zod = await fleet.answer("plain", question, { output: byZod })
+console.log("zod", zod.berth.toFixed(1), zod.from.toFixed(1))
+const valibot = await fleet.answer("plain", question, { output: byValibot })
+console.log("valibot", valibot.berth.toFixed(1), valibot.from.toUpperCase())
+const arktype = await fleet.answer("plain", question, { output: byArktype })
+console.log("arktype", arktype.berth.toFixed(1), arktype.from.toUpperCase())
+const effect = await fleet.answer("plain", question, { output: byEffect })
+console.log("effect", effect.berth.toFixed(1), effect.from.toUpperCase())
+const json = await fleet.answer("plain", question, { output: byJson })
+console.log("json", json.berth.toFixed(1), json.from.toUpperCase())
+for await (const part of fleet.ask("plain", question, { output: byValibot })) {
+  if (part.type === "done") console.log("parts", part.output.berth.toFixed(1), part.output.from.toUpperCase())
+}
+const words = await fleet.answer("plain", question)
+console.log("words", words.toUpperCase())
+// @ts-expect-error a text has no berth
+words.berth
+// @ts-expect-error there is no such member
+zod.side
+
+const even = z.object({ berth: z.number().refine((berth) => berth % 2 === 0, "must be even") })
+await fleet.answer("plain", question, { output: even }).catch((error: unknown) => {
+  if (error instanceof AnswerFailed) console.log(error.code, error.reply, error.message)
+})
+await fleet.answer("plain", question, { output: z3.object({ berth: z3.number() }) }).catch((error) => console.log(String(error)))
+await using other = await testFleet(desk, { model })
+for await (const part of other.ask("desk", question)) {
+  if (part.type === "done") console.log("definition", JSON.stringify(part.output))
+}
+`
+
 /** The program in the README of `reverie/testing`, letter for letter, and a line that says it came to its end. */
 export const testingProgram = (): string => {
   const readme = readFileSync(join(root, "packages/reverie/src/testing/README.md"), "utf8")
