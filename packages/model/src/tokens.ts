@@ -85,6 +85,7 @@ const usualDollars: Readonly<Record<string, readonly [input: number, output: num
   "gpt-4.1-mini": [0.4, 1.6],
   "gpt-4.1-nano": [0.1, 0.4],
   "gpt-4o": [2.5, 10],
+  "gpt-4o-2024-05-13": [5, 15],
   "gpt-4o-mini": [0.15, 0.6],
   "o4-mini": [1.1, 4.4],
   o3: [2, 8],
@@ -122,10 +123,11 @@ const plainName = (model: string): string => {
 
 const usualPrice = (model: string): Price | undefined => {
   const own = plainName(model)
-  const found = Object.entries(usualDollars).find(([name]) => own.startsWith(name) && dated.test(own.slice(name.length)))
-  if (found === undefined) return undefined
-  const [inputMicros, outputMicros] = found[1].map((dollars) => Math.round(dollars * MILLION))
-  return { inputMicros: inputMicros ?? 0, outputMicros: outputMicros ?? 0 }
+  const found = Object.keys(usualDollars).filter((name) => own.startsWith(name) && dated.test(own.slice(name.length)))
+  const [longest = ""] = found.toSorted((a, b) => b.length - a.length)
+  const [input, output] = usualDollars[longest] ?? []
+  if (input === undefined || output === undefined) return undefined
+  return { inputMicros: Math.round(input * MILLION), outputMicros: Math.round(output * MILLION) }
 }
 
 /** What a model costs: by the tariff, else usually; `unpriced` where neither says. */

@@ -30,6 +30,7 @@ describe("C3 what a model costs", () => {
   it("the longest name counts, and none that only begins alike", () => {
     assert.deepStrictEqual(priceOfModel("gpt-5-mini"), mini)
     assert.deepStrictEqual(priceOfModel("openai/gpt-5"), { inputMicros: 1_250_000, outputMicros: 10_000_000 })
+    assert.deepStrictEqual(priceOfModel("gpt-4o-2024-05-13"), { inputMicros: 5_000_000, outputMicros: 15_000_000 })
   })
 
   it("a tariff stands in place of what is usual, `*` of it for all", () => {

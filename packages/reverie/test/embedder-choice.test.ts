@@ -189,7 +189,10 @@ const flaws: ReadonlyArray<readonly [choice: unknown, says: RegExp]> = [
   ["bge-m3", /^is "bge-m3", which names no provider; /],
   ["offline", /^is "offline", which embeds nothing$/],
   [{ baseURL: "http://h/v1" }, /^has no model; /],
-  [{ baseURL: "http://h/v1", model: "m", dimensions: 0 }, /^has a dimensions that must be a whole number from 1 to 100,000, and is 0$/],
+  [
+    { baseURL: "http://h/v1", model: "m", dimensions: 0 },
+    /^has a dimensions that must be a whole number from 1 to 100,000, and is 0$/
+  ],
   [{ baseURL: "http://h/v1", model: "m", dimensions: "768" }, /^has a dimensions that must be a whole number/],
   [{ embed }, /^must have embed, and a model with an id$/],
   [{ embed, model: { id: "m" } }, /^must say the dimensions of its model, /],
@@ -197,11 +200,14 @@ const flaws: ReadonlyArray<readonly [choice: unknown, says: RegExp]> = [
 ]
 
 describe("an embedder that can not be meant", () => {
-  it.each(flaws.map(([choice, says]) => [JSON.stringify(choice), choice, says] as const))("%s", async (_, choice, says) => {
-    assert.match(flawOfEmbedder(choice) ?? "", says)
-    const options = { data: ":memory:", fleet, model: "offline", embedder: choice as EmbedderChoice }
-    const failure: unknown = await Fleet.open(options).catch((error) => error)
-    assert.instanceOf(failure, FleetDefinitionInvalid)
-    assert.match((failure as Error).message, /^fleet: its embedder /)
-  })
+  it.each(flaws.map(([choice, says]) => [JSON.stringify(choice), choice, says] as const))(
+    "%s",
+    async (_, choice, says) => {
+      assert.match(flawOfEmbedder(choice) ?? "", says)
+      const options = { data: ":memory:", fleet, model: "offline", embedder: choice as EmbedderChoice }
+      const failure: unknown = await Fleet.open(options).catch((error) => error)
+      assert.instanceOf(failure, FleetDefinitionInvalid)
+      assert.match((failure as Error).message, /^fleet: its embedder /)
+    }
+  )
 })

@@ -15,7 +15,11 @@ const NO_KEYS = Object.fromEntries(keys.map((name) => [name, ""]))
 const asking = async (variables: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
   const env = { ...process.env, ...NONE, ...NO_KEYS, ...variables }
   const { stderr, stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env })
-  return { ...(JSON.parse(stdout) as { readonly answer: string; readonly model: string }), said: stdout + stderr, stderr }
+  return {
+    ...(JSON.parse(stdout) as { readonly answer: string; readonly model: string }),
+    said: stdout + stderr,
+    stderr
+  }
 }
 
 const withServer = async <A>(
@@ -87,7 +91,10 @@ describe("the environment chooses the model", { timeout: 60_000 }, () => {
       )
       return failure
     }
-    assert.include(await refused("antropic/claude-x"), `of the unknown provider "antropic"; there are openai, anthropic, google`)
+    assert.include(
+      await refused("antropic/claude-x"),
+      `of the unknown provider "antropic"; there are openai, anthropic, google`
+    )
     assert.include(await refused("anthropic/claude-x"), `needs its key: set ANTHROPIC_API_KEY in the environment`)
   })
 })

@@ -91,7 +91,9 @@ export const stateText = ({
   state
 }: Pick<ListedView, "haltReason" | "outage" | "state">): string => {
   if (haltReason !== undefined) return onOneLine(`${state}: ${haltReason}`, 60)
-  return outage === undefined ? onOneLine(state, 60) : onOneLine(`${state}: waits for ${serversOf(outage).join(" or ")}`, 80)
+  return outage === undefined
+    ? onOneLine(state, 60)
+    : onOneLine(`${state}: waits for ${serversOf(outage).join(" or ")}`, 80)
 }
 
 /** One line for each server that is away, the one that most wait for first. */

@@ -12,10 +12,7 @@ const overTheWire = () =>
   Layer.unwrap(
     Effect.map(started({ mode: "status-500" }), (server) => {
       const options = { baseURL: server.url, apiKey: Redacted.make(KEY), model: "harbor-1", retries: 0 }
-      return Layer.merge(
-        Layer.effect(Model, makeOpenAiModel(options)),
-        Layer.succeed(OtherEnd, servedOtherEnd(server))
-      )
+      return Layer.merge(Layer.effect(Model, makeOpenAiModel(options)), Layer.succeed(OtherEnd, servedOtherEnd(server)))
     })
   )
 

@@ -229,13 +229,16 @@ const flawOfOwnEmbedder = ({ embed, measured, model }: Embedder["Service"]): str
   const isMeasured = measured !== undefined || whole(1)(model?.dimensions) === undefined
   const isNamed = typeof model?.id === "string" && model.id !== ""
   if (typeof embed !== "function" || !isNamed) return "must have embed, and a model with an id"
-  return isMeasured ? undefined : "must say the dimensions of its model, a whole number of at least 1, or how they are measured"
+  return isMeasured
+    ? undefined
+    : "must say the dimensions of its model, a whole number of at least 1, or how they are measured"
 }
 
 /** What is wrong with a choice, in words that follow on its name; undefined when nothing is, or when there is none. */
 export const flawOfEmbedder = (choice: unknown): string | undefined => {
   if (choice === undefined || choice === "none") return undefined
-  if (typeof choice === "string") return choice === "offline" ? `is "offline", which embeds nothing` : flawOfName(choice)
+  if (typeof choice === "string")
+    return choice === "offline" ? `is "offline", which embeds nothing` : flawOfName(choice)
   if (!isObject(choice) || Array.isArray(choice)) return `is ${String(JSON.stringify(choice))}, and no embedder`
   if ("embed" in choice) return flawOfOwnEmbedder(choice as Embedder["Service"])
   return flawOfServer(choice, embedderShape)

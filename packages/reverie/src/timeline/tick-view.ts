@@ -152,7 +152,10 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks)
     ok,
     ...given("usage", usage),
     ...given("finishReason", worded(detail["finish"])),
-    ...defined({ costMicros: cost === 0 ? undefined : cost, unpriced: cost === undefined ? (true as const) : undefined }),
+    ...defined({
+      costMicros: cost === 0 ? undefined : cost,
+      unpriced: cost === undefined ? (true as const) : undefined
+    }),
     ...given("error", ok ? undefined : worded(detail["error"])),
     ...defined({ text: text === "" ? undefined : clipped(text, maxChars) }),
     ...given("misfit", misfitIn(detail, maxChars))
@@ -271,7 +274,8 @@ export const priceFor = (context: AssistantContext | undefined): Effect.Effect<P
     const byFleet = tariffPrice(tariff, model)
     if (byFleet !== undefined) return costBy(byFleet, usage)
     const settings = context === undefined ? undefined : settingsNow(context)
-    if (settings !== undefined && settings.inputPriceMicros + settings.outputPriceMicros > 0) return costOf(usage, settings)
+    if (settings !== undefined && settings.inputPriceMicros + settings.outputPriceMicros > 0)
+      return costOf(usage, settings)
     const usual = priceOfModel(model)
     return usual === "unpriced" ? undefined : costBy(usual, usage)
   })

@@ -272,7 +272,8 @@ const converterOf = (schema: StandardSchemaV1): (() => unknown) | undefined => {
 const remedyFor = (vendor: string): string => {
   if (vendor === "zod") return "use zod 4.2 or newer, or give a JSON Schema"
   if (vendor === "valibot") return "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or give a JSON Schema"
-  if (vendor === "effect") return "wrap it in Schema.toStandardSchemaV1(Schema.toCodecJson(…)) of that copy, or give a JSON Schema"
+  if (vendor === "effect")
+    return "wrap it in Schema.toStandardSchemaV1(Schema.toCodecJson(…)) of that copy, or give a JSON Schema"
   return "use a version of it that implements Standard JSON Schema, or give a JSON Schema"
 }
 
