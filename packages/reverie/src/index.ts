@@ -115,7 +115,8 @@ export {
   explainRecall
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
-export type { AnswerError, AnswerOf, AnswerSchema, FormOption, Part, Parts } from "./ask.ts"
+export type { AnswerError, AnswerOf, Part, Parts } from "./ask.ts"
+export type { AnswerSchema, FormOption } from "./letter.ts"
 export type { Blocks, EditOptions } from "./fleet/blocks.ts"
 export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Embedder, embeddingModelOf } from "@reverie/model"
+import { defined } from "@reverie/protocol"
 import { hashedEmbedder, hashedVector } from "@reverie/testkit"
+import { later } from "@reverie/testkit/later"
 import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
+import { contractIfThere, startQdrantServer } from "@reverie/testkit/qdrant-server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { defineAssistant, defineFleet, Fleet, FleetDefinitionInvalid } from "../src/index.ts"
 import { type EmbedderChoice, embedderLayer, flawOfEmbedder, type ModelChoice } from "../src/models/model-choice.ts"
+import type { RecallChoice } from "../src/opening/deployment.ts"
 import { aDirectory } from "./rig.ts"
 
 interface Setting {
@@ -155,30 +159,53 @@ describe("the embedder of a profile", () => {
 
 const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You only listen." })] })
 
-describe("a fleet whose embedder was told no length", () => {
-  it("finds by meaning, also when it is opened again, and the index keeps the length", async () => {
-    const started = await startModelServer({ script: saying("Yes.") })
-    try {
-      const embedder = { baseURL: started.url, model: "bge-m3" }
-      const data = aDirectory()
-      const found = async (open: Fleet) => {
-        const { hits } = await open.memory.recall("desk", "the boat of Olga", { mode: "vector" })
-        return hits.map(({ why }) => why.vector !== undefined)
-      }
-      {
-        await using open = await Fleet.open({ data, fleet, model: "offline", embedder })
-        await open.answer("desk", "Olga has a boat.", { from: "olga" })
-        await open.idle()
-        assert.include(await found(open), true)
-      }
-      const filled = started.requests.length
-      await using again = await Fleet.open({ data, fleet, model: "offline", embedder })
-      assert.include(await found(again), true)
-      // The length is learned, and the question embedded; what was embedded before is not embedded again.
-      assert.isAtMost(started.requests.length - filled, 2)
-    } finally {
-      await started.close()
+const aServer = async (text: string) => {
+  const started = await startModelServer({ script: saying(text) })
+  later(() => started.close())
+  return started
+}
+
+/** The indexes that keep vectors: the file beside the store, and a server. */
+const indexes: Readonly<Record<string, () => Promise<RecallChoice>>> = {
+  SQLite: async () => "embedded",
+  Qdrant: async () => {
+    const { close, url } = await startQdrantServer({ contract: contractIfThere() })
+    later(close)
+    return { url }
+  }
+}
+
+describe("a fleet whose embedder was told no length, on another server than its model", () => {
+  it.each(Object.keys(indexes))("finds by meaning in %s, also when it is opened again", async (name) => {
+    const [chat, embedding] = [await aServer("Yes."), await aServer("No chat here.")]
+    const options = {
+      data: aDirectory(),
+      fleet,
+      model: { baseURL: chat.url, model: "harbour-1" },
+      embedder: { baseURL: embedding.url, model: "bge-m3" },
+      ...defined({ recall: await indexes[name]?.() })
     }
+    const found = async (open: Fleet) => {
+      const { degraded, hits } = await open.memory.recall("desk", "the boat of Olga", { mode: "vector" })
+      assert.isUndefined(degraded)
+      return hits.map(({ why }) => why.vector !== undefined)
+    }
+    {
+      await using open = await Fleet.open(options)
+      assert.strictEqual(await open.answer("desk", "Olga has a boat.", { from: "olga" }), "Yes.")
+      // Vectors are filled in by the last step of a night.
+      await open.sleep("desk")
+      await open.idle()
+      assert.include(await found(open), true)
+    }
+    const filled = embedding.requests.length
+    await using again = await Fleet.open(options)
+    assert.include(await found(again), true)
+    // The length is learned, and the question embedded; what was embedded before is not embedded again.
+    assert.isAtMost(embedding.requests.length - filled, 2)
+    assert.deepStrictEqual([...new Set(chat.requests.map(({ path }) => path))], ["/v1/chat/completions"])
+    assert.deepStrictEqual([...new Set(embedding.requests.map(({ path }) => path))], ["/v1/embeddings"])
+    assert.isTrue(embedding.requests.every(({ body }) => !Object.hasOwn(Object(body), "dimensions")))
   })
 })
 

@@ -6,14 +6,7 @@
 // I4  A length that no one said is that of the first vector; from then on another one is as wrong as one that was agreed.
 // I5  No text that is empty, too long or not well-formed makes the server refuse the texts beside it.
 
-import {
-  type EmbeddingModel,
-  Embedder,
-  type EmbedderError,
-  EmbeddingUnfit,
-  type RequestError,
-  type Vector
-} from "@reverie/model"
+import { type EmbeddingModel, Embedder, EmbeddingUnfit, type RequestError, type Vector } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -188,13 +188,13 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
   const misshapen = flawOfOpening(options)
   if (misshapen !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${misshapen}` })
   const { fleet, role = "all" } = options
+  const terms: Terms = { ...fleet, ...options }
+  const flaw = flawOfTerms(terms) ?? flawOfChoices(options)
+  if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   const tenant = tenantOf(options.tenant)
   const profile = await Effect.runPromise(
     profileOf({ ...options, ...defined({ model: options.model ?? fleet.model }) })
   )
-  const terms: Terms = { ...fleet, ...options }
-  const flaw = flawOfTerms(terms) ?? flawOfChoices(options)
-  if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
   const listeners = new Set<OnFailure>()
   const onFailure: OnFailure = (address, failure) => {
