@@ -239,7 +239,7 @@ export const flawOfEmbedder = (choice: unknown): string | undefined => {
   if (choice === undefined || choice === "none") return undefined
   if (typeof choice === "string")
     return choice === "offline" ? `is "offline", which embeds nothing` : flawOfName(choice)
-  if (!isObject(choice) || Array.isArray(choice)) return `is ${String(JSON.stringify(choice))}, and no embedder`
+  if (!isObject(choice) || Array.isArray(choice)) return `is ${JSON.stringify(choice)}, and no embedder`
   if ("embed" in choice) return flawOfOwnEmbedder(choice as Embedder["Service"])
   return flawOfServer(choice, embedderShape)
 }

@@ -1,7 +1,7 @@
 // ServedOtherEnd: the other end of a model, as the laws of a model order it about, over a server.
 // Owns which mode stands for which deed. Leaves the laws to laws/model-laws.ts.
 
-import { type Deed, OtherEnd } from "../laws/model-laws.ts"
+import type { Deed, OtherEnd } from "../laws/model-laws.ts"
 import * as Effect from "effect/Effect"
 import type { HostileModeName } from "./hostile-modes.ts"
 import type { Behaviour, ModelServer } from "./server.ts"
