@@ -61,10 +61,16 @@ export const schemas: Row = {
     const files = {
       "moor.ts": schemasProgram,
       "forms.ts": formsProgram,
-      "tsconfig.json": JSON.stringify({ compilerOptions, files: ["moor.ts", "forms.ts"] })
+      "tsconfig.json": JSON.stringify({ compilerOptions, files: ["moor.ts"] }),
+      // The types of effect need those of a browser.
+      "forms.json": JSON.stringify({
+        compilerOptions: { ...compilerOptions, lib: ["dom", ...compilerOptions.lib] },
+        files: ["forms.ts"]
+      })
     }
     const folder = await scene.installed("schemas", files, others)
     const checked = await scene.run(folder, "node", ["node_modules/typescript/bin/tsc"])
+    const typed = await scene.run(folder, "node", ["node_modules/typescript/bin/tsc", "-p", "forms.json"])
     const said = await scene.run(folder, "node", ["moor.ts"], { node: await scene.node("24") })
     const answers = await scene.run(folder, "node", ["forms.ts"], { node: await scene.node("24") })
     const forms = [
@@ -81,6 +87,7 @@ export const schemas: Row = {
       ["tsc 5.9, strict: no error and no cast", checked.code === 0, checked.stdout.slice(0, 1_500)],
       ["it comes to its end", said.code === 0 && /^Moored\.$/m.test(said.stdout), said.text],
       ...each,
+      ["answers too", typed.code === 0, typed.stdout.slice(0, 1_500)],
       ["answers come to their end", answers.code === 0, answers.text],
       ...forms.map((line): Finding => [`an answer: ${line}`, answers.stdout.split("\n").includes(line), answers.text]),
       [

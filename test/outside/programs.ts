@@ -102,7 +102,7 @@ import { z as z3 } from "zod3"
 const byZod = z.object({ berth: z.number(), from: z.string().transform((text) => text.length) })
 const byValibot = toStandardJsonSchema(v.object({ berth: v.number(), from: v.string() }))
 const byArktype = type({ berth: "number", from: "string" })
-const byEffect = Schema.Struct({ berth: Schema.Number, from: Schema.String })
+const byEffect = Schema.toStandardSchemaV1(Schema.toCodecJson(Schema.Struct({ berth: Schema.Number, from: Schema.String })))
 const byJson = {
   type: "object",
   properties: { berth: { type: "number" }, from: { type: "string" } },
