@@ -40,7 +40,7 @@ export const knownCommands = (): Known => {
   return { commands: new Map(commands), routes: routeNames() }
 }
 
-const LEFT = /^(?:npm_|NODE_|VITEST|OPENAI_|DATABASE_|REDIS_|QDRANT_|REVERIE_|OTEL_|CI$)/
+const LEFT = /^(?:npm_|NODE_|VITEST|OPENAI_|DATABASE_|REDIS_|QDRANT_|REVERIE_|OTEL_|CI$)|_API_KEY$/
 
 /** The environment of the caller, without what would change what a program does. */
 const environment = (bin: string): Record<string, string | undefined> => ({

@@ -9,7 +9,8 @@ import type { PromptStore } from "@reverie/context"
 import type { Allowance, Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
-import { openAiEmbedderLayer } from "@reverie/model-openai"
+import { Model } from "@reverie/model"
+import { makeOpenAiModel, openAiEmbedderLayer } from "@reverie/model-openai"
 import { queueBullmqLayer, type QueueBullmqOptions } from "@reverie/queue-bullmq"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { recallQdrantLayer } from "@reverie/recall-qdrant"
@@ -35,6 +36,8 @@ import {
   memoryPromptStoreLayer,
   memoryRecallLayer,
   memoryStoreLayer,
+  modelLaws,
+  OtherEnd,
   Outage,
   promptStoreLaws,
   recallLaws,
@@ -44,7 +47,7 @@ import {
   type Waivers,
   wakeQueueLaws
 } from "@reverie/testkit"
-import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
+import { saying, SERVED_DIMENSIONS, servedOtherEnd, startModelServer } from "@reverie/testkit/model-server"
 import { qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
 import { type Server, startPostgres, startRedis, withServerPatience } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
@@ -131,6 +134,25 @@ const embedderOnLoopback = () =>
     )
   )
 
+/** The model of OpenAI's client, likewise. */
+const modelOnLoopback = () =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.promise(() => startModelServer({ script: saying("") })),
+        (server) => Effect.promise(() => server.close())
+      ),
+      (server) =>
+        Layer.merge(
+          Layer.effect(
+            Model,
+            makeOpenAiModel({ baseURL: server.url, apiKey: Redacted.make("none"), model: "laws", retries: 0 })
+          ),
+          Layer.succeed(OtherEnd, servedOtherEnd(server))
+        )
+    )
+  )
+
 /** A collection of its own, on the server that QDRANT_URL names or on a double. */
 const onQdrant = () => Layer.unwrap(Effect.map(qdrantPlace, recallQdrantLayer))
 
@@ -213,6 +235,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
+  "openai-model": [suite("model", modelLaws, modelOnLoopback)],
   "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)],
   "queue-bullmq": [suite("wake-queue", wakeQueueLaws, queueOnRedis)],
   "queue-bullmq-postgres": [

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { blocksOf, fileOf, filesOf, missingLine } from "../../scripts/docs/blocks.ts"
-import { mountedProgram, schemasProgram, testingProgram } from "./programs.ts"
+import { aiSdkProgram, aiSdks, formsProgram, mountedProgram, schemasProgram, testingProgram } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
 
 export const tests: Row = {
@@ -47,9 +47,9 @@ const LIBRARIES = [
 
 export const schemas: Row = {
   name: "schemas",
-  says: "tools by zod 4, valibot and arktype: arguments inferred under a strict tsc, offered, checked; zod 3 is refused with what to do",
+  says: "tools and answers by zod 4, valibot, arktype, Effect and JSON Schema: inferred under a strict tsc, offered, checked; zod 3 is refused with what to do",
   run: async (scene) => {
-    const others = [...LIBRARIES, "@types/node@22", "typescript@5.9.3"]
+    const others = [...LIBRARIES, "effect@4.1.0", "@types/node@22", "typescript@5.9.3"]
     const compilerOptions = {
       strict: true,
       noEmit: true,
@@ -60,11 +60,25 @@ export const schemas: Row = {
     }
     const files = {
       "moor.ts": schemasProgram,
-      "tsconfig.json": JSON.stringify({ compilerOptions, files: ["moor.ts"] })
+      "forms.ts": formsProgram,
+      "tsconfig.json": JSON.stringify({ compilerOptions, files: ["moor.ts"] }),
+      // The types of effect need those of a browser.
+      "forms.json": JSON.stringify({
+        compilerOptions: { ...compilerOptions, lib: ["dom", ...compilerOptions.lib] },
+        files: ["forms.ts"]
+      })
     }
     const folder = await scene.installed("schemas", files, others)
     const checked = await scene.run(folder, "node", ["node_modules/typescript/bin/tsc"])
+    const typed = await scene.run(folder, "node", ["node_modules/typescript/bin/tsc", "-p", "forms.json"])
     const said = await scene.run(folder, "node", ["moor.ts"], { node: await scene.node("24") })
+    const answers = await scene.run(folder, "node", ["forms.ts"], { node: await scene.node("24") })
+    const forms = [
+      "zod 7.0 4.0",
+      ...["valibot", "arktype", "effect", "json", "parts"].map((name) => `${name} 7.0 NOON`),
+      'words {"BERTH":7,"FROM":"NOON"}',
+      'definition {"berth":7,"from":"noon"}'
+    ]
     const each = ["by_zod", "by_valibot", "by_arktype"].flatMap((name): ReadonlyArray<Finding> => [
       [`${name}: what fits is run`, said.stdout.includes(`${name} AURORA34`), said.text],
       [`${name}: what does not fit is refused`, said.stdout.includes(`${name} - ship: `), said.text]
@@ -73,6 +87,19 @@ export const schemas: Row = {
       ["tsc 5.9, strict: no error and no cast", checked.code === 0, checked.stdout.slice(0, 1_500)],
       ["it comes to its end", said.code === 0 && /^Moored\.$/m.test(said.stdout), said.text],
       ...each,
+      ["answers too", typed.code === 0, typed.stdout.slice(0, 1_500)],
+      ["answers come to their end", answers.code === 0, answers.text],
+      ...forms.map((line): Finding => [`an answer: ${line}`, answers.stdout.split("\n").includes(line), answers.text]),
+      [
+        "what fails in the caller's own schema is a typed error",
+        /^AnswerMisshapen .*must be even$/m.test(answers.stdout),
+        answers.text
+      ],
+      [
+        "a form by zod 3 is refused with what to do",
+        /its output \(zod\) can not show itself/.test(answers.stdout),
+        answers.text
+      ],
       ["zod 3 is refused with what to do", /use zod 4\.2 or newer, or give a JSON Schema/.test(said.stdout), said.text],
       ["valibot alone, too", /wrap it in toStandardJsonSchema/.test(said.stdout), said.text]
     ]
@@ -170,5 +197,19 @@ export const tasks: Row = {
     figure("guides", guides)
     figure("programs", findings.length / 2)
     return [["at least ten guides were run", guides >= 10, String(guides)], ...findings]
+  }
+}
+
+export const aiSdk: Row = {
+  name: "ai-sdk",
+  says: "a model object of each version of the AI SDK's interface answers, with a tool between",
+  run: async (scene) => {
+    const folder = await scene.installed("ai-sdk", { "ai-sdk.mjs": aiSdkProgram }, aiSdks)
+    const names = aiSdks.map((each) => each.slice(0, each.indexOf("@")))
+    const said = await scene.run(folder, "node", ["ai-sdk.mjs", ...names])
+    return names.map((name, index): Finding => {
+      const line = `${name} | v${index + 2} | Berth 7 it is. | berth 7 takes 95 | 2`
+      return [`v${index + 2} answers`, said.stdout.includes(line), said.text]
+    })
   }
 }

@@ -89,6 +89,63 @@ try {
 }
 `
 
+/** Answers in a form by the same libraries: what comes back has the type of the schema, and no cast stands anywhere. */
+export const formsProgram = `import { toStandardJsonSchema } from "@valibot/to-json-schema"
+import { type } from "arktype"
+import * as Schema from "effect/Schema"
+import { AnswerFailed, defineAssistant } from "reverie"
+import { scriptedModel, testFleet } from "reverie/testing"
+import * as v from "valibot"
+import { z } from "zod"
+import { z as z3 } from "zod3"
+
+const byZod = z.object({ berth: z.number(), from: z.string().transform((text) => text.length) })
+const byValibot = toStandardJsonSchema(v.object({ berth: v.number(), from: v.string() }))
+const byArktype = type({ berth: "number", from: "string" })
+const byEffect = Schema.toStandardSchemaV1(Schema.toCodecJson(Schema.Struct({ berth: Schema.Number, from: Schema.String })))
+const byJson = {
+  type: "object",
+  properties: { berth: { type: "number" }, from: { type: "string" } },
+  required: ["berth", "from"]
+} as const
+
+const model = scriptedModel(() => '{"berth":7,"from":"noon"}')
+const desk = defineAssistant({ id: "desk", instructions: "You assign berths.", output: byZod })
+const plain = defineAssistant({ id: "plain", instructions: "You assign berths." })
+await using fleet = await testFleet(plain, { model })
+const question = "Which berth is free?"
+
+const zod = await fleet.answer("plain", question, { output: byZod })
+console.log("zod", zod.berth.toFixed(1), zod.from.toFixed(1))
+const valibot = await fleet.answer("plain", question, { output: byValibot })
+console.log("valibot", valibot.berth.toFixed(1), valibot.from.toUpperCase())
+const arktype = await fleet.answer("plain", question, { output: byArktype })
+console.log("arktype", arktype.berth.toFixed(1), arktype.from.toUpperCase())
+const effect = await fleet.answer("plain", question, { output: byEffect })
+console.log("effect", effect.berth.toFixed(1), effect.from.toUpperCase())
+const json = await fleet.answer("plain", question, { output: byJson })
+console.log("json", json.berth.toFixed(1), json.from.toUpperCase())
+for await (const part of fleet.ask("plain", question, { output: byValibot })) {
+  if (part.type === "done") console.log("parts", part.output.berth.toFixed(1), part.output.from.toUpperCase())
+}
+const words = await fleet.answer("plain", question)
+console.log("words", words.toUpperCase())
+// @ts-expect-error a text has no berth
+words.berth
+// @ts-expect-error there is no such member
+zod.side
+
+const even = z.object({ berth: z.number().refine((berth) => berth % 2 === 0, "must be even") })
+await fleet.answer("plain", question, { output: even }).catch((error: unknown) => {
+  if (error instanceof AnswerFailed) console.log(error.code, error.reply, error.message)
+})
+await fleet.answer("plain", question, { output: z3.object({ berth: z3.number() }) }).catch((error) => console.log(String(error)))
+await using other = await testFleet(desk, { model })
+for await (const part of other.ask("desk", question)) {
+  if (part.type === "done") console.log("definition", JSON.stringify(part.output))
+}
+`
+
 /** The program in the README of `reverie/testing`, letter for letter, and a line that says it came to its end. */
 export const testingProgram = (): string => {
   const readme = readFileSync(join(root, "packages/reverie/src/testing/README.md"), "utf8")
@@ -168,4 +225,48 @@ export const definition = (part: Part): FleetDefinition | undefined => (part.typ
 defineAssistant({ id: "desk", instructions: "p", colour: "red" })
 // @ts-expect-error a fleet is asked with a text
 fleet.ask("desk", 7)
+`
+
+/** Packages of the AI SDK, one for each version of its interface; installed under their numbers. */
+export const aiSdks = ["1", "2", "3"].map((major) => `sdk${major}@npm:@ai-sdk/openai-compatible@${major}`)
+
+/** Asks through each of them, with a tool, of a server that speaks plainly and in streams. */
+export const aiSdkProgram = `import { createServer } from "node:http"
+import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
+const server = createServer((request, response) => {
+  const chunks = []
+  request.on("data", (chunk) => chunks.push(chunk))
+  request.on("end", () => {
+    const { messages, stream } = JSON.parse(Buffer.concat(chunks))
+    const call = { index: 0, id: "c1", type: "function", function: { name: "find_berth", arguments: '{"metres":95}' } }
+    const isAsked = messages.at(-1).role === "user"
+    const said = isAsked ? { role: "assistant", tool_calls: [call] } : { role: "assistant", content: "Berth 7 it is." }
+    const finish_reason = isAsked ? "tool_calls" : "stop"
+    const whole = { id: "1", created: 1, model: "tiny", usage: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 } }
+    if (!stream) return response.end(JSON.stringify({ ...whole, choices: [{ index: 0, message: said, finish_reason }] }))
+    response.setHeader("content-type", "text/event-stream")
+    for (const choice of [{ delta: said, finish_reason: null }, { delta: {}, finish_reason }]) {
+      response.write("data: " + JSON.stringify({ ...whole, choices: [{ index: 0, ...choice }] }) + "\\n\\n")
+    }
+    response.end("data: [DONE]\\n\\n")
+  })
+}).listen(0, "127.0.0.1")
+await new Promise((resolve) => server.once("listening", resolve))
+const baseURL = "http://127.0.0.1:" + server.address().port + "/v1"
+const tool = defineTool({
+  name: "find_berth",
+  description: "Finds a berth.",
+  input: { type: "object", properties: { metres: { type: "number" } }, required: ["metres"] },
+  run: ({ metres }) => "berth 7 takes " + metres
+})
+const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You assign berths.", tools: [tool] })] })
+for (const name of process.argv.slice(2)) {
+  const { createOpenAICompatible } = await import(name)
+  const model = createOpenAICompatible({ name: "tiny", baseURL, apiKey: "none" })("tiny")
+  await using open = await Fleet.open({ data: ":memory:", fleet, model })
+  const answer = await open.answer("desk", "A berth for 95 metres?")
+  const [tick] = (await open.history.ticks("desk")).ticks
+  console.log([name, model.specificationVersion, answer, tick.tools[0].result, tick.calls.length].join(" | "))
+}
+server.close()
 `

@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
 import { clone } from "./clone.ts"
-import { documents, mounted, schemas, tasks, tests } from "./entries.ts"
+import { aiSdk, documents, mounted, schemas, tasks, tests } from "./entries.ts"
 import {
   answered,
   peersProgram,
@@ -378,6 +378,7 @@ export const rows: ReadonlyArray<Row> = [
   version,
   workers,
   peers,
+  aiSdk,
   second,
   init,
   start,

@@ -261,6 +261,17 @@ describe.concurrent("doctor", () => {
     assert.notInclude(`${said.stdout}${said.stderr}`, "canary")
   })
 
+  test("1 when a provider's key is set and no model is chosen, with what to write", async () => {
+    await using directory = await temporary()
+    const env = { MISTRAL_API_KEY: "sk-canary-4711" }
+    const said = await run(["doctor", "--data", join(directory.path, "data"), "--json"], { env })
+    assertFailure(said, 1, "unhealthy", "model")
+    const checks = jsonOf(said)["checks"] as ReadonlyArray<{ readonly name: string; readonly fix?: string }>
+    const fix = checks.find(({ name }) => name === "model")?.fix ?? ""
+    assert.match(fix, /^MISTRAL_API_KEY is set, and no model is chosen: .* write model: "mistral\//)
+    assert.notInclude(`${said.stdout}${said.stderr}`, "canary")
+  })
+
   test("1 for a server that does not answer, and for a token that can be guessed, without showing it", async () => {
     await using directory = await temporary()
     const args = ["doctor", "--data", join(directory.path, "data"), "--json"]

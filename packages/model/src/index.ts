@@ -1,6 +1,7 @@
 export { aroundEach, firstOf } from "./fallback.ts"
 export {
   Embedder,
+  embeddingModelOf,
   type Vector,
   type InferOptions,
   Model,
@@ -14,5 +15,4 @@ export {
   withOutputDescribed
 } from "./model.ts"
 export * from "./errors.ts"
-export { costMicrosOf, dearestCostMicros, type Tariff } from "./tokens.ts"
 export * from "./tokens.ts"

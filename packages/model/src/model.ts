@@ -8,7 +8,7 @@
 
 import type { EarlierModel, FinishReason, Json, ToolCall, Usage } from "@reverie/protocol"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type { EmbedderError, ModelError } from "./errors.ts"
 
 /** One message as a model sees it. `calls` and `call` use our own ids. */
@@ -131,7 +131,8 @@ export interface ModelList {
 // Embedder: texts as vectors, so that what means the same lies close together.
 // E1  The same text gives the same vector, whatever it is embedded with; texts about different things do not.
 // E2  The vectors stand in the order of the texts, one for each.
-// E3  A vector has as many numbers as `model.dimensions` says, all of them finite, whatever the text was.
+// E3  A vector has as many numbers as the model says, all of them finite, whatever the text was. Who was not told the length
+//     beforehand learns it from the first vector, and keeps to it.
 // E4  No texts give no vectors, and no one is asked.
 // E5  Every failure is one of EmbedderError and is that of the whole call; nothing is thrown. Interrupting the call
 //     aborts the request.
@@ -147,7 +148,16 @@ export type Vector = ReadonlyArray<number>
 export class Embedder extends Context.Service<
   Embedder,
   {
+    /** As far as it is known beforehand; `dimensions` is 0 where the length is not. */
     readonly model: EmbeddingModel
+    /** Where the length is not known beforehand: the model with its length, which is asked for once. */
+    readonly measured?: Effect.Effect<EmbeddingModel, EmbedderError>
     readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Vector>, EmbedderError>
   }
 >()("@reverie/model/Embedder") {}
+
+/** The model of an embedder, with the length of its vectors. */
+export const embeddingModelOf = ({
+  measured,
+  model
+}: Embedder["Service"]): Effect.Effect<EmbeddingModel, EmbedderError> => measured ?? Effect.succeed(model)

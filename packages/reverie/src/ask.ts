@@ -25,12 +25,12 @@ import {
   type TickOutcome
 } from "@reverie/protocol"
 import type { HostFailure } from "@reverie/runtime"
-import { type ArgumentsOf, checkAnswer, readAnswer, type ToolInput } from "@reverie/tools"
+import { type ArgumentsOf, checkAnswer, readAnswer } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { AnswerFailed, AnswerLate, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import type { AskOptions } from "./fleet-options.ts"
-import { formAsked } from "./letter.ts"
+import { type AnswerSchema, type FormOption, formAsked } from "./letter.ts"
 
 /** What went wrong. `code` is the name of the error class where there is one (`ModelDenied`), else `Failed` or `Halted`. */
 export interface AnswerError {
@@ -38,12 +38,6 @@ export interface AnswerError {
   /** One sentence for a person. */
   readonly message: string
 }
-
-/** What can be the form of an answer: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object. */
-export type AnswerSchema = ToolInput
-
-/** The form that is asked for; undefined where any answer will do. */
-export type FormOption = AnswerSchema | undefined
 
 /** What `answer` gives: a text, or what the form makes of it. */
 export type AnswerOf<Form> = [Form] extends [undefined] ? string : ArgumentsOf<Form>
@@ -141,11 +135,11 @@ const answerOf = (event: { readonly [key: string]: Json }): Part => {
 const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
 /** It waits for its model, and goes on by itself. */
-const awayIn = ({ reason, server }: { readonly [key: string]: Json }): Part => ({
+const awayIn = ({ others, reason, server }: { readonly [key: string]: Json }): Part => ({
   type: "retry",
   error: {
     code: "ModelUnavailable",
-    message: `it waits for the model at ${textIn(server)}, which does not answer: ${textIn(reason)}`
+    message: `it waits for the model at ${[server, ...(Array.isArray(others) ? others : [])].map(textIn).join(" or ")}, which does not answer: ${textIn(reason)}`
   }
 })
 

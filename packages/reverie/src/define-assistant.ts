@@ -23,16 +23,15 @@ import {
   type RecallScope
 } from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
-import type { Definition, MemoryRequest } from "@reverie/runtime"
+import type { MemoryRequest } from "@reverie/runtime"
 import { acceptForm, flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { AnswerSchema } from "./ask.ts"
+import type { AnswerSchema } from "./letter.ts"
 import { type ContextsOption, contextsOf, flawOfContexts } from "./options/contexts.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
-import type { ModelChoice } from "./models/model-choice.ts"
-import { flawOfModels, type ModelOptions } from "./models/models.ts"
+import { type AssistantModels, flawOfModels, type ModelOptions } from "./models/models.ts"
 import { assistantShape, flawOfOptions } from "./options/shape.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./options/sub-agents.ts"
 
@@ -148,13 +147,8 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
 }
 
 /** What `defineAssistant` returns: checked, and ready for `defineFleet`. */
-export interface AssistantDefinition extends Definition, ModelOptions {
-  readonly id: AssistantId
+export interface AssistantDefinition extends AssistantModels {
   readonly blocks?: ReadonlyArray<CreatedBlock>
-  /** The model of its sub-agents. */
-  readonly subAgentModel?: ModelChoice
-  /** Of a team: models of members for what the team asks of them, by their ids. */
-  readonly seatModels?: Readonly<Record<string, ModelChoice>>
 }
 
 const DEFAULT_CONTEXT_TOKENS = 100_000

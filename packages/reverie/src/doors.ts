@@ -45,6 +45,7 @@ export const restore = door(backups, "restore")
 export const describeModel = door(probes, "describeModel")
 export const probeModel = door(probes, "probeModel")
 export const probeServers = door(probes, "probeServers")
+export const unusedModelKey = door(probes, "unusedModelKey")
 /** Sends a written course of events to a fleet, in its order. */
 export const play = door(() => import("./play.ts"), "play")
 

@@ -5,7 +5,7 @@ import { type Address, type AssistantId, defined, type Notice, unknownName } fro
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
-import type { AnswerSchema, FormOption } from "./ask.ts"
+import type { AnswerSchema, FormOption } from "./letter.ts"
 import { flawOfModels, type ModelOptions, type PurposeModels } from "./models/models.ts"
 import type { Deployment } from "./opening/deployment.ts"
 import type { ProfileOptions } from "./opening/profile.ts"

@@ -115,7 +115,8 @@ export {
   explainRecall
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
-export type { AnswerError, AnswerOf, AnswerSchema, FormOption, Part, Parts } from "./ask.ts"
+export type { AnswerError, AnswerOf, Part, Parts } from "./ask.ts"
+export type { AnswerSchema, FormOption } from "./letter.ts"
 export type { Blocks, EditOptions } from "./fleet/blocks.ts"
 export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
@@ -166,7 +167,8 @@ export {
   promptOfTick,
   promptsOfTick,
   reopenDataStore,
-  restore
+  restore,
+  unusedModelKey
 } from "./doors.ts"
 export type {
   BudgetView,
@@ -246,7 +248,15 @@ export {
   PromptUnreadable
 } from "@reverie/context"
 export { BlockRefused, BlockStoreUnavailable, BlockUnknown, BlockUnreadable, RecallUnavailable } from "@reverie/memory"
-export { ModelDenied, ModelRefused, ModelUnavailable, ReplyUnusable } from "@reverie/model"
+export {
+  ModelDenied,
+  ModelRefused,
+  ModelUnavailable,
+  type Price,
+  priceOfModel,
+  ReplyUnusable,
+  type Tariff
+} from "@reverie/model"
 export { DefinitionMissing, HostBroken, RecallRefused } from "@reverie/runtime"
 export { ToolDefinitionInvalid } from "@reverie/tools"
 export { McpServerInvalid } from "@reverie/mcp"

@@ -6,10 +6,16 @@
 
 import { Envelope, ENVELOPE_VERSION, type TenantId } from "@reverie/protocol"
 import { storedTraceparent } from "@reverie/runtime"
-import { acceptForm, type Form, formOf } from "@reverie/tools"
+import { acceptForm, type Form, formOf, type ToolInput } from "@reverie/tools"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { EnvelopeInvalid } from "./errors.ts"
+
+/** What can be the form of an answer: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object. */
+export type AnswerSchema = ToolInput
+
+/** The form that is asked for; undefined where any answer will do. */
+export type FormOption = AnswerSchema | undefined
 
 export interface Letter {
   readonly id: string

@@ -1,13 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Embedder } from "@reverie/model"
+import { Embedder, embeddingModelOf } from "@reverie/model"
+import { defined } from "@reverie/protocol"
 import { hashedEmbedder, hashedVector } from "@reverie/testkit"
-import { saying, startModelServer } from "@reverie/testkit/model-server"
+import { later } from "@reverie/testkit/later"
+import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
+import { contractIfThere, startQdrantServer } from "@reverie/testkit/qdrant-server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../src/models/model-choice.ts"
+import { defineAssistant, defineFleet, Fleet, FleetDefinitionInvalid } from "../src/index.ts"
+import { type EmbedderChoice, embedderLayer, flawOfEmbedder, type ModelChoice } from "../src/models/model-choice.ts"
+import type { RecallChoice } from "../src/opening/deployment.ts"
+import { aDirectory } from "./rig.ts"
 
 interface Setting {
   readonly env?: Readonly<Record<string, string>>
@@ -74,14 +80,64 @@ describe("the embedder of a profile", () => {
       assert.strictEqual((yield* modelOf({ env: { ...env, OPENAI_EMBEDDING_DIMENSIONS: "256" } }))?.dimensions, 256)
       for (const broken of [
         { ...env, OPENAI_EMBEDDING_DIMENSIONS: "many" },
-        { ...env, OPENAI_EMBEDDING_DIMENSIONS: "0" },
-        { ...there, OPENAI_EMBEDDING_MODEL: "bge-m3" }
+        { ...env, OPENAI_EMBEDDING_DIMENSIONS: "0" }
       ]) {
         const outcome = yield* Effect.result(modelOf({ env: broken }))
         if (Result.isSuccess(outcome)) return assert.fail(JSON.stringify(broken))
         assert.strictEqual(outcome.failure._tag, "ConfigError")
         assert.include(outcome.failure.message, "OPENAI_EMBEDDING_DIMENSIONS")
       }
+    })
+  )
+
+  it.live("a length that no one has said is that of the first vector, which is asked for once", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* server
+      const env = { OPENAI_BASE_URL: url, OPENAI_EMBEDDING_MODEL: "bge-m3" }
+      yield* chosen({ env }, (found) =>
+        Effect.gen(function* () {
+          const embedder = Option.getOrThrow(found)
+          assert.deepStrictEqual(embedder.model, { id: "bge-m3", dimensions: 0 })
+          const wanted = { id: `bge-m3/${SERVED_DIMENSIONS}`, dimensions: SERVED_DIMENSIONS }
+          assert.deepStrictEqual(yield* embeddingModelOf(embedder), wanted)
+          assert.deepStrictEqual(yield* embeddingModelOf(embedder), wanted)
+          assert.lengthOf(requests, 1)
+          assert.deepStrictEqual(yield* embedder.embed(["a berth"]), [hashedVector("a berth", SERVED_DIMENSIONS)])
+        })
+      )
+    })
+  )
+
+  it.live("I1 embeddings may have a server of their own, with a key of their own", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* server
+      const env = {
+        OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+        OPENAI_API_KEY: "sk-chat-secret",
+        OPENAI_EMBEDDING_BASE_URL: url,
+        OPENAI_EMBEDDING_MODEL: "bge-m3",
+        OPENAI_EMBEDDING_DIMENSIONS: "64"
+      }
+      const embed = (more: Readonly<Record<string, string>>) =>
+        chosen({ env: { ...env, ...more } }, (found) => Option.getOrThrow(found).embed(["a berth"]))
+      yield* embed({})
+      yield* embed({ OPENAI_EMBEDDING_API_KEY: "sk-own" })
+      yield* embed({ OPENAI_BASE_URL: url })
+      assert.deepStrictEqual(
+        requests.map(({ headers }) => headers.authorization),
+        ["Bearer none", "Bearer sk-own", "Bearer sk-chat-secret"]
+      )
+    })
+  )
+
+  it.live("a text names it as it names a model", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* server
+      yield* chosen({ embedder: `${url}#bge-m3` }, (found) => Option.getOrThrow(found).embed(["a berth"]))
+      assert.strictEqual(requests[0]?.model, "bge-m3")
+      const env = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: url }
+      const model = yield* modelOf({ env, embedder: "openai/text-embedding-3-small" })
+      assert.deepStrictEqual(model, { id: "text-embedding-3-small/1536", dimensions: 1_536 })
     })
   )
 
@@ -98,5 +154,87 @@ describe("the embedder of a profile", () => {
       assert.lengthOf(requests, 1)
       assert.notInclude(JSON.stringify(requests[0]), "sk-secret")
     })
+  )
+})
+
+const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You only listen." })] })
+
+const aServer = async (text: string) => {
+  const started = await startModelServer({ script: saying(text) })
+  later(() => started.close())
+  return started
+}
+
+/** The indexes that keep vectors: the file beside the store, and a server. */
+const indexes: Readonly<Record<string, () => Promise<RecallChoice>>> = {
+  SQLite: async () => "embedded",
+  Qdrant: async () => {
+    const { close, url } = await startQdrantServer({ contract: contractIfThere() })
+    later(close)
+    return { url }
+  }
+}
+
+describe("a fleet whose embedder was told no length, on another server than its model", () => {
+  it.each(Object.keys(indexes))("finds by meaning in %s, also when it is opened again", async (name) => {
+    const [chat, embedding] = [await aServer("Yes."), await aServer("No chat here.")]
+    const options = {
+      data: aDirectory(),
+      fleet,
+      model: { baseURL: chat.url, model: "harbour-1" },
+      embedder: { baseURL: embedding.url, model: "bge-m3" },
+      ...defined({ recall: await indexes[name]?.() })
+    }
+    const found = async (open: Fleet) => {
+      const { degraded, hits } = await open.memory.recall("desk", "the boat of Olga", { mode: "vector" })
+      assert.isUndefined(degraded)
+      return hits.map(({ why }) => why.vector !== undefined)
+    }
+    {
+      await using open = await Fleet.open(options)
+      assert.strictEqual(await open.answer("desk", "Olga has a boat.", { from: "olga" }), "Yes.")
+      // Vectors are filled in by the last step of a night.
+      await open.sleep("desk")
+      await open.idle()
+      assert.include(await found(open), true)
+    }
+    const filled = embedding.requests.length
+    await using again = await Fleet.open(options)
+    assert.include(await found(again), true)
+    // The length is learned, and the question embedded; what was embedded before is not embedded again.
+    assert.isAtMost(embedding.requests.length - filled, 2)
+    assert.deepStrictEqual([...new Set(chat.requests.map(({ path }) => path))], ["/v1/chat/completions"])
+    assert.deepStrictEqual([...new Set(embedding.requests.map(({ path }) => path))], ["/v1/embeddings"])
+    assert.isTrue(embedding.requests.every(({ body }) => !Object.hasOwn(Object(body), "dimensions")))
+  })
+})
+
+const embed = () => Effect.succeed([])
+
+/** What can not be meant, and what is said of it. */
+const flaws: ReadonlyArray<readonly [choice: unknown, says: RegExp]> = [
+  ["bge-m3", /^is "bge-m3", which names no provider; /],
+  ["offline", /^is "offline", which embeds nothing$/],
+  [{ baseURL: "http://h/v1" }, /^has no model; /],
+  [
+    { baseURL: "http://h/v1", model: "m", dimensions: 0 },
+    /^has a dimensions that must be a whole number from 1 to 100,000, and is 0$/
+  ],
+  [{ baseURL: "http://h/v1", model: "m", dimensions: "768" }, /^has a dimensions that must be a whole number/],
+  [{ embed }, /^must have embed, and a model with an id$/],
+  [{ embed, model: { id: "m" } }, /^must say the dimensions of its model, /],
+  [7, /^is 7, and no embedder$/]
+]
+
+describe("an embedder that can not be meant", () => {
+  it.each(flaws.map(([choice, says]) => [JSON.stringify(choice), choice, says] as const))(
+    "%s",
+    async (_, choice, says) => {
+      assert.match(flawOfEmbedder(choice) ?? "", says)
+      const options = { data: ":memory:", fleet, model: "offline", embedder: choice as EmbedderChoice }
+      const failure: unknown = await Fleet.open(options).catch((error) => error)
+      assert.instanceOf(failure, FleetDefinitionInvalid)
+      assert.match((failure as Error).message, /^fleet: its embedder /)
+    }
   )
 })

@@ -28,12 +28,12 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 
 /** It waits for its model, and goes on by itself. */
 const awayIn = (value: unknown): Part => {
-  const { reason, server } = isFields(value) ? value : {}
+  const { others = [], reason, server } = isFields(value) ? value : {}
   return {
     type: "retry",
     error: {
       code: "ModelUnavailable",
-      message: `it waits for the model at ${text(server)}, which does not answer: ${text(reason)}`
+      message: `it waits for the model at ${[server].concat(others).map(text).join(" or ")}, which does not answer: ${text(reason)}`
     }
   }
 }

@@ -136,10 +136,14 @@ const backendChecks = async (where: Where): Promise<ReadonlyArray<Check>> => {
 const SERVER_MILLIS = 10_000
 
 const modelCheck = async (): Promise<Check> => {
-  const { describeModel, probeModel } = await import("reverie")
+  const { describeModel, probeModel, unusedModelKey } = await import("reverie")
   const model = await describeModel()
   try {
     const answered = await probeModel()
+    const unused = await unusedModelKey()
+    if (unused !== undefined) {
+      return { name: "model", ok: false, says: `${model} answers as ${answered}`, fix: unused }
+    }
     return { name: "model", ok: true, says: `${model} answers as ${answered}` }
   } catch (error) {
     const { hint, message } = failureOf(error)

@@ -22,7 +22,9 @@ export const settings: ReadonlyArray<Setting> = [
   { name: "baseUrl", variable: "OPENAI_BASE_URL", says: "the server of the model" },
   { name: "apiKey", variable: "OPENAI_API_KEY", isSecret: true, says: "its key" },
   { name: "embeddingModel", variable: "OPENAI_EMBEDDING_MODEL", says: "the model of embeddings" },
-  { name: "embeddingDimensions", variable: "OPENAI_EMBEDDING_DIMENSIONS", says: "their length" },
+  { name: "embeddingDimensions", variable: "OPENAI_EMBEDDING_DIMENSIONS", says: "their length; learned when not set" },
+  { name: "embeddingBaseUrl", variable: "OPENAI_EMBEDDING_BASE_URL", says: "their server, where it is another one" },
+  { name: "embeddingApiKey", variable: "OPENAI_EMBEDDING_API_KEY", isSecret: true, says: "its key" },
   { name: "database", variable: "DATABASE_URL", isSecret: true, says: "PostgreSQL of a deployment" },
   { name: "databasePassword", variable: "DATABASE_PASSWORD", isSecret: true, says: "its password, not in the URL" },
   { name: "redis", variable: "REDIS_URL", isSecret: true, says: "Redis of a deployment" },
@@ -35,6 +37,7 @@ export const settings: ReadonlyArray<Setting> = [
 export const secretFiles: Readonly<Record<string, string>> = {
   tokenFile: "token",
   apiKeyFile: "apiKey",
+  embeddingApiKeyFile: "embeddingApiKey",
   qdrantKeyFile: "qdrantKey",
   databaseFile: "database",
   databasePasswordFile: "databasePassword",
@@ -44,6 +47,7 @@ export const secretFiles: Readonly<Record<string, string>> = {
 /** Addresses, and the secret that is sent there. */
 export const guarded: ReadonlyArray<readonly [address: string, secret: string]> = [
   ["baseUrl", "apiKey"],
+  ["embeddingBaseUrl", "embeddingApiKey"],
   ["url", "token"],
   ["qdrant", "qdrantKey"],
   ["database", "databasePassword"]

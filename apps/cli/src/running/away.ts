@@ -75,10 +75,12 @@ const day = (at: number): string => new Date(at).toISOString().slice(0, 19).repl
 const nextOf = ({ nextTry }: Pick<OutageView, "nextTry">): string =>
   nextTry === undefined ? "it is being tried now" : `tried again by ${time(nextTry)} UTC`
 
+const serversOf = ({ others = [], server }: OutageView): ReadonlyArray<string> => [server, ...others]
+
 /** What one waits for. */
 export const waitText = (outage: OutageView): string =>
   onOneLine(
-    `waits for the model at ${outage.server}, away since ${day(outage.since)} UTC; ${nextOf(outage)}; ${outage.reason}`,
+    `waits for the model at ${serversOf(outage).join(" or ")}, away since ${day(outage.since)} UTC; ${nextOf(outage)}; ${outage.reason}`,
     300
   )
 
@@ -89,18 +91,21 @@ export const stateText = ({
   state
 }: Pick<ListedView, "haltReason" | "outage" | "state">): string => {
   if (haltReason !== undefined) return onOneLine(`${state}: ${haltReason}`, 60)
-  return outage === undefined ? onOneLine(state, 60) : onOneLine(`${state}: waits for ${outage.server}`, 80)
+  return outage === undefined
+    ? onOneLine(state, 60)
+    : onOneLine(`${state}: waits for ${serversOf(outage).join(" or ")}`, 80)
 }
 
 /** One line for each server that is away, the one that most wait for first. */
 export const outageLines = (views: ReadonlyArray<Pick<ListedView, "outage">>): ReadonlyArray<string> => {
   const byServer = new Map<string, Array<OutageView>>()
   for (const { outage } of views) {
-    if (outage !== undefined) byServer.set(outage.server, [...(byServer.get(outage.server) ?? []), outage])
+    if (outage === undefined) continue
+    for (const server of serversOf(outage)) byServer.set(server, [...(byServer.get(server) ?? []), outage])
   }
-  return [...byServer.values()]
-    .toSorted((a, b) => b.length - a.length)
-    .flatMap((waits) => {
+  return [...byServer]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .flatMap(([server, waits]) => {
       const [first] = waits
       if (first === undefined) return []
       const since = Math.min(...waits.map((wait) => wait.since))
@@ -109,7 +114,7 @@ export const outageLines = (views: ReadonlyArray<Pick<ListedView, "outage">>): R
       const who = `${counted(waits.length, "assistant")} ${waits.length === 1 ? "waits" : "wait"}`
       return [
         onOneLine(
-          `the model at ${first.server} has not answered since ${day(since)} UTC: ${first.reason}; ${who}, ${next}`,
+          `the model at ${server} has not answered since ${day(since)} UTC: ${first.reason}; ${who}, ${next}`,
           300
         )
       ]

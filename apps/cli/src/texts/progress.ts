@@ -72,9 +72,9 @@ const lineOf = (notice: Notice): string | undefined => {
         notice.reason ?? notice.envelope
       )}`
     case "emitted": {
-      const { reason, server, type } = notice.event
+      const { others = [], reason, server, type } = notice.event
       if (type !== "model-away") return undefined
-      return `${painted("yellow", "waits for the model")} at ${quoted(textIn(server))}: ${quoted(textIn(reason))}`
+      return `${painted("yellow", "waits for the model")} at ${quoted([server].concat(others).map(textIn).join(" or "))}: ${quoted(textIn(reason))}`
     }
     case "model-replied": {
       const earlier = (notice.earlier ?? [])

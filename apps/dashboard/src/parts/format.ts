@@ -24,6 +24,13 @@ export const money = (micros: number): string => {
   return `$${plain.format(dollars)}`
 }
 
+/** What calls have cost; `unpriced` where no one has said what their model costs. */
+export const costText = (calls: ReadonlyArray<{ readonly costMicros?: number; readonly unpriced?: true }>): string => {
+  const micros = calls.reduce((sum, { costMicros = 0 }) => sum + costMicros, 0)
+  if (micros > 0) return money(micros)
+  return calls.some(({ unpriced }) => unpriced === true) ? "unpriced" : ""
+}
+
 export const percent = (share: number): string => `${Math.round(share * 100)}%`
 
 /** `1 assistant`, `2 assistants`. */
@@ -35,3 +42,12 @@ export const bytes = (value: number): string => {
   if (value < 1_048_576) return `${(value / 1_024).toFixed(1)} KB`
   return `${(value / 1_048_576).toFixed(1)} MB`
 }
+
+/** The servers of a wait, any of which may end it. */
+export const serversIn = ({
+  others = [],
+  server
+}: {
+  readonly server: string
+  readonly others?: ReadonlyArray<string>
+}): string => [server, ...others].join(" or ")

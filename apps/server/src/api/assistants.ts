@@ -38,6 +38,13 @@ const outageFields = {
   nextTry: Schema.optionalKey(Schema.Finite)
 }
 
+/** The wait of one; any of its servers may end it. */
+const OneOutage = Schema.Struct({
+  ...outageFields,
+  others: Schema.optionalKey(Schema.Array(Schema.String)),
+  tries: Schema.Int
+})
+
 /** Those that wait for the same server. */
 export const Outage = Schema.Struct({ ...outageFields, assistants: Schema.Int })
 export type Outage = typeof Outage.Type
@@ -66,7 +73,7 @@ export const AssistantRow = Schema.Struct({
   approvals: Schema.Int,
   lastError: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, message: Schema.String })),
   haltReason: Schema.optionalKey(Schema.String),
-  outage: Schema.optionalKey(Schema.Struct({ ...outageFields, tries: Schema.Int })),
+  outage: Schema.optionalKey(OneOutage),
   subAgents: Schema.Int,
   epoch: Schema.Int
 })
@@ -110,7 +117,7 @@ export const StoredAssistant = Schema.Struct({
   budget: Schema.optionalKey(Schema.Struct({ granted: Bound, spent: Amount, reserved: Amount })),
   subAgents: Schema.Int,
   haltReason: Schema.optionalKey(Schema.String),
-  outage: Schema.optionalKey(Schema.Struct({ ...outageFields, tries: Schema.Int }))
+  outage: Schema.optionalKey(OneOutage)
 })
 export type StoredAssistant = typeof StoredAssistant.Type
 

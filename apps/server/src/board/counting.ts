@@ -40,13 +40,17 @@ export class Counting {
 
 // Outages: the servers of models that are away, by the word of those that wait for them.
 // O1  A server is away since its first failure, and is tried next when the first of those that wait tries.
+// O2  One that waits for several servers waits for each of them.
 
 export class Outages {
   readonly #byServer = new Map<string, Outage>()
 
   take({ outage }: Row): void {
     if (outage === undefined) return
-    const { nextTry = Infinity, reason, server, since } = outage
+    for (const server of [outage.server, ...(outage.others ?? [])]) this.#add(server, outage)
+  }
+
+  #add(server: string, { nextTry = Infinity, reason, since }: NonNullable<Row["outage"]>): void {
     const known = this.#byServer.get(server)
     const next = Math.min(known?.nextTry ?? Infinity, nextTry)
     this.#byServer.set(server, {

@@ -61,12 +61,15 @@ const definitionsFor = async ({
 
 const time = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
 
-/** Whether anybody waits for a model. */
-const modelCheck = ([away]: ReadonlyArray<Outage>) => {
-  if (away === undefined) return { name: "model", ok: true, says: "no one waits for it" }
-  const { assistants, nextTry, reason, server, since } = away
+const awayText = ({ assistants, nextTry, reason, server, since }: Outage): string => {
   const next = nextTry === undefined ? "it is being tried now" : `it is tried again by ${time(nextTry)}`
-  const says = `${server} has not answered since ${time(since)} UTC (${reason}); ${assistants} wait for it, ${next}`
+  return `${server} has not answered since ${time(since)} UTC (${reason}); ${assistants} wait for it, ${next}`
+}
+
+/** Whether anybody waits for a model; each server that is away is named. */
+const modelCheck = (outages: ReadonlyArray<Outage>) => {
+  if (outages.length === 0) return { name: "model", ok: true, says: "no one waits for it" }
+  const says = outages.map(awayText).join("; ")
   return { name: "model", ok: false, says, hint: "nothing is lost: they go on by themselves when it answers" }
 }
 

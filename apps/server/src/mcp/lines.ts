@@ -13,8 +13,13 @@ const at = (value: Json, key: string): Json | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (Reflect.get(value, key) as Json) : undefined
 
 /** The wait for a model. */
-export const outageLine = ({ reason, server, since }: Pick<OutageView, "reason" | "server" | "since">) => ({
-  server: clip(server, TEXT_CHARS),
+export const outageLine = ({
+  others = [],
+  reason,
+  server,
+  since
+}: Pick<OutageView, "others" | "reason" | "server" | "since">) => ({
+  server: clip([server, ...others].join(" or "), TEXT_CHARS),
   since,
   reason: clip(reason, TEXT_CHARS)
 })

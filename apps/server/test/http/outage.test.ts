@@ -79,4 +79,24 @@ describe("a model that is away", () => {
     })
     assert.isEmpty((await ask("/v1/assistants")).json.outages)
   })
+
+  it("O2 each server that is away is named, also of a list of models, and whose answer is waited for", async () => {
+    const away = (name: string): PromiseModel => ({ name, infer: () => Promise.reject(new Error("ECONNREFUSED")) })
+    const rig = await openRig({
+      model: [away("north"), away("south")],
+      assistant: { settings: { retryMinMs: 3_600_000, retryMaxMs: 3_600_000 } }
+    })
+    await rig.post("/v1/assistants/desk/messages", { text: "Are you there?" })
+    const list = await until(rig, ({ outages }) => outages.length > 0)
+    assert.sameDeepMembers(
+      list.outages.map(({ assistants, server }: Loose) => [server, assistants]),
+      [
+        ["north", 1],
+        ["south", 1]
+      ]
+    )
+    assert.deepInclude(list.items.find(({ id }: Loose) => id === "desk").outage, { server: "north", others: ["south"] })
+    const { says } = await modelCheck(rig)
+    for (const server of ["north", "south"]) assert.include(says, `${server} has not answered since`)
+  })
 })

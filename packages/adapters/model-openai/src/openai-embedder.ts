@@ -3,22 +3,16 @@
 // I1  Whatever the server does, each batch ends within its deadline in its vectors or in one EmbedderError.
 // I2  A request holds at most MAX_BATCH_TEXTS texts and MAX_BATCH_CHARS characters; a call is all its batches or fails.
 // I3  The key is in no error and no log.
-// I4  No text that is empty, too long or not well-formed makes the server refuse the texts beside it.
+// I4  A length that no one said is that of the first vector; from then on another one is as wrong as one that was agreed.
+// I5  No text that is empty, too long or not well-formed makes the server refuse the texts beside it.
 
-import {
-  type EmbeddingModel,
-  Embedder,
-  type EmbedderError,
-  EmbeddingUnfit,
-  type RequestError,
-  type Vector
-} from "@reverie/model"
+import { type EmbeddingModel, Embedder, EmbeddingUnfit, type RequestError, type Vector } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import {
   Breaker,
@@ -150,7 +144,7 @@ type Ask = (texts: Array<string>) => Effect.Effect<ReadonlyArray<Vector>, Reques
 
 const asking = (options: OpenAiEmbedderOptions, context: AttemptContext<EmbeddingBody>): Ask => {
   const { dimensions, model } = options
-  const shortened = (options.sendDimensions ?? canShorten(model)) ? { dimensions } : {}
+  const shortened = (options.sendDimensions ?? canShorten(model)) ? defined({ dimensions }) : {}
   return Effect.fnUntraced(function* (input) {
     const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
     const read = () => new EmbeddingAnswer(context.failures, input.length)
@@ -158,21 +152,51 @@ const asking = (options: OpenAiEmbedderOptions, context: AttemptContext<Embeddin
   })
 }
 
-const agreed = (provider: string, { dimensions, model }: OpenAiEmbedderOptions) =>
-  Effect.fnUntraced(function* (vectors: ReadonlyArray<Vector>): Effect.fn.Return<ReadonlyArray<Vector>, EmbedderError> {
-    const unfit = vectors.find((vector) => vector.length !== dimensions)
-    if (unfit === undefined) return vectors
-    const message = `${model} gives vectors of ${unfit.length} numbers, and ${dimensions} were agreed`
-    return yield* new EmbeddingUnfit({ provider, message, expected: dimensions, received: unfit.length })
-  })
+/** The length of the vectors of a model, as it was agreed or is learned. */
+class Length {
+  readonly #provider: string
+  readonly #model: string
+  #dimensions: number | undefined
+
+  constructor(provider: string, { dimensions, model }: Pick<OpenAiEmbedderOptions, "dimensions" | "model">) {
+    this.#provider = provider
+    this.#model = model
+    this.#dimensions = dimensions
+  }
+
+  get model(): EmbeddingModel {
+    const dimensions = this.#dimensions
+    return dimensions === undefined
+      ? { id: this.#model, dimensions: 0 }
+      : { id: `${this.#model}/${dimensions}`, dimensions }
+  }
+
+  /** The vectors, if they have the length that all have. */
+  judge(vectors: ReadonlyArray<Vector>): Effect.Effect<ReadonlyArray<Vector>, EmbeddingUnfit> {
+    const [first] = vectors
+    const expected = this.#dimensions ?? first?.length ?? 0
+    const unfit = vectors.find((vector) => vector.length !== expected || expected === 0)
+    if (unfit !== undefined) {
+      const [provider, received] = [this.#provider, unfit.length]
+      const message = `${this.#model} gives vectors of ${received} numbers, and ${expected} were agreed: correct dimensions, or leave it out for a new index`
+      return Effect.fail(new EmbeddingUnfit({ provider, message, expected, received }))
+    }
+    if (expected > 0) this.#dimensions = expected
+    return Effect.succeed(vectors)
+  }
+}
+
+/** What is embedded to learn a length. */
+const PROBE = "length"
 
 export const makeOpenAiEmbedder = Effect.fnUntraced(function* (
   options: OpenAiEmbedderOptions
 ): Effect.fn.Return<Embedder["Service"], never, Scope.Scope> {
-  const { baseURL, dimensions } = options
+  const { baseURL } = options
   const provider = providerOf(baseURL)
   const failures = makeFailures(provider ?? "unknown", makeScrub(Redacted.value(options.apiKey)))
-  const model: EmbeddingModel = { id: `${options.model}/${dimensions}`, dimensions }
+  const length = new Length(provider ?? "unknown", options)
+  const { model } = length
   if (provider === undefined) {
     const error = failures.denied("the base URL is not an http or https URL", 0)
     return { model, embed: (texts) => (texts.length === 0 ? Effect.succeed([]) : Effect.fail(error)) }
@@ -184,9 +208,15 @@ export const makeOpenAiEmbedder = Effect.fnUntraced(function* (
     breaker: new Breaker(breakerOptionsOf(options.breaker)),
     post: lazyEmbeddings(options)
   })
-  const check = agreed(provider, options)
-  const batch = (texts: Array<string>) => Effect.flatMap(ask(texts), check)
-  return { model, embed: (texts) => Effect.map(Effect.forEach(batchesOf(texts), batch), (parts) => parts.flat()) }
+  const batch = (texts: Array<string>) => Effect.flatMap(ask(texts), (vectors) => length.judge(vectors))
+  const learned = Effect.suspend(() =>
+    length.model.dimensions > 0 ? Effect.succeed(length.model) : Effect.map(batch([PROBE]), () => length.model)
+  )
+  return {
+    model,
+    ...defined({ measured: options.dimensions === undefined ? learned : undefined }),
+    embed: (texts) => Effect.map(Effect.forEach(batchesOf(texts), batch), (parts) => parts.flat())
+  }
 })
 
 export const openAiEmbedderLayer = (options: OpenAiEmbedderOptions): Layer.Layer<Embedder> =>

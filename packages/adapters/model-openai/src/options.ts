@@ -47,8 +47,8 @@ export interface OpenAiModelOptions extends ServerOptions {
 }
 
 export interface OpenAiEmbedderOptions extends ServerOptions {
-  /** The length of the vectors. */
-  readonly dimensions: number
+  /** The length of the vectors; learned from the first one when absent. */
+  readonly dimensions?: number
   /** Tell the server the length. When absent, it is reported to the models of OpenAI that can shorten their vectors. */
   readonly sendDimensions?: boolean
 }

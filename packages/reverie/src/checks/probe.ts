@@ -6,7 +6,7 @@ import { Model } from "@reverie/model"
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { type ModelChoice, modelLayer, modelText, OFFLINE_TEXT } from "../models/model-choice.ts"
-import { serverFromConfig } from "../models/model-names.ts"
+import { serverFromConfig, unusedKey } from "../models/model-names.ts"
 import { asksEnvironment, choicesIn, fleetModels } from "../models/models.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
 import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
@@ -29,6 +29,9 @@ export const describeModel = async (choice?: ModelChoice, fleet?: FleetDefinitio
   const others = choicesIn(models).map(modelText)
   return [...new Set([...(asksEnvironment(models) ? [await named(undefined)] : []), ...others])].join("; ")
 }
+
+/** What to say where a provider's key is set and no model is chosen; undefined when there is none. */
+export const unusedModelKey = (): Promise<string | undefined> => Effect.runPromise(unusedKey)
 
 /** Asks the model for one word; answers the name it gives itself. Rejects with the error of the model. */
 export const probeModel = (choice?: ModelChoice): Promise<string> =>

@@ -17,7 +17,7 @@ import type * as Scope from "effect/Scope"
 import type { FleetDefinitionInvalid } from "../errors.ts"
 import { flag, flawOfShape, oneOf, type Shape, text, whole } from "../options/shape.ts"
 import type { LanguageModel } from "./ai-sdk-model.ts"
-import { flawOfName, type NamedServer, serverFromConfig, serverNamed, unusedKey } from "./model-names.ts"
+import { flawOfName, keyFor, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
 import type { OwnModel } from "./promise-model.ts"
 
 /** An OpenAI-compatible server. */
@@ -92,10 +92,10 @@ const flawOfLanguageModel = ({ doGenerate, doStream, modelId, provider, specific
     : "must have provider, modelId, doGenerate and doStream as the AI SDK makes them"
 }
 
-const flawOfServer = (choice: object): string | undefined => {
+const flawOfServer = (choice: object, shape: Shape = serverShape): string | undefined => {
   const missing = ["baseURL", "model"].find((key) => Reflect.get(choice, key) === undefined)
   return missing === undefined
-    ? flawOfShape("model", choice, serverShape)
+    ? flawOfShape("model", choice, shape)
         ?.replace(/^model\.(\w+) /, "has a $1 that ")
         .replace(/^model has/, "has")
     : `has no ${missing}; a server is written { baseURL, model }, any other model as "provider/model"`
@@ -173,16 +173,6 @@ const madeOf = Effect.fnUntraced(function* (choice: OneModel) {
   return yield* server({ ...options, apiKey: Redacted.make(apiKey) })
 })
 
-/** Someone who has set a key expects it to be used. */
-const tellUnusedKey = Effect.gen(function* () {
-  const unused = yield* unusedKey
-  if (unused === undefined) return
-  const { variable, write } = unused
-  yield* Effect.logWarning(
-    `${variable} is set, and no model is chosen: the offline model answers. To ask it, write ${write}`
-  )
-})
-
 /** What equal choices have in common: the text of what was written down, and otherwise the object itself. */
 const keyOf = (choice: OneModel): unknown => {
   if (typeof choice === "string" || isLanguageModel(choice) || isOwn(choice)) return choice
@@ -201,9 +191,7 @@ export const modelMaker = (): ModelMaker => {
   const environment = Effect.gen(function* () {
     const known = made.get(undefined)
     if (known !== undefined) return known
-    const found = yield* serverFromConfig
-    if (found === undefined) yield* tellUnusedKey
-    const model = yield* named(found)
+    const model = yield* named(yield* serverFromConfig)
     made.set(undefined, model)
     return model
   })
@@ -225,12 +213,36 @@ export interface ServerEmbedder {
   readonly baseURL: string
   readonly model: string
   readonly apiKey?: string
-  /** The length of its vectors. */
-  readonly dimensions: number
+  /** The length of its vectors; what the first one has when left out. */
+  readonly dimensions?: number
 }
 
-/** `none`: memory is searched by words alone. A service: one of your own. */
-export type EmbedderChoice = "none" | ServerEmbedder | Embedder["Service"]
+/**
+ * `none`: memory is searched by words alone. Another text: `"openai/text-embedding-3-small"` or
+ * `"http://127.0.0.1:11434/v1#bge-m3"`, as of models. A service: one of your own.
+ */
+export type EmbedderChoice = string | ServerEmbedder | Embedder["Service"]
+
+const embedderShape: Shape = { baseURL: address, model: filled, apiKey: text, dimensions: whole(1, 100_000) }
+
+const flawOfOwnEmbedder = ({ embed, measured, model }: Embedder["Service"]): string | undefined => {
+  const isMeasured = measured !== undefined || whole(1)(model?.dimensions) === undefined
+  const isNamed = typeof model?.id === "string" && model.id !== ""
+  if (typeof embed !== "function" || !isNamed) return "must have embed, and a model with an id"
+  return isMeasured
+    ? undefined
+    : "must say the dimensions of its model, a whole number of at least 1, or how they are measured"
+}
+
+/** What is wrong with a choice, in words that follow on its name; undefined when nothing is, or when there is none. */
+export const flawOfEmbedder = (choice: unknown): string | undefined => {
+  if (choice === undefined || choice === "none") return undefined
+  if (typeof choice === "string")
+    return choice === "offline" ? `is "offline", which embeds nothing` : flawOfName(choice)
+  if (!isObject(choice) || Array.isArray(choice)) return `is ${JSON.stringify(choice)}, and no embedder`
+  if ("embed" in choice) return flawOfOwnEmbedder(choice as Embedder["Service"])
+  return flawOfServer(choice, embedderShape)
+}
 
 const nativeDimensions: Readonly<Record<string, number>> = {
   "text-embedding-3-small": 1_536,
@@ -238,26 +250,38 @@ const nativeDimensions: Readonly<Record<string, number>> = {
   "text-embedding-ada-002": 1_536
 }
 
-const dimensionsFor = (model: string): Config.Config<number> => {
-  const asked = Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), "OPENAI_EMBEDDING_DIMENSIONS")
-  const native = nativeDimensions[model]
-  return native === undefined ? asked : asked.pipe(Config.withDefault(native))
-}
+const askedDimensions = Config.option(
+  Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), "OPENAI_EMBEDDING_DIMENSIONS")
+)
+
+/** The server of embeddings, where the environment names one of their own. */
+const embeddingServer = Effect.gen(function* () {
+  const baseURL = yield* Config.option(Config.String("OPENAI_EMBEDDING_BASE_URL"))
+  if (Option.isNone(baseURL)) return yield* serverFromConfig
+  const own = yield* Config.option(Config.Redacted("OPENAI_EMBEDDING_API_KEY"))
+  return { baseURL: baseURL.value, apiKey: Option.isSome(own) ? own.value : yield* keyFor(baseURL.value) }
+})
 
 /** The embedder that the environment names, on the server that it names; undefined when it names none. */
 const embedderFromConfig = Effect.gen(function* () {
   const model = yield* Config.option(Config.String("OPENAI_EMBEDDING_MODEL"))
-  const found = yield* serverFromConfig
+  const found = yield* embeddingServer
   if (Option.isNone(model) || found === undefined) return undefined
   const { apiKey, baseURL } = found
-  return { apiKey, baseURL, model: model.value, dimensions: yield* dimensionsFor(model.value) }
+  const dimensions = Option.getOrUndefined(yield* askedDimensions)
+  return { apiKey, baseURL, model: model.value, ...defined({ dimensions }) }
 })
 
-const serverEmbedder = (options: Omit<ServerEmbedder, "apiKey"> & { readonly apiKey: Redacted.Redacted }) =>
+type KeyedEmbedder = Omit<ServerEmbedder, "apiKey"> & { readonly apiKey: Redacted.Redacted }
+
+const serverEmbedder = (options: KeyedEmbedder) =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("@reverie/model-openai")),
-      ({ openAiEmbedderLayer }) => openAiEmbedderLayer(options)
+      ({ openAiEmbedderLayer }) => {
+        const dimensions = options.dimensions ?? nativeDimensions[options.model]
+        return openAiEmbedderLayer({ ...options, ...defined({ dimensions }) })
+      }
     )
   )
 
@@ -265,8 +289,13 @@ const serverEmbedder = (options: Omit<ServerEmbedder, "apiKey"> & { readonly api
 export const embedderLayer = (
   choice: EmbedderChoice | undefined,
   model?: ModelChoice
-): Layer.Layer<never, Config.ConfigError> => {
+): Layer.Layer<never, Config.ConfigError | FleetDefinitionInvalid> => {
   if (choice === "none" || (choice === undefined && model === "offline")) return Layer.empty
+  if (typeof choice === "string") {
+    return Layer.unwrap(
+      Effect.map(serverNamed(choice), (found) => (found === undefined ? Layer.empty : serverEmbedder(found)))
+    )
+  }
   if (choice !== undefined && "embed" in choice) return Layer.succeed(Embedder, choice)
   if (choice !== undefined) {
     const { apiKey = "none", ...options } = choice

@@ -55,10 +55,16 @@ const providers: ReadonlyMap<string, Provider> = new Map([
 ])
 
 /** Variables that hold the key of a provider. */
-export const KEY_VARIABLES: ReadonlyArray<string> = [...providers.values()].flatMap(({ keys }) => keys)
+export const KEY_VARIABLES: ReadonlyArray<string> = [
+  "OPENAI_EMBEDDING_API_KEY",
+  ...[...providers.values()].flatMap(({ keys }) => keys)
+]
 
 /** Of these the address may hold a password. */
-export const ADDRESS_VARIABLES: ReadonlyArray<string> = [...providers.values()].map(({ address }) => address)
+export const ADDRESS_VARIABLES: ReadonlyArray<string> = [
+  "OPENAI_EMBEDDING_BASE_URL",
+  ...[...providers.values()].map(({ address }) => address)
+]
 
 const OPENAI = "openai"
 
@@ -134,7 +140,7 @@ const placeOf = Effect.fnUntraced(function* (name: string, { address, baseURL, k
 const NO_KEY = Redacted.make("none")
 
 /** The key of an address, where it is that of a provider: it is sent nowhere else. */
-const keyFor = Effect.fnUntraced(function* (baseURL: string) {
+export const keyFor = Effect.fnUntraced(function* (baseURL: string) {
   const isSame = (other: string) => other.replace(/\/$/, "") === baseURL.replace(/\/$/, "")
   for (const [name, each] of providers) {
     const { baseURL: address, key } = yield* placeOf(name, each)
@@ -173,12 +179,13 @@ export const serverFromConfig = Effect.gen(function* () {
   return { baseURL, model: Option.getOrElse(model, () => DEFAULT_MODEL), apiKey: key ?? NO_KEY } satisfies NamedServer
 })
 
-/** A key of a provider that no one has chosen, with what to write to choose it; undefined when there is none. */
+/** What to say where a provider's key is set and the environment names no model; undefined when none is. */
 export const unusedKey = Effect.gen(function* () {
+  if ((yield* serverFromConfig) !== undefined) return undefined
   for (const [name, { example, keys }] of providers) {
     for (const variable of keys) {
-      const found = yield* Config.option(Config.Redacted(variable))
-      if (Option.isSome(found)) return { variable, write: `model: "${name}/${example}"` }
+      if (Option.isNone(yield* Config.option(Config.Redacted(variable)))) continue
+      return `${variable} is set, and no model is chosen: the offline model answers. To ask it, write model: "${name}/${example}"`
     }
   }
   return undefined

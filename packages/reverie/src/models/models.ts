@@ -6,17 +6,19 @@
 // M2  An assistant whose nearest choice is the fleet's has no model of its own: a tick of it costs nothing more.
 // M3  Everything is found out once, when a fleet opens; equal choices share connections and circuit.
 // M4  A fleet that is opened offline, or by a test, asks no other model, whatever its definitions say.
+// M5  Where nobody chose, and the key of a provider lies there unused, opening says so in one line.
 
 import { Model } from "@reverie/model"
-import { defined } from "@reverie/protocol"
+import { type AssistantId, defined } from "@reverie/protocol"
 import { type Definition, type DefinitionModels, Definitions, type Purpose, purposes } from "@reverie/runtime"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { AssistantDefinition } from "../define-assistant.ts"
+import * as References from "effect/References"
 import type { FleetDefinitionInvalid } from "../errors.ts"
 import { forModel } from "../options/contexts.ts"
+import { unusedKey } from "./model-names.ts"
 import { flawOfModel, type ModelChoice, type ModelMaker, modelMaker } from "./model-choice.ts"
 
 /**
@@ -32,6 +34,15 @@ export interface ModelOptions {
   readonly model?: ModelChoice
   /** Other models for some purposes: `answer`, `assess`, `dream`, `profile`, `compact`. */
   readonly models?: PurposeModels
+}
+
+/** An assistant with the models that its definition chooses. */
+export interface AssistantModels extends Definition, ModelOptions {
+  readonly id: AssistantId
+  /** The model of its sub-agents. */
+  readonly subAgentModel?: ModelChoice
+  /** Of a team: models of members for what the team asks of them, by their ids. */
+  readonly seatModels?: Readonly<Record<string, ModelChoice>>
 }
 
 const isPurpose = (name: string): name is Purpose => purposes.some((purpose) => purpose === name)
@@ -59,7 +70,7 @@ export const choiceFor = (purpose: Purpose, assistant: ModelOptions, fleet: Mode
 
 /** Where a fleet's models are said: in its definition, and in what it is opened with, which goes before. */
 export interface FleetModels extends ModelOptions {
-  readonly assistants: ReadonlyArray<AssistantDefinition>
+  readonly assistants: ReadonlyArray<AssistantModels>
   /** The only model that is asked, of anyone and for anything. */
   readonly only?: ModelChoice
 }
@@ -94,7 +105,7 @@ export const asksEnvironment = (fleet: FleetModels): boolean =>
 
 type Failed = Config.ConfigError | FleetDefinitionInvalid
 
-const modelsOf = Effect.fnUntraced(function* (assistant: AssistantDefinition, fleet: FleetModels, make: ModelMaker) {
+const modelsOf = Effect.fnUntraced(function* (assistant: AssistantModels, fleet: FleetModels, make: ModelMaker) {
   const found: { [Name in Purpose]?: Model["Service"] } = {}
   for (const purpose of purposes) {
     const choice = choiceFor(purpose, assistant, fleet)
@@ -118,10 +129,16 @@ const modelsOf = Effect.fnUntraced(function* (assistant: AssistantDefinition, fl
   return Object.keys(models).length === 0 ? undefined : models
 })
 
+const warned = Effect.fnUntraced(function* (fleet: FleetModels) {
+  const text = asksEnvironment(fleet) ? yield* unusedKey : undefined
+  if (text !== undefined) yield* Effect.logWarning(text)
+})
+
 /** The model of a fleet, and its definitions as they are with theirs. */
 export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions, Failed> =>
   Layer.effectContext(
     Effect.gen(function* () {
+      yield* warned(fleet)
       const make = modelMaker()
       const model = yield* make(fleet.only ?? fleet.model)
       const byName = new Map<string, Definition>()
@@ -133,4 +150,5 @@ export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions
       }
       return Context.make(Model, model).pipe(Context.add(Definitions, { find: (name) => byName.get(name) }))
     })
-  )
+    // Standard output belongs to the program.
+  ).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))

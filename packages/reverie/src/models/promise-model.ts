@@ -1,11 +1,10 @@
 // PromiseModel: a model that a program hands over as an object with an async `infer`.
 // Owns the walk of a call through code that is not ours: deadline, failures, retries, circuit, one more question. Leaves what an
-// answer is judged by to `@reverie/model/wire`, and the prompts of the AI SDK to ai-sdk-model.ts.
+// answer is judged by to `@reverie/model/wire`, what is thrown to thrown.ts, and the prompts of the AI SDK to ai-sdk-model.ts.
 // P1  Whatever the code does, a call ends within its deadline in a reply or in one ModelError.
 // P2  Where a call ends or is interrupted its signal is aborted, and its promise is waited for no longer.
 // P3  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // P4  An object whose `infer` answers an Effect is a service already, and is asked as it is.
-// P5  What is thrown is an outage only where it can be one: a bug of the code is not waited out.
 
 import { type InferOptions, type Model, type ModelError, type Prompt, type Reply } from "@reverie/model"
 import {

@@ -1,7 +1,8 @@
 // Thrown: what code that is not ours has thrown, as a failure of the closed list.
-// Owns reading errors of any kind, those of the AI SDK and of HTTP clients among them. Leaves tries and deadlines to
-// promise-model.ts.
-// T1  Anything that is thrown is one failure, or broken code, which no waiting mends.
+// Owns reading errors of whatever kind: of clients of HTTP APIs, of the AI SDK, of fetch, of nobody in particular. Leaves what a
+// status means to `@reverie/model/wire`.
+// T1  Nothing of an error makes reading it throw.
+// T2  Only what waiting may mend is an outage: a bug of the code is broken, and said to be.
 
 import { isModelError, isOutage, type ModelError } from "@reverie/model"
 import type { Failure, Failures } from "@reverie/model/wire"
@@ -103,6 +104,14 @@ const classified = (thrown: unknown, failures: Failures, now: number): Effect.Ef
   return Effect.fail(failures.unavailable("network", message))
 }
 
+const read = (thrown: unknown, failures: Failures, now: number): Effect.Effect<Broken, Failure> => {
+  try {
+    return classified(thrown, failures, now)
+  } catch {
+    return Effect.fail(failures.unavailable("network", "it threw what can not be read"))
+  }
+}
+
 /** The attempt as a promise, whatever it does; `signal` is aborted when it is waited for no longer. */
 export const promised = <A>(
   failures: Failures,
@@ -111,5 +120,5 @@ export const promised = <A>(
   // What was thrown is classified at once.
   // @effect-diagnostics-next-line unknownInEffectCatch:off
   Effect.tryPromise({ try: async (signal) => attempt(signal), catch: (thrown) => thrown }).pipe(
-    Effect.catch((thrown) => Effect.flatMap(Clock.currentTimeMillis, (now) => classified(thrown, failures, now)))
+    Effect.catch((thrown) => Effect.flatMap(Clock.currentTimeMillis, (now) => read(thrown, failures, now)))
   )

@@ -40,6 +40,7 @@ import {
   type Terms
 } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
+import { flawOfEmbedder } from "../models/model-choice.ts"
 import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf, onlyModelOf } from "./ground.ts"
@@ -177,7 +178,9 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
 
 const flawOfChoices = (options: FleetOptions): string | undefined => {
   const flaw = flawOfModels(options)
-  return flaw === undefined ? undefined : `its ${flaw}`
+  const ofEmbedder = flawOfEmbedder(options.embedder)
+  if (flaw !== undefined) return `its ${flaw}`
+  return ofEmbedder === undefined ? undefined : `its embedder ${ofEmbedder}`
 }
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
@@ -185,13 +188,13 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
   const misshapen = flawOfOpening(options)
   if (misshapen !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${misshapen}` })
   const { fleet, role = "all" } = options
+  const terms: Terms = { ...fleet, ...options }
+  const flaw = flawOfTerms(terms) ?? flawOfChoices(options)
+  if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   const tenant = tenantOf(options.tenant)
   const profile = await Effect.runPromise(
     profileOf({ ...options, ...defined({ model: options.model ?? fleet.model }) })
   )
-  const terms: Terms = { ...fleet, ...options }
-  const flaw = flawOfTerms(terms) ?? flawOfChoices(options)
-  if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
   assertModules(fleet.assistants)
   const listeners = new Set<OnFailure>()
   const onFailure: OnFailure = (address, failure) => {

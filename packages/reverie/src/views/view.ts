@@ -27,6 +27,8 @@ import { type BudgetView, budgetOf } from "../fleet/sub-agents.ts"
 export interface OutageView {
   /** Host and port of the server. */
   readonly server: string
+  /** Those of other models that would do as well, where it has several: an answer of any ends the wait. */
+  readonly others?: ReadonlyArray<string>
   /** The first failure, in milliseconds since the epoch. */
   readonly since: number
   /** Why the last call failed, or was not sent, in one line. */
@@ -86,9 +88,9 @@ const boundsOf = (context: AssistantContext): { readonly budget?: BudgetView } =
 const outageOf = (decoded: Decoded, timers: AssistantView["timers"]): { readonly outage?: OutageView } => {
   const { outage } = contextOf(decoded)
   if (outage === null || receives(decoded).length === 0 || statusOf(decoded) === "halted") return {}
-  const { reason, server, since, tries } = outage
+  const { others, reason, server, since, tries } = outage
   const nextTry = timers.find(({ name }) => name === waitOf(decoded)?.timer)?.dueAt
-  return { outage: { server, since, reason, tries, ...defined({ nextTry }) } }
+  return { outage: { server, since, reason, tries, ...defined({ others, nextTry }) } }
 }
 
 /** The view of a stored assistant. */

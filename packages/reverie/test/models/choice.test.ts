@@ -17,6 +17,7 @@ import {
   type PromiseModel
 } from "../../src/index.ts"
 import { flawOfModel, modelLayer, modelText } from "../../src/models/model-choice.ts"
+import { modelsLayer } from "../../src/models/models.ts"
 
 type Env = Readonly<Record<string, string>>
 
@@ -40,7 +41,14 @@ describe("a model that no one has chosen", () => {
   const warned = async (env: Env): Promise<string> => {
     const lines: Array<unknown> = []
     const logger = Logger.make(({ message }) => lines.push(message))
-    await Effect.runPromise(Effect.provideService(asked(undefined, env), Logger.CurrentLoggers, new Set([logger])))
+    const clerk = defineAssistant({ id: "clerk", instructions: "You assign berths." })
+    const opened = Layer.provide(
+      modelsLayer({ assistants: [clerk] }),
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+    )
+    await Effect.runPromise(
+      Effect.provideService(Effect.scoped(Layer.build(opened)), Logger.CurrentLoggers, new Set([logger]))
+    )
     return lines.join("; ")
   }
 

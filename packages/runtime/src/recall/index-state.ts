@@ -25,7 +25,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Semaphore from "effect/Semaphore"
 import * as Option from "effect/Option"
-import { Embedder, type Vector } from "@reverie/model"
+import { Embedder, embeddingModelOf, type Vector } from "@reverie/model"
 
 /** Times that an index, or an embedder, did not answer. */
 const recallFailures = Metric.counter("reverie_recall_failures_total", { incremental: true })
@@ -250,14 +250,14 @@ type Service = Recall["Service"]
 
 const readied = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
   const { current, next } = yield* recall.vectorModels
-  const { id } = embedder.model
-  if (current?.id !== id && next?.id !== id) yield* recall.prepareVectors(embedder.model)
-  return { isNext: current !== undefined && current.id !== id }
+  const model = yield* embeddingModelOf(embedder)
+  const { id } = model
+  if (current?.id !== id && next?.id !== id) yield* recall.prepareVectors(model)
+  return { id, isNext: current !== undefined && current.id !== id }
 })
 
 /** One batch of vectors; false when nothing is missing. */
-const filledBatch = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
-  const { id } = embedder.model
+const filledBatch = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"], id: string) {
   const missing = yield* recall.missingVectors(id, BATCH)
   if (missing.length === 0) return false
   const vectors = yield* embedder.embed(missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS))))
@@ -276,10 +276,10 @@ export const fillVectors = Effect.gen(function* () {
   const found = yield* Effect.serviceOption(Embedder)
   if (Option.isNone(found)) return
   const recall = yield* Recall
-  const { isNext } = yield* readied(recall, found.value)
+  const { id, isNext } = yield* readied(recall, found.value)
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    if (yield* filledBatch(recall, found.value)) continue
-    if (isNext) yield* recall.promoteVectors(found.value.model.id)
+    if (yield* filledBatch(recall, found.value, id)) continue
+    if (isNext) yield* recall.promoteVectors(id)
     return
   }
 }).pipe(
@@ -325,8 +325,11 @@ export const vectorOf = Effect.fnUntraced(function* (recall: Service, mode: Sear
   const found = yield* Effect.serviceOption(Embedder)
   if (Option.isNone(found)) return none
   const { current } = yield* recall.vectorModels
-  if (current?.id !== found.value.model.id) return none
-  return yield* embedded(found.value, cleanText(question)).pipe(
+  if (current === undefined) return none
+  const embedding = Effect.flatMap(embeddingModelOf(found.value), ({ id }) =>
+    current.id === id ? embedded(found.value, cleanText(question)) : Effect.undefined
+  )
+  return yield* embedding.pipe(
     Effect.map((vector): Embedded => (vector === undefined ? none : { vector })),
     Effect.catch((failure) => {
       const embedded: Embedded = { why: `the embedder does not answer (${failure._tag}): only words were searched for` }

@@ -4,6 +4,7 @@ import * as assert from "node:assert/strict"
 import {
   CallWithheld,
   Embedder,
+  embeddingModelOf,
   EmbeddingUnfit,
   ModelDenied,
   ModelParked,
@@ -124,7 +125,7 @@ const shape: ReadonlyArray<Law<Embedder>> = [
     id: "E3.length",
     says: "each vector has the agreed number of finite numbers, and is not nothing",
     check: Effect.gen(function* () {
-      const { dimensions, id } = (yield* Embedder).model
+      const { dimensions, id } = yield* Embedder.use(embeddingModelOf)
       assert.ok(Number.isInteger(dimensions) && dimensions > 0 && id !== "")
       for (const vector of yield* embed(berths, weather, people)) {
         finite(vector, dimensions)
@@ -139,7 +140,7 @@ const shape: ReadonlyArray<Law<Embedder>> = [
     id: "E3.hostile",
     says: "no text makes others unreadable: empty, blank, a megabyte, half a pair",
     check: Effect.gen(function* () {
-      const { dimensions } = (yield* Embedder).model
+      const { dimensions } = yield* Embedder.use(embeddingModelOf)
       const texts = [...hostileTexts, " \n\t", aMegabyte, berths]
       const vectors = yield* embed(...texts)
       assert.equal(vectors.length, texts.length)

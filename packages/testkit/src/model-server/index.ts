@@ -1,6 +1,7 @@
 export type { ExpectedCall, HostileMode, Serve, Verdict } from "./hostile-mode.ts"
 export { HOSTILE_TOOL } from "./hostile-mode.ts"
 export * from "./hostile-modes.ts"
+export { servedOtherEnd } from "./other-end.ts"
 export * from "./script.ts"
 export * from "./server.ts"
 export {

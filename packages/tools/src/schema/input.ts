@@ -220,19 +220,31 @@ const takesNothing: Validate = (args) => {
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const acceptEffectSchema = (schema: Schema.Top): AcceptedInput | string => {
+  const validate = madeHere(schema) ? decodedBy(schema) : isStandard(schema) ? checkedBy(schema) : undefined
+  if (validate === undefined) {
+    return `its input was made by another copy of effect: ${remedyFor("effect")}`
+  }
   const shown = attempt(() => Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" }))
   if ("problem" in shown) return `its input can not be shown as JSON Schema: ${shown.problem}`
   const document = jsonCopy({ ...shown.value.schema, $defs: shown.value.definitions })
   if (!isJsonObject(document)) return "its input can not be shown as JSON Schema"
+  return offered(isEmptyStruct(document) ? NO_ARGUMENTS : document, validate)
+}
+
+const nodes: object = Object.getPrototypeOf(Object.getPrototypeOf(Schema.String.ast))
+
+/** The marks by which a schema is read are those of the copy of effect that made it: another copy misreads them. */
+const madeHere = ({ ast }: Schema.Top): boolean => Object.prototype.isPrototypeOf.call(nodes, ast)
+
+const decodedBy = (schema: Schema.Top): Validate => {
   // `ToolInput` admits only schemas that need no services, which `Top` has forgotten.
   const codec = Schema.toCodecJson(schema) as unknown as Schema.Codec<unknown, unknown>
   const decode = Schema.decodeUnknownEffect(codec, { errors: "all" })
-  const validate: Validate = (args) =>
+  return (args) =>
     decode(args).pipe(
       Effect.mapError((error) => sentencesOf(formatIssue(error.issue).issues)),
       Effect.catchDefect((defect) => unchecked(messageOf(defect)))
     )
-  return offered(isEmptyStruct(document) ? NO_ARGUMENTS : document, validate)
 }
 
 // An empty struct admits anything but null in Effect, and says so.
@@ -260,6 +272,8 @@ const converterOf = (schema: StandardSchemaV1): (() => unknown) | undefined => {
 const remedyFor = (vendor: string): string => {
   if (vendor === "zod") return "use zod 4.2 or newer, or give a JSON Schema"
   if (vendor === "valibot") return "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or give a JSON Schema"
+  if (vendor === "effect")
+    return "wrap it in Schema.toStandardSchemaV1(Schema.toCodecJson(…)) of that copy, or give a JSON Schema"
   return "use a version of it that implements Standard JSON Schema, or give a JSON Schema"
 }
 

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router"
 import type { AssistantRow } from "@reverie/server/api"
 import { StateChip } from "../../parts/chip.tsx"
-import { count, money, tokens } from "../../parts/format.ts"
+import { count, money, serversIn, tokens } from "../../parts/format.ts"
 import type { Column } from "../../parts/table.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago, Since } from "../../parts/time.tsx"
@@ -57,7 +57,7 @@ const Left = ({ row: { left } }: { readonly row: AssistantRow }) => {
 /** Trouble that lasts comes before trouble that was. */
 const saidOf = ({ haltReason, lastError, outage }: AssistantRow): string | undefined => {
   if (haltReason !== undefined) return haltReason
-  return outage === undefined ? lastError?.message : `waits for the model at ${outage.server}: ${outage.reason}`
+  return outage === undefined ? lastError?.message : `waits for the model at ${serversIn(outage)}: ${outage.reason}`
 }
 
 const Trouble = ({ row }: { readonly row: AssistantRow }) => {

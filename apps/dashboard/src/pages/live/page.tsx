@@ -8,7 +8,7 @@ import { troubleOf } from "../../api/client.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { isTagged } from "../../parts/activity.ts"
 import { StateChip } from "../../parts/chip.tsx"
-import { count, money, percent, tokens } from "../../parts/format.ts"
+import { count, money, percent, serversIn, tokens } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, Failed, isReady, Loading } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -130,7 +130,7 @@ interface TroubleNow {
 const troubleIn = ({ haltReason, lastError, outage }: AssistantDetail): TroubleNow | undefined => {
   if (haltReason !== undefined) return { kind: "halt", title: "Halted", said: haltReason }
   if (outage !== undefined) {
-    const said = `${outage.server} has not answered in ${count(outage.tries)} tries: ${outage.reason}`
+    const said = `${serversIn(outage)} has not answered in ${count(outage.tries)} tries: ${outage.reason}`
     return { kind: "away", title: "Waits for its model", said }
   }
   return lastError === undefined ? undefined : { kind: "error", title: "Last error", said: lastError.message }

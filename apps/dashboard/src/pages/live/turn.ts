@@ -2,6 +2,7 @@
 // Owns the reply that is being written, the last transition and the log. Leaves what is durable to the answers of the API.
 // J1  A piece of a reply is shown until the whole reply is read from the history: nothing flickers, nothing stands twice.
 
+import { serversIn } from "../../parts/format.ts"
 import type { Notice } from "@reverie/protocol"
 import { useReducer } from "react"
 import { useNotices } from "../../live/live.ts"
@@ -72,9 +73,10 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "envelope-settled":
       return notice.outcome === "dead" ? [`dead-lettered a message: ${notice.reason ?? "no reason"}`, true] : undefined
     case "emitted": {
-      const { reason, server, type } = notice.event
+      const { others, reason, server, type } = notice.event
       if (type !== "model-away") return [`tells: ${type}`, false]
-      return [`waits for the model at ${textIn(server)}: ${textIn(reason)}`, true]
+      const more = Array.isArray(others) ? others.map(textIn) : []
+      return [`waits for the model at ${serversIn({ server: textIn(server), others: more })}: ${textIn(reason)}`, true]
     }
     case "part":
       return undefined
