@@ -159,7 +159,7 @@ describe("board", () => {
 
   it("C1 a walk from page to page shows everybody once, in the order that was asked for", async () => {
     const { board } = await boardOf(501)
-    const sorts: ReadonlyArray<Sort> = ["id", "since", "waiting", "context", "cost", "ticks", "errors"]
+    const sorts: ReadonlyArray<Sort> = ["attention", "id", "since", "waiting", "context", "cost", "ticks", "errors"]
     for (const sort of sorts) {
       for (const isDescending of [false, true]) {
         const seen: Array<AssistantRow> = []
