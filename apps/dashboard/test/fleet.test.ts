@@ -137,7 +137,16 @@ test("O1 O2 an order for many is counted first, asked for, and sent once with a 
   )
 })
 
+test("who needs a person stands first where no order is asked for", async () => {
+  const shown = (await ids()).map((id) => api.world.rows.find((row) => row.id === id)?.state)
+  expect(shown.length).toBeGreaterThan(10)
+  expect(new Set(shown)).toEqual(new Set(["halted"]))
+})
+
 test("what happens is seen without asking: a state changes in the row that is in view", async () => {
+  // By its id it stays where it is, whatever becomes of it.
+  await tab.open("/?sort=id", "fleet")
+  await tab.page.waitForSelector("[data-assistant]")
   const { page } = tab
   const [id] = await ids()
   const row = api.world.rows.find((each) => each.id === id)
