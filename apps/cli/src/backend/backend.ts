@@ -113,6 +113,12 @@ export class Backend implements AsyncDisposable {
     }
   }
 
+  /** So many, those that need a person first, and how many of all are in each state. */
+  foremost(limit: number) {
+    const query = { sort: "attention", descending: "true", limit: Math.min(PAGE, limit) } as const
+    return this.#ask("assistants", (api) => api.list({ query }))
+  }
+
   /** Those whose ids begin so; at most a hundred. */
   async beginning(start: string): Promise<ReadonlyArray<string>> {
     if (start !== "" && !ID_FORM.test(start)) return []
