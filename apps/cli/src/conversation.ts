@@ -3,7 +3,7 @@
 // backend.
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
-// C3  What looks like a command and is none is an error with a suggestion, and is said to nobody.
+// C3  What looks like a command and is none is an error with a suggestion, and no one hears it.
 
 import { unknownName } from "@reverie/protocol"
 import type { Part } from "reverie"

@@ -110,7 +110,7 @@ describe("dead letters", () => {
 })
 
 describe("top", () => {
-  test("T2 the sums are of everybody, and whoever needs a person stands first, wherever the list of ids has them", async () => {
+  test("T2 the sums are of all, and those that need a person stand first, wherever the list of ids has them", async () => {
     await using place = await temporary()
     const data = join(place.path, "data")
     const sign = defineTool({ name: "sign", description: "Signs.", needsApproval: true, run: () => "Signed." })

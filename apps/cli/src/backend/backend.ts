@@ -82,6 +82,8 @@ const keyed = (key: string | undefined) => ({ headers: defined({ "idempotency-ke
 export class Backend implements AsyncDisposable {
   readonly #transport: Transport
   readonly #clients = new Map<string, Promise<unknown>>()
+  readonly assistants = <A, E>(call: (api: Contract["assistants"]) => Effect.Effect<A, E>) =>
+    this.#ask("assistants", call)
   readonly prompts = <A, E>(call: (api: Contract["prompts"]) => Effect.Effect<A, E>) => this.#ask("prompts", call)
 
   constructor(transport: Transport) {
@@ -111,12 +113,6 @@ export class Backend implements AsyncDisposable {
       after = next ?? undefined
       if (after === undefined || items.length >= limit) return { items, next, ...rest }
     }
-  }
-
-  /** So many, those that need a person first, and how many of all are in each state. */
-  foremost(limit: number) {
-    const query = { sort: "attention", descending: "true", limit: Math.min(PAGE, limit) } as const
-    return this.#ask("assistants", (api) => api.list({ query }))
   }
 
   /** Those whose ids begin so; at most a hundred. */

@@ -2,7 +2,7 @@
 // Owns the file in which a server says where it is, and the choice: the address that is said, the one of the environment, the
 // server that owns the data directory, the one that owns a directory in it where there is no data in itself, and else the store,
 // with the contract mounted in this process.
-// W1  What is said is used or fails; nothing is done somewhere else by surprise: what was found is told.
+// W1  What is said is used or fails; nothing is done somewhere else by surprise: what was found is reported.
 
 import { readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"

@@ -9,6 +9,7 @@ import { painted, sayJson, say } from "../output.ts"
 import { onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { Backend } from "../backend/backend.ts"
+import { PAGE } from "../backend/transport.ts"
 import type { Stop } from "../running/stop.ts"
 import { awayLine, stateText } from "../running/away.ts"
 import type { LookOptions } from "./agents/agents.ts"
@@ -34,7 +35,8 @@ const heard = (pulse: Pulse, { type }: Notice): void => {
 
 /** All of the fleet in sums, and so many of it, those first that need a person. */
 const look = async (backend: Backend, limit: number) => {
-  const { counts, items, outages } = await backend.foremost(limit)
+  const query = { sort: "attention", descending: "true", limit: Math.min(PAGE, limit) } as const
+  const { counts, items, outages } = await backend.assistants((api) => api.list({ query }))
   const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = (await backend.totals()) ?? {}
   const { total: count, waiting, ...states } = counts
   return { assistants: items, count, states, waiting, outages, accepted, settled, dead, discarded }
