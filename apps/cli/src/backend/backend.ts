@@ -128,9 +128,7 @@ export class Backend implements AsyncDisposable {
   }
 
   /** Of the whole store, every tenant together; undefined where that is no one's business. */
-  async totals(): Promise<Totals | undefined> {
-    return (await this.page({ limit: 1 })).totals
-  }
+  readonly totals = async (): Promise<Totals | undefined> => (await this.page({ limit: 1 })).totals
 
   /** Its entries from number `from` on. */
   async entries(id: string, from: number, limit: number): Promise<ReadonlyArray<Entry>> {
