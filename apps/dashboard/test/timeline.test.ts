@@ -1,6 +1,7 @@
 // Timeline: pages that join without gap or double, a story that leaves nothing out, spans that stay on their line.
 
 import { expect, test } from "vitest"
+import { costText } from "../src/parts/format.ts"
 import { joined, spansOf, storyOf, type View } from "../src/pages/timeline/story.ts"
 import { openedIn, toggled } from "../src/pages/timeline/search.ts"
 import { timelineHandlers } from "./fake/timeline.ts"
@@ -87,4 +88,10 @@ test("what is open is in the URL, and reads as it was written", () => {
   const two = toggled({ open: one }, 95)
   expect([...openedIn({ open: two })]).toEqual([120, 95])
   expect(toggled({ open: toggled({ open: two }, 120) }, 95)).toBeUndefined()
+})
+
+test("a call whose price no one knows is unpriced, and never said to be free (M1)", () => {
+  expect(costText([{ costMicros: 9_000 }, { unpriced: true }])).toBe("$0.0090")
+  expect(costText([{ unpriced: true }])).toBe("unpriced")
+  expect(costText([{}])).toBe("")
 })

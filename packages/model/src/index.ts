@@ -14,5 +14,4 @@ export {
   withOutputDescribed
 } from "./model.ts"
 export * from "./errors.ts"
-export { costMicrosOf, dearestCostMicros, type Tariff } from "./tokens.ts"
 export * from "./tokens.ts"

@@ -33,9 +33,11 @@ export const tokensOf = (count: (text: string) => number): Tokens["Service"] => 
 // Tariff: what tokens of a model cost.
 // C1  Costs are whole millionths, rounded up: many small calls never cost less than they would together.
 // C2  A model that is not in the tariff costs what `*` does, and nothing without it.
+// C3  What a person is shown of a model that no tariff names is the usual price of it, and else that it has none: a price is
+//     never guessed from that of another model.
 
 /** Millionths of the currency for a million tokens. */
-interface Price {
+export interface Price {
   readonly inputMicros: number
   readonly outputMicros: number
 }
@@ -52,18 +54,82 @@ const MILLION = 1_000_000
 
 const ANY_OTHER = "*"
 
-const priceOf = (tariff: Tariff, model: string): Price | undefined => {
+export const tariffPrice = (tariff: Tariff, model: string): Price | undefined => {
   const beginnings = Object.keys(tariff).filter((name) => name !== ANY_OTHER && model.startsWith(name))
   const [longest = ANY_OTHER] = beginnings.toSorted((a, b) => b.length - a.length)
   return Object.hasOwn(tariff, longest) ? tariff[longest] : undefined
 }
 
-const costBy = (price: Price | undefined, { inputTokens, outputTokens }: TokensOfCall): number =>
+export const costBy = (price: Price | undefined, { inputTokens, outputTokens }: TokensOfCall): number =>
   price === undefined ? 0 : Math.ceil((inputTokens * price.inputMicros + outputTokens * price.outputMicros) / MILLION)
 
 export const costMicrosOf = (tariff: Tariff, model: string, tokens: TokensOfCall): number =>
-  costBy(priceOf(tariff, model), tokens)
+  costBy(tariffPrice(tariff, model), tokens)
 
 /** Most that a call may cost, whichever model of the tariff answers it. */
 export const dearestCostMicros = (tariff: Tariff, tokens: TokensOfCall): number =>
   Object.values(tariff).reduce((most, price) => Math.max(most, costBy(price, tokens)), 0)
+
+// Usual: what models of well-known providers cost, as their price lists say, in US dollars; without discounts for what is cached
+// or sent in batches. Names that a provider moves to other models at other prices are left out.
+
+/** Dollars for a million tokens, in and out. */
+const usualDollars: Readonly<Record<string, readonly [input: number, output: number]>> = {
+  "reverie-offline": [0, 0],
+  "gpt-5.2": [1.75, 14],
+  "gpt-5.1": [1.25, 10],
+  "gpt-5": [1.25, 10],
+  "gpt-5-mini": [0.25, 2],
+  "gpt-5-nano": [0.05, 0.4],
+  "gpt-4.1": [2, 8],
+  "gpt-4.1-mini": [0.4, 1.6],
+  "gpt-4.1-nano": [0.1, 0.4],
+  "gpt-4o": [2.5, 10],
+  "gpt-4o-2024-05-13": [5, 15],
+  "gpt-4o-mini": [0.15, 0.6],
+  "o4-mini": [1.1, 4.4],
+  o3: [2, 8],
+  "o3-mini": [1.1, 4.4],
+  "claude-opus-4-6": [5, 25],
+  "claude-opus-4-5": [5, 25],
+  "claude-opus-4-1": [15, 75],
+  "claude-opus-4": [15, 75],
+  "claude-sonnet-4-6": [3, 15],
+  "claude-sonnet-4-5": [3, 15],
+  "claude-sonnet-4": [3, 15],
+  "claude-haiku-4-5": [1, 5],
+  "claude-3-7-sonnet": [3, 15],
+  "claude-3-5-haiku": [0.8, 4],
+  "gemini-2.5-pro": [1.25, 10],
+  "gemini-2.5-flash": [0.3, 2.5],
+  "gemini-2.5-flash-lite": [0.1, 0.4],
+  "mistral-medium-2508": [0.4, 2],
+  "codestral-2508": [0.3, 0.9],
+  "grok-4": [3, 15],
+  "grok-3": [3, 15],
+  "grok-3-mini": [0.3, 0.5],
+  "llama-3.3-70b-versatile": [0.59, 0.79],
+  "llama-3.1-8b-instant": [0.05, 0.08]
+}
+
+/** A provider puts behind a name when a model was made, and no more. */
+const dated = /^(?:[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|\d{2}-\d{2}))?$/
+
+/** Gateways put their provider before a name, and write the numbers of versions with a point. */
+const plainName = (model: string): string => {
+  const own = model.slice(model.lastIndexOf("/") + 1).toLowerCase()
+  return own.startsWith("claude") ? own.replaceAll(".", "-") : own
+}
+
+const usualPrice = (model: string): Price | undefined => {
+  const own = plainName(model)
+  const found = Object.keys(usualDollars).filter((name) => own.startsWith(name) && dated.test(own.slice(name.length)))
+  const [longest = ""] = found.toSorted((a, b) => b.length - a.length)
+  const [input, output] = usualDollars[longest] ?? []
+  if (input === undefined || output === undefined) return undefined
+  return { inputMicros: Math.round(input * MILLION), outputMicros: Math.round(output * MILLION) }
+}
+
+/** What a model costs: by the tariff, else usually; `unpriced` where neither says. */
+export const priceOfModel = (model: string, tariff: Tariff = {}): Price | "unpriced" =>
+  tariffPrice(tariff, model) ?? usualPrice(model) ?? "unpriced"

@@ -246,7 +246,15 @@ export {
   PromptUnreadable
 } from "@reverie/context"
 export { BlockRefused, BlockStoreUnavailable, BlockUnknown, BlockUnreadable, RecallUnavailable } from "@reverie/memory"
-export { ModelDenied, ModelRefused, ModelUnavailable, ReplyUnusable } from "@reverie/model"
+export {
+  ModelDenied,
+  ModelRefused,
+  ModelUnavailable,
+  type Price,
+  priceOfModel,
+  ReplyUnusable,
+  type Tariff
+} from "@reverie/model"
 export { DefinitionMissing, HostBroken, RecallRefused } from "@reverie/runtime"
 export { ToolDefinitionInvalid } from "@reverie/tools"
 export { McpServerInvalid } from "@reverie/mcp"

@@ -1,7 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
+import { defined } from "@reverie/protocol"
 import { historyIn } from "../src/fleet/watching.ts"
-import { defineTool, type Fleet, FleetReader, type TickView } from "../src/index.ts"
-import { aDirectory, calling, openFleet } from "./rig.ts"
+import {
+  defineAssistant,
+  defineFleet,
+  defineTool,
+  Fleet,
+  FleetReader,
+  type PromiseModel,
+  type TickView
+} from "../src/index.ts"
+import { aDirectory, calling, openFleet, type Request } from "./rig.ts"
 
 const look = defineTool({
   name: "look",
@@ -25,6 +34,52 @@ const pagesOf = async (fleet: Fleet, id: string, limit: number): Promise<Readonl
   }
   throw new Error("the pages have no end")
 }
+
+describe("what a call has cost", () => {
+  /** The call of a model of this name, which the fleet and the assistant may give a price. */
+  const callBy = async (name: string, options: Omit<Request, "says"> = {}) => {
+    const usage = { inputTokens: 1_000, outputTokens: 100 }
+    const model: PromiseModel = { name, infer: async () => ({ text: "Berth 7.", usage }) }
+    const clerk = defineAssistant({
+      id: "clerk",
+      instructions: "You assign berths.",
+      ...options.assistant
+    })
+    await using fleet = await Fleet.open({
+      data: ":memory:",
+      fleet: defineFleet({ assistants: [clerk] }),
+      model,
+      ...defined({ prices: options.prices })
+    })
+    await fleet.answer("clerk", "Which berth is free?")
+    const { ticks } = await fleet.history.ticks("clerk")
+    const { costMicros, unpriced } = ticks[0]?.calls[0] ?? {}
+    return defined({ costMicros, unpriced })
+  }
+  const prices = { inputMicros: 3_000_000, outputMicros: 0 }
+
+  it("P1 is what its model usually costs, unless the fleet or the assistant gives a price", async () => {
+    assert.deepStrictEqual(await callBy("gpt-5-mini-2025-08-07"), { costMicros: 450 })
+    assert.deepStrictEqual(await callBy("gpt-5-mini", { prices: { "gpt-5": prices } }), {
+      costMicros: 3_000
+    })
+    const settings = { inputPriceMicros: 7_000_000, outputPriceMicros: 0 }
+    assert.deepStrictEqual(await callBy("gpt-5-mini", { assistant: { settings } }), {
+      costMicros: 7_000
+    })
+    assert.deepStrictEqual(await callBy("mine", { prices: { "*": prices } }), {
+      costMicros: 3_000
+    })
+  })
+
+  it("P1 is unpriced where no one knows, and never nothing", async () => {
+    assert.deepStrictEqual(await callBy("qwen3"), { unpriced: true })
+    assert.deepStrictEqual(await callBy("qwen3", { prices: { "gpt-5": prices } }), {
+      unpriced: true
+    })
+    assert.deepStrictEqual(await callBy("qwen3", { prices: { qwen3: { inputMicros: 0, outputMicros: 0 } } }), {})
+  })
+})
 
 describe("ticks", () => {
   it("V1 V2 tell who asked, what was said, called and answered, and what it cost", async () => {

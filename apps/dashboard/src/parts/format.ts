@@ -24,6 +24,13 @@ export const money = (micros: number): string => {
   return `$${plain.format(dollars)}`
 }
 
+/** What calls have cost; `unpriced` where no one has said what their model costs. */
+export const costText = (calls: ReadonlyArray<{ readonly costMicros?: number; readonly unpriced?: true }>): string => {
+  const micros = calls.reduce((sum, { costMicros = 0 }) => sum + costMicros, 0)
+  if (micros > 0) return money(micros)
+  return calls.some(({ unpriced }) => unpriced === true) ? "unpriced" : ""
+}
+
 export const percent = (share: number): string => `${Math.round(share * 100)}%`
 
 /** `1 assistant`, `2 assistants`. */

@@ -145,6 +145,8 @@ export const ModelCall = Schema.Struct({
   elapsedMillis: Schema.Finite,
   usage: Schema.optionalKey(Usage),
   costMicros: Schema.optionalKey(Schema.Finite),
+  /** No one has said what this model costs. */
+  unpriced: Schema.optionalKey(Schema.Literal(true)),
   finishReason: Schema.optionalKey(Schema.String),
   error: Schema.optionalKey(Schema.String),
   text: Schema.optionalKey(Schema.String),

@@ -20,7 +20,7 @@ import {
   type Usage
 } from "@reverie/protocol"
 import { type AssistantContext, costOf, settingsNow } from "@reverie/assistant"
-import { costMicrosOf } from "@reverie/model"
+import { costBy, priceOfModel, tariffPrice } from "@reverie/model"
 import { Limits } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import { iterationOf } from "../views/context-report.ts"
@@ -42,6 +42,8 @@ export interface ModelCallView {
   readonly usage?: Usage
   readonly finishReason?: string
   readonly costMicros?: number
+  /** No one has said what this model costs. */
+  readonly unpriced?: true
   readonly error?: string
   /** What it said besides its calls. */
   readonly text?: string
@@ -150,7 +152,10 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks)
     ok,
     ...given("usage", usage),
     ...given("finishReason", worded(detail["finish"])),
-    ...defined({ costMicros: cost === 0 ? undefined : cost }),
+    ...defined({
+      costMicros: cost === 0 ? undefined : cost,
+      unpriced: cost === undefined ? (true as const) : undefined
+    }),
     ...given("error", ok ? undefined : worded(detail["error"])),
     ...defined({ text: text === "" ? undefined : clipped(text, maxChars) }),
     ...given("misfit", misfitIn(detail, maxChars))
@@ -257,14 +262,20 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
 }
 
 // Price: what a model call has cost, as far as anybody has said what tokens cost.
-// P1  A model that the fleet names a price for costs that; any other costs what the assistant's own settings say.
+// P1  A model that the fleet names a price for costs that; any other costs what the assistant's own settings say, else what it
+//     usually does.
 
-/** In millionths of a unit; 0 when nobody has said. */
-export type Price = (model: string | undefined, usage: Usage) => number
+/** In millionths of a unit; undefined where nobody knows. */
+export type Price = (model: string | undefined, usage: Usage) => number | undefined
 
 /** The prices for an assistant with this context. */
 export const priceFor = (context: AssistantContext | undefined): Effect.Effect<Price> =>
-  Effect.map(Limits, ({ tariff }) => (model, usage) => {
-    const byFleet = model === undefined ? 0 : costMicrosOf(tariff, model, usage)
-    return byFleet > 0 || context === undefined ? byFleet : costOf(usage, settingsNow(context))
+  Effect.map(Limits, ({ tariff }) => (model = "", usage) => {
+    const byFleet = tariffPrice(tariff, model)
+    if (byFleet !== undefined) return costBy(byFleet, usage)
+    const settings = context === undefined ? undefined : settingsNow(context)
+    if (settings !== undefined && settings.inputPriceMicros + settings.outputPriceMicros > 0)
+      return costOf(usage, settings)
+    const usual = priceOfModel(model)
+    return usual === "unpriced" ? undefined : costBy(usual, usage)
   })

@@ -71,7 +71,7 @@ export const usageIn = async (
     const model = detail["model"]
     sum.calls++
     sum.tokens += usage.inputTokens + usage.outputTokens
-    sum.costMicros += price(typeof model === "string" ? model : undefined, usage)
+    sum.costMicros += price(typeof model === "string" ? model : undefined, usage) ?? 0
   }
   return { ...sum, isWhole, ...defined({ lastError }) }
 }

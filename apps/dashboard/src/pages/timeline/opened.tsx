@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router"
 import { useAnswer } from "../../api/questions.ts"
 import { StateChip } from "../../parts/chip.tsx"
-import { bytes, count, money, percent } from "../../parts/format.ts"
+import { bytes, costText, count, percent } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { absolute, duration, timeOfDay } from "../../parts/time.tsx"
@@ -49,7 +49,8 @@ const Figures = ({ span, view }: { readonly span: Span; readonly view: View }) =
   const [kind, n = ""] = span.id.split("-")
   if (kind === "model") {
     const call = view.models[Number(n)]
-    const { costMicros, earlier = [], finishReason, usage } = call ?? {}
+    const { earlier = [], finishReason, usage } = call ?? {}
+    const cost = call === undefined ? "" : costText([call])
     const cached = usage?.cachedInputTokens
     return (
       <>
@@ -57,7 +58,7 @@ const Figures = ({ span, view }: { readonly span: Span; readonly view: View }) =
         {cached === undefined || usage === undefined || usage.inputTokens === 0
           ? ""
           : `, ${percent(cached / usage.inputTokens)} cached`}
-        {costMicros === undefined ? "" : ` · ${money(costMicros)}`}
+        {cost === "" ? "" : ` · ${cost}`}
         {finishReason === undefined ? null : (
           <>
             {" · "}

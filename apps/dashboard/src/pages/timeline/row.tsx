@@ -2,7 +2,7 @@
 
 import { memo, type ReactNode } from "react"
 import { Chip, type Tone } from "../../parts/chip.tsx"
-import { many, money, tokens } from "../../parts/format.ts"
+import { costText, many, tokens } from "../../parts/format.ts"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
 import { lastOf, spansOf, stepName, type View } from "./story.ts"
@@ -62,7 +62,6 @@ interface RowProps {
 }
 
 const Spent = ({ view: { models, tools } }: { readonly view: View }) => {
-  const cost = sum(models.map(({ costMicros }) => costMicros))
   const used = sum(models.map(({ usage }) => (usage === undefined ? 0 : usage.inputTokens + usage.outputTokens)))
   return (
     <>
@@ -73,7 +72,7 @@ const Spent = ({ view: { models, tools } }: { readonly view: View }) => {
         {used === 0 ? "" : tokens(used)}
       </span>
       <span className="timeline-number max-lg:hidden" title="Cost">
-        {cost === 0 ? "" : money(cost)}
+        {costText(models)}
       </span>
     </>
   )
