@@ -8,8 +8,8 @@
 // M4  A fleet that is opened offline, or by a test, asks no other model, whatever its definitions say.
 
 import { Model } from "@reverie/model"
-import { defined } from "@reverie/protocol"
-import { type Definition, type DefinitionModels, Definitions, type Purpose, purposes } from "@reverie/runtime"
+import { defined, type Purpose, purposes } from "@reverie/protocol"
+import { type Definition, type DefinitionModels, Definitions } from "@reverie/runtime"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
