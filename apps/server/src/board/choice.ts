@@ -19,17 +19,13 @@ export interface Question {
 
 type Value = string | number
 
-const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
+const valueBySort: Readonly<Record<Sort, (row: Row) => Value>> = {
   id: ({ id }) => id,
   since: ({ since }) => since,
   waiting: ({ waiting }) => waiting,
   context: ({ contextShare = -1 }) => contextShare,
-  cost: ({ day }, now) => {
-    if (day.isEmpty) return 0
-    const { costMicros, tokens } = day.sum(now)
-    // Where nothing has a price, tokens tell who took most.
-    return costMicros * 1e6 + tokens / 1e6
-  },
+  // Where nothing has a price, tokens tell who took most.
+  cost: ({ day: { costMicros, tokens } }) => costMicros * 1e6 + tokens / 1e6,
   ticks: ({ ticks }) => ticks,
   errors: ({ lastError }) => lastError?.at ?? 0
 }
@@ -79,13 +75,12 @@ export class Choice {
   readonly #isDescending: boolean
   readonly #limit: number
   readonly #after: Stand | undefined
-  readonly #valueOf: (row: Row, now: number) => Value
-  readonly #now: number
+  readonly #valueOf: (row: Row) => Value
   /** The best so far, in order; one more than the page shows. */
   readonly #best: Array<Stand & { readonly row: Row }> = []
   #matched = 0
 
-  constructor({ cursor, isDescending = false, limit, q = "", sort = "id", state }: Question, now: number) {
+  constructor({ cursor, isDescending = false, limit, q = "", sort = "id", state }: Question) {
     this.#words = q.trim().toLowerCase()
     this.#state = state === undefined || state === "" ? undefined : state
     this.#sort = sort
@@ -93,14 +88,13 @@ export class Choice {
     this.#limit = limit
     this.#after = cursor === undefined ? undefined : standIn(cursor, sort, isDescending)
     this.#valueOf = valueBySort[sort]
-    this.#now = now
   }
 
   take(row: Row): void {
     if (!isMeant(row, this.#words, this.#state)) return
     this.#matched++
     const { id } = row
-    const value = this.#valueOf(row, this.#now)
+    const value = this.#valueOf(row)
     if (this.#after !== undefined && this.#order(value, id, this.#after) <= 0) return
     const best = this.#best
     const worst = best.length > this.#limit ? best.at(-1) : undefined
