@@ -151,6 +151,7 @@ describe("board", () => {
       },
       inspect: async (id: string) => records[Number(id.slice(1))],
       history: { entries: async () => [] as ReadonlyArray<OutboxRow> },
+      usage: async () => ({ rows: [], next: null }),
       ...otherwise
     } as never)
     await board.build(0)
