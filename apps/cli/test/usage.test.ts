@@ -1,4 +1,4 @@
-// One ledger of usage: whoever tells of cost tells the same, to the token, and what the models say that they were asked for.
+// One ledger of usage: all who tell of cost tell the same, to the token, and what the models say that they were asked for.
 
 import { type ModelRequest, type ScriptedReply, startModelServer } from "@reverie/testkit/model-server"
 import { afterEach, assert, test } from "vitest"
@@ -100,7 +100,7 @@ const sumOf = (row: Json): Sum => ({
   unpricedCalls: row.unpricedCalls
 })
 
-/** Waits until nobody has anything to do and every answer is in the books. */
+/** Waits until no one has anything to do and every answer is in the books. */
 const settled = async (url: string, calls: () => number): Promise<void> => {
   while (true) {
     const { items } = await asked(`${url}/v1/assistants`)

@@ -34,10 +34,7 @@ describe("C3 what a model costs", () => {
       cachedInputMicros: 125_000,
       outputMicros: 10_000_000
     })
-    assert.deepStrictEqual(priceOfModel("gpt-4o-2024-05-13"), {
-      inputMicros: 5_000_000,
-      outputMicros: 15_000_000
-    })
+    assert.deepStrictEqual(priceOfModel("gpt-4o-2024-05-13"), { inputMicros: 5_000_000, outputMicros: 15_000_000 })
   })
 
   it("a tariff stands in place of what is usual, `*` of it for all", () => {

@@ -119,13 +119,7 @@ describe("use", () => {
       assistant: { prices: { inputMicros: 1_000_000, outputMicros: 1_000_000 } }
     })
     for (let n = 0; n < 3; n++) await fleet.answer("desk", `Hello ${n}.`)
-    const used = {
-      inputTokens: 300,
-      cachedTokens: 0,
-      outputTokens: 30,
-      reasoningTokens: 0,
-      unpricedCalls: 0
-    }
+    const used = { inputTokens: 300, cachedTokens: 0, outputTokens: 30, reasoningTokens: 0, unpricedCalls: 0 }
     assert.deepStrictEqual(await fleet.history.usage("desk", 0), {
       ...used,
       tokens: 330,

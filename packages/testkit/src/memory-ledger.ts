@@ -116,11 +116,7 @@ const sumsOf = (disk: MemoryDisk, { after, assistant, by, from = 0, limit, tenan
   const add = (sum: UsageSum) => {
     const name = JSON.stringify(sum.key)
     const before = sums.get(name) ?? { ...NOTHING_USED, lastNo: 0 }
-    sums.set(name, {
-      ...addUsed(before, sum),
-      key: sum.key,
-      lastNo: Math.max(before.lastNo, sum.lastNo)
-    })
+    sums.set(name, { ...addUsed(before, sum), key: sum.key, lastNo: Math.max(before.lastNo, sum.lastNo) })
   }
   if (by.length === 0) add({ ...NOTHING_USED, key: [], lastNo: 0 })
   for (const { address, entries } of disk.residents.values()) {

@@ -63,8 +63,7 @@ export type BlockSummary = typeof BlockSchema.Type
 export type ContextReport = ContextView
 export type Entry = LedgerEntry
 export type SubAgentTree = SubAgentNode
-
-export type UsageQuery = Parameters<Contract["assistants"]["usage"]>[0]["query"]
+type UsageQuery = Parameters<Contract["assistants"]["usage"]>[0]["query"]
 export type UsageSums = Awaited<ReturnType<Backend["usage"]>>
 
 type Contract = Effect.Success<

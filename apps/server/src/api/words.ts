@@ -33,11 +33,7 @@ export const page = <Item extends Schema.Top>(item: Item) => Schema.Struct({ ite
 /** The way of an order or message: `duplicate` when the same was accepted before. Durable either way. */
 export const Receipt = Schema.Struct({ outcome: Schema.Literals(["accepted", "duplicate"]), envelope: Schema.String })
 
-export const Amount = Schema.Struct({
-  tokens: Schema.Finite,
-  costMicros: Schema.Finite,
-  calls: Schema.Finite
-})
+export const Amount = Schema.Struct({ tokens: Schema.Finite, costMicros: Schema.Finite, calls: Schema.Finite })
 /** Where calls are unpriced, their cost is not in `costMicros`: no one knows it. */
 export const Spent = Schema.Struct({ ...Amount.fields, unpricedCalls: Schema.Finite })
 /** The cached are among the input, those of reasoning among the output; `tokens` is both. */

@@ -114,13 +114,7 @@ export class Board {
     await Promise.all(rows.map((row) => this.#freshen(row, now)))
     // Anyone who asked need not wait for it, nor hear when it fails: the next list goes on with it.
     this.#sweep(now).catch(() => {})
-    return {
-      items: rows.map(shownOf),
-      next,
-      matched,
-      counts: counting.counts,
-      outages: outages.all
-    }
+    return { items: rows.map(shownOf), next, matched, counts: counting.counts, outages: outages.all }
   }
 
   /** The servers of models that are away. */

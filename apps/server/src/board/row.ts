@@ -33,7 +33,7 @@ type Spent = AssistantRow["day"]
 type Sums = ReadonlyMap<string, Spent>
 type Usage = FleetReadings["usage"]
 
-export const NOTHING_SPENT: Spent = { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
+const NOTHING_SPENT: Spent = { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
 
 const together = (a: Spent, b: Spent): Spent => ({
   tokens: a.tokens + b.tokens,

@@ -221,13 +221,7 @@ describe("board", () => {
 
   it("Y1 a day is 24 hours: those that are over are read once, the others when something was used", async () => {
     const asked: Array<string> = []
-    const one = {
-      inputTokens: 8,
-      cachedTokens: 0,
-      outputTokens: 2,
-      reasoningTokens: 0,
-      unpricedCalls: 0
-    }
+    const one = { inputTokens: 8, cachedTokens: 0, outputTokens: 2, reasoningTokens: 0, unpricedCalls: 0 }
     /** Ten tokens an hour. */
     const usage: FleetReadings["usage"] = async ({ from = 0, to = 1_000 * HOUR } = {}) => {
       asked.push(`${from / HOUR}-${to / HOUR}`)
@@ -241,12 +235,7 @@ describe("board", () => {
     assert.deepStrictEqual(await at(999), whole)
     assert.deepStrictEqual(asked, ["976-998", "998-1000"])
     assert.deepStrictEqual(await at(999), whole)
-    assert.deepStrictEqual(await at(999, "bob"), {
-      tokens: 0,
-      costMicros: 0,
-      calls: 0,
-      unpricedCalls: 0
-    })
+    assert.deepStrictEqual(await at(999, "bob"), { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 })
     assert.lengthOf(asked, 2)
     day.touch()
     assert.deepStrictEqual(await Promise.all([at(999), at(999.5)]), [whole, whole])

@@ -1,8 +1,8 @@
 // Usage: what model calls took, by assistant, hour, model and purpose.
 // Owns the rows that an entry stands for, and adding them up. Leaves prices to the runtime: what a call costs is said once, with
 // its commit, at the prices of that moment.
-// U1  The rows are a pure function of the entries: whoever has the entries of an assistant has its rows, and an entry that is
-//     read twice gives the same ones.
+// U1  The rows are a pure function of the entries: they are wherever the entries are, and an entry that is read twice gives the
+//     same ones.
 // U2  Whatever an entry holds, amounts are whole numbers from 0, and the name of a model is short.
 // U3  A call whose price no one knows counts as unpriced, and adds nothing to a cost: a cost of 0 without such calls means that
 //     they were free.

@@ -125,11 +125,7 @@ const budgetNow = async ({ address, run }: Core, id: string, context: AssistantC
   const { assistant, tenant } = address(id)
   const { calls, costMicros, tokens } = await run(usageSince(tenant, assistant, 0))
   const { spent } = budget
-  const all = {
-    tokens: spent.tokens + tokens,
-    costMicros: spent.costMicros + costMicros,
-    calls: spent.calls + calls
-  }
+  const all = { tokens: spent.tokens + tokens, costMicros: spent.costMicros + costMicros, calls: spent.calls + calls }
   return { ...budget, spent: all }
 }
 

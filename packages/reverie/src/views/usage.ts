@@ -132,19 +132,10 @@ export const usagePage = Effect.fnUntraced(function* (tenant: TenantId, question
   const from = question.from === undefined ? hourOf(now) - DAY_HOURS + 1 : hourOf(question.from)
   const end = to === undefined ? undefined : hourOf(to)
   const most = Math.max(1, Math.min(Math.trunc(limit), MAX_ROWS))
-  const meant = {
-    tenant,
-    from,
-    ...defined({ to: end, assistant: assistant as AssistantId | undefined })
-  }
+  const meant = { tenant, from, ...defined({ to: end, assistant: assistant as AssistantId | undefined }) }
   const ledger = yield* Ledger
   const place = after === undefined ? undefined : [placeOf(by, after)]
-  const sums = yield* ledger.usage({
-    ...meant,
-    by: [by],
-    limit: most + 1,
-    ...defined({ after: place })
-  })
+  const sums = yield* ledger.usage({ ...meant, by: [by], limit: most + 1, ...defined({ after: place }) })
   const isWhole = after === undefined && sums.length <= most
   const whole = isWhole
     ? sums.reduce((sum: Used, each) => addUsed(sum, each), NOTHING_USED)

@@ -324,12 +324,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const judged =
     form === undefined || answer === undefined ? undefined : yield* judgedAnswer(session, form, answer, pressed)
   const now = yield* Clock.currentTimeMillis
-  const took = {
-    pressed,
-    judged,
-    server: model.serves?.server,
-    priceOf: yield* pricesNow(session)
-  }
+  const took = { pressed, judged, server: model.serves?.server, priceOf: yield* pricesNow(session) }
   const end =
     "reply" in outcome
       ? inferred(session, job, { ...took, reply: outcome.reply }, shown, now, startedAt)

@@ -137,11 +137,7 @@ const measured = (
   const tokens = { inputTokens: promptTokens(prompt, count), outputTokens: maxOutputTokens }
   return {
     prompt: { ...prompt, maxOutputTokens },
-    amounts: {
-      calls: 1,
-      tokens: tokens.inputTokens + tokens.outputTokens,
-      costMicros: dearest(tokens)
-    }
+    amounts: { calls: 1, tokens: tokens.inputTokens + tokens.outputTokens, costMicros: dearest(tokens) }
   }
 }
 

@@ -130,12 +130,7 @@ export const failedUse = (
     case "unheard":
       return { used: isOutage(error) && !isSilent ? UNSENT : { ...UNSENT, calls: 1 } }
     case "unknown":
-      return {
-        used: charge({
-          inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE),
-          outputTokens: replyTokens
-        })
-      }
+      return { used: charge({ inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens }) }
   }
 }
 

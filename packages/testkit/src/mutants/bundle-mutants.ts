@@ -12,7 +12,7 @@ import { type MemoryDataStore, memoryDataStore } from "../memory-bundles.ts"
 type Verbs = Bundles["Service"]
 type Mistake = (right: DataStore, place: MemoryDataStore) => Partial<Verbs>
 
-/** Sums of use that are told wrongly of an assistant that has moved in. */
+/** Other sums of use, once an assistant has moved in. */
 const mutantOfUsage =
   (change: (sums: ReadonlyArray<UsageSum>) => ReadonlyArray<UsageSum>): FreshLayer<DataStores> =>
   () =>

@@ -1,4 +1,4 @@
-// Usage mutants: ledgers that bill too much, too little, or somebody else.
+// Usage mutants: ledgers that bill too much, too little, or another one.
 
 import type { Ledger, UsageQuery, UsageSum } from "@reverie/ledger"
 import { addUsed, HOUR_MILLIS, NOTHING_USED, type Used, usedFields } from "@reverie/protocol"

@@ -109,49 +109,51 @@ const useSums = (by: By, range: UsageRange, assistant: string | undefined) => {
   return useAnswer("GET /v1/usage", { query }, { everyMillis: EVERY_MILLIS })
 }
 
+/** How far back, and of whom. */
+const Filter = ({ assistant, range }: { readonly assistant: string | undefined; readonly range: UsageRange }) => {
+  const names = Object.keys(usageRanges) as ReadonlyArray<UsageRange>
+  return (
+    <>
+      <nav className="flex gap-1" aria-label="How far back">
+        {names.map((name) => (
+          <Link
+            key={name}
+            to="/usage"
+            search={(before) => ({ ...before, range: name })}
+            className="button button-small"
+            aria-current={name === range ? "true" : undefined}
+            data-range={name}
+          >
+            {many(usageRanges[name] / 24, "day")}
+          </Link>
+        ))}
+      </nav>
+      {assistant === undefined ? null : (
+        <Link
+          to="/usage"
+          search={({ assistant: _, ...before }) => before}
+          className="button button-small"
+          data-clear-filter=""
+        >
+          of <Visible text={assistant} /> · show all
+        </Link>
+      )}
+    </>
+  )
+}
+
 const UsagePage = () => {
   const { assistant, range = "day" } = route.useSearch()
-  const all = [
-    useSums("assistant", range, assistant),
-    useSums("model", range, assistant),
-    useSums("purpose", range, assistant),
-    useSums("hour", range, assistant)
-  ] as const
-  const [first, ...others] = all
-  const names = Object.keys(usageRanges) as ReadonlyArray<UsageRange>
+  const first = useSums("assistant", range, assistant)
+  const models = useSums("model", range, assistant)
+  const purposes = useSums("purpose", range, assistant)
+  const hours = useSums("hour", range, assistant)
   return (
     <Page
       name="usage"
       title="Usage"
-      ready={isReady(...all)}
-      side={
-        <>
-          <nav className="flex gap-1" aria-label="How far back">
-            {names.map((name) => (
-              <Link
-                key={name}
-                to="/usage"
-                search={(before) => ({ ...before, range: name })}
-                className="button button-small"
-                aria-current={name === range ? "true" : undefined}
-                data-range={name}
-              >
-                {many(usageRanges[name] / 24, "day")}
-              </Link>
-            ))}
-          </nav>
-          {assistant === undefined ? null : (
-            <Link
-              to="/usage"
-              search={({ assistant: _, ...before }) => before}
-              className="button button-small"
-              data-clear-filter=""
-            >
-              of <Visible text={assistant} /> · show all
-            </Link>
-          )}
-        </>
-      }
+      ready={isReady(first, models, purposes, hours)}
+      side={<Filter assistant={assistant} range={range} />}
     >
       <Answered of={first} lines={8}>
         {(usage) =>
@@ -163,11 +165,9 @@ const UsagePage = () => {
             <>
               <Totals total={usage.total} />
               <Sums usage={usage} />
-              {others.map((each, index) => (
-                <Answered key={titles[each.data?.by ?? "hour"] + String(index)} of={each}>
-                  {(sums) => <Sums usage={sums} />}
-                </Answered>
-              ))}
+              <Answered of={models}>{(sums) => <Sums usage={sums} />}</Answered>
+              <Answered of={purposes}>{(sums) => <Sums usage={sums} />}</Answered>
+              <Answered of={hours}>{(sums) => <Sums usage={sums} />}</Answered>
             </>
           )
         }

@@ -214,10 +214,7 @@ const filed = (
     ...defined({ timer: timers.length === 0 ? undefined : Math.trunc(Math.min(...timers)) }),
     sends: sends.length,
     letters: letters.length,
-    ...defined({
-      usage: usage.length === 0 ? undefined : usage,
-      records: records.length === 0 ? undefined : records
-    }),
+    ...defined({ usage: usage.length === 0 ? undefined : usage, records: records.length === 0 ? undefined : records }),
     settled: settled.length - letters.length
   }
   return { facts, bodies }

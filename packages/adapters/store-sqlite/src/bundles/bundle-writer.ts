@@ -62,13 +62,7 @@ const livesTo = (database: DatabaseSync) => {
         const entry = part.entry as unknown as Entry
         const settled = settledBy(entry)
         use(key, entry)
-        last = entries.append({
-          assistant: key,
-          no: entry.no,
-          previous: last,
-          settled,
-          body: JSON.stringify(entry)
-        })
+        last = entries.append({ assistant: key, no: entry.no, previous: last, settled, body: JSON.stringify(entry) })
       } else if (part.kind === "record") keep(key, part.of, part.key, JSON.stringify(part.value))
       else if (part.kind === "send") send(JSON.stringify(part.envelope))
       else if (part.kind === "dead-letter") {

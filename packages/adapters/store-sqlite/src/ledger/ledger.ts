@@ -286,15 +286,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
           const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
           if (row === undefined || heldEpoch !== currentEpoch || entry.no !== currentVersion + 1) {
             const expectedVersion = entry.no - 1
-            return Result.fail(
-              new CommitFenced({
-                address,
-                heldEpoch,
-                currentEpoch,
-                expectedVersion,
-                currentVersion
-              })
-            )
+            return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
           }
           const { key } = row
           const seq = append(key, row.last, encoded)
