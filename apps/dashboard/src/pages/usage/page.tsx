@@ -22,6 +22,7 @@ const EVERY_MILLIS = 10_000
 const MINUTE_MILLIS = 60_000
 const ROWS = 500
 
+const nouns = { assistant: "Assistant", model: "Model", purpose: "Purpose", hour: "From" } as const
 const titles = { assistant: "Assistants", model: "Models", purpose: "Purposes", hour: "Hours (UTC)" } as const
 
 const cachedText = ({ cachedTokens, inputTokens }: Use): string =>
@@ -73,7 +74,7 @@ const Sums = ({ usage: { by, items, next } }: { readonly usage: Usage }) => {
       <table className="plain-table" data-usage-by={by}>
         <thead>
           <tr>
-            <th scope="col">{titles[by]}</th>
+            <th scope="col">{nouns[by]}</th>
             {heads.map((title) => (
               <th key={title} scope="col" data-align="end">
                 {title}
@@ -92,7 +93,9 @@ const Sums = ({ usage: { by, items, next } }: { readonly usage: Usage }) => {
               <td data-align="end">{cachedText(row)}</td>
               <td data-align="end">{count(row.outputTokens)}</td>
               <td data-align="end">{count(row.reasoningTokens)}</td>
-              <td data-align="end">{spentText(row)}</td>
+              <td data-align="end" className="whitespace-nowrap">
+                {spentText(row)}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -114,13 +117,12 @@ const Filter = ({ assistant, range }: { readonly assistant: string | undefined; 
   const names = Object.keys(usageRanges) as ReadonlyArray<UsageRange>
   return (
     <>
-      <nav className="flex gap-1" aria-label="How far back">
+      <nav className="segmented" aria-label="How far back">
         {names.map((name) => (
           <Link
             key={name}
             to="/usage"
             search={(before) => ({ ...before, range: name })}
-            className="button button-small"
             aria-current={name === range ? "true" : undefined}
             data-range={name}
           >
