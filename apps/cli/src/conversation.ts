@@ -11,11 +11,11 @@ import { writtenCall } from "./named.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
 import { note, painted, say, sayPart } from "./output.ts"
 import { onOneLine, plain, counted } from "./texts/plain.ts"
-import type { Backend } from "./backend/backend.ts"
+import type { Backend, SubAgentTree } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
 import { contextText } from "./texts/context-text.ts"
 import { dreamsText } from "./texts/memory-text.ts"
-import { assistantTable } from "./texts/report.ts"
+import { assistantTable, useText } from "./texts/report.ts"
 import { createInterface } from "node:readline"
 
 // Slash: what a person may ask of the command line in a chat, besides speaking.
@@ -26,7 +26,7 @@ const SLASH_HELP = `/state              who is doing what
 /compact            tell it to compact its history, and how full its window is
 /dream              start dreaming, and show its last dream
 /undo               undo the newest compaction of its history
-/cost               what it has spent
+/cost               what it and its sub-agents have used
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
 /to ASSISTANT       speak with someone else
@@ -77,11 +77,16 @@ const undo = async (backend: Backend, id: string): Promise<string> => {
 }
 
 const cost = async (backend: Backend, id: string): Promise<string> => {
-  const subAgentTree = await backend.subAgentTree(id)
-  if (subAgentTree === undefined) return `nothing is known of ${id}`
-  const { calls, costMicros, tokens } = subAgentTree.spent
-  return `${counted(calls, "model call")}, ${tokens} tokens, ${(costMicros / 1_000_000).toFixed(4)} in money`
+  const tree = await backend.subAgentTree(id)
+  if (tree === undefined) return `nothing is known of ${id}`
+  const used = async (assistant: string) => useText((await backend.usage({ assistant, from: 0, limit: 1 })).total)
+  const below = namesBelow(tree).map(async (name) => `  ${name}: ${await used(name)}`)
+  return [await used(id), ...(await Promise.all(below))].join("\n")
 }
+
+/** Everybody who was created for a task of it. */
+const namesBelow = ({ subAgents }: Pick<SubAgentTree, "subAgents">): ReadonlyArray<string> =>
+  subAgents.flatMap((each) => [...(each.state === "planned" ? [] : [each.id]), ...namesBelow(each)])
 
 const answers: Readonly<Record<string, (backend: Backend, id: string) => Promise<string>>> = {
   "/state": state,

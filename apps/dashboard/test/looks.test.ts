@@ -27,6 +27,8 @@ const pages = [
   ["live-whole", () => `/a/${api.world.rows[3]?.id ?? ""}?view=whole`],
   ["approvals", () => "/approvals"],
   ["queues", () => "/queues"],
+  ["usage", () => "/usage"],
+  ["usage-of", () => `/usage?range=month&assistant=${api.world.rows[3]?.id ?? ""}`],
   ["system", () => "/system"]
 ] as const
 

@@ -11,7 +11,7 @@ export {
   type ToolOutput,
   type OutageSeen
 } from "./events.ts"
-export { type Bound, flawsOf, isBounded, remaining, used, costOf, roomOfCall, windowOf } from "./budget/account.ts"
+export { type Bound, flawsOf, isBounded, remaining, used, roomOfCall, windowOf } from "./budget/account.ts"
 export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart/chart.ts"
 export { type AssistantContext, mayRepair, type SubAgentStart, patternNow, settingsNow } from "./context.ts"
 export {

@@ -20,7 +20,12 @@ export {
   type OpenSend,
   type OutboxRow,
   type RecordFilter,
-  type Totals
+  type Totals,
+  type UsageDimension,
+  usageDimensions,
+  type UsageKey,
+  type UsageQuery,
+  type UsageSum
 } from "./ledger.ts"
 export {
   type BlockRows,

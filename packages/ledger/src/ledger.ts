@@ -13,9 +13,12 @@
 // I10 Where many assistants are read together (`outbox`, `openSends`, `list`), what cannot be read of one is passed over and
 //     said once: no one else's work stops for it. Where one is read, it is an error that names it.
 // I11 A probe fails where nothing can be written, and leaves nothing behind where it can.
+// I12 What model calls used is what `usageOf` finds in the entries: it is there as soon as their commit returned, once for each of
+//     them, also after a move and when the assistant is retired.
 
 import type {
   Address,
+  AssistantId,
   AssistantState,
   Claim,
   Cursors,
@@ -26,7 +29,8 @@ import type {
   PlacedMessage,
   RecordKind,
   RecordRow,
-  TenantId
+  TenantId,
+  Used
 } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -99,6 +103,32 @@ export interface Totals {
   readonly discarded: number
 }
 
+/** What use is summed by. */
+export const usageDimensions = ["tenant", "assistant", "hour", "model", "purpose"] as const
+export type UsageDimension = (typeof usageDimensions)[number]
+
+export interface UsageQuery {
+  readonly tenant?: TenantId
+  readonly assistant?: AssistantId
+  /** Hours of UTC since the epoch: from this one on, and before that one. */
+  readonly from?: number
+  readonly to?: number
+  /** One sum for each of what these come to; one of everything where there are none. */
+  readonly by: ReadonlyArray<UsageDimension>
+  /** The key of the last sum of the page before. */
+  readonly after?: UsageKey
+  readonly limit: number
+}
+
+/** What a sum is of: a value of each dimension that was asked for, in that order. */
+export type UsageKey = ReadonlyArray<string | number>
+
+export interface UsageSum extends Used {
+  readonly key: UsageKey
+  /** The number of the newest entry in it; of use where it is of one assistant. */
+  readonly lastNo: number
+}
+
 /** A page of the outbox ends with the entry in which it comes to so many characters, so that it fits into memory. */
 export const MAX_PAGE_CHARS = 500_000
 
@@ -166,6 +196,8 @@ export class Ledger extends Context.Service<
     /** Takes a letter off the list of the dead, because someone has seen to it. Needs no claim; durable when it returns. */
     readonly discard: (address: Address, envelope: EnvelopeId) => Effect.Effect<Discarded, LedgerUnavailable>
     readonly totals: Effect.Effect<Totals, LedgerUnavailable>
+    /** Sums of what model calls used, in one order in which `after` goes on. */
+    readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageSum>, LedgerUnavailable>
     /** Writes something and takes it away in one transaction: fails where the store refuses to write, and leaves nothing. */
     readonly probe: Effect.Effect<void, LedgerUnavailable>
   }

@@ -5,6 +5,7 @@
 // T3  A hostile text (a megabyte of one letter) takes time in proportion to its length.
 // T4  In slices a text has the same count, and however long it is, the event loop turns after some milliseconds of it.
 
+import { defined } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
@@ -35,10 +36,14 @@ export const tokensOf = (count: (text: string) => number): Tokens["Service"] => 
 // C2  A model that is not in the tariff costs what `*` does, and nothing without it.
 // C3  What a person is shown of a model that no tariff names is the usual price of it, and else that it has none: a price is
 //     never guessed from that of another model.
+// C4  What a provider had in its cache costs what the price says of it, else the share of all input that it usually does, else
+//     as much as all input: no more is taken off than someone has said.
 
 /** Millionths of the currency for a million tokens. */
 export interface Price {
   readonly inputMicros: number
+  /** Of input that the provider had in its cache. */
+  readonly cachedInputMicros?: number
   readonly outputMicros: number
 }
 
@@ -47,6 +52,8 @@ export type Tariff = Readonly<Record<string, Price>>
 
 interface TokensOfCall {
   readonly inputTokens: number
+  /** Among them. */
+  readonly cachedInputTokens?: number
   readonly outputTokens: number
 }
 
@@ -54,60 +61,61 @@ const MILLION = 1_000_000
 
 const ANY_OTHER = "*"
 
-export const tariffPrice = (tariff: Tariff, model: string): Price | undefined => {
+const tariffPrice = (tariff: Tariff, model: string): Price | undefined => {
   const beginnings = Object.keys(tariff).filter((name) => name !== ANY_OTHER && model.startsWith(name))
   const [longest = ANY_OTHER] = beginnings.toSorted((a, b) => b.length - a.length)
   return Object.hasOwn(tariff, longest) ? tariff[longest] : undefined
 }
 
-export const costBy = (price: Price | undefined, { inputTokens, outputTokens }: TokensOfCall): number =>
-  price === undefined ? 0 : Math.ceil((inputTokens * price.inputMicros + outputTokens * price.outputMicros) / MILLION)
-
-export const costMicrosOf = (tariff: Tariff, model: string, tokens: TokensOfCall): number =>
-  costBy(tariffPrice(tariff, model), tokens)
+const costBy = (price: Price, tokens: TokensOfCall): number => {
+  const { cachedInputTokens = 0, inputTokens, outputTokens } = tokens
+  const { cachedInputMicros = price.inputMicros, inputMicros, outputMicros } = price
+  const input = (inputTokens - cachedInputTokens) * inputMicros + cachedInputTokens * cachedInputMicros
+  return Math.ceil((input + outputTokens * outputMicros) / MILLION)
+}
 
 /** Most that a call may cost, whichever model of the tariff answers it. */
 export const dearestCostMicros = (tariff: Tariff, tokens: TokensOfCall): number =>
   Object.values(tariff).reduce((most, price) => Math.max(most, costBy(price, tokens)), 0)
 
-// Usual: what models of well-known providers cost, as their price lists say, in US dollars; without discounts for what is cached
-// or sent in batches. Names that a provider moves to other models at other prices are left out.
+// Usual: what models of well-known providers cost, as their price lists say, in US dollars; without discounts for what is sent in
+// batches. Names that a provider moves to other models at other prices are left out.
 
-/** Dollars for a million tokens, in and out. */
-const usualDollars: Readonly<Record<string, readonly [input: number, output: number]>> = {
+/** Dollars for a million tokens, in and out, and in out of the provider's cache where that costs less. */
+const usualDollars: Readonly<Record<string, readonly [input: number, output: number, cached?: number]>> = {
   "reverie-offline": [0, 0],
-  "gpt-5.2": [1.75, 14],
-  "gpt-5.1": [1.25, 10],
-  "gpt-5": [1.25, 10],
-  "gpt-5-mini": [0.25, 2],
-  "gpt-5-nano": [0.05, 0.4],
-  "gpt-4.1": [2, 8],
-  "gpt-4.1-mini": [0.4, 1.6],
-  "gpt-4.1-nano": [0.1, 0.4],
-  "gpt-4o": [2.5, 10],
+  "gpt-5.2": [1.75, 14, 0.175],
+  "gpt-5.1": [1.25, 10, 0.125],
+  "gpt-5": [1.25, 10, 0.125],
+  "gpt-5-mini": [0.25, 2, 0.025],
+  "gpt-5-nano": [0.05, 0.4, 0.005],
+  "gpt-4.1": [2, 8, 0.5],
+  "gpt-4.1-mini": [0.4, 1.6, 0.1],
+  "gpt-4.1-nano": [0.1, 0.4, 0.025],
+  "gpt-4o": [2.5, 10, 1.25],
   "gpt-4o-2024-05-13": [5, 15],
-  "gpt-4o-mini": [0.15, 0.6],
-  "o4-mini": [1.1, 4.4],
-  o3: [2, 8],
-  "o3-mini": [1.1, 4.4],
-  "claude-opus-4-6": [5, 25],
-  "claude-opus-4-5": [5, 25],
-  "claude-opus-4-1": [15, 75],
-  "claude-opus-4": [15, 75],
-  "claude-sonnet-4-6": [3, 15],
-  "claude-sonnet-4-5": [3, 15],
-  "claude-sonnet-4": [3, 15],
-  "claude-haiku-4-5": [1, 5],
-  "claude-3-7-sonnet": [3, 15],
-  "claude-3-5-haiku": [0.8, 4],
-  "gemini-2.5-pro": [1.25, 10],
-  "gemini-2.5-flash": [0.3, 2.5],
-  "gemini-2.5-flash-lite": [0.1, 0.4],
+  "gpt-4o-mini": [0.15, 0.6, 0.075],
+  "o4-mini": [1.1, 4.4, 0.275],
+  o3: [2, 8, 0.5],
+  "o3-mini": [1.1, 4.4, 0.55],
+  "claude-opus-4-6": [5, 25, 0.5],
+  "claude-opus-4-5": [5, 25, 0.5],
+  "claude-opus-4-1": [15, 75, 1.5],
+  "claude-opus-4": [15, 75, 1.5],
+  "claude-sonnet-4-6": [3, 15, 0.3],
+  "claude-sonnet-4-5": [3, 15, 0.3],
+  "claude-sonnet-4": [3, 15, 0.3],
+  "claude-haiku-4-5": [1, 5, 0.1],
+  "claude-3-7-sonnet": [3, 15, 0.3],
+  "claude-3-5-haiku": [0.8, 4, 0.08],
+  "gemini-2.5-pro": [1.25, 10, 0.125],
+  "gemini-2.5-flash": [0.3, 2.5, 0.03],
+  "gemini-2.5-flash-lite": [0.1, 0.4, 0.01],
   "mistral-medium-2508": [0.4, 2],
   "codestral-2508": [0.3, 0.9],
-  "grok-4": [3, 15],
-  "grok-3": [3, 15],
-  "grok-3-mini": [0.3, 0.5],
+  "grok-4": [3, 15, 0.75],
+  "grok-3": [3, 15, 0.75],
+  "grok-3-mini": [0.3, 0.5, 0.075],
   "llama-3.3-70b-versatile": [0.59, 0.79],
   "llama-3.1-8b-instant": [0.05, 0.08]
 }
@@ -125,11 +133,35 @@ const usualPrice = (model: string): Price | undefined => {
   const own = plainName(model)
   const found = Object.keys(usualDollars).filter((name) => own.startsWith(name) && dated.test(own.slice(name.length)))
   const [longest = ""] = found.toSorted((a, b) => b.length - a.length)
-  const [input, output] = usualDollars[longest] ?? []
+  const [input, output, cached] = usualDollars[longest] ?? []
   if (input === undefined || output === undefined) return undefined
-  return { inputMicros: Math.round(input * MILLION), outputMicros: Math.round(output * MILLION) }
+  const micros = (dollars: number) => Math.round(dollars * MILLION)
+  const less = cached === undefined ? undefined : micros(cached)
+  return { inputMicros: micros(input), ...defined({ cachedInputMicros: less }), outputMicros: micros(output) }
+}
+
+/** A price that says nothing of what is cached: that costs the share of the input that it usually does. */
+const withCached = (price: Price, model: string): Price => {
+  if (price.cachedInputMicros !== undefined) return price
+  const { cachedInputMicros, inputMicros = 0 } = usualPrice(model) ?? {}
+  const share = cachedInputMicros === undefined ? 1 : cachedInputMicros / inputMicros
+  return { ...price, cachedInputMicros: Math.ceil(price.inputMicros * share) }
 }
 
 /** What a model costs: by the tariff, else usually; `unpriced` where neither says. */
 export const priceOfModel = (model: string, tariff: Tariff = {}): Price | "unpriced" =>
   tariffPrice(tariff, model) ?? usualPrice(model) ?? "unpriced"
+
+/**
+ * What a call has cost: by the tariff of the fleet, else by the prices of its assistant, else as usual; undefined where none of
+ * them names the model.
+ */
+export const chargeOf = (
+  tariff: Tariff,
+  own: Price | undefined,
+  model: string,
+  tokens: TokensOfCall
+): number | undefined => {
+  const price = tariffPrice(tariff, model) ?? own ?? usualPrice(model)
+  return price === undefined ? undefined : costBy(withCached(price, model), tokens)
+}

@@ -214,7 +214,7 @@ export interface TenantTerms extends TenantLimits {
 export interface Terms {
   /** By the id of the tenant. One that is not named is not limited. */
   readonly tenants?: Readonly<Record<string, TenantTerms>>
-  /** What models cost, by the beginning of their names; `*` for any other. What is not named costs nothing. */
+  /** What models cost, by the beginning of their names; `*` for any other. What is not named costs what it usually does. */
   readonly prices?: Tariff
 }
 
@@ -231,7 +231,7 @@ const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
 
 const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
-const priceShape: Shape = { inputMicros: any, outputMicros: any }
+const priceShape: Shape = { inputMicros: any, cachedInputMicros: any, outputMicros: any }
 
 /** What is wrong with terms, in words that follow on a colon; undefined when nothing is. */
 export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | undefined => {
@@ -245,9 +245,12 @@ export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | unde
     if (terms.weight === 0) return `the weight of the tenant "${tenant}" must be at least 1`
   }
   for (const [model, price] of Object.entries(prices)) {
-    const { inputMicros, outputMicros } = price
+    const { cachedInputMicros = 0, inputMicros, outputMicros } = price
     const strange = flawOfShape(`the price of "${model}"`, price, priceShape)
     if (strange !== undefined) return strange
+    if (!isAmount(cachedInputMicros)) {
+      return `the price of "${model}" needs a whole number of at least 0 as cachedInputMicros, or none`
+    }
     if (!isAmount(inputMicros) || !isAmount(outputMicros)) {
       return `the price of "${model}" needs whole numbers of at least 0, inputMicros and outputMicros`
     }

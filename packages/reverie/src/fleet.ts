@@ -63,6 +63,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   readonly #release: (() => Promise<void>) | undefined
   readonly #isExact: boolean
   readonly #post: Post = (...sent) => this.post(...sent)
+  readonly #run = <A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> => this.#opened.openFleet.run(effect)
+  /** What model calls have used, by assistant, hour, model or purpose; of one assistant, or of all of this tenant. */
+  readonly usage: FleetReadings["usage"] = (question) => this.#read.usage(question)
 
   private constructor(opened: Opened, tenant: TenantId, release?: () => Promise<void>, isExact = false) {
     this.#opened = opened
@@ -390,10 +393,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   #order(to: string, event: Event, options: OrderOptions): Promise<Receipt> {
     return this.post(to, event, { from: "person", ...options })
-  }
-
-  #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
-    return this.#opened.openFleet.run(effect)
   }
 }
 

@@ -198,7 +198,7 @@ export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
 export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
-export type { LastError, UsageView } from "./views/usage.ts"
+export type { LastError, UsageGroup, UsagePage, UsageQuestion, UsageRow, UsageView } from "./views/usage.ts"
 export type {
   ContextQuestion,
   FleetHistory,

@@ -124,7 +124,7 @@ describe("what a user defines", () => {
           assistants: [desk],
           prices: { "*": { inputMicros: 1, outputMicros: 1, cacheMicros: 1 } as never }
         }),
-      'fleet: the price of "*" has no "cacheMicros"; there are inputMicros, outputMicros'
+      'fleet: the price of "*" has no "cacheMicros"; there are inputMicros, cachedInputMicros, outputMicros'
     ],
     [
       "a limit of a tenant",

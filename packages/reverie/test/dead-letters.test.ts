@@ -119,25 +119,24 @@ describe("use", () => {
       assistant: { prices: { inputMicros: 1_000_000, outputMicros: 1_000_000 } }
     })
     for (let n = 0; n < 3; n++) await fleet.answer("desk", `Hello ${n}.`)
+    const used = { inputTokens: 300, cachedTokens: 0, outputTokens: 30, reasoningTokens: 0, unpricedCalls: 0 }
     assert.deepStrictEqual(await fleet.history.usage("desk", 0), {
+      ...used,
       tokens: 330,
       costMicros: 330,
-      calls: 3,
-      isWhole: true
+      calls: 3
     })
     const end = (await fleet.history.ticks("desk")).ticks[0]?.endedAt ?? 0
-    assert.deepStrictEqual(await fleet.history.usage("desk", end + 1), {
+    const nothing = {
+      ...used,
+      inputTokens: 0,
+      outputTokens: 0,
       tokens: 0,
       costMicros: 0,
-      calls: 0,
-      isWhole: true
-    })
-    assert.deepStrictEqual(await fleet.history.usage("nobody", 0), {
-      tokens: 0,
-      costMicros: 0,
-      calls: 0,
-      isWhole: true
-    })
+      calls: 0
+    }
+    assert.deepStrictEqual(await fleet.history.usage("desk", end + 3_600_000), nothing)
+    assert.deepStrictEqual(await fleet.history.usage("nobody", 0), nothing)
   })
 })
 

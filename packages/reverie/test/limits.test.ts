@@ -57,7 +57,8 @@ describe("limits of a tenant", () => {
       [{ tenants: { a: { tokensPerDay: 1.5 } } }, /tokensPerDay/],
       [{ tenants: { a: { weight: 0 } } }, /weight of the tenant "a" must be at least 1/],
       [{ tenants: { a: { callsPerHour: 1 } as object } }, /unknown limit "callsPerHour"/],
-      [{ prices: { "*": { inputMicros: 1, outputMicros: Number.NaN } } }, /the price of "\*" needs whole numbers/]
+      [{ prices: { "*": { inputMicros: 1, outputMicros: Number.NaN } } }, /the price of "\*" needs whole numbers/],
+      [{ prices: { "*": { inputMicros: 1, cachedInputMicros: -1, outputMicros: 1 } } }, /as cachedInputMicros, or none/]
     ] as const
     for (const [terms, says] of wrong) {
       assert.throws(() => defineFleet({ assistants, ...terms }), says)

@@ -63,8 +63,8 @@ describe("what a call has cost", () => {
     assert.deepStrictEqual(await callBy("gpt-5-mini", { prices: { "gpt-5": prices } }), {
       costMicros: 3_000
     })
-    const dearer = { inputMicros: 7_000_000, outputMicros: 0 }
-    assert.deepStrictEqual(await callBy("gpt-5-mini", { assistant: { prices: dearer } }), {
+    const own = { inputMicros: 7_000_000, outputMicros: 0 }
+    assert.deepStrictEqual(await callBy("gpt-5-mini", { assistant: { prices: own } }), {
       costMicros: 7_000
     })
     assert.deepStrictEqual(await callBy("mine", { prices: { "*": prices } }), {

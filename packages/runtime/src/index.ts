@@ -2,16 +2,9 @@ export { sleepTimerIn } from "./commit/turn.ts"
 export { creationOf } from "./session/session.ts"
 export { FleetDirectory } from "./session/directory.ts"
 export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts"
-export {
-  type Definition,
-  type DefinitionModels,
-  Definitions,
-  type MemoryRequest,
-  type Purpose,
-  purposes
-} from "./session/definition.ts"
+export { type Definition, type DefinitionModels, Definitions, type MemoryRequest } from "./session/definition.ts"
 export { feedLayer, lookedFor } from "./commit/feed.ts"
-export { type FaultPoint, faultPoints, Faults } from "./jobs/job-end.ts"
+export { type FaultPoint, faultPoints, Faults, Limits } from "./jobs/job-end.ts"
 export {
   inTurns,
   openTurnLine,
@@ -22,7 +15,6 @@ export {
 } from "./worker/worker.ts"
 export { arrive } from "./intake/inbox.ts"
 export { type HostFailure, HostFailures, isLasting, type StoreFailure } from "./worker/host-failure.ts"
-export { Limits } from "./jobs/jobs.ts"
 export { NoticeHub } from "./commit/replies.ts"
 export { readCompactions, readHistoryNow, readPast } from "./prompt/past.ts"
 export { orderCall, subAgentId } from "./sub-agents/assignments.ts"

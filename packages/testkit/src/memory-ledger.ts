@@ -7,18 +7,24 @@ import {
   type Discarded,
   type Ledger,
   MAX_PAGE_CHARS,
-  type OutboxRow
+  type OutboxRow,
+  type UsageKey,
+  type UsageQuery,
+  type UsageSum
 } from "@reverie/ledger"
 import {
   type Address,
   addressKey,
+  addUsed,
   type Cause,
   type Cursors,
   type EnvelopeId,
   isBefore,
   type MessagePlace,
+  NOTHING_USED,
   type PlacedMessage,
-  type RecordRow
+  type RecordRow,
+  usageOf
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -94,6 +100,44 @@ const pageOf = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<OutboxRow> => {
     return characters >= MAX_PAGE_CHARS
   })
   return end === -1 ? rows : rows.slice(0, end + 1)
+}
+
+const compareKeys = (a: UsageKey, b: UsageKey): number => {
+  for (const [index, one] of a.entries()) {
+    const other = b[index] ?? ""
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return 0
+}
+
+/** Found in the entries each time: what a store keeps has to come to the same. */
+const sumsOf = (disk: MemoryDisk, { after, assistant, by, from = 0, limit, tenant, to = Infinity }: UsageQuery) => {
+  const sums = new Map<string, UsageSum>()
+  const add = (sum: UsageSum) => {
+    const name = JSON.stringify(sum.key)
+    const before = sums.get(name) ?? { ...NOTHING_USED, lastNo: 0 }
+    sums.set(name, { ...addUsed(before, sum), key: sum.key, lastNo: Math.max(before.lastNo, sum.lastNo) })
+  }
+  if (by.length === 0) add({ ...NOTHING_USED, key: [], lastNo: 0 })
+  for (const { address, entries } of disk.residents.values()) {
+    if ((tenant ?? address.tenant) !== address.tenant || (assistant ?? address.assistant) !== address.assistant)
+      continue
+    for (const { entry } of entries) {
+      for (const row of usageOf(entry)) {
+        if (row.hour < from || row.hour >= to) continue
+        add({
+          ...row,
+          key: by.map((dimension) => ({ ...row, ...address })[dimension]),
+          lastNo: entry.no
+        })
+      }
+    }
+  }
+  return [...sums.values()]
+    .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
+    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .slice(0, Math.max(0, limit))
+    .map(({ key, lastNo, ...used }): UsageSum => ({ ...addUsed(NOTHING_USED, used), key, lastNo }))
 }
 
 type Writing = "create" | "commit" | "discard" | "probe" | "settleSends"
@@ -184,6 +228,7 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
       )
       return copy((newestFirst ? letters.toReversed() : letters).slice(0, limit))
     }),
+  usage: (query) => Effect.sync(() => sumsOf(disk, query)),
   totals: Effect.sync(() => ({
     accepted: disk.accepted,
     settled: disk.settled,

@@ -63,6 +63,8 @@ export type BlockSummary = typeof BlockSchema.Type
 export type ContextReport = ContextView
 export type Entry = LedgerEntry
 export type SubAgentTree = SubAgentNode
+type UsageQuery = Parameters<Contract["assistants"]["usage"]>[0]["query"]
+export type UsageSums = Awaited<ReturnType<Backend["usage"]>>
 
 type Contract = Effect.Success<
   ReturnType<typeof HttpApiClient.make<"reverie", (typeof Api)["groups"][keyof (typeof Api)["groups"]]>>
@@ -85,6 +87,9 @@ export class Backend implements AsyncDisposable {
   readonly assistants = <A, E>(call: (api: Contract["assistants"]) => Effect.Effect<A, E>) =>
     this.#ask("assistants", call)
   readonly prompts = <A, E>(call: (api: Contract["prompts"]) => Effect.Effect<A, E>) => this.#ask("prompts", call)
+  readonly verify = (id: string) => this.#ask("replay", (api) => api.verify({ params: { id } }))
+  /** Sums of what model calls used. */
+  readonly usage = (query: UsageQuery) => this.#ask("assistants", (api) => api.usage({ query }))
 
   constructor(transport: Transport) {
     this.#transport = transport
@@ -308,10 +313,6 @@ export class Backend implements AsyncDisposable {
     const query = { limit: Math.min(limit, PAGE), ...defined({ from, to, untilState }) }
     const { items, next } = await this.#ask("replay", (api) => api.frames({ params: { id }, query }))
     return { items, next: next === null ? null : String(next) }
-  }
-
-  verify(id: string) {
-    return this.#ask("replay", (api) => api.verify({ params: { id } }))
   }
 
   fork(id: string, payload: ForkRequest) {

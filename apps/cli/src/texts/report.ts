@@ -4,9 +4,9 @@
 // R2  accepted + relayed = committed + deadLetters, once nothing of an earlier run was left and nothing waits.
 
 import type { AssistantView, Fleet, Notice, Played, Totals } from "reverie"
-import type { ListedView } from "../backend/backend.ts"
+import type { ListedView, UsageSums } from "../backend/backend.ts"
 import { painted } from "../output.ts"
-import { counted, table } from "./plain.ts"
+import { counted, onOneLine, table } from "./plain.ts"
 import { outageLines, stateText } from "../running/away.ts"
 
 export interface Report {
@@ -144,4 +144,35 @@ export const reportText = (report: Report): string => {
     ...(more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : [])
   ]
   return lines.join("\n")
+}
+
+// Use: what model calls took, in words and in a table.
+// Z1  A call whose price no one knows is unpriced, and never free.
+
+type Use = UsageSums["total"]
+
+const MICROS = 1_000_000
+
+const moneyText = ({ calls, costMicros, unpricedCalls }: Use): string => {
+  const money = (costMicros / MICROS).toFixed(4)
+  if (unpricedCalls === 0) return money
+  return unpricedCalls >= calls ? "unpriced" : `${money} and ${counted(unpricedCalls, "unpriced call")}`
+}
+
+export const useText = (use: Use): string => {
+  const { cachedTokens, calls, tokens, unpricedCalls } = use
+  const cached = cachedTokens === 0 ? "" : ` (${cachedTokens} of them cached)`
+  const cost = unpricedCalls >= calls && calls > 0 ? "unpriced" : `cost ${moneyText(use)}`
+  return `${counted(calls, "model call")}, ${tokens} tokens${cached}, ${cost}`
+}
+
+/** Some rows of sums, and below them the sum of all. */
+export const useTable = ({ by, items, total }: Omit<UsageSums, "from" | "to" | "next">): string => {
+  const row = (key: string, use: Use) => [
+    onOneLine(key, 60),
+    ...[use.calls, use.inputTokens, use.cachedTokens, use.outputTokens, use.reasoningTokens].map(String),
+    moneyText(use)
+  ]
+  const rows = items.map(({ key, ...use }) => row(by === "hour" ? key.slice(0, 16).replace("T", " ") : key, use))
+  return table([[by, "calls", "input", "cached", "output", "reasoning", "cost"], ...rows, row("all", total)])
 }

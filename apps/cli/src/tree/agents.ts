@@ -5,7 +5,7 @@ import { type Command, Option } from "commander"
 import type { Order } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
-import { seconds, whole } from "./options.ts"
+import { moment, seconds, usageGroups, whole } from "./options.ts"
 
 const addReadings = (agents: Command, trunk: Trunk): void => {
   const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
@@ -117,6 +117,29 @@ const addDecisions = (agents: Command, trunk: Trunk): void => {
   }
 }
 
+/** What model calls took is a matter of the whole fleet. */
+const addUsage = (root: Command, trunk: Trunk): void => {
+  const usage = leaf(root, "usage [id]", {
+    kind: "list",
+    says: "show what model calls took, and what that cost: of one assistant, or of all",
+    example: "usage desk --by model --since 7d"
+  })
+    .addOption(
+      new Option(
+        "--by <what>",
+        "a row for each; purposes of one assistant, and assistants of all, when not said"
+      ).choices([...usageGroups])
+    )
+    .addOption(
+      new Option("--since <moment>", "a date, or how long ago, like 24h or 30d; 24 hours when not said").argParser(
+        moment
+      )
+    )
+  does(usage, trunk, async (options, id) =>
+    (await import("../commands/agents/agents.ts")).usage(id, options, trunk.stop)
+  )
+}
+
 export const addAgents = (root: Command, trunk: Trunk): void => {
   const agents = branch(root, "agents", "look at assistants, or give them orders")
   addReadings(agents, trunk)
@@ -142,4 +165,5 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
   addSimple(agents, trunk)
   addDecisions(agents, trunk)
   addMovingOf(agents, "agents ", trunk)
+  addUsage(root, trunk)
 }

@@ -12,6 +12,19 @@ export const seconds = (text: string): number => {
   return value
 }
 
+/** By what use can be summed; a request that asks otherwise is refused. */
+export const usageGroups = ["assistant", "hour", "model", "purpose"] as const
+
+const UNIT_MILLIS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 }
+
+/** A moment: a date, or how long ago. */
+export const moment = (text: string): number => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([hd])$/.exec(text.trim()) ?? []
+  const millis = unit === "" ? Date.parse(text) : Date.now() - Number(count) * (UNIT_MILLIS[unit] ?? 0)
+  if (!(millis >= 0)) throw new InvalidArgumentError("It must be a date, or how long ago, like 24h or 30d.")
+  return millis
+}
+
 export const whole = (text: string): number => {
   const value = Number(text)
   if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0) {

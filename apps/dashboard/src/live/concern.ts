@@ -13,11 +13,8 @@ const ticks: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/ticks/:tick",
   "GET /v1/assistants/:id/messages"
 ]
-const contexts: ReadonlyArray<Reading> = [
-  "GET /v1/assistants/:id/context",
-  "GET /v1/assistants/:id/contexts",
-  "GET /v1/assistants/:id/usage"
-]
+const contexts: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/context", "GET /v1/assistants/:id/contexts"]
+const usage: ReadonlyArray<Reading> = ["GET /v1/usage"]
 const memory: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/memory",
   "GET /v1/assistants/:id/memory/facts",
@@ -32,11 +29,11 @@ const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
   created: [...inspect, ...subAgentTree],
   "state-changed": [...inspect, ...subAgentTree, ...reminders],
   "tick-started": [...inspect, ...mail, ...ticks],
-  "model-replied": [...inspect, ...ticks, ...contexts],
+  "model-replied": [...inspect, ...ticks, ...contexts, ...usage],
   "model-failed": [...inspect, ...ticks],
   "tool-finished": [...inspect, ...ticks, ...memory],
   "step-skipped": [...ticks, ...night],
-  "step-finished": [...ticks, ...memory, ...night, ...subAgentTree],
+  "step-finished": [...ticks, ...memory, ...night, ...subAgentTree, ...usage],
   "approval-asked": [...inspect, "GET /v1/approvals"],
   "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...subAgentTree, "GET /v1/approvals"],
   "envelope-settled": [...mail, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],

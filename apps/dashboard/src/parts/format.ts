@@ -31,6 +31,17 @@ export const costText = (calls: ReadonlyArray<{ readonly costMicros?: number; re
   return calls.some(({ unpriced }) => unpriced === true) ? "unpriced" : ""
 }
 
+/** The same of sums: what is unpriced is said beside what has a price. */
+export const spentText = (sum: {
+  readonly calls: number
+  readonly costMicros: number
+  readonly unpricedCalls: number
+}): string => {
+  const { calls, costMicros, unpricedCalls } = sum
+  if (unpricedCalls === 0) return money(costMicros)
+  return unpricedCalls >= calls ? "unpriced" : `${money(costMicros)} + ${count(unpricedCalls)} unpriced`
+}
+
 export const percent = (share: number): string => `${Math.round(share * 100)}%`
 
 /** `1 assistant`, `2 assistants`. */

@@ -5,6 +5,7 @@ export const fleetPages = [
   { page: "fleet", title: "Fleet", to: "/", key: "f" },
   { page: "approvals", title: "Approvals", to: "/approvals", key: "a" },
   { page: "queues", title: "Queues", to: "/queues", key: "q" },
+  { page: "usage", title: "Usage", to: "/usage", key: "u" },
   { page: "system", title: "System", to: "/system", key: "s" }
 ] as const
 

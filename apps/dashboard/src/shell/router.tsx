@@ -16,6 +16,7 @@ import { systemSearch } from "../pages/system/search.ts"
 import { timelineSearch } from "../pages/timeline/search.ts"
 import { Assistant } from "./assistant.tsx"
 import { Layout } from "./layout.tsx"
+import { usageSearch } from "./search.ts"
 import { Broken, NoSuchPage } from "./wrong.tsx"
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NoSuchPage, errorComponent: Broken })
@@ -30,6 +31,9 @@ const approvals = createRoute({ ...ofFleet("/approvals"), validateSearch: approv
 )
 const queues = createRoute({ ...ofFleet("/queues"), validateSearch: queuesSearch }).lazy(() =>
   import("../pages/queues/page.tsx").then(({ page }) => page)
+)
+const usage = createRoute({ ...ofFleet("/usage"), validateSearch: usageSearch }).lazy(() =>
+  import("../pages/usage/page.tsx").then(({ page }) => page)
 )
 const system = createRoute({ ...ofFleet("/system"), validateSearch: systemSearch }).lazy(() =>
   import("../pages/system/page.tsx").then(({ page }) => page)
@@ -69,6 +73,7 @@ export const router = createRouter({
     fleet,
     approvals,
     queues,
+    usage,
     system,
     assistant.addChildren([live, context, timeline, memory, compactions, dreams, subAgentTree, replay])
   ]),

@@ -92,7 +92,7 @@ export const makeRows = (total: number, now: number): Array<Row> => {
       waiting,
       ...(waiting === 0 ? {} : { oldestWaitingAt: now - below(900_000) }),
       ...(state === "retired" ? {} : { contextShare: Math.min(0.98, next() ** 1.6) }),
-      day: { tokens: spent * 9, costMicros: spent * 31, calls: below(300) },
+      day: { tokens: spent * 9, costMicros: spent * 31, calls: below(300), unpricedCalls: 0 },
       ...(n % 3 === 0 ? { left: { tokens: below(900_000), costMicros: below(5_000_000), calls: null } } : {}),
       approvals: state === "awake.awaitingApproval" ? 1 : 0,
       ...(state === "halted" || n % 97 === 5

@@ -114,6 +114,7 @@ const walks = [
   ["subagents", "/a/walker/subagents"],
   ["approvals", "/approvals"],
   ["queues", "/queues"],
+  ["usage", "/usage"],
   ["replay", "/a/walker/replay"],
   ["system", "/system"]
 ] as const

@@ -18,12 +18,15 @@ import {
   next,
   ofAssistant,
   Receipt,
+  Spent,
   Switch,
   Text,
   Totals,
+  UsageSum,
   WholeFromQuery
 } from "./words.ts"
 
+export const usageGroups = ["assistant", "hour", "model", "purpose"] as const
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
 
 /** The wait for a model whose server is away; it ends by itself. */
@@ -66,8 +69,8 @@ export const AssistantRow = Schema.Struct({
   oldestWaitingAt: Schema.optionalKey(Schema.Finite),
   /** How full its context window was with the last model call, 0 to 1. */
   contextShare: Schema.optionalKey(Schema.Finite),
-  /** What the last 24 hours took, since this process began to watch. */
-  day: Amount,
+  /** What it used in the last 24 hours. */
+  day: Spent,
   /** What it may still spend, where a budget bounds it. */
   left: Schema.optionalKey(Bound),
   approvals: Schema.Int,
@@ -240,11 +243,31 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     }),
     error: failures
   }),
-  /** Tokens, money and calls since a moment. */
-  HttpApiEndpoint.get("usage", "/v1/assistants/:id/usage", {
-    params: ofAssistant,
-    query: { since: WholeFromQuery },
-    success: Amount,
+  /**
+   * What model calls used, by assistant, hour, model or purpose (answer, assess, dream, profile, compact), as the ledger has
+   * summed it with each commit: of all assistants, the retired too, or of one. Hours are those of UTC.
+   */
+  HttpApiEndpoint.get("usage", "/v1/usage", {
+    query: {
+      /** From the hour of this moment on; the last 24 hours when left out. */
+      from: Schema.optionalKey(WholeFromQuery),
+      /** Before the hour of this moment. */
+      to: Schema.optionalKey(WholeFromQuery),
+      by: Schema.optionalKey(Schema.Literals(usageGroups)),
+      assistant: Schema.optionalKey(Id),
+      limit,
+      cursor
+    },
+    success: Schema.Struct({
+      from: Schema.Finite,
+      to: Schema.NullOr(Schema.Finite),
+      by: Schema.Literals(usageGroups),
+      /** In the order of their keys; that of an hour is its beginning. */
+      items: Schema.Array(Schema.Struct({ key: Schema.String, ...UsageSum.fields })),
+      /** Of all pages. */
+      total: UsageSum,
+      next
+    }),
     error: failures
   })
 ) {}

@@ -34,6 +34,16 @@ export const page = <Item extends Schema.Top>(item: Item) => Schema.Struct({ ite
 export const Receipt = Schema.Struct({ outcome: Schema.Literals(["accepted", "duplicate"]), envelope: Schema.String })
 
 export const Amount = Schema.Struct({ tokens: Schema.Finite, costMicros: Schema.Finite, calls: Schema.Finite })
+/** Where calls are unpriced, their cost is not in `costMicros`: no one knows it. */
+export const Spent = Schema.Struct({ ...Amount.fields, unpricedCalls: Schema.Finite })
+/** The cached are among the input, those of reasoning among the output; `tokens` is both. */
+export const UsageSum = Schema.Struct({
+  ...Spent.fields,
+  inputTokens: Schema.Finite,
+  cachedTokens: Schema.Finite,
+  outputTokens: Schema.Finite,
+  reasoningTokens: Schema.Finite
+})
 export const Totals = Schema.Struct({
   accepted: Schema.Finite,
   settled: Schema.Finite,
@@ -51,6 +61,7 @@ export const Usage = Schema.Struct({
   inputTokens: Schema.Finite,
   outputTokens: Schema.Finite,
   cachedInputTokens: Schema.optionalKey(Schema.Finite),
+  reasoningTokens: Schema.optionalKey(Schema.Finite),
   source: Schema.Literals(["provider", "counted"])
 })
 export const ofAssistant = { id: Id }

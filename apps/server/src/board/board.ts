@@ -9,7 +9,7 @@ import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
-import { lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
+import { Day, lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
 const PAGE = 500
 /** Shown rows that were read within it are not read again. */
@@ -35,7 +35,7 @@ export interface Work {
   readonly delayed: number
 }
 
-type Reading = Pick<FleetReadings, "list" | "inspect" | "tenant"> & {
+type Reading = Pick<FleetReadings, "list" | "inspect" | "tenant" | "usage"> & {
   readonly history: Pick<FleetReadings["history"], "entries">
 }
 
@@ -50,6 +50,7 @@ export class Board {
   readonly #rows = new Map<string, Row>()
   /** Told by entries since they were read. */
   readonly #changed = new Set<string>()
+  readonly #day: Day
   #isBuilt = false
   #early: Array<OutboxRow> = []
   #sweptTo: string | undefined
@@ -57,6 +58,7 @@ export class Board {
 
   constructor(fleet: Reading) {
     this.#fleet = fleet
+    this.#day = new Day((question) => fleet.usage(question))
   }
 
   get size(): number {
@@ -98,10 +100,12 @@ export class Board {
 
   async list(question: Question, now: number): Promise<Listed> {
     await this.#readChanged(now)
+    const dayOf = await this.#day.read(now)
     const choice = new Choice(question, now)
     const counting = new Counting(now)
     const outages = new Outages()
     for (const row of this.#rows.values()) {
+      row.day = dayOf(row.id)
       choice.take(row)
       counting.take(row)
       outages.take(row)
@@ -110,7 +114,7 @@ export class Board {
     await Promise.all(rows.map((row) => this.#freshen(row, now)))
     // Anyone who asked need not wait for it, nor hear when it fails: the next list goes on with it.
     this.#sweep(now).catch(() => {})
-    return { items: rows.map((row) => shownOf(row, now)), next, matched, counts: counting.counts, outages: outages.all }
+    return { items: rows.map(shownOf), next, matched, counts: counting.counts, outages: outages.all }
   }
 
   /** The servers of models that are away. */
@@ -157,12 +161,14 @@ export class Board {
     if (record === undefined) return undefined
     const row = this.#read(record, now)
     await this.#freshen(row, now)
-    return shownOf(row, now)
+    row.day = (await this.#day.read(now))(id)
+    return shownOf(row)
   }
 
   #tellOne(told: OutboxRow): void {
     const id = told.address.assistant
     const row = this.#rows.get(id)
+    if (told.entry.step?.spent !== undefined) this.#day.touch()
     // An assistant that was created since is read with the next list, and what was told of it with it.
     if (row === undefined || tellRow(row, told)) this.#changed.add(id)
   }

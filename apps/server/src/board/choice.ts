@@ -42,12 +42,8 @@ const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
   since: ({ since }) => since,
   waiting: ({ waiting }) => waiting,
   context: ({ contextShare = -1 }) => contextShare,
-  cost: ({ day }, now) => {
-    if (day.isEmpty) return 0
-    const { costMicros, tokens } = day.sum(now)
-    // Where nothing has a price, tokens tell who took most.
-    return costMicros * 1e6 + tokens / 1e6
-  },
+  // Where nothing has a price, tokens tell who took most.
+  cost: ({ day: { costMicros, tokens } }) => costMicros * 1e6 + tokens / 1e6,
   ticks: ({ ticks }) => ticks,
   errors: ({ lastError }) => lastError?.at ?? 0
 }

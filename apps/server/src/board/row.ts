@@ -11,6 +11,7 @@ import {
   type AssistantRecord,
   type BudgetView,
   contextReportOf,
+  type FleetReadings,
   isTagged,
   modeOf,
   type OutboxRow,
@@ -18,50 +19,82 @@ import {
 } from "reverie"
 import type { AssistantRow } from "../api/index.ts"
 
-// Day: what the last 24 hours took.
-// Y1  What is older than a day is forgotten, an hour at a time; memory is bounded by the hours of a day.
+// Day: what the last 24 hours took of each assistant, as the ledger has summed it.
+// Y1  Hours that are over are read once an hour, the others with each question after an entry that used something: a list costs
+//     what was used lately, and no restart changes a sum.
 
 const HOUR_MILLIS = 3_600_000
 const HOURS = 24
-const FIELDS = 4
+/** Entries of the hour before are written a little late. */
+const OPEN_HOURS = 2
+const PAGE = 100_000
+
+type Spent = AssistantRow["day"]
+type Sums = ReadonlyMap<string, Spent>
+type Usage = FleetReadings["usage"]
+
+const NOTHING_SPENT: Spent = { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
+
+const together = (a: Spent, b: Spent): Spent => ({
+  tokens: a.tokens + b.tokens,
+  costMicros: a.costMicros + b.costMicros,
+  calls: a.calls + b.calls,
+  unpricedCalls: a.unpricedCalls + b.unpricedCalls
+})
 
 export class Day {
-  /** Hour, tokens, cost, calls; one after the other. No one who does nothing has one. */
-  #hours: Array<number> | undefined
+  readonly #usage: Usage
+  #hour = -1
+  #over: Sums = new Map()
+  #open: Sums = new Map()
+  #isKnown = false
+  #reading: Promise<void> = Promise.resolve()
 
-  add(at: number, tokens: number, costMicros: number, calls: number): void {
-    const hour = Math.floor(at / HOUR_MILLIS)
-    this.#hours ??= []
-    const hours = this.#hours
-    let index = hours.length - FIELDS
-    while (index >= 0 && hours[index] !== hour) index -= FIELDS
-    if (index < 0) {
-      index = hours.push(hour, 0, 0, 0) - FIELDS
-      if (hours.length > (HOURS + 1) * FIELDS) {
-        hours.splice(0, FIELDS)
-        index -= FIELDS
-      }
-    }
-    hours[index + 1] = (hours[index + 1] ?? 0) + tokens
-    hours[index + 2] = (hours[index + 2] ?? 0) + costMicros
-    hours[index + 3] = (hours[index + 3] ?? 0) + calls
+  constructor(usage: Usage) {
+    this.#usage = usage
   }
 
-  get isEmpty(): boolean {
-    return this.#hours === undefined
+  /** Something was used since. */
+  touch(): void {
+    this.#isKnown = false
   }
 
-  sum(now: number): AssistantRow["day"] {
-    const sum = { tokens: 0, costMicros: 0, calls: 0 }
-    const first = Math.floor(now / HOUR_MILLIS) - HOURS
-    const hours = this.#hours ?? []
-    for (let index = 0; index < hours.length; index += FIELDS) {
-      if ((hours[index] ?? 0) <= first) continue
-      sum.tokens += hours[index + 1] ?? 0
-      sum.costMicros += hours[index + 2] ?? 0
-      sum.calls += hours[index + 3] ?? 0
+  /** What was used in the 24 hours of which this is the last. */
+  async read(now: number): Promise<(id: string) => Spent> {
+    const hour = Math.floor(now / HOUR_MILLIS)
+    const isNewHour = this.#hour !== hour
+    if (isNewHour || !this.#isKnown) {
+      this.#isKnown = true
+      this.#hour = hour
+      this.#reading = this.#reading.catch(() => {}).then(() => this.#refresh(hour, isNewHour))
     }
-    return sum
+    await this.#reading
+    const [over, open] = [this.#over, this.#open]
+    return (id) => together(over.get(id) ?? NOTHING_SPENT, open.get(id) ?? NOTHING_SPENT)
+  }
+
+  async #refresh(hour: number, isNewHour: boolean): Promise<void> {
+    const border = hour - OPEN_HOURS + 1
+    try {
+      if (isNewHour) this.#over = await this.#sums(hour - HOURS + 1, border)
+      this.#open = await this.#sums(border, undefined)
+    } catch (error) {
+      this.#hour = -1
+      throw error
+    }
+  }
+
+  async #sums(from: number, to: number | undefined): Promise<Sums> {
+    const sums = new Map<string, Spent>()
+    let after: string | undefined
+    while (true) {
+      const hours = defined({ to: to === undefined ? undefined : to * HOUR_MILLIS, after })
+      const page = await this.#usage({ from: from * HOUR_MILLIS, ...hours, limit: PAGE })
+      for (const { calls, costMicros, key, tokens, unpricedCalls } of page.rows)
+        sums.set(key, { tokens, costMicros, calls, unpricedCalls })
+      if (page.next === null) return sums
+      after = page.next
+    }
   }
 }
 
@@ -90,7 +123,8 @@ export interface Row {
   commits: number
   waiting: number
   contextShare: number | undefined
-  readonly day: Day
+  /** As of the last list. */
+  day: AssistantRow["day"]
   left: AssistantRow["left"]
   approvals: number
   lastError: AssistantRow["lastError"]
@@ -130,7 +164,7 @@ export const rowOf = (record: AssistantRecord, now: number): Row => {
     commits: 0,
     waiting: 0,
     contextShare: undefined,
-    day: new Day(),
+    day: NOTHING_SPENT,
     left: undefined,
     approvals: 0,
     lastError: undefined,
@@ -201,12 +235,6 @@ export const tellRow = (row: Row, told: OutboxRow): boolean => {
   const { entry } = told
   row.lastError = errorIn(told) ?? row.lastError
   row.contextShare = contextReportOf(entry)?.share ?? row.contextShare
-  const { step } = entry
-  if (step?.usage !== undefined) {
-    const cost = step.detail?.["costMicros"]
-    const tokens = step.usage.inputTokens + step.usage.outputTokens
-    row.day.add(entry.at, tokens, typeof cost === "number" ? cost : 0, step.kind === "infer" ? 1 : 0)
-  }
   tellSince(row, entry)
   if (entry.no < row.commits) return false
   row.since = row.toldSince === 0 && entry.no === row.commits ? row.since : row.toldSince
@@ -232,7 +260,7 @@ export const lookBackInto = (row: Row, entries: ReadonlyArray<OutboxRow>): void 
   }
 }
 
-export const shownOf = (row: Row, now: number): AssistantRow => ({
+export const shownOf = (row: Row): AssistantRow => ({
   id: row.id,
   definition: row.definition,
   state: row.state,
@@ -241,7 +269,7 @@ export const shownOf = (row: Row, now: number): AssistantRow => ({
   ticks: row.ticks,
   commits: row.commits,
   waiting: row.waiting,
-  day: row.day.sum(now),
+  day: row.day,
   approvals: row.approvals,
   subAgents: row.subAgents,
   epoch: row.epoch,

@@ -176,11 +176,12 @@ export const assistantsLive = HttpApiBuilder.group(
             }))
           }
         }),
-      usage: ({ params: { id }, query: { since } }) =>
+      usage: ({ query: { assistant, by, cursor, from, limit, to } }) =>
         asking(async (fleet) => {
-          await living(fleet, id)
-          const { calls, costMicros, tokens } = await fleet.history.usage(id, since)
-          return { calls, costMicros, tokens }
+          if (assistant !== undefined) await living(fleet, assistant)
+          const question = defined({ assistant, by, from, to, after: cursor })
+          const { rows: items, ...page } = await fleet.usage({ ...question, limit })
+          return { ...page, items }
         })
     })
   })

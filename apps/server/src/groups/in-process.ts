@@ -71,7 +71,7 @@ const onlyLooked = (): never => {
 /** What an open fleet answers of itself, answered for a store that no process of ours works on. */
 const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, place: string): ReadFleet => {
   const { approvals, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts } = peek
-  const { monitor, reminders, replay, subAgents, tenant, views } = peek
+  const { monitor, reminders, replay, subAgents, tenant, usage, views } = peek
   return {
     approvals,
     blocks,
@@ -86,6 +86,7 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
     reminders,
     subAgents,
     tenant,
+    usage,
     views,
     profile: place,
     definitions: () => [],

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { later } from "@reverie/testkit/later"
-import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
+import type { AssistantRecord, Fleet, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow } from "../../src/api/index.ts"
 import { Board } from "../../src/board/board.ts"
 import { Boards } from "../../src/board/boards.ts"
@@ -151,6 +151,7 @@ describe("board", () => {
       },
       inspect: async (id: string) => records[Number(id.slice(1))],
       history: { entries: async () => [] as ReadonlyArray<OutboxRow> },
+      usage: async () => ({ rows: [], next: null }),
       ...otherwise
     } as never)
     await board.build(0)
@@ -221,11 +222,28 @@ describe("board", () => {
     assert.deepStrictEqual((await board.meant({ state: "halted", q: "sailor" }, 0)).slice(0, 2), ["a00000", "a00021"])
   })
 
-  it("Y1 a day is 24 hours, and takes no more room than that", () => {
-    const day = new Day()
-    for (let hour = 0; hour < 1_000; hour++) day.add(hour * HOUR, 10, 1, 1)
-    assert.deepStrictEqual(day.sum(999 * HOUR), { tokens: 240, costMicros: 24, calls: 24 })
-    assert.deepStrictEqual(day.sum(1_010 * HOUR), { tokens: 130, costMicros: 13, calls: 13 })
-    assert.deepStrictEqual(day.sum(2_000 * HOUR), { tokens: 0, costMicros: 0, calls: 0 })
+  it("Y1 a day is 24 hours: those that are over are read once, the others when something was used", async () => {
+    const asked: Array<string> = []
+    const one = { inputTokens: 8, cachedTokens: 0, outputTokens: 2, reasoningTokens: 0, unpricedCalls: 0 }
+    /** Ten tokens an hour. */
+    const usage: FleetReadings["usage"] = async ({ from = 0, to = 1_000 * HOUR } = {}) => {
+      asked.push(`${from / HOUR}-${to / HOUR}`)
+      const hours = Math.max(0, to / HOUR - from / HOUR)
+      const sum = { ...one, tokens: 10 * hours, costMicros: hours, calls: hours }
+      return { from, to, by: "assistant", rows: [{ key: "ada", ...sum }], total: sum, next: null }
+    }
+    const day = new Day(usage)
+    const at = async (hour: number, id = "ada") => (await day.read(hour * HOUR))(id)
+    const whole = { tokens: 240, costMicros: 24, calls: 24, unpricedCalls: 0 }
+    assert.deepStrictEqual(await at(999), whole)
+    assert.deepStrictEqual(asked, ["976-998", "998-1000"])
+    assert.deepStrictEqual(await at(999), whole)
+    assert.deepStrictEqual(await at(999, "bob"), { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 })
+    assert.lengthOf(asked, 2)
+    day.touch()
+    assert.deepStrictEqual(await Promise.all([at(999), at(999.5)]), [whole, whole])
+    assert.deepStrictEqual(asked.slice(2), ["998-1000"])
+    await at(1_000)
+    assert.deepStrictEqual(asked.slice(3), ["977-999", "999-1000"])
   })
 })

@@ -50,12 +50,15 @@ describe("assistants by HTTP", () => {
     await post("/v1/assistants/desk/orders", { order: "resume" })
     await settled(rig)
     assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
-    const usage = await ask("/v1/assistants/desk/usage?since=0")
-    assert.strictEqual(usage.json.calls, 1)
-    assert.isAbove(usage.json.tokens, 0)
-    for (const path of ["", "/mailbox", "/usage?since=0", "/messages"]) {
-      assertFailure(await ask(`/v1/assistants/nobody${path}`), 404, "NotFound")
+    const usage = await ask("/v1/usage?assistant=desk&by=purpose")
+    assert.strictEqual(usage.json.total.calls, 1)
+    assert.isAbove(usage.json.total.tokens, 0)
+    assert.deepStrictEqual(usage.json.items, [{ key: "answer", ...usage.json.total }])
+    for (const path of ["assistants/nobody", "assistants/nobody/mailbox", "assistants/nobody/messages"]) {
+      assertFailure(await ask(`/v1/${path}`), 404, "NotFound")
     }
+    assertFailure(await ask("/v1/usage?assistant=nobody"), 404, "NotFound")
+    assertFailure(await ask("/v1/usage?by=colour"), 400, "Malformed")
     assertFailure(await post("/v1/assistants/nobody/orders", { order: "halt" }), 404, "NotFound")
     assertFailure(await post("/v1/assistants/nobody/messages", { text: "a" }), 404, "NotFound")
     assertFailure(await post("/v1/assistants/desk/orders", { order: "explode" }), 400, "Malformed")

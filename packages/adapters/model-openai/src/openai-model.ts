@@ -21,9 +21,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import { defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
+import { addUsage, defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import {
-  addUsage,
   Breaker,
   breakerOptionsOf,
   corrections,
@@ -61,9 +60,12 @@ import type { Assembly } from "./wire/assembly.ts"
 
 const provided = (usage: Json | undefined): Usage | undefined => {
   if (!isJsonObject(usage)) return undefined
-  const details = usage["prompt_tokens_details"]
-  const cached = isJsonObject(details) ? details["cached_tokens"] : undefined
-  return providerUsage(usage["prompt_tokens"], usage["completion_tokens"], cached)
+  const { completion_tokens: output, prompt_tokens: input } = usage
+  const partIn = (details: Json | undefined, name: string) => (isJsonObject(details) ? details[name] : undefined)
+  return providerUsage(input, output, {
+    cached: partIn(usage["prompt_tokens_details"], "cached_tokens"),
+    reasoning: partIn(usage["completion_tokens_details"], "reasoning_tokens")
+  })
 }
 
 export const usageOf = (prompt: Prompt, assembly: Assembly, count: (text: string) => number): Usage =>

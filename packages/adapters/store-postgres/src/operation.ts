@@ -3,7 +3,7 @@
 // O1  Bodies go beside the operations, as they are: text in JSON would be escaped, parsed and unescaped again.
 // O2  Keys from outside are written as JSON text, which any database takes (stored.ts of the protocol).
 
-import type { Address } from "@reverie/protocol"
+import type { Address, EntryUse } from "@reverie/protocol"
 
 interface Spoken {
   readonly t: string
@@ -22,6 +22,7 @@ export interface Filed {
   readonly timer?: number
   readonly sends: number
   readonly letters: number
+  readonly usage?: ReadonlyArray<EntryUse & { readonly no: number }>
   /** Kind, key, and the place of the body among the operation's own, or null to drop it. */
   readonly records?: ReadonlyArray<readonly [kind: string, key: string, body: number | null]>
   readonly settled: number

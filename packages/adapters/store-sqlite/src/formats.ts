@@ -135,6 +135,24 @@ CREATE TABLE allowance_calls (
   PRIMARY KEY (tenant, call)
 ) WITHOUT ROWID;
 
+-- What model calls used, summed with each commit; what is read is mostly the last hours, of all or of one.
+CREATE TABLE usage (
+  hour INTEGER NOT NULL,
+  assistant INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  purpose TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  reasoning_tokens INTEGER NOT NULL,
+  cost_micros INTEGER NOT NULL,
+  unpriced_calls INTEGER NOT NULL,
+  last_no INTEGER NOT NULL,
+  PRIMARY KEY (hour, assistant, model, purpose)
+) WITHOUT ROWID;
+CREATE INDEX usage_assistant ON usage (assistant, hour);
+
 -- Rows of 'records' are long, and a search among them reads whole rows to compare their keys.
 CREATE INDEX records_entity ON records (assistant, key) WHERE kind = 'entity';
 `

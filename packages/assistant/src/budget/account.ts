@@ -212,11 +212,6 @@ const MOST_TOKENS = 1_000_000_000
 const dearer = ({ inputPriceMicros, outputPriceMicros }: Prices): number =>
   Math.max(inputPriceMicros, outputPriceMicros)
 
-export const costOf = (
-  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
-  { inputPriceMicros, outputPriceMicros }: Prices
-): number => Math.ceil((inputTokens * inputPriceMicros + outputTokens * outputPriceMicros) / MILLION)
-
 const affordable = (costMicros: number, prices: Prices): number =>
   Math.min(MOST_TOKENS, Math.floor((costMicros * MILLION) / dearer(prices)))
 

@@ -229,16 +229,28 @@ const MOST_TOKENS = 1_000_000_000
 const tokens = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : undefined
 
+/** A part of a number of tokens; undefined where it is said to be more than the whole. */
+const partOf = (whole: number, value: unknown): number | undefined => {
+  const part = tokens(value)
+  return part !== undefined && part > whole ? undefined : part
+}
+
+/** Which of the tokens came out of a cache, and which were of reasoning, as far as a provider says it. */
+interface TokenParts {
+  readonly cached?: unknown
+  readonly reasoning?: unknown
+}
+
 /** What a provider says; undefined where that is of no use. */
-export const providerUsage = (input: unknown, output: unknown, cached?: unknown): Usage | undefined => {
-  const [inputTokens, outputTokens, cachedInputTokens] = [tokens(input), tokens(output), tokens(cached)]
+export const providerUsage = (input: unknown, output: unknown, parts: TokenParts = {}): Usage | undefined => {
+  const [inputTokens, outputTokens] = [tokens(input), tokens(output)]
   if (inputTokens === undefined || outputTokens === undefined) return undefined
   return {
     inputTokens,
     outputTokens,
     ...defined({
-      cachedInputTokens:
-        cachedInputTokens !== undefined && cachedInputTokens > inputTokens ? undefined : cachedInputTokens
+      cachedInputTokens: partOf(inputTokens, parts.cached),
+      reasoningTokens: partOf(outputTokens, parts.reasoning)
     }),
     source: "provider"
   }
@@ -269,15 +281,4 @@ export const countedUsage = (
       count(call.name) + count(typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments))
   }
   return { inputTokens, outputTokens, source: "counted" }
-}
-
-/** Two rounds of one call as one. */
-export const addUsage = (first: Usage, second: Usage): Usage => {
-  const cached = (first.cachedInputTokens ?? 0) + (second.cachedInputTokens ?? 0)
-  return {
-    inputTokens: first.inputTokens + second.inputTokens,
-    outputTokens: first.outputTokens + second.outputTokens,
-    ...defined({ cachedInputTokens: cached === 0 ? undefined : cached }),
-    source: first.source === "provider" && second.source === "provider" ? "provider" : "counted"
-  }
 }

@@ -117,7 +117,10 @@ export const isBefore = (one: MessagePlace, other: MessagePlace): boolean =>
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Among the input, out of the provider's cache. */
   readonly cachedInputTokens?: number
+  /** Among the output, of no text that anyone reads. */
+  readonly reasoningTokens?: number
   readonly source: "provider" | "counted"
 }
 

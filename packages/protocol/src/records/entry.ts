@@ -8,6 +8,7 @@ import type { Envelope, Message, Usage } from "../mail/envelope.ts"
 import type { Lane } from "../mail/event.ts"
 import { type EnvelopeId, isJsonObject, type Json } from "../json.ts"
 import type { RecordChange } from "./record.ts"
+import type { ModelUse } from "./usage.ts"
 
 export const ENTRY_VERSION = 1
 
@@ -57,6 +58,8 @@ export interface StepRecord {
   readonly ok: boolean
   readonly elapsedMillis: number
   readonly usage?: Usage
+  /** What its model calls took, by model, and what that cost at the prices of this moment; `usage` is their sum. */
+  readonly spent?: ReadonlyArray<ModelUse>
   /** Facts worth keeping that are no message: model, finish reason, error tag, skipped reason. */
   readonly detail?: { readonly [key: string]: Json }
 }

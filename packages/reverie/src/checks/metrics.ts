@@ -1,11 +1,13 @@
 // Metrics: what a process has measured, in the text format of Prometheus.
 // Owns joining what the store counts with what the process counts. Leaves measuring to whoever does the work.
-// M1  No assistant and no tenant is a label: their number has no bound.
+// M1  No assistant and no tenant is a label: their number has no bound. So many models are, and what others used is one line.
+// M2  What models used is what the ledger has summed, since the beginning of the store: no restart changes it, and every process
+//     of a store tells the same. Hours that are over are read once an hour.
 
-import { Ledger, type Totals } from "@reverie/ledger"
+import { Ledger, type Totals, type UsageSum } from "@reverie/ledger"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Effect from "effect/Effect"
-import type { Address } from "@reverie/protocol"
+import { addUsed, type Address, hourOf, NOTHING_USED, type Used } from "@reverie/protocol"
 import { isAtRest, lookedFor } from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 
@@ -20,10 +22,70 @@ const tallied = ({ accepted, discarded, dead, settled }: Totals): string =>
     figure("gauge", "reverie_dead_letters", "Dead letters that nobody has sent again or discarded.", dead - discarded)
   ].join("")
 
+const MAX_SERIES = 200
+const OTHER = "_OTHER"
+/** Entries of the hour before are written a little late. */
+const OPEN_HOURS = 2
+
+type Series = ReadonlyMap<string, Used>
+
+const seriesOf = (sums: ReadonlyArray<UsageSum>): Series => new Map(sums.map((sum) => [JSON.stringify(sum.key), sum]))
+
+const together = (one: Series, other: Series): Series => {
+  const sums = new Map(one)
+  for (const [key, used] of other) sums.set(key, addUsed(sums.get(key) ?? NOTHING_USED, used))
+  return sums
+}
+
+/** Of each store: what was used in the hours before this one. */
+const over = new WeakMap<object, { readonly before: number; readonly series: Series }>()
+
+const usedByModel = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const before = hourOf(yield* Clock.currentTimeMillis) - OPEN_HOURS + 1
+  const asked = (hours: { readonly from?: number; readonly to?: number }) =>
+    Effect.map(ledger.usage({ ...hours, by: ["model", "purpose"], limit: Number.MAX_SAFE_INTEGER }), seriesOf)
+  const known = over.get(ledger)
+  const series = known?.before === before ? known.series : yield* asked({ to: before })
+  over.set(ledger, { before, series })
+  return together(series, yield* asked({ from: before }))
+})
+
+const label = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")
+
+const usageFigures: ReadonlyArray<readonly [field: keyof Used, name: string, help: string]> = [
+  ["calls", "reverie_usage_calls_total", "Model calls that were answered."],
+  ["inputTokens", "reverie_usage_input_tokens_total", "Tokens that models were shown, cached ones among them."],
+  ["cachedTokens", "reverie_usage_cached_tokens_total", "Of the input, tokens out of a provider's cache."],
+  ["outputTokens", "reverie_usage_output_tokens_total", "Tokens that models wrote, those of reasoning among them."],
+  ["reasoningTokens", "reverie_usage_reasoning_tokens_total", "Of the output, tokens of reasoning."],
+  ["costMicros", "reverie_usage_cost_micros_total", "What priced calls cost, in millionths of the currency."],
+  ["unpricedCalls", "reverie_usage_unpriced_calls_total", "Model calls whose price no one knows."]
+]
+
+const usageFormat = (series: Series): string => {
+  const sorted = [...series].toSorted(([, a], [, b]) => b.calls - a.calls)
+  const rest = sorted.slice(MAX_SERIES)
+  const others: Series =
+    rest.length === 0
+      ? new Map()
+      : new Map([[JSON.stringify([OTHER, OTHER]), rest.reduce((sum, [, used]) => addUsed(sum, used), NOTHING_USED)]])
+  const lines = [...sorted.slice(0, MAX_SERIES), ...others].map(([key, used]) => {
+    const [model = "", purpose = ""] = JSON.parse(key) as ReadonlyArray<string>
+    return { labels: `{model="${label(model)}",purpose="${label(purpose)}"}`, used }
+  })
+  return usageFigures
+    .map(([field, name, help]) => {
+      const values = lines.map(({ labels, used }) => `${name}${labels} ${used[field]}\n`)
+      return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${values.join("")}`
+    })
+    .join("")
+}
+
 /** Fails when the store does not answer. */
 export const measured = Effect.gen(function* () {
   const totals = yield* (yield* Ledger).totals
-  return tallied(totals) + (yield* PrometheusMetrics.format())
+  return tallied(totals) + usageFormat(yield* usedByModel) + (yield* PrometheusMetrics.format())
 })
 
 // AtRest: waiting until no assistant of a store has anything to do.

@@ -33,6 +33,7 @@ import type { AskOptions } from "../fleet-options.ts"
 import { tickSourceOf } from "../forking/tick-source.ts"
 import { newestFirst } from "../views/history.ts"
 import { tenantPage } from "../views/tenant-page.ts"
+import { usagePage, type UsagePage, type UsageQuestion } from "../views/usage.ts"
 import { type AssistantView, viewOf } from "../views/view.ts"
 import { type ApprovalReadings, approvalsIn } from "./approvals.ts"
 import { type Blocks, blocksOf } from "./blocks.ts"
@@ -78,6 +79,12 @@ export interface FleetReadings {
   readonly reminders: ReminderReadings
   /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
   readonly history: FleetHistory
+  /**
+   * What model calls have used, summed by assistant, hour, model or purpose: of all assistants of the tenant, the retired too, or
+   * of one. Rejects with IdInvalid.
+   * @example const { rows, total } = await fleet.usage({ by: "model", from: Date.now() - 7 * 86_400_000 })
+   */
+  readonly usage: (question?: UsageQuestion) => Promise<UsagePage>
   /** Assistants gone through again from their ledger. */
   readonly replay: ReplayReadings
   /** The memory blocks of the tenant. */
@@ -342,6 +349,14 @@ export class Readings implements FleetReadings {
 
   get history() {
     return (this.#made.history ??= historyIn(this.core))
+  }
+
+  get usage(): FleetReadings["usage"] {
+    const { core, tenant } = this
+    return async (question = {}) => {
+      if (question.assistant !== undefined) core.address(question.assistant)
+      return core.run(usagePage(tenant, question))
+    }
   }
 
   get replay() {

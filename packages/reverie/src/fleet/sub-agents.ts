@@ -10,6 +10,7 @@ import {
   type Bound,
   contextOf,
   type Assignment,
+  isBounded,
   isOpen,
   restore,
   settingsNow,
@@ -30,6 +31,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DelegationRefused } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
+import { usageSince } from "../views/usage.ts"
 import type { Post } from "./ordering.ts"
 import type { Core } from "./records.ts"
 
@@ -77,8 +79,6 @@ export interface SubAgentsView extends BudgetView {
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
-type Inspect = (id: string) => Promise<AssistantRecord | undefined>
-
 export const contextIn = (record: AssistantRecord | undefined): AssistantContext | undefined => {
   const restored = record === undefined ? undefined : restore(record.state.snapshot)
   return restored === undefined || Result.isFailure(restored) ? undefined : contextOf(restored.success)
@@ -118,12 +118,23 @@ const returnedOf = (granted: Bound, spent: Amount): Bound => ({
   calls: back(granted.calls, spent.calls)
 })
 
-const below = (id: string, context: AssistantContext, inspect: Inspect): Promise<ReadonlyArray<SubAgentView>> =>
+/** An account without a bound counts what came back of sub-agents only: what it used itself is in the ledger. */
+const budgetNow = async ({ address, run }: Core, id: string, context: AssistantContext): Promise<BudgetView> => {
+  const budget = budgetOf(context)
+  if (isBounded(accountOf(context))) return budget
+  const { assistant, tenant } = address(id)
+  const { calls, costMicros, tokens } = await run(usageSince(tenant, assistant, 0))
+  const { spent } = budget
+  const all = { tokens: spent.tokens + tokens, costMicros: spent.costMicros + costMicros, calls: spent.calls + calls }
+  return { ...budget, spent: all }
+}
+
+const below = (id: string, context: AssistantContext, core: Core): Promise<ReadonlyArray<SubAgentView>> =>
   Promise.all(
     context.subAgents.map(async (line): Promise<SubAgentView> => {
       const { call, granted, phase, spent, tries, until } = line
       const child = subAgentId(id, call, tries)
-      const record = await inspect(child)
+      const record = await core.inspect(child)
       const own = contextIn(record)
       const returned =
         isOpen(line) || granted === undefined || spent === undefined ? {} : { returned: returnedOf(granted, spent) }
@@ -138,19 +149,20 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
           assignment: own === undefined || own.assignment === null ? undefined : own.assignment
         }),
         until,
-        ...budgetOf(own),
+        ...(own === undefined ? UNKNOWN : await budgetNow(core, child, own)),
         ...returned,
         ...defined({ slots: own === undefined ? undefined : slotsOf(own) }),
-        subAgents: own === undefined ? [] : await below(child, own, inspect)
+        subAgents: own === undefined ? [] : await below(child, own, core)
       }
     })
   )
 
 /** An assistant and everybody below it, as far as its snapshot still tells of them. */
-const subAgentTreeOf = async (id: string, inspect: Inspect): Promise<SubAgentsView | undefined> => {
-  const context = contextIn(await inspect(id))
+const subAgentTreeOf = async (id: string, core: Core): Promise<SubAgentsView | undefined> => {
+  const context = contextIn(await core.inspect(id))
   if (context === undefined) return undefined
-  return { id, slots: slotsOf(context), ...budgetOf(context), subAgents: await below(id, context, inspect) }
+  const budget = await budgetNow(core, id, context)
+  return { id, slots: slotsOf(context), ...budget, subAgents: await below(id, context, core) }
 }
 
 /** The report that an entry sends home; undefined for any other. */
@@ -175,7 +187,7 @@ export interface SubAgentReadings {
   readonly tree: (id: string) => Promise<SubAgentsView | undefined>
 }
 
-export const subAgentsIn = ({ inspect }: Core): SubAgentReadings => ({ tree: (id) => subAgentTreeOf(id, inspect) })
+export const subAgentsIn = (core: Core): SubAgentReadings => ({ tree: (id) => subAgentTreeOf(id, core) })
 
 /** `fleet.subAgents`: the tree of sub-agents, and tasks that a program hands on or ends. */
 export interface FleetSubAgents extends SubAgentReadings {

@@ -10,14 +10,13 @@ import { measured } from "../checks/metrics.ts"
 import { type Readiness, readiness } from "../checks/readiness.ts"
 import type { Profile, Services } from "../opening/deployment.ts"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
-import { type LastError, lastErrorIn, usageIn, type UsageView } from "../views/usage.ts"
+import { type LastError, lastErrorIn, usageSince, type UsageView } from "../views/usage.ts"
 import { entriesOfTick, type History, newestFirst } from "../views/history.ts"
 import { type WaitingDeadLetter, waitingFor } from "../views/mail-view.ts"
-import { priceFor, type TickView, tickViewOf } from "../timeline/tick-view.ts"
+import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
 import { lettersBy } from "./dead-letters.ts"
 import type { Core } from "./records.ts"
-import { contextIn } from "./sub-agents.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
 // T1  Pages that follow one another tell every span once, whatever is committed in between.
@@ -93,7 +92,7 @@ export interface FleetHistory {
   readonly newest: (id: string) => AsyncGenerator<OutboxRow>
   /** What waits for an assistant: control, then replies, then mail, the oldest first; at most 64 of a lane. */
   readonly mailbox: (id: string, limit?: number) => Promise<ReadonlyArray<WaitingDeadLetter>>
-  /** What its model calls have used since a moment, in milliseconds since the epoch; dreams are in it. */
+  /** What its model calls have used from the hour of a moment on, in milliseconds since the epoch; dreams are in it. */
   readonly usage: (id: string, sinceMillis: number) => Promise<UsageView>
   /** What went wrong last; undefined when nothing did lately. */
   readonly lastError: (id: string) => Promise<LastError | undefined>
@@ -181,16 +180,10 @@ const contextReportsIn = (core: Core): FleetHistory["contextReport"] => {
 export const historyIn = (core: Core): FleetHistory => {
   const { address, entries, inspect, newest, run } = core
 
-  const views = async (
-    id: string,
-    record: AssistantRecord | undefined,
-    spans: ReadonlyArray<Span>,
-    maxChars: number
-  ): Promise<ReadonlyArray<TickView>> => {
+  const views = async (id: string, spans: ReadonlyArray<Span>, maxChars: number): Promise<ReadonlyArray<TickView>> => {
     const ids = spans.flatMap((span) => beganWith(span) ?? [])
     const letters = await run(lettersBy(address(id), ids))
-    const price = await run(priceFor(contextIn(record)))
-    return spans.map((span) => tickViewOf(span, letters.get(beganWith(span) ?? ""), { maxChars, price }))
+    return spans.map((span) => tickViewOf(span, letters.get(beganWith(span) ?? ""), { maxChars }))
   }
 
   return {
@@ -199,7 +192,7 @@ export const historyIn = (core: Core): FleetHistory => {
       const history = historyOf(core, id, record)
       const most = Math.max(1, Math.min(limit, MAX_TICKS))
       const { next, spans } = await spansBefore(history, before ?? history.version + 1, most)
-      return { ticks: await views(id, record, spans, LISTED_CHARS), next }
+      return { ticks: await views(id, spans, LISTED_CHARS), next }
     },
     tick: async (id, tick) => {
       const record = await inspect(id)
@@ -211,16 +204,15 @@ export const historyIn = (core: Core): FleetHistory => {
         ({ rows: [first] }) => first !== undefined && beginsTick(first.entry)
       )
       if (span === undefined) return undefined
-      const [view] = await views(id, record, [span], OPENED_CHARS)
+      const [view] = await views(id, [span], OPENED_CHARS)
       return view
     },
     entries,
     newest,
     mailbox: async (id, limit = 100) => run(waitingFor(address(id), limit)),
     usage: async (id, sinceMillis) => {
-      const record = await inspect(id)
-      const price = await run(priceFor(contextIn(record)))
-      return usageIn(newestFirst(historyOf(core, id, record)), sinceMillis, price)
+      const { assistant, tenant } = address(id)
+      return run(usageSince(tenant, assistant, sinceMillis))
     },
     lastError: async (id) => lastErrorIn(newestFirst(historyOf(core, id, await inspect(id)))),
     contextReport: contextReportsIn(core)

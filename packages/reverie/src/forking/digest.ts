@@ -3,7 +3,7 @@
 // D1  It is JSON and bounded: long texts are cut, and say so.
 // D2  Two ticks in which the same was said and done have equal digests: no time, no commit number and no worker is in it.
 
-import { costMicrosOf, type Tariff } from "@reverie/model"
+import { chargeOf, type Tariff } from "@reverie/model"
 import { defined, type Entry, type Json, type ToolCall, type Usage } from "@reverie/protocol"
 import type { AnsweredBy } from "@reverie/runtime"
 import { compareReports, type ReportComparison } from "@reverie/context"
@@ -129,7 +129,7 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
     },
     costMicros: asks.reduce((sum, { detail, usage }) => {
       const [model = ""] = detailText(detail, "model")
-      return sum + (usage === undefined ? 0 : costMicrosOf(prices, model, usage))
+      return sum + (usage === undefined ? 0 : (chargeOf(prices, undefined, model, usage) ?? 0))
     }, 0),
     sends: sendsIn(entries),
     contexts: entries.flatMap((entry) => contextReportOf(entry) ?? [])

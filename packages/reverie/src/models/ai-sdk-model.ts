@@ -106,10 +106,11 @@ const finishIn = (reason: unknown): string => {
 
 /** Likewise of tokens: numbers, or objects with a total. */
 const usageIn = (usage: unknown): Usage | undefined => {
-  const { cachedInputTokens, inputTokens, outputTokens } = fieldsOf(usage)
+  const { cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = fieldsOf(usage)
   const totalOf = (tokens: unknown): unknown => (typeof tokens === "number" ? tokens : fieldsOf(tokens)["total"])
   const cached = cachedInputTokens ?? fieldsOf(inputTokens)["cacheRead"]
-  return providerUsage(totalOf(inputTokens), totalOf(outputTokens), cached)
+  const reasoning = reasoningTokens ?? fieldsOf(outputTokens)["reasoning"]
+  return providerUsage(totalOf(inputTokens), totalOf(outputTokens), { cached, reasoning })
 }
 
 const stringIn = (fields: { readonly [key: string]: unknown }, name: string): string => {

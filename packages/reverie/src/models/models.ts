@@ -9,8 +9,8 @@
 // M5  Where nobody chose, and the key of a provider lies there unused, opening says so in one line.
 
 import { Model } from "@reverie/model"
-import { type AssistantId, defined } from "@reverie/protocol"
-import { type Definition, type DefinitionModels, Definitions, type Purpose, purposes } from "@reverie/runtime"
+import { type AssistantId, defined, type Purpose, purposes } from "@reverie/protocol"
+import { type Definition, type DefinitionModels, Definitions } from "@reverie/runtime"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -8,7 +8,6 @@
 
 import { type InferOptions, type Model, type ModelError, type Prompt, type Reply } from "@reverie/model"
 import {
-  addUsage,
   Breaker,
   breakerOptionsOf,
   type CallLimits,
@@ -31,7 +30,7 @@ import {
   type Scrub,
   throughBreaker
 } from "@reverie/model/wire"
-import { defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
+import { addUsage, defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -49,6 +48,7 @@ export interface PromiseReply {
     readonly inputTokens: number
     readonly outputTokens: number
     readonly cachedInputTokens?: number
+    readonly reasoningTokens?: number
   }
   /** The model that answered, as it names itself; the name of the object when left out. */
   readonly model?: string
@@ -213,7 +213,7 @@ const readReply = (value: unknown): Answered | Broken => {
   if (!isJsonObject(said)) return { broken: `it answered ${value === null ? "null" : typeof value}, and no reply` }
   const { calls = [], finish = "", model = "", text = "", usage } = said as { readonly [key: string]: unknown }
   if (typeof text !== "string" || !Array.isArray(calls)) return { broken: "its text is no text, or its calls no list" }
-  const { cachedInputTokens, inputTokens, outputTokens } = fieldsOf(usage)
+  const { cachedInputTokens: cached, inputTokens, outputTokens, reasoningTokens: reasoning } = fieldsOf(usage)
   return {
     text,
     refusal: "",
@@ -224,7 +224,7 @@ const readReply = (value: unknown): Answered | Broken => {
     }),
     finish: finishes[textIn(finish) ?? ""] ?? "stop",
     model: textIn(model) ?? "",
-    ...defined({ usage: providerUsage(inputTokens, outputTokens, cachedInputTokens) })
+    ...defined({ usage: providerUsage(inputTokens, outputTokens, { cached, reasoning }) })
   }
 }
 

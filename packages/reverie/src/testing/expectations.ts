@@ -313,8 +313,8 @@ export interface CostLimits {
 }
 
 /**
- * What an assistant has used, dreams included, is at most so much; since a moment in milliseconds since the epoch, or in its
- * whole life.
+ * What an assistant has used, dreams included, is at most so much; from the hour of a moment on, in milliseconds since the epoch,
+ * or in its whole life.
  * @example
  * await expectCostAtMost(fleet, "desk", { modelCalls: 2, costMicros: 5_000 })
  */

@@ -53,7 +53,12 @@ export interface ScriptedReply {
   readonly text?: string
   readonly calls?: ReadonlyArray<ScriptedCall>
   /** Tokens; 1 and 1 when not said. */
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number }
+  readonly usage?: {
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly cachedInputTokens?: number
+    readonly reasoningTokens?: number
+  }
   /** The model that answers, for prices; "scripted" when not said. */
   readonly model?: string
   /** How long the answer takes, by the clock of the fleet. */

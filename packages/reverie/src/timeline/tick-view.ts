@@ -1,6 +1,6 @@
 // TickView: a tick, a dream, a compaction or an order as a person wants to see it.
-// Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts, its price to tick-view.ts.
-// V1  A view is a pure function of the entries, the letter that began them and a price.
+// Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts.
+// V1  A view is a pure function of the entries and the letter that began them. A call costs what its entry says it did.
 // V2  Every call that a model asked for is told once, whatever became of it.
 
 import type { OutboxRow } from "@reverie/ledger"
@@ -17,12 +17,9 @@ import {
   type StepRecord,
   type TickOutcome,
   type ToolCall,
-  type Usage
+  type Usage,
+  usageOf
 } from "@reverie/protocol"
-import { type AssistantContext, costOf, settingsNow } from "@reverie/assistant"
-import { costBy, priceOfModel, tariffPrice } from "@reverie/model"
-import { Limits } from "@reverie/runtime"
-import * as Effect from "effect/Effect"
 import { iterationOf } from "../views/context-report.ts"
 import { textOfEvent } from "../views/mail-view.ts"
 import type { Span, SpanKind } from "./spans.ts"
@@ -114,7 +111,6 @@ export const clipped = (text: string, maxChars: number): string =>
 
 interface Looks {
   readonly maxChars: number
-  readonly price: Price
 }
 
 const worded = (value: Json | undefined): string | undefined =>
@@ -138,11 +134,11 @@ const askedIn = ({ detail = {} }: StepRecord, maxChars: number): Pick<ModelCallV
   })
 }
 
-const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks): ModelCallView => {
+const modelCallOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): ModelCallView => {
   const { detail = {}, elapsedMillis, ok, usage } = step
   const text = entry.messages.find(({ role }) => role === "assistant")?.content ?? ""
   const model = worded(detail["model"])
-  const cost = usage === undefined ? 0 : price(model, usage)
+  const { costMicros = 0, unpricedCalls = 0 } = usageOf(entry)[0] ?? {}
   return {
     iteration: iterationOf(entry),
     at: entry.at,
@@ -153,8 +149,8 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks)
     ...given("usage", usage),
     ...given("finishReason", worded(detail["finish"])),
     ...defined({
-      costMicros: cost === 0 ? undefined : cost,
-      unpriced: cost === undefined ? (true as const) : undefined
+      costMicros: costMicros === 0 ? undefined : costMicros,
+      unpriced: unpricedCalls > 0 ? (true as const) : undefined
     }),
     ...given("error", ok ? undefined : worded(detail["error"])),
     ...defined({ text: text === "" ? undefined : clipped(text, maxChars) }),
@@ -260,22 +256,3 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
     notices: rows.reduce((sum, { address, entry, seq }) => sum + noticesOf(address, seq, entry).length, 0)
   }
 }
-
-// Price: what a model call has cost, as far as anybody has said what tokens cost.
-// P1  A model that the fleet names a price for costs that; any other costs what the assistant's own settings say, else what it
-//     usually does.
-
-/** In millionths of a unit; undefined where nobody knows. */
-export type Price = (model: string | undefined, usage: Usage) => number | undefined
-
-/** The prices for an assistant with this context. */
-export const priceFor = (context: AssistantContext | undefined): Effect.Effect<Price> =>
-  Effect.map(Limits, ({ tariff }) => (model = "", usage) => {
-    const byFleet = tariffPrice(tariff, model)
-    if (byFleet !== undefined) return costBy(byFleet, usage)
-    const settings = context === undefined ? undefined : settingsNow(context)
-    if (settings !== undefined && settings.inputPriceMicros + settings.outputPriceMicros > 0)
-      return costOf(usage, settings)
-    const usual = priceOfModel(model)
-    return usual === "unpriced" ? undefined : costBy(usual, usage)
-  })

@@ -1,10 +1,26 @@
-// Usage: what an assistant has used of late, and what went wrong last.
-// Owns adding up and the bounds of the look back. Leaves prices to timeline/price.ts.
-// U1  A look back reads at most so many entries; when that was not enough, it says so.
+// Usage: what model calls have used, as the ledger has summed it, and what went wrong last.
+// Owns the questions of people: moments in place of hours, names in place of keys. Leaves adding up to the store, and prices to the
+// commit of each call.
+// U1  Everyone who tells of cost tells what is summed here: page, API, command line, chat, metrics.
+// U2  The last error is looked for in so many entries and no more.
 
-import type { OutboxRow } from "@reverie/ledger"
-import { type Amount, defined, type Entry, type StepRecord } from "@reverie/protocol"
-import { clipped, type Price } from "../timeline/tick-view.ts"
+import { Ledger, type OutboxRow, type UsageDimension, type UsageSum } from "@reverie/ledger"
+import {
+  addUsed,
+  type Amount,
+  type AssistantId,
+  defined,
+  type Entry,
+  HOUR_MILLIS,
+  hourOf,
+  NOTHING_USED,
+  type StepRecord,
+  type TenantId,
+  type Used
+} from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { clipped } from "../timeline/tick-view.ts"
 
 /** What went wrong last. */
 export interface LastError {
@@ -13,15 +29,6 @@ export interface LastError {
   readonly message: string
 }
 
-/** What model calls have used. */
-export interface UsageView extends Amount {
-  /** False when there were more entries than are looked at, so that it may have been more. */
-  readonly isWhole: boolean
-  /** The newest thing that went wrong since then. */
-  readonly lastError?: LastError
-}
-
-const MAX_ENTRIES = 20_000
 const MAX_ERROR_ENTRIES = 1_000
 const MAX_MESSAGE_CHARS = 500
 
@@ -49,29 +56,98 @@ export const lastErrorIn = async (newest: AsyncIterable<OutboxRow>): Promise<Las
   return undefined
 }
 
-/** What model calls have used since a moment, out of rows that are read from the end. */
-export const usageIn = async (
-  newest: AsyncIterable<OutboxRow>,
-  sinceMillis: number,
-  price: Price
-): Promise<UsageView> => {
-  const sum = { tokens: 0, costMicros: 0, calls: 0 }
-  let lastError: LastError | undefined
-  let looked = 0
-  let isWhole = true
-  for await (const { entry } of newest) {
-    if (entry.at < sinceMillis) break
-    if (++looked > MAX_ENTRIES) {
-      isWhole = false
-      break
-    }
-    lastError ??= errorIn(entry)
-    const { detail = {}, usage } = entry.step ?? {}
-    if (usage === undefined) continue
-    const model = detail["model"]
-    sum.calls++
-    sum.tokens += usage.inputTokens + usage.outputTokens
-    sum.costMicros += price(typeof model === "string" ? model : undefined, usage) ?? 0
-  }
-  return { ...sum, isWhole, ...defined({ lastError }) }
+/** What some model calls have used, in all. */
+export interface UsageView extends Amount, Used {}
+
+/** By what use can be summed. */
+export type UsageGroup = Exclude<UsageDimension, "tenant">
+
+/** Which use is asked for. */
+export interface UsageQuestion {
+  /** Milliseconds since the epoch: from the hour of this moment on; the last 24 hours when left out. */
+  readonly from?: number
+  /** Before the hour of this moment; up to now when left out. */
+  readonly to?: number
+  /** One row for each of these; of assistants when left out. */
+  readonly by?: UsageGroup
+  /** Of this assistant only. */
+  readonly assistant?: string
+  /** At most so many rows, 100 when left out. */
+  readonly limit?: number
+  /** `next` of the page before. */
+  readonly after?: string
 }
+
+/** What was used by one assistant, in one hour, of one model, for one purpose. */
+export interface UsageRow extends UsageView {
+  /** The assistant, the model, the purpose; of an hour its beginning, as in 2026-11-24T09:00:00.000Z. */
+  readonly key: string
+}
+
+/** One page of what was used. */
+export interface UsagePage {
+  /** From this hour on, and before that one, in milliseconds since the epoch; null where it has no end. */
+  readonly from: number
+  readonly to: number | null
+  readonly by: UsageGroup
+  /** In the order of their keys. */
+  readonly rows: ReadonlyArray<UsageRow>
+  /** All rows of the question together, those of other pages too. */
+  readonly total: UsageView
+  /** What `after` the next page has; null when this was the last. */
+  readonly next: string | null
+}
+
+const DAY_HOURS = 24
+const DEFAULT_ROWS = 100
+const MAX_ROWS = 100_000
+
+const viewOfUse = (used: Used): UsageView => ({
+  tokens: used.inputTokens + used.outputTokens,
+  calls: used.calls,
+  costMicros: used.costMicros,
+  unpricedCalls: used.unpricedCalls,
+  inputTokens: used.inputTokens,
+  cachedTokens: used.cachedTokens,
+  outputTokens: used.outputTokens,
+  reasoningTokens: used.reasoningTokens
+})
+
+const keyOf = (by: UsageGroup, [key = ""]: UsageSum["key"]): string =>
+  by === "hour" ? new Date(Number(key) * HOUR_MILLIS).toISOString() : String(key)
+
+const placeOf = (by: UsageGroup, after: string): string | number => (by === "hour" ? hourOf(Date.parse(after)) : after)
+
+/** All that an assistant has used since the hour of a moment. */
+export const usageSince = (tenant: TenantId, assistant: AssistantId, sinceMillis: number) =>
+  Effect.map(
+    Ledger.use((ledger) => ledger.usage({ tenant, assistant, from: hourOf(sinceMillis), by: [], limit: 1 })),
+    ([sum = NOTHING_USED]) => viewOfUse(sum)
+  )
+
+/** What the assistants of a tenant have used. */
+export const usagePage = Effect.fnUntraced(function* (tenant: TenantId, question: UsageQuestion = {}) {
+  const { after, assistant, by = "assistant", limit = DEFAULT_ROWS, to } = question
+  const now = yield* Clock.currentTimeMillis
+  const from = question.from === undefined ? hourOf(now) - DAY_HOURS + 1 : hourOf(question.from)
+  const end = to === undefined ? undefined : hourOf(to)
+  const most = Math.max(1, Math.min(Math.trunc(limit), MAX_ROWS))
+  const meant = { tenant, from, ...defined({ to: end, assistant: assistant as AssistantId | undefined }) }
+  const ledger = yield* Ledger
+  const place = after === undefined ? undefined : [placeOf(by, after)]
+  const sums = yield* ledger.usage({ ...meant, by: [by], limit: most + 1, ...defined({ after: place }) })
+  const isWhole = after === undefined && sums.length <= most
+  const whole = isWhole
+    ? sums.reduce((sum: Used, each) => addUsed(sum, each), NOTHING_USED)
+    : ((yield* ledger.usage({ ...meant, by: [], limit: 1 }))[0] ?? NOTHING_USED)
+  const rows = sums.slice(0, most).map((sum): UsageRow => ({ key: keyOf(by, sum.key), ...viewOfUse(sum) }))
+  const page: UsagePage = {
+    from: from * HOUR_MILLIS,
+    to: end === undefined ? null : end * HOUR_MILLIS,
+    by,
+    rows,
+    total: viewOfUse(whole),
+    next: sums.length > most ? (rows.at(-1)?.key ?? null) : null
+  }
+  return page
+})

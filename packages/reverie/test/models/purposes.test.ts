@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Model, Prompt } from "@reverie/model"
 import { offlineModel } from "@reverie/model-offline"
-import { purposes } from "@reverie/runtime"
+import { purposes } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import {
   defineAssistant,

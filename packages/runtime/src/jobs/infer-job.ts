@@ -26,6 +26,7 @@ import {
   type EnvelopeId,
   type Json,
   type OpenJob,
+  type PriceOf,
   type RecordChange,
   type StepRecord,
   type ToolCall
@@ -38,7 +39,7 @@ import { answerFormOf, judgedAnswer, outputOf } from "../prompt/answer-form.ts"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
 import { describesTools, insightsOf, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
-import { Faults, type JobEnd } from "./job-end.ts"
+import { Faults, type JobEnd, pricesNow } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
@@ -84,7 +85,10 @@ const failedWith = Effect.fnUntraced(function* (
 ): Effect.fn.Return<InferFailure, never, Model> {
   const { hide } = yield* Secrets
   const outage = yield* outageSeen(session, job, error)
-  return { ...hide(outage ?? failureOf(error)), ...failedUse(session, error, promptTokens, replyTokens) }
+  const asked = (yield* Model).serves?.model ?? ""
+  const priceOf = yield* pricesNow(session)
+  const used = failedUse(session, error, (tokens) => tookOf(asked, tokens, priceOf), promptTokens, replyTokens)
+  return { ...hide(outage ?? failureOf(error)), ...used }
 })
 
 /** What a kind of context leaves out is offered all the same: its call is refused. */
@@ -124,6 +128,7 @@ interface Inferred {
   readonly pressed: Restriction | undefined
   /** What an answer comes to that must have a form. */
   readonly judged: JudgedAnswer | undefined
+  readonly priceOf: PriceOf
 }
 
 /** Why the models before the one that answered did not; nothing where there were none. */
@@ -136,7 +141,7 @@ export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
 const inferred = (
   session: Session,
   job: OpenJob,
-  { judged, pressed, reply, server }: Inferred,
+  { judged, pressed, priceOf, reply, server }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
@@ -153,7 +158,7 @@ const inferred = (
       calls: requests,
       ...defined({
         restriction: pressed,
-        used: isMetered(session) ? tookOf(session, reply.usage) : undefined,
+        used: isMetered(session) ? tookOf(reply.model, reply.usage, priceOf) : undefined,
         misshapen: misfit === undefined ? undefined : true
       })
     }),
@@ -319,7 +324,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const judged =
     form === undefined || answer === undefined ? undefined : yield* judgedAnswer(session, form, answer, pressed)
   const now = yield* Clock.currentTimeMillis
-  const took = { pressed, judged, server: model.serves?.server }
+  const took = { pressed, judged, server: model.serves?.server, priceOf: yield* pricesNow(session) }
   const end =
     "reply" in outcome
       ? inferred(session, job, { ...took, reply: outcome.reply }, shown, now, startedAt)

@@ -1,20 +1,25 @@
 // JobEnd: how a job ended, ready to be decided upon and recorded.
-// Owns its shape and what of it goes into the commit. Leaves running jobs to jobs.ts.
+// Owns its shape, what of it goes into the commit, and at which prices. Leaves running jobs to jobs.ts.
 // I1  A job never fails: every failure is an event that the statechart receives.
 
-import type { Input } from "@reverie/assistant"
+import { contextOf, type Input, type Settings, settingsNow } from "@reverie/assistant"
+import type { TenantLimits } from "@reverie/ledger"
+import { chargeOf, type Tariff } from "@reverie/model"
 import {
   type Address,
   defined,
   type Envelope,
   type Json,
   type OpenJob,
+  type PriceOf,
   type RecordChange,
-  type StepRecord
+  type StepRecord,
+  type TenantId
 } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { JudgedAnswer, TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
+import type { Session } from "../session/session.ts"
 
 export interface JobEnd {
   readonly job: OpenJob
@@ -62,3 +67,23 @@ export type FaultPoint = (typeof faultPoints)[number]
 export const Faults = Context.Reference<{
   readonly at: (point: FaultPoint, address: Address) => Effect.Effect<void>
 }>("@reverie/runtime/Faults", { defaultValue: () => ({ at: () => Effect.void }) })
+
+/** What tenants may use, and what it costs. By default nothing is limited. */
+export const Limits = Context.Reference<{
+  readonly of: (tenant: TenantId) => TenantLimits | undefined
+  readonly tariff: Tariff
+}>("@reverie/runtime/Limits", { defaultValue: () => ({ of: () => undefined, tariff: {} }) })
+
+/** What the calls of an assistant cost: by the prices of the fleet, else by its own, else as usual. */
+const pricesFor = (
+  tariff: Tariff,
+  { inputPriceMicros, outputPriceMicros }: Pick<Settings, "inputPriceMicros" | "outputPriceMicros">
+): PriceOf => {
+  const isPriced = inputPriceMicros + outputPriceMicros > 0
+  const own = isPriced ? { inputMicros: inputPriceMicros, outputMicros: outputPriceMicros } : undefined
+  return (model, tokens) => chargeOf(tariff, own, model, tokens)
+}
+
+/** The same, as of now. */
+export const pricesNow = ({ decoded }: Session): Effect.Effect<PriceOf> =>
+  Effect.map(Limits, ({ tariff }) => pricesFor(tariff, settingsNow(contextOf(decoded))))

@@ -17,7 +17,6 @@ import {
   aroundEach,
   CallLimited,
   CallOverLimit,
-  costMicrosOf,
   dearestCostMicros,
   failureCost,
   Model,
@@ -30,7 +29,20 @@ import {
   Tokens,
   TOKENS_PER_MESSAGE
 } from "@reverie/model"
-import { addressKey, type Amount, defined, type OpenJob, sendingAssistant, type TenantId } from "@reverie/protocol"
+import {
+  addressKey,
+  addUsage,
+  type Amount,
+  defined,
+  type OpenJob,
+  type PriceOf,
+  type Purpose,
+  sendingAssistant,
+  type StepRecord,
+  type TenantId,
+  type Usage,
+  useOf
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
 import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
@@ -42,10 +54,9 @@ import * as Option from "effect/Option"
 import { dream } from "../dream/dream-job.ts"
 import { compactHistory } from "../compact/compact-job.ts"
 import { earlierIn, infer } from "./infer-job.ts"
-import { type JobEnd, kindOf } from "./job-end.ts"
+import { type JobEnd, kindOf, Limits, pricesNow } from "./job-end.ts"
 import { watchedModel } from "../outages/outage-book.ts"
 import { inHandOf } from "../commit/replies.ts"
-import type { Purpose } from "../session/definition.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { tracedModel } from "../telemetry/chat-span.ts"
@@ -75,12 +86,6 @@ export const StandIns = Context.Reference<StandIn>("@reverie/runtime/StandIns", 
 // L4  Calls of one run of a job are apart, and so are runs of a job: the call of a run that crashed counts beside the next.
 //     So are the models of a list: each that is asked is a call.
 
-/** What tenants may use, and what it costs. By default nothing is limited. */
-export const Limits = Context.Reference<{
-  readonly of: (tenant: TenantId) => TenantLimits | undefined
-  readonly tariff: Tariff
-}>("@reverie/runtime/Limits", { defaultValue: () => ({ of: () => undefined, tariff: {} }) })
-
 /** Model calls that were held back, by the limit that did it. */
 export const refusedCalls = Metric.counter("reverie_model_calls_refused_total", { incremental: true })
 
@@ -92,6 +97,17 @@ const CALL_MILLIS = CALL_LEASE_MILLIS - 30_000
 const PROVIDER = "allowance"
 
 type Count = (text: string) => number
+
+type TokensOfCall = Pick<Usage, "inputTokens" | "outputTokens">
+
+/** Most that a call may cost: which model answers it is not known before. */
+const dearestBy =
+  (tariff: Tariff, priceOf: PriceOf, { serves }: Model["Service"], { model }: Prompt) =>
+  (tokens: TokensOfCall): number =>
+    Math.max(
+      model === undefined ? dearestCostMicros(tariff, tokens) : 0,
+      priceOf(model ?? serves?.model ?? "", tokens) ?? 0
+    )
 
 /** What a prompt and its reply may come to. */
 interface Measure {
@@ -110,15 +126,18 @@ const promptTokens = ({ messages, output, tools }: Prompt, count: Count): number
   )
 
 /** Counting takes time in proportion to the prompt, so it is done only where it matters. */
-const measured = (prompt: Prompt, reserved: number, tariff: Tariff, count: Count | undefined): Measure => {
+const measured = (
+  prompt: Prompt,
+  reserved: number,
+  dearest: (tokens: TokensOfCall) => number,
+  count: Count | undefined
+): Measure => {
   if (count === undefined) return { prompt, amounts: { calls: 1, tokens: 0, costMicros: 0 } }
   const maxOutputTokens = prompt.maxOutputTokens ?? reserved
   const tokens = { inputTokens: promptTokens(prompt, count), outputTokens: maxOutputTokens }
-  const costMicros =
-    prompt.model === undefined ? dearestCostMicros(tariff, tokens) : costMicrosOf(tariff, prompt.model, tokens)
   return {
     prompt: { ...prompt, maxOutputTokens },
-    amounts: { calls: 1, tokens: tokens.inputTokens + tokens.outputTokens, costMicros }
+    amounts: { calls: 1, tokens: tokens.inputTokens + tokens.outputTokens, costMicros: dearest(tokens) }
   }
 }
 
@@ -127,11 +146,11 @@ const failedUse = (error: ModelError, amounts: Amount): Amount => {
   return cost === "unknown" ? amounts : { calls: cost === "unsent" ? 0 : 1, tokens: 0, costMicros: 0 }
 }
 
-const usedBy = (exit: Exit.Exit<Reply, ModelError>, tariff: Tariff, amounts: Amount): Amount => {
+const usedBy = (exit: Exit.Exit<Reply, ModelError>, priceOf: PriceOf, amounts: Amount): Amount => {
   if (Exit.isSuccess(exit)) {
     const { model, usage } = exit.value
     const tokens = usage.inputTokens + usage.outputTokens
-    return { calls: 1, tokens, costMicros: costMicrosOf(tariff, model, usage) }
+    return { calls: 1, tokens, costMicros: priceOf(model, usage) ?? 0 }
   }
   const error = Cause.findErrorOption(exit.cause)
   return Option.isSome(error) ? failedUse(error.value, amounts) : amounts
@@ -169,13 +188,10 @@ const limiterOf = (session: Session, job: OpenJob) =>
     return limits === undefined ? Effect.succeed(unlimited) : limitedBy(limits, tariff, session, job)
   })
 
-const limitedBy = Effect.fnUntraced(function* (
-  limits: TenantLimits,
-  tariff: Tariff,
-  { address, claim, definition }: Session,
-  job: OpenJob
-) {
+const limitedBy = Effect.fnUntraced(function* (limits: TenantLimits, tariff: Tariff, session: Session, job: OpenJob) {
+  const { address, claim, definition } = session
   const { tenant } = address
+  const priceOf = yield* pricesNow(session)
   const allowance = Option.getOrThrowWith(
     yield* Effect.serviceOption(Allowance),
     () => new Error("tenants have limits, and the store keeps no allowance")
@@ -192,7 +208,8 @@ const limitedBy = Effect.fnUntraced(function* (
         Effect.gen(function* () {
           const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`
           const reserved = definition.reservedResponseTokens
-          const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, tariff, count))
+          const dearest = dearestBy(tariff, priceOf, model, asked)
+          const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, dearest, count))
           const leaseMillis = CALL_LEASE_MILLIS
           // Anyone who is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
           const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))
@@ -203,7 +220,7 @@ const limitedBy = Effect.fnUntraced(function* (
             .pipe(Effect.timeoutOrElse({ duration: CALL_MILLIS, orElse: () => Effect.fail(tooLong) }))
           // A call that could not be settled counts in full.
           const settled = (exit: Exit.Exit<Reply, ModelError>) =>
-            Effect.ignore(allowance.settle(tenant, key, usedBy(exit, tariff, amounts)))
+            Effect.ignore(allowance.settle(tenant, key, usedBy(exit, priceOf, amounts)))
           return yield* Effect.onExit(restore(call), settled)
         })
       )
@@ -316,14 +333,27 @@ const keeping = (model: Model["Service"], heard: Array<Reply>): Model["Service"]
   infer: (prompt, options) => Effect.tap(model.infer(prompt, options), (reply) => Effect.sync(() => heard.push(reply)))
 })
 
-/** With who answered, and which models of a list did not. A tick says it of each of its calls itself. */
-const withHeard = (end: JobEnd, heard: ReadonlyArray<Reply>, hide: <A>(value: A) => A): JobEnd => {
-  const { step } = end
-  if (step === undefined || heard.length === 0) return end
+/** What was begun and came to no step of its own has cost what its calls did all the same. */
+const bareStep = (job: OpenJob): StepRecord => ({
+  id: job.id,
+  kind: kindOf(job),
+  name: job.name,
+  ok: false,
+  elapsedMillis: 0
+})
+
+/** With what the calls took and cost, who answered, and which models of a list did not. A tick says the latter itself. */
+const withHeard = (end: JobEnd, heard: ReadonlyArray<Reply>, priceOf: PriceOf, hide: <A>(value: A) => A): JobEnd => {
+  const [first, ...others] = heard
+  if (first === undefined) return end
+  const { job, step = bareStep(job) } = end
+  const billed = { ...step, spent: useOf(heard, priceOf) }
+  if (job.src === "infer") return { ...end, step: billed }
+  const usage = others.reduce((sum, reply) => addUsage(sum, reply.usage), first.usage)
   const model = [...new Set(heard.map((reply) => reply.model))].join(", ")
   const earlier = heard.flatMap((reply) => reply.earlier ?? [])
   const asked = { model, ...defined({ earlier: earlierIn(hide(earlier)) }) }
-  return { ...end, step: { ...step, detail: { ...step.detail, ...asked } } }
+  return { ...end, step: { ...billed, usage, detail: { ...step.detail, ...asked } } }
 }
 
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
@@ -336,10 +366,9 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
       return yield* Effect.provideService(run(session, job, recovered), Model, unreachable)
     }
     const model = aroundEach(watched, (each) => tracedModel(session, limited(each)))
-    if (isTick) return yield* Effect.provideService(run(session, job, recovered), Model, model)
     const heard: Array<Reply> = []
     const end = yield* Effect.provideService(run(session, job, recovered), Model, keeping(model, heard))
-    return heard.length === 0 ? end : withHeard(end, heard, (yield* Secrets).hide)
+    return heard.length === 0 ? end : withHeard(end, heard, yield* pricesNow(session), (yield* Secrets).hide)
   })
 
 /** A job that has no end of its own: said to the statechart as its failure. */
@@ -354,13 +383,6 @@ export const failedJob = (
     job,
     event: jobFailed(job.name, failure),
     messages: [],
-    step: {
-      id: job.id,
-      kind: kindOf(job),
-      name: job.name,
-      ok: false,
-      elapsedMillis: 0,
-      detail: { error: failure.reason }
-    }
+    step: { ...bareStep(job), detail: { error: failure.reason } }
   }
 }

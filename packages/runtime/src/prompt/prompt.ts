@@ -11,7 +11,6 @@ import {
   ambienceOf,
   type AssistantContext,
   contextOf,
-  costOf,
   goalsOf,
   isBounded,
   isWarned,
@@ -49,7 +48,7 @@ import {
 } from "@reverie/context"
 import { asData } from "@reverie/memory"
 import { failureCost, isOutage, type Model, type ModelError, ModelRefused, type ToolOffer } from "@reverie/model"
-import { addressKey, type Amount, defined, type Message, type Usage } from "@reverie/protocol"
+import { addressKey, type Amount, defined, type Message, type PriceOf } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -108,9 +107,10 @@ export const isTimeOver = ({ decoded }: Session, now: number): boolean => {
 
 export const UNSENT: Amount = { tokens: 0, costMicros: 0, calls: 0 }
 
-export const tookOf = ({ decoded }: Session, usage: Pick<Usage, "inputTokens" | "outputTokens">): Amount => ({
-  tokens: usage.inputTokens + usage.outputTokens,
-  costMicros: costOf(usage, settingsNow(contextOf(decoded))),
+/** What a call took, at what its model costs; a model without a price costs nothing that is known. */
+export const tookOf = (model: string, tokens: Parameters<PriceOf>[1], priceOf: PriceOf): Amount => ({
+  tokens: tokens.inputTokens + tokens.outputTokens,
+  costMicros: priceOf(model, tokens) ?? 0,
   calls: 1
 })
 
@@ -118,6 +118,7 @@ export const tookOf = ({ decoded }: Session, usage: Pick<Usage, "inputTokens" | 
 export const failedUse = (
   session: Session,
   error: ModelError,
+  charge: (tokens: Parameters<PriceOf>[1]) => Amount,
   promptTokens: number,
   replyTokens: number = session.definition.reservedResponseTokens
 ): { readonly used?: Amount } => {
@@ -129,9 +130,7 @@ export const failedUse = (
     case "unheard":
       return { used: isOutage(error) && !isSilent ? UNSENT : { ...UNSENT, calls: 1 } }
     case "unknown":
-      return {
-        used: tookOf(session, { inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens })
-      }
+      return { used: charge({ inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens }) }
   }
 }
 

@@ -12,7 +12,7 @@ import type {
   PromptTemplate
 } from "@reverie/context"
 import type { Model } from "@reverie/model"
-import type { Address, ToolRule } from "@reverie/protocol"
+import type { Address, Purpose, ToolRule } from "@reverie/protocol"
 import type { Form, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
@@ -31,10 +31,6 @@ export interface MemoryRequest {
   /** Least trust of a memory that is recalled, 0 to 1; a call can not lower it. */
   readonly minTrust?: number
 }
-
-/** What a model is asked for; `profile` is the step of a dream that makes profiles of what was heard. */
-export const purposes = ["answer", "assess", "dream", "profile", "compact"] as const
-export type Purpose = (typeof purposes)[number]
 
 /** Models that stand in the place of the fleet's, by what is asked. */
 export interface DefinitionModels extends Readonly<Partial<Record<Purpose, Model["Service"]>>> {

@@ -45,6 +45,29 @@ const mailFor = (address: Address) => [
   )
 ]
 
+/** What a model call used. */
+const using = (model: string, inputTokens: number): Pick<Entry, "step"> => ({
+  step: {
+    id: "1/infer",
+    kind: "infer",
+    name: "infer",
+    ok: true,
+    elapsedMillis: 1,
+    spent: [
+      {
+        model,
+        calls: 1,
+        inputTokens,
+        cachedTokens: 1,
+        outputTokens: 2,
+        reasoningTokens: 1,
+        costMicros: 3,
+        unpricedCalls: 0
+      }
+    ]
+  }
+})
+
 const textsIn = (address: Address, no: number) =>
   hostileTexts.map((text, index) => aMessage(text, { at: no * 100 + index, name: `${address.assistant} ${text}` }))
 
@@ -93,11 +116,18 @@ export const live = (address: Address, friend: Address) =>
       { kind: "fact" as const, key: "f/1", value: { says: address.tenant } },
       ...recordKinds.map((kind) => ({ kind, key: EVERY, value: { of: kind, by: address.tenant } }))
     ]
-    yield* write(claim, 1, { ...startingWith(first), messages: textsIn(address, 2), records, sends })
+    yield* write(claim, 1, {
+      ...startingWith(first),
+      messages: textsIn(address, 2),
+      records,
+      sends,
+      ...using("small", 10)
+    })
     yield* write(claim, 2, {
       cause: { kind: "job", id: "1/infer" },
       settled: [{ id: first.id, outcome: "handled" }],
-      records: [{ kind: "goal", key: "a", value: null }]
+      records: [{ kind: "goal", key: "a", value: null }],
+      ...using("small", 11)
     })
     const [second] = yield* pendingOf(address, ["mail"])
     assert.ok(second)
@@ -162,6 +192,7 @@ export const toldOf = (address: Address) =>
         .filter((row) => row.address.assistant === assistant && row.address.tenant === tenant)
         .map(({ entry }) => entry),
       recent: yield* ledger.recent(address, 1_000_000),
+      usage: yield* ledger.usage({ ...address, by: ["hour", "model", "purpose"], limit: 1_000 }),
       records: yield* ledger.records(address, recordKinds),
       sends: yield* openSendsOf(ledger, address),
       deadLetters: (yield* ledger.deadLetters(1_000)).filter(

@@ -11,7 +11,8 @@ import {
   type Entry,
   type Lane,
   LANES,
-  type OpenTimer
+  type OpenTimer,
+  type StepRecord
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,7 +21,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { aJob, aMessage, anAddress, anEntry, anEnvelope, aState } from "../fixtures.ts"
 import type { Store } from "../memory-store.ts"
 import { type Fate, fateOf } from "../world/fate.ts"
-import { burying, inLane, startingWith } from "./steps.ts"
+import { ada, burying, inLane, startingWith } from "./steps.ts"
 
 const DEEDS = 80
 const DEEDS_BETWEEN_LOOKS = 8
@@ -145,6 +146,25 @@ const anyCause = ({ fate, store }: Day, address: Address) =>
     return { ...startingWith(letter), ...(fate.chance(0.5) ? { settled: [{ id, outcome: "handled" as const }] } : {}) }
   })
 
+/** What the entry of this number used. It draws no lots: the deeds of a day are the same with it. */
+const callOf = (no: number): StepRecord => ({
+  id: "1/infer",
+  kind: no % 3 === 0 ? "compact" : "infer",
+  name: "call",
+  ok: true,
+  elapsedMillis: 1,
+  spent: ["small", "large"].slice(no % 2).map((model) => ({
+    model,
+    calls: 1,
+    inputTokens: no * 10,
+    cachedTokens: no,
+    outputTokens: no + 1,
+    reasoningTokens: 0,
+    costMicros: no,
+    unpricedCalls: 0
+  }))
+})
+
 const commit: Deed = (day) =>
   Effect.gen(function* () {
     const { fate, store, start, everyone } = day
@@ -161,6 +181,7 @@ const commit: Deed = (day) =>
       epoch,
       at: now - start,
       ...(yield* anyCause(day, address)),
+      step: callOf(no),
       messages: words.map((word) => aMessage(`${word} of ${no}`, { tokens: fate.between(1, 9) })),
       sends: sends.map((word) => anEnvelope({ id: `${address.assistant}-${no}-${word}`, to: fate.pick(everyone) }))
     })
@@ -226,6 +247,8 @@ const look: Deed = (day) =>
     )
     note(day, "dead", letters.map(({ address, envelope }) => `${address.assistant} ${envelope}`).toSorted())
     note(day, "totals", yield* store.ledger.totals)
+    const tenant = everyone[0]?.tenant ?? ada.tenant
+    note(day, "usage", yield* store.ledger.usage({ tenant, by: ["assistant", "model", "purpose"], limit: 100 }))
   })
 
 const goHome: Deed = (day) =>

@@ -6,5 +6,11 @@ import type { Law } from "../law.ts"
 import { discardedLaws } from "./discarded-laws.ts"
 import { commitLaws } from "./commit-laws.ts"
 import { readingLaws } from "./reading-laws.ts"
+import { usageLaws } from "./usage-laws.ts"
 
-export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...commitLaws, ...readingLaws, ...discardedLaws]
+export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  ...commitLaws,
+  ...readingLaws,
+  ...discardedLaws,
+  ...usageLaws
+]

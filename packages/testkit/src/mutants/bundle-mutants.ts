@@ -1,7 +1,7 @@
 // Bundle mutants: dataStores that lose, double or mix up something when someone moves, each in one way.
 
-import { flawOfBundle, type Bundle, type BundlePart, type Bundles } from "@reverie/ledger"
-import { type Address, addressKey } from "@reverie/protocol"
+import { flawOfBundle, type Bundle, type BundlePart, type Bundles, type UsageSum } from "@reverie/ledger"
+import { type Address, addressKey, addUsed } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type DataStore, type DataStores, dataStoresLayer, dataStoreOver } from "../data-store.ts"
@@ -11,6 +11,30 @@ import { type MemoryDataStore, memoryDataStore } from "../memory-bundles.ts"
 
 type Verbs = Bundles["Service"]
 type Mistake = (right: DataStore, place: MemoryDataStore) => Partial<Verbs>
+
+/** Other sums of use, once an assistant has moved in. */
+const mutantOfUsage =
+  (change: (sums: ReadonlyArray<UsageSum>) => ReadonlyArray<UsageSum>): FreshLayer<DataStores> =>
+  () =>
+    dataStoresLayer(
+      Effect.sync(() => {
+        const place = memoryDataStore(new MemoryDisk())
+        const right = dataStoreOver(place)
+        let hasMoved = false
+        return {
+          ...right,
+          bundles: {
+            ...right.bundles,
+            unpack: (bundle, options) =>
+              Effect.tap(right.bundles.unpack(bundle, options), () => Effect.sync(() => void (hasMoved = true)))
+          },
+          ledger: {
+            ...right.ledger,
+            usage: (query) => Effect.map(right.ledger.usage(query), (sums) => (hasMoved ? change(sums) : sums))
+          }
+        }
+      })
+    )
 
 const mutant =
   (mistake: Mistake): FreshLayer<DataStores> =>
@@ -234,6 +258,8 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   })
 }
 
-export const bundleMutants: Readonly<Record<string, FreshLayer<DataStores>>> = Object.fromEntries(
-  Object.entries(mistakes).map(([name, mistake]) => [name, mutant(mistake)])
-)
+export const bundleMutants: Readonly<Record<string, FreshLayer<DataStores>>> = {
+  ...Object.fromEntries(Object.entries(mistakes).map(([name, mistake]) => [name, mutant(mistake)])),
+  movesWithoutItsBill: mutantOfUsage(() => []),
+  doublesTheBill: mutantOfUsage((sums) => sums.map((sum) => ({ ...sum, ...addUsed(sum, sum) })))
+}

@@ -10,8 +10,9 @@ import { named, writtenCall } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
 import { onOneLine, plain, counted } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
-import type { Backend, Entry, SubAgentTree, View } from "../../backend/backend.ts"
-import { assistantTable } from "../../texts/report.ts"
+import { PAGE } from "../../backend/transport.ts"
+import type { Backend, Entry, SubAgentTree, UsageSums, View } from "../../backend/backend.ts"
+import { assistantTable, useTable } from "../../texts/report.ts"
 import type { Stop } from "../../running/stop.ts"
 import { outageLines, waitText } from "../../running/away.ts"
 
@@ -135,4 +136,33 @@ export const tree = async (name: string, options: LookOptions, stop: Stop): Prom
   if (options.json) sayJson({ ok: true, subAgentTree })
   else say(plain(subAgentTreeLines(subAgentTree).join("\n")))
   return 0
+}
+
+// Usage: what model calls took, as the ledger has summed it.
+
+export interface UsageOptions extends LookOptions, ListOptions {
+  readonly by?: UsageSums["by"]
+  /** Milliseconds since the epoch. */
+  readonly since?: number
+}
+
+/** Of all, by assistant; of one, by purpose. */
+export const usage = async (name: string | undefined, options: UsageOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const assistant = name === undefined ? undefined : (await named(backend, name)).id
+  const { by = assistant === undefined ? "assistant" : "purpose", cursor, limit = 50, since } = options
+  return await tellList(
+    options,
+    async () => {
+      const sums = await backend.usage({
+        by,
+        limit: Math.min(limit, PAGE),
+        ...defined({ assistant, cursor, from: since })
+      })
+      const { items, next, total, ...range } = sums
+      const text = useTable(sums)
+      return { key: "usage", items, next, beside: { ...range, total, ...defined({ assistant }) }, text }
+    },
+    backend
+  )
 }

@@ -225,7 +225,7 @@ const isGoingOn = (view: View | undefined): boolean =>
   view !== undefined && !view.tags.includes("halted") && !view.tags.includes("retired")
 
 const spentMicros = async (backend: Backend, id: string): Promise<number> =>
-  (await backend.subAgentTree(id))?.spent.costMicros ?? 0
+  (await backend.usage({ assistant: id, from: 0, limit: 1 })).total.costMicros
 
 interface Bounded {
   /** Rejects when a bound is passed; never resolves. */

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router"
 import type { AssistantRow } from "@reverie/server/api"
 import { StateChip } from "../../parts/chip.tsx"
-import { count, money, serversIn, tokens } from "../../parts/format.ts"
+import { count, money, serversIn, spentText, tokens } from "../../parts/format.ts"
 import type { Column } from "../../parts/table.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago, Since } from "../../parts/time.tsx"
@@ -117,7 +117,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
       ) : (
         <span className="flex items-baseline gap-2" title={`${count(day.tokens)} tokens in ${count(day.calls)} calls`}>
           <span className="text-ink-3">{tokens(day.tokens)}</span>
-          <span>{money(day.costMicros)}</span>
+          <span>{spentText(day)}</span>
         </span>
       )
   },

@@ -8,7 +8,7 @@ import { troubleOf } from "../../api/client.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { isTagged } from "../../parts/activity.ts"
 import { StateChip } from "../../parts/chip.tsx"
-import { count, money, percent, serversIn, tokens } from "../../parts/format.ts"
+import { count, percent, serversIn, spentText, tokens } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, Failed, isReady, Loading } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -104,7 +104,7 @@ const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
     ["commits", count(commits)],
     ["epoch", count(epoch)],
     ...(contextShare === undefined ? [] : [["context", percent(contextShare)] as const]),
-    ["24 h", `${tokens(day.tokens)} tokens, ${money(day.costMicros)}`]
+    ["24 h", `${tokens(day.tokens)} tokens, ${spentText(day)}`]
   ]
   return (
     <dl className="flex flex-wrap items-baseline gap-x-5 gap-y-1" data-facts="">

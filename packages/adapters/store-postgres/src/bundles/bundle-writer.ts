@@ -7,6 +7,7 @@
 import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { usageRows } from "../ports/allowance.ts"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
 import type { PgFailure, Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
@@ -37,6 +38,7 @@ const INSERTS = {
       LATERAL (SELECT e.v ->> 'body' AS body) r WHERE $1::bigint IS NOT NULL ORDER BY e.n`,
   letters: `INSERT INTO dead_letters (assistant, tenant, body, discarded)
     SELECT $1::bigint, $2, e.v ->> 'body', (e.v ->> 'discarded')::boolean FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n) ORDER BY e.n`,
+  usage: "SELECT add_usage($1::bigint, $2, $3::jsonb)",
   versions: `INSERT INTO block_versions (block, tenant, version, body, patch)
     SELECT $1::bigint, $2, r.version, r.body, decode(r.patch, 'base64')
     FROM jsonb_to_recordset($3::jsonb) AS r (version bigint, body text, patch text)`,
@@ -173,6 +175,7 @@ export const putLife = (
       discarded
     }))
     yield* insert(query, "letters", key, tenant, letters)
+    yield* insert(query, "usage", key, tenant, entries.flatMap(usageRows))
     // Last, because others may wait for it.
     const first = yield* positionsFor(query, entries.length)
     const positioned = entries.map((entry, index) => ({

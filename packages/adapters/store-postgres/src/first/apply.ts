@@ -21,7 +21,7 @@ const inputs = `
 CREATE TYPE operation AS (
   p integer, k text, t text COLLATE "C", a text COLLATE "C", at bigint, again boolean, b integer,
   id text, lane smallint, worker text, lease bigint, epoch bigint, no bigint, seq bigint, receives smallint,
-  retired boolean, jobs boolean, timer bigint, sends integer, letters integer, records jsonb, settled bigint, seqs jsonb
+  retired boolean, jobs boolean, timer bigint, sends integer, letters integer, usage jsonb, records jsonb, settled bigint, seqs jsonb
 );
 CREATE TYPE answered AS (place integer, answer jsonb, body text);
 
@@ -147,6 +147,26 @@ BEGIN
 END $$;
 `
 
+// Rows of two entries may be of one hour: they are added up before they are written.
+const used = `
+CREATE FUNCTION add_usage(who bigint, whose text, used jsonb) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO usage AS kept (assistant, hour, model, purpose, tenant, calls, input_tokens, cached_tokens, output_tokens,
+      reasoning_tokens, cost_micros, unpriced_calls, last_no)
+    SELECT who, r.hour, r.model, r.purpose, whose, sum(r.calls), sum(r."inputTokens"), sum(r."cachedTokens"),
+      sum(r."outputTokens"), sum(r."reasoningTokens"), sum(r."costMicros"), sum(r."unpricedCalls"), max(r.no)
+    FROM jsonb_to_recordset(used) AS r (hour bigint, model text, purpose text, calls bigint, "inputTokens" bigint,
+      "cachedTokens" bigint, "outputTokens" bigint, "reasoningTokens" bigint, "costMicros" bigint,
+      "unpricedCalls" bigint, no bigint)
+    GROUP BY r.hour, r.model, r.purpose
+  ON CONFLICT (assistant, hour, model, purpose) DO UPDATE SET calls = kept.calls + excluded.calls,
+    input_tokens = kept.input_tokens + excluded.input_tokens, cached_tokens = kept.cached_tokens + excluded.cached_tokens,
+    output_tokens = kept.output_tokens + excluded.output_tokens,
+    reasoning_tokens = kept.reasoning_tokens + excluded.reasoning_tokens,
+    cost_micros = kept.cost_micros + excluded.cost_micros,
+    unpriced_calls = kept.unpriced_calls + excluded.unpriced_calls, last_no = excluded.last_no
+$$;
+`
+
 // Behind the entry (b) and the state (b + 1) stand its sends, its dead letters and the bodies of its records.
 const ledger = `
 CREATE FUNCTION file_entry(op operation, bodies text[], who bigint, spot bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -160,6 +180,7 @@ BEGIN
   FOR i IN op.b + 2 + op.sends .. op.b + 1 + op.sends + op.letters LOOP
     INSERT INTO dead_letters (assistant, tenant, body) VALUES (who, op.t, bodies[i]);
   END LOOP;
+  IF op.usage IS NOT NULL THEN PERFORM add_usage(who, op.t, op.usage); END IF;
   IF op.records IS NULL THEN RETURN; END IF;
   FOR change IN SELECT value FROM jsonb_array_elements(op.records) LOOP
     IF change ->> 2 IS NULL THEN
@@ -289,4 +310,4 @@ BEGIN
 END $$;
 `
 
-export const apply = `${inputs}${mailbox}${ledger}${batch}`
+export const apply = `${inputs}${mailbox}${used}${ledger}${batch}`

@@ -146,6 +146,7 @@ const restricted = [
   "sends",
   "records",
   "dead_letters",
+  "usage",
   "prompts",
   "blocks",
   "block_readers",

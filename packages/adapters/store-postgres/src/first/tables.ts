@@ -156,6 +156,25 @@ CREATE TABLE block_answers (
   PRIMARY KEY (tenant, key)
 );
 
+-- What model calls used, summed with each commit.
+CREATE TABLE usage (
+  assistant bigint NOT NULL,
+  hour bigint NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  purpose text COLLATE "C" NOT NULL,
+  tenant text COLLATE "C" NOT NULL,
+  calls bigint NOT NULL,
+  input_tokens bigint NOT NULL,
+  cached_tokens bigint NOT NULL,
+  output_tokens bigint NOT NULL,
+  reasoning_tokens bigint NOT NULL,
+  cost_micros bigint NOT NULL,
+  unpriced_calls bigint NOT NULL,
+  last_no bigint NOT NULL,
+  PRIMARY KEY (assistant, hour, model, purpose)
+) WITH (fillfactor = 60);
+CREATE INDEX usage_tenant ON usage (tenant, hour);
+
 -- What tenants have spent in the present windows, and their model calls under way.
 CREATE TABLE allowance_accounts (tenant text PRIMARY KEY, body text NOT NULL);
 CREATE TABLE allowance_calls (

@@ -1,5 +1,6 @@
-// Allowance on PostgreSQL: what tenants spend, and their calls under way.
-// Owns the tables `allowance_accounts` and `allowance_calls`. Leaves the arithmetic of windows to the ledger room.
+// Allowance on PostgreSQL: what tenants spend, and their calls under way; what assistants have used.
+// Owns the tables `allowance_accounts` and `allowance_calls`, and reading `usage`. Leaves the arithmetic of windows to the ledger
+// room, and writing `usage` to first/apply.ts.
 // A1  Anyone who asks for a tenant holds the row of its account until it is answered: askings of one tenant follow one
 //     another, those of others do not wait. No connection is held beyond that.
 
@@ -10,12 +11,18 @@ import {
   type AllowanceAnswer,
   type AllowanceView,
   judgeAsking,
+  type Ledger,
   type Reservation,
   reservedOn,
-  settledOn
+  settledOn,
+  type UsageDimension,
+  type UsageKey,
+  type UsageQuery,
+  type UsageSum
 } from "@reverie/ledger"
-import type { TenantId } from "@reverie/protocol"
+import { type Entry, type EntryUse, keyText, readKeyText, type TenantId, type Used, usageOf } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { limited } from "./assistants.ts"
 import { ledgerUnavailable } from "./entry-history.ts"
 import type { Database, Query } from "../database.ts"
 import type { Time } from "../time.ts"
@@ -109,4 +116,81 @@ export const postgresAllowance = (database: Database, time: Time): Allowance["Se
       const [calls] = yield* database.query<CallsRow>(UNDER_WAY, [tenant, "", now])
       return { inMinute, inDay, underWay: calls?.underWay ?? 0 } satisfies AllowanceView
     }).pipe(Effect.mapError(ledgerUnavailable("look")))
+})
+
+// Usage: what the model calls of assistants have used, by hour, model and purpose.
+
+/** The rows of an entry, as `add_usage` takes them. */
+export const usageRows = (entry: Entry): ReadonlyArray<EntryUse & { readonly no: number }> =>
+  usageOf(entry).map((row) => ({ ...row, model: keyText(row.model), no: entry.no }))
+
+const columns = {
+  calls: "calls",
+  inputTokens: "input_tokens",
+  cachedTokens: "cached_tokens",
+  outputTokens: "output_tokens",
+  reasoningTokens: "reasoning_tokens",
+  costMicros: "cost_micros",
+  unpricedCalls: "unpriced_calls"
+} as const satisfies Readonly<Record<keyof Used, string>>
+
+const fields = Object.keys(columns) as ReadonlyArray<keyof Used>
+
+const expressions: Readonly<Record<UsageDimension, string>> = {
+  tenant: "u.tenant",
+  assistant: "a.id",
+  hour: "u.hour",
+  model: "u.model",
+  purpose: "u.purpose"
+}
+
+type SumRow = Readonly<Record<keyof Used | "lastNo", number>> & Readonly<Record<string, string | number | null>>
+
+/** A question as a statement with its values. */
+const asked = ({ after = [], assistant, by, from, limit, tenant, to }: UsageQuery) => {
+  const values: Array<string | number> = []
+  const place = (value: string | number): string => `$${values.push(value)}`
+  const keys = by.map((dimension) => expressions[dimension])
+  const wanted = [
+    ...(tenant === undefined ? [] : [`u.tenant = ${place(tenant)}`, `a.tenant = u.tenant`]),
+    ...(assistant === undefined ? [] : [`a.id = ${place(assistant)}`]),
+    ...(from === undefined ? [] : [`u.hour >= ${place(from)}`]),
+    ...(to === undefined ? [] : [`u.hour < ${place(to)}`])
+  ]
+  if (after.length > 0 && keys.length > 0) {
+    const behind = by.map((dimension, index) => {
+      const value = after[index] ?? ""
+      return place(dimension === "model" ? keyText(String(value)) : value)
+    })
+    wanted.push(`(${keys.join(", ")}) > (${behind.join(", ")})`)
+  }
+  const named = by.map((dimension, index) => {
+    const key = expressions[dimension]
+    return `${dimension === "hour" ? `${key}::float8` : key} AS "key${index}"`
+  })
+  const sums = fields.map((field) => `coalesce(sum(u.${columns[field]}), 0)::float8 AS "${field}"`)
+  const grouped = keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} ORDER BY ${keys.join(", ")}`
+  const where = wanted.length === 0 ? "" : `WHERE ${wanted.join(" AND ")}`
+  const chosen = [...named, ...sums, `coalesce(max(u.last_no), 0)::float8 AS "lastNo"`].join(", ")
+  const sql = `SELECT ${chosen} FROM usage u JOIN assistants a ON a.key = u.assistant ${where} ${grouped} LIMIT ${place(limited(limit))}`
+  return { sql, values }
+}
+
+const sumOf = (row: SumRow, by: UsageQuery["by"]): UsageSum => {
+  const key: UsageKey = by.map((dimension, index) => {
+    const value = row[`key${index}`] ?? ""
+    return dimension === "model" ? readKeyText(String(value)) : value
+  })
+  const used = Object.fromEntries(fields.map((field) => [field, row[field]])) as Record<keyof Used, number>
+  return { ...used, key, lastNo: row.lastNo }
+}
+
+export const postgresUsage = (database: Database): Pick<Ledger["Service"], "usage"> => ({
+  usage: (query) => {
+    const { sql, values } = asked(query)
+    return Effect.mapBoth(database.query<SumRow>(sql, values), {
+      onSuccess: (rows) => rows.map((row) => sumOf(row, query.by)),
+      onFailure: ledgerUnavailable("usage")
+    })
+  }
 })

@@ -42,6 +42,7 @@ import {
   limited,
   receivesColumn
 } from "./assistants.ts"
+import { postgresUsage, usageRows } from "./allowance.ts"
 import { ledgerUnavailable, postgresEntryHistory } from "./entry-history.ts"
 import type { Database } from "../database.ts"
 import { type Filed, type Operation, spokenTo } from "../operation.ts"
@@ -204,6 +205,7 @@ const filed = (
     return [kind, keyText(key), body] as const
   })
   const timers = state.timers.map(({ dueAt }) => dueAt)
+  const usage = usageRows(entry)
   const facts: Filed = {
     no: entry.no,
     receives: receivesColumn(state.receives),
@@ -212,7 +214,7 @@ const filed = (
     ...defined({ timer: timers.length === 0 ? undefined : Math.trunc(Math.min(...timers)) }),
     sends: sends.length,
     letters: letters.length,
-    ...defined({ records: records.length === 0 ? undefined : records }),
+    ...defined({ usage: usage.length === 0 ? undefined : usage, records: records.length === 0 ? undefined : records }),
     settled: settled.length - letters.length
   }
   return { facts, bodies }
@@ -322,6 +324,7 @@ export const postgresLedger = (database: Database, writer: Writer, time: Time): 
     ...probing(database),
     ...postgresEntryHistory(database, readable),
     ...postgresRegister(database, readable),
-    ...postgresKept(database)
+    ...postgresKept(database),
+    ...postgresUsage(database)
   }
 }

@@ -6,6 +6,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
+import { usageAdding } from "../ledger/allowance.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { discardedCounting } from "../ledger/ledger.ts"
@@ -35,6 +36,7 @@ const livesTo = (database: DatabaseSync) => {
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
   const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body, discarded) VALUES (?, ?, ?)")
   const countDiscarded = discardedCounting(database)
+  const use = usageAdding(database)
   const settle = change(
     database,
     "UPDATE assistants SET control = ?, reply = ?, mail = ?, last = ?, wake = ? WHERE key = ?"
@@ -59,6 +61,7 @@ const livesTo = (database: DatabaseSync) => {
       } else if (part.kind === "entry") {
         const entry = part.entry as unknown as Entry
         const settled = settledBy(entry)
+        use(key, entry)
         last = entries.append({ assistant: key, no: entry.no, previous: last, settled, body: JSON.stringify(entry) })
       } else if (part.kind === "record") keep(key, part.of, part.key, JSON.stringify(part.value))
       else if (part.kind === "send") send(JSON.stringify(part.envelope))

@@ -44,6 +44,7 @@ import {
   sqliteEntryHistory,
   type StateRow
 } from "./assistants.ts"
+import { sqliteUsage, usageAdding } from "./allowance.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
@@ -57,8 +58,6 @@ interface DeadLetterRow {
   readonly id: string
   readonly body: string
 }
-
-type DeadLetterBody = Omit<DeadLetter, "address">
 
 const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
   address: addressOf(row),
@@ -198,18 +197,18 @@ const moved = (cursors: Cursors, cause: Cause): Cursors =>
     ? { ...cursors, [cause.lane]: Math.max(cursors[cause.lane], cause.seq) }
     : cursors
 
-const retiredColumn = ({ status }: AssistantState): number => (status === "retired" ? 1 : 0)
+const flagsOf = ({ receives, status }: AssistantState) => [receivesColumn(receives), status === "retired" ? 1 : 0]
 
 /** Everything of an entry that becomes text, before the transaction waits for it. */
 const encode = (entry: Entry) => {
   const settled = entry.settled ?? []
   const letters = settled.filter(({ outcome }) => outcome === "dead")
   return {
-    no: entry.no,
+    entry,
     body: JSON.stringify(entry),
     sends: (entry.sends ?? []).map((envelope) => JSON.stringify(envelope)),
     deadLetters: letters.map(({ id, reason = "" }) =>
-      JSON.stringify({ envelope: id, reason, at: entry.at } satisfies DeadLetterBody)
+      JSON.stringify({ envelope: id, reason, at: entry.at } satisfies Omit<DeadLetter, "address">)
     ),
     records: (entry.records ?? []).map(({ kind, key, value }) => ({
       kind,
@@ -226,19 +225,21 @@ const appending = (database: DatabaseSync) => {
   const keep = change(database, "INSERT OR REPLACE INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
   const drop = change(database, "DELETE FROM records WHERE assistant = ? AND kind = ? AND key = ?")
   const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body) VALUES (?, ?)")
+  const use = usageAdding(database)
   /** Files an entry with its sends and dead letters; answers its place in the outbox. */
   return (
     assistant: number,
     previous: number,
-    { no, body, sends, deadLetters, records, settled }: ReturnType<typeof encode>
+    { entry, body, sends, deadLetters, records, settled }: ReturnType<typeof encode>
   ) => {
+    use(assistant, entry)
     for (const { kind, key, value } of records) {
       if (value === null) drop(assistant, kind, key)
       else keep(assistant, kind, key, value)
     }
     for (const envelope of sends) send(envelope)
     for (const letter of deadLetters) deadLetter(assistant, letter)
-    return entries.append({ assistant, no, previous, settled, body })
+    return entries.append({ assistant, no: entry.no, previous, settled, body })
   }
 }
 
@@ -267,8 +268,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
       return writer.write(ledgerUnavailable("create"), () => {
         if (assistants.find(address) !== undefined) return Result.succeed("exists" as const)
         const wake = wakeOnCommit(AT_REST, state, now, () => undefined)
-        const flags = [receivesColumn(state.receives), retiredColumn(state)]
-        const key = insert(wake, encoded.no, ...flags, tenant, assistant, body).lastSeq
+        const key = insert(wake, entry.no, ...flagsOf(state), tenant, assistant, body).lastSeq
         setLast(append(key, 0, encoded), key)
         return Result.succeed("created" as const)
       })
@@ -284,17 +284,16 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
         () => {
           const row = assistants.find(address)
           const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
-          if (row === undefined || heldEpoch !== currentEpoch || encoded.no !== currentVersion + 1) {
-            const expectedVersion = encoded.no - 1
+          if (row === undefined || heldEpoch !== currentEpoch || entry.no !== currentVersion + 1) {
+            const expectedVersion = entry.no - 1
             return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
           }
           const { key } = row
           const seq = append(key, row.last, encoded)
-          const { control, reply, mail } = moved(row, entry.cause)
-          const flags = [receivesColumn(state.receives), retiredColumn(state)]
+          const cursors = moved(row, entry.cause)
+          const { control, reply, mail } = cursors
           const attempts = state.jobs.length === 0 ? 0 : 1
-          update(attempts, encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
-          const cursors = { control, reply, mail }
+          update(attempts, entry.no, control, reply, mail, seq, ...flagsOf(state), padded(json, row.stateBytes), key)
           const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
           if (wake !== row.wake) setWake(wake, key)
           return Result.succeed(seq)
@@ -394,6 +393,7 @@ export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Se
     ...probing(database, writer),
     ...sqliteEntryHistory(database, readable),
     ...sqliteRegister(database, readable),
-    ...sqliteKept(database)
+    ...sqliteKept(database),
+    ...sqliteUsage(database)
   }
 }

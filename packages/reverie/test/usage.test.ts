@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import { defineAssistant, defineFleet, Fleet, IdInvalid, type PromiseModel } from "../src/index.ts"
+import { aDirectory } from "./rig.ts"
+
+const usage = { inputTokens: 1_000, cachedInputTokens: 800, outputTokens: 100, reasoningTokens: 40 }
+
+const modelOf = (name: string): PromiseModel => ({ name, infer: async () => ({ text: "Berth 7.", usage }) })
+
+const assistants = ["ada", "bob", "cleo"].map((id) => defineAssistant({ id, instructions: "You assign berths." }))
+
+const openAt = (data: string, name: string, inputMicros?: number) =>
+  Fleet.open({
+    data,
+    fleet: defineFleet({ assistants }),
+    model: modelOf(name),
+    ...(inputMicros === undefined ? {} : { prices: { "*": { inputMicros, outputMicros: 0 } } })
+  })
+
+describe("usage", () => {
+  it("U1 is summed by assistant, model and purpose, page by page, with the sum of all", async () => {
+    await using fleet = await openAt(":memory:", "qwen3")
+    for (const id of ["ada", "bob", "ada", "cleo"]) await fleet.answer(id, "Which berth is free?")
+    const one = {
+      calls: 1,
+      tokens: 1_100,
+      inputTokens: 1_000,
+      cachedTokens: 800,
+      outputTokens: 100,
+      reasoningTokens: 40,
+      costMicros: 0,
+      unpricedCalls: 1
+    }
+    const whole = await fleet.usage()
+    assert.deepStrictEqual(
+      whole.rows.map(({ calls, key }) => [key, calls]),
+      [
+        ["ada", 2],
+        ["bob", 1],
+        ["cleo", 1]
+      ]
+    )
+    assert.deepStrictEqual(whole.rows[1], { key: "bob", ...one })
+    assert.deepInclude(whole.total, { calls: 4, tokens: 4_400, unpricedCalls: 4 })
+    const first = await fleet.usage({ limit: 2 })
+    assert.deepStrictEqual([first.rows, first.next], [whole.rows.slice(0, 2), "bob"])
+    const second = await fleet.usage({ limit: 2, after: "bob" })
+    assert.deepStrictEqual([second.rows, second.next, second.total], [whole.rows.slice(2), null, whole.total])
+    assert.deepStrictEqual((await fleet.usage({ by: "model", assistant: "bob" })).rows, [{ key: "qwen3", ...one }])
+    assert.deepStrictEqual((await fleet.usage({ by: "purpose", assistant: "bob" })).rows, [{ key: "answer", ...one }])
+    assert.deepStrictEqual((await fleet.usage({ assistant: "nobody" })).rows, [])
+    const failed = await fleet.usage({ assistant: "a/b" }).catch((failure: unknown) => failure)
+    assert.instanceOf(failed, IdInvalid)
+  })
+
+  it("U1 means whole hours, each known by its beginning", async () => {
+    await using fleet = await openAt(":memory:", "qwen3")
+    await fleet.answer("ada", "Which berth is free?")
+    const { from, rows, to, total } = await fleet.usage({ by: "hour" })
+    const [hour] = rows
+    const begin = Date.parse(hour?.key ?? "")
+    assert.deepStrictEqual([begin % 3_600_000, to, total.calls], [0, null, 1])
+    assert.isTrue(begin >= from && begin < from + 24 * 3_600_000)
+    assert.strictEqual((await fleet.usage({ from: begin + 1 })).total.calls, 1)
+    assert.strictEqual((await fleet.usage({ from: begin + 3_600_000 })).total.calls, 0)
+    assert.strictEqual((await fleet.usage({ from: 0, to: begin + 1 })).total.calls, 0)
+  })
+
+  it("U1 what a call cost is fixed with its commit, and a later price changes no bill", async () => {
+    const data = aDirectory()
+    const bill = async (fleet: Fleet) => {
+      const { costMicros, unpricedCalls } = (await fleet.usage({ from: 0 })).total
+      const { ticks } = await fleet.history.ticks("ada")
+      return [costMicros, unpricedCalls, ticks.map(({ calls }) => calls[0]?.costMicros ?? calls[0]?.unpriced)]
+    }
+    const fleet = await openAt(data, "qwen3", 3_000_000)
+    await fleet.answer("ada", "Which berth is free?")
+    assert.deepStrictEqual(await bill(fleet), [3_000, 0, [3_000]])
+    await fleet.close()
+    await using later = await openAt(data, "qwen3")
+    await later.answer("ada", "And now?")
+    assert.deepStrictEqual(await bill(later), [3_000, 1, [true, 3_000]])
+  })
+
+  it("C4 budgets and limits count what was cached at its price", async () => {
+    const prices = { "*": { inputMicros: 1_000_000, cachedInputMicros: 100_000, outputMicros: 0 } }
+    const desk = defineAssistant({
+      id: "desk",
+      instructions: "You keep the desk.",
+      budget: { tokens: 100_000 }
+    })
+    await using fleet = await Fleet.open({
+      data: ":memory:",
+      fleet: defineFleet({ assistants: [desk], tenants: { default: { costMicrosPerDay: 10_000_000 } } }),
+      model: modelOf("mine"),
+      prices
+    })
+    await fleet.answer("desk", "Which berth is free?")
+    // 200 at the full price, and 800 at a tenth of it.
+    const cost = 200 + 80
+    assert.strictEqual((await fleet.usage()).total.costMicros, cost)
+    assert.deepStrictEqual((await fleet.subAgents.tree("desk"))?.spent, { calls: 1, tokens: 1_100, costMicros: cost })
+  })
+
+  it("an assistant without a budget has spent what the ledger says", async () => {
+    await using fleet = await openAt(":memory:", "mine", 1_000_000)
+    await fleet.answer("ada", "Which berth is free?")
+    assert.deepStrictEqual((await fleet.subAgents.tree("ada"))?.spent, { calls: 1, tokens: 1_100, costMicros: 1_000 })
+  })
+
+  it("M2 metrics tell it by model and purpose, and no name of a model breaks their lines", async () => {
+    await using fleet = await openAt(":memory:", 'a "b"\n\\', 1_000_000)
+    await fleet.answer("ada", "Which berth is free?")
+    const metrics = await fleet.monitor.metrics()
+    const labels = '{model="a \\"b\\"\\n\\\\",purpose="answer"}'
+    for (const [name, value] of [
+      ["calls", 1],
+      ["input_tokens", 1_000],
+      ["cached_tokens", 800],
+      ["output_tokens", 100],
+      ["reasoning_tokens", 40],
+      ["cost_micros", 1_000],
+      ["unpriced_calls", 0]
+    ] as const) {
+      assert.include(metrics, `\nreverie_usage_${name}_total${labels} ${value}\n`)
+    }
+  })
+})
