@@ -10,6 +10,7 @@ import { findBackend } from "../backend/find-backend.ts"
 import type { Backend, View } from "../backend/backend.ts"
 import type { Stop } from "../running/stop.ts"
 import { outageLines, stateText } from "../running/away.ts"
+import { useText } from "../texts/report.ts"
 import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {
@@ -46,13 +47,14 @@ const look = async (backend: Backend, limit: number) => {
   const waiting = items.reduce((sum, view) => sum + view.waiting, 0)
   const total = { accepted, settled, dead, discarded }
   const outages = outageLines(items)
-  return { assistants: shown, count: items.length, more: next !== null, states, waiting, outages, ...total }
+  const { total: usage } = await backend.usage({ limit: 1 })
+  return { usage, assistants: shown, count: items.length, more: next !== null, states, waiting, outages, ...total }
 }
 
 type Seen = Awaited<ReturnType<typeof look>>
 
 const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: string): string => {
-  const { accepted, discarded, assistants, count, dead, more, outages, settled, states, waiting } = seen
+  const { accepted, discarded, assistants, count, dead, more, outages, settled, states, usage, waiting } = seen
   const rate = (value: number) => (value / Math.max(seconds, 0.001)).toFixed(1)
   const rates =
     pulse === undefined || seconds === 0
@@ -68,6 +70,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
   return [
     onOneLine(`${counted(count, "assistant")}${more ? " and more" : ""}, ${place}`),
     `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - discarded} dead${rates}`,
+    `last 24 hours: ${useText(usage)}`,
     Object.entries(states)
       .map(([state, many]) => `${state} ${many}`)
       .join("  "),
