@@ -118,12 +118,14 @@ const metric = (text: string, name: string): number =>
 /** What each place tells, in sums of the same form. */
 const told = async (url: string) => {
   const api = await asked(`${url}/v1/usage?from=0&by=assistant`)
-  const cli = await run(["usage", "--since", "1970-01-01", "--json", "--url", url])
+  const [cli, top, ...chats] = await Promise.all([
+    run(["usage", "--since", "1970-01-01", "--json", "--url", url]),
+    run(["top", "--once", "--json", "--url", url]),
+    ...["desk", "clerk"].map((id) => run(["chat", id, "--url", url], { input: "/cost\n/quit\n" }))
+  ])
+  const costs = chats.map(({ stdout }) => stdout)
   const metrics = await (await fetch(`${url}/metrics`)).text()
   const board = await asked(`${url}/v1/assistants`)
-  const costs = await Promise.all(
-    ["desk", "clerk"].map(async (id) => (await run(["chat", id, "--url", url], { input: "/cost\n/quit\n" })).stdout)
-  )
   const of = (name: string) => metric(metrics, `reverie_usage_${name}_total`)
   const day = board.items.map((item: Json) => item.day)
   const dayOf = (key: string) => day.reduce((sum: number, each: Json) => sum + each[key], 0)
@@ -132,6 +134,7 @@ const told = async (url: string) => {
     api: sumOf(api.total),
     rows: Object.fromEntries(api.items.map((item: Json) => [item.key, sumOf(item)])),
     cli: sumOf(JSON.parse(cli.stdout).total),
+    top: sumOf(JSON.parse(top.stdout).usage),
     cliRows: Object.fromEntries(JSON.parse(cli.stdout).usage.map((item: Json) => [item.key, sumOf(item)])),
     metrics: {
       calls: of("calls"),
@@ -156,6 +159,7 @@ const same = async (url: string, books: Sum) => {
   const { costMicros, calls, input, output, unpricedCalls } = books
   assert.deepStrictEqual(places.api, books, "API")
   assert.deepStrictEqual(places.cli, books, "command line")
+  assert.deepStrictEqual(places.top, books, "top")
   assert.deepStrictEqual(places.cliRows, places.rows)
   assert.deepStrictEqual(places.metrics, books, "metrics")
   assert.deepStrictEqual(places.board, [calls, input + output, costMicros, unpricedCalls], "list of the page")
@@ -165,7 +169,10 @@ const same = async (url: string, books: Sum) => {
 
 const LONG = "The Aurora is late, and the pilot has to be told before the tide turns. ".repeat(40)
 
-test("U1 five places tell the same after work, after a restart and after a kill, and what the models say", async () => {
+// It starts fifteen processes, one after the other where it must.
+const WAIT = { timeout: 300_000 }
+
+test("U1 five places tell the same after work, a restart and a kill, and what the models say", WAIT, async () => {
   await using directory = await temporary()
   const models = await openModels()
   try {

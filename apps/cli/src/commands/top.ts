@@ -12,6 +12,7 @@ import type { Backend } from "../backend/backend.ts"
 import { PAGE } from "../backend/transport.ts"
 import type { Stop } from "../running/stop.ts"
 import { awayLine, stateText } from "../running/away.ts"
+import { useText } from "../texts/report.ts"
 import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {
@@ -38,8 +39,9 @@ const look = async (backend: Backend, limit: number) => {
   const query = { sort: "attention", descending: "true", limit: Math.min(PAGE, limit) } as const
   const { counts, items, outages } = await backend.assistants((api) => api.list({ query }))
   const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = (await backend.totals()) ?? {}
+  const { total: usage } = await backend.usage({ limit: 1 })
   const { total: count, waiting, ...states } = counts
-  return { assistants: items, count, states, waiting, outages, accepted, settled, dead, discarded }
+  return { usage, assistants: items, count, states, waiting, outages, accepted, settled, dead, discarded }
 }
 
 type Seen = Awaited<ReturnType<typeof look>>
@@ -69,7 +71,7 @@ const statesText = (states: Seen["states"]): string =>
     .join("  ")
 
 const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: string): string => {
-  const { accepted, discarded, assistants, count, dead, outages, settled, states, waiting } = seen
+  const { accepted, discarded, assistants, count, dead, outages, settled, states, usage, waiting } = seen
   const rate = (value: number) => (value / Math.max(seconds, 0.001)).toFixed(1)
   const rates =
     pulse === undefined || seconds === 0
@@ -86,6 +88,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
   return [
     onOneLine(`${counted(count, "assistant")}${shown}, ${place}`),
     `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - discarded} dead${rates}`,
+    `last 24 hours: ${useText(usage)}`,
     statesText(states),
     ...outages.map((away) => painted("yellow", awayLine(away))),
     "",
