@@ -22,7 +22,9 @@ import * as Metric from "effect/Metric"
 import { draftOf, type Inputs, SLEEP_TIMER, sleepTimerOf, type Turn, turnOf } from "./turn.ts"
 import type { TurnInput } from "./commit-draft.ts"
 import { deadLetteringOf, heard, ignored, noteAnswered, noteHeard } from "../intake/inbox.ts"
+import { guardedMail, stopText } from "../jobs/hooks.ts"
 import { Faults, type JobEnd, turnInputOf } from "../jobs/job-end.ts"
+import { Secrets } from "../jobs/tool-job.ts"
 import { NoticeHub } from "./replies.ts"
 import { followed } from "../outages/outage-book.ts"
 import { advance, reopenHistory, type Session, signalsOf } from "../session/session.ts"
@@ -149,14 +151,34 @@ export const deadLetter = Effect.fnUntraced(function* (
   return yield* commit(session, unmoved(session), deadLetteringOf(envelope, reason), now, { arrival })
 })
 
-export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+/** What comes, as the hooks of the user let it come. */
+export const handleEnvelope = Effect.fnUntraced(function* (session: Session, accepted: AcceptedEnvelope) {
+  const guarding = session.definition.hooks === undefined ? undefined : { session, hide: (yield* Secrets).hide }
+  const guarded = guarding === undefined ? undefined : guardedMail(guarding, accepted)
+  if (guarded === undefined) return yield* take(session, accepted, {})
+  const { envelope, records, stop } = yield* guarded
+  const hooks = records.length === 0 ? {} : { hooks: records }
+  if (stop === undefined) return yield* take(session, envelope, hooks)
+  const now = yield* Clock.currentTimeMillis
+  const refused = { ...deadLetteringOf(envelope, stopText(stop)), ...hooks }
+  return yield* commit(session, unmoved(session), refused, now, { arrival: envelope })
+})
+
+const take = Effect.fnUntraced(function* (
+  session: Session,
+  envelope: AcceptedEnvelope,
+  hooks: Pick<TurnInput, "hooks">
+) {
   const now = yield* Clock.currentTimeMillis
   for (const rule of skipRules) {
     const applied = rule(session, envelope, now)
     const skip = Effect.isEffect(applied) ? yield* applied : applied
-    if (skip !== undefined) return yield* commit(session, unmoved(session), skip, now, { arrival: envelope })
+    if (skip !== undefined) {
+      return yield* commit(session, unmoved(session), { ...skip, ...hooks }, now, { arrival: envelope })
+    }
   }
-  const { event, turnInput } = heard(session, envelope, now)
+  const { event, turnInput: input } = heard(session, envelope, now)
+  const turnInput = { ...input, ...hooks }
   // An order is no work; what it sets going is.
   if (envelope.lane !== "control") yield* beginTurn(session, envelope)
   const outcome = yield* decided(session, event, envelope)

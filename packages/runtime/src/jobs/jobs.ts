@@ -30,7 +30,15 @@ import {
   Tokens,
   TOKENS_PER_MESSAGE
 } from "@reverie/model"
-import { addressKey, type Amount, defined, type OpenJob, sendingAssistant, type TenantId } from "@reverie/protocol"
+import {
+  addressKey,
+  type Amount,
+  defined,
+  type HookRecord,
+  type OpenJob,
+  sendingAssistant,
+  type TenantId
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
 import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
@@ -42,7 +50,8 @@ import * as Option from "effect/Option"
 import { dream } from "../dream/dream-job.ts"
 import { compactHistory } from "../compact/compact-job.ts"
 import { earlierIn, infer } from "./infer-job.ts"
-import { type JobEnd, kindOf } from "./job-end.ts"
+import { guardedModel } from "./hooks.ts"
+import { type JobEnd, kindOf, withHooks } from "./job-end.ts"
 import { watchedModel } from "../outages/outage-book.ts"
 import { inHandOf } from "../commit/replies.ts"
 import type { Purpose } from "../session/definition.ts"
@@ -338,8 +347,11 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
     const model = aroundEach(watched, (each) => tracedModel(session, limited(each)))
     if (isTick) return yield* Effect.provideService(run(session, job, recovered), Model, model)
     const heard: Array<Reply> = []
-    const end = yield* Effect.provideService(run(session, job, recovered), Model, keeping(model, heard))
-    return heard.length === 0 ? end : withHeard(end, heard, (yield* Secrets).hide)
+    const hooks: Array<HookRecord> = []
+    const { hide } = yield* Secrets
+    const asked = guardedModel({ session, hide }, keeping(model, heard), purposeOf(job), hooks)
+    const end = withHooks(yield* Effect.provideService(run(session, job, recovered), Model, asked), hooks)
+    return heard.length === 0 ? end : withHeard(end, heard, hide)
   })
 
 /** A job that has no end of its own: said to the statechart as its failure. */
