@@ -63,6 +63,7 @@ export interface StepRecord {
 
 /** Where a function of the user may stand as a guardrail. */
 export const hookNames = ["onMessage", "beforeModel", "afterModel", "beforeTool", "afterTool"] as const
+/** The name of such a place. */
 export type HookName = (typeof hookNames)[number]
 
 /** Messages of a prompt that a hook replaced: so many from this place of the assembled prompt on, by these. */

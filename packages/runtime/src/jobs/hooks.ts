@@ -164,12 +164,14 @@ const guardedReport = Effect.fnUntraced(function* (
   return { envelope: { ...envelope, event: { ...event, content } }, records }
 })
 
-/** An envelope before the statechart learns of it. */
+/** An envelope before the statechart learns of it. The task of a sub-agent has passed the hooks of the call that gave it. */
 export const guardedMail = (guarding: Guarding, envelope: AcceptedEnvelope): Effect.Effect<GuardedMail> | undefined => {
-  const { hooks } = guarding.session.definition
+  const { decoded, definition } = guarding.session
+  const { hooks } = definition
   const { event, from, id } = envelope
   if (hooks?.afterTool !== undefined && event.type === "report") return guardedReport(guarding, envelope, event)
-  if (hooks?.onMessage === undefined || event.type !== "message") return undefined
+  if (hooks?.onMessage === undefined || event.type !== "message" || contextOf(decoded).assignment !== null)
+    return undefined
   const beside = { from, id, ...defined({ channel: event.channel }) }
   return Effect.map(
     walk(guarding, event.text, textPlace("onMessage", "text", beside)),
