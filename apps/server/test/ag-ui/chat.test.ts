@@ -202,7 +202,7 @@ describe("a chat", () => {
 
   test("T4 an answer that a hook refused is in no event of its run, and one that never passes is an error with the reason", async () => {
     const hooks = {
-      afterModel: ({ text }: { readonly text: string }) => (/\d/.test(text) ? { refuse: "No numbers." } : {})
+      afterModel: ({ text }: { readonly text: string }) => (/\d/.test(text) ? { refuse: "No numbers." } : undefined)
     }
     const says = ["Berth 7.", "Berth seven.", "Berth 7."].map((text) => ({ text }))
     await using rig = await aRig({ says, assistant: { hooks } })

@@ -3,15 +3,7 @@
 import type { Prompt } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import {
-  defineAssistant,
-  defineFleet,
-  defineTool,
-  Fleet,
-  type HookPurpose,
-  type Hooks,
-  sendMessage
-} from "../../src/index.ts"
+import { defineAssistant, defineFleet, defineTool, type HookPurpose, type Hooks, sendMessage } from "../../src/index.ts"
 import { calls, scriptedModel, testFleet } from "../../src/testing/index.ts"
 import { all, calling, gate, openFleet } from "../rig.ts"
 import { asking, deedsOf, masked, OF, paying, withHooks } from "./rig.ts"
@@ -192,7 +184,7 @@ describe("a fleet of a test", () => {
 })
 
 test("without hooks an entry has none, and nothing of it is made", async () => {
-  await using fleet: Fleet = await withHooks({})
+  await using fleet = await withHooks({})
   await fleet.answer("desk", "Hello.")
   const entries = (await fleet.history.entries("desk")).map(({ entry }) => entry)
   assert.isTrue(entries.every((entry) => !Object.hasOwn(entry, "hooks")))

@@ -17,7 +17,7 @@ import { failureOf, openFleet, type Request } from "../rig.ts"
 export const CARD = /\d{4} \d{4}/g
 export const masked = (text: string): string => text.replaceAll(CARD, "[card]")
 
-export const pay = defineTool({
+const pay = defineTool({
   name: "pay",
   description: "Pays.",
   input: { type: "object", properties: { cents: { type: "integer" } }, required: ["cents"] },

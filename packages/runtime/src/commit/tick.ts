@@ -152,22 +152,24 @@ export const deadLetter = Effect.fnUntraced(function* (
 })
 
 /** What comes, as the hooks of the user let it come. */
-export const handleEnvelope = Effect.fnUntraced(function* (session: Session, accepted: AcceptedEnvelope) {
-  const guarding = session.definition.hooks === undefined ? undefined : { session, hide: (yield* Secrets).hide }
-  const guarded = guarding === undefined ? undefined : guardedMail(guarding, accepted)
-  if (guarded === undefined) return yield* take(session, accepted, {})
+const takeGuarded = Effect.fnUntraced(function* (session: Session, accepted: AcceptedEnvelope) {
+  const guarded = guardedMail({ session, hide: (yield* Secrets).hide }, accepted)
+  if (guarded === undefined) return yield* take(session, accepted)
   const { envelope, records, stop } = yield* guarded
-  const hooks = records.length === 0 ? {} : { hooks: records }
+  const hooks = defined({ hooks: records.length === 0 ? undefined : records })
   if (stop === undefined) return yield* take(session, envelope, hooks)
   const now = yield* Clock.currentTimeMillis
   const refused = { ...deadLetteringOf(envelope, stopText(stop)), ...hooks }
   return yield* commit(session, unmoved(session), refused, now, { arrival: envelope })
 })
 
+export const handleEnvelope = (session: Session, envelope: AcceptedEnvelope) =>
+  session.definition.hooks === undefined ? take(session, envelope) : takeGuarded(session, envelope)
+
 const take = Effect.fnUntraced(function* (
   session: Session,
   envelope: AcceptedEnvelope,
-  hooks: Pick<TurnInput, "hooks">
+  hooks: Pick<TurnInput, "hooks"> = {}
 ) {
   const now = yield* Clock.currentTimeMillis
   for (const rule of skipRules) {

@@ -224,7 +224,9 @@ export const guardedPrompt = Effect.fnUntraced(function* (
     (sum, { add, at, drop }) => sum + count(add) - count(prompt.messages.slice(at, at + drop)),
     0
   )
-  const lasting = prompt.lasting === undefined ? undefined : Math.min(prompt.lasting, ...edits.map(({ at }) => at))
+  // Where as many stand there as before, the next prompt can begin alike.
+  const moved = edits.filter(({ add, drop }) => add.length !== drop).map(({ at }) => at)
+  const lasting = prompt.lasting === undefined ? undefined : Math.min(prompt.lasting, ...moved)
   const guarded: GuardedPrompt = {
     prompt: { ...prompt, messages: value, ...defined({ lasting }) },
     records,

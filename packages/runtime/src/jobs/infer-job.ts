@@ -165,11 +165,9 @@ const inferred = (
   }
 }
 
-const unsentJob = (job: OpenJob, failure: InferFailure): JobEnd => ({
-  job,
-  event: jobFailed("infer", failure),
-  messages: []
-})
+const unsentJob = (job: OpenJob, failure: InferFailure): JobEnd => {
+  return { job, event: jobFailed("infer", failure), messages: [] }
+}
 
 const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => {
   const end = unsentJob(job, failure)
@@ -257,11 +255,11 @@ const noteTokens = (session: Session, promptTokens: number, { tokens }: Session[
   noteShown(session, { promptTokens, prefixTokens: Math.max(0, promptTokens - tokens - besideTokens(session)) })
 
 /** Why a prompt is not sent as hooks left it; undefined when it is. */
-const unfitAfter = (session: Session, { stop, tokens }: GuardedPrompt, before: number): InferFailure | undefined => {
+const unfitAfter = (session: Session, { stop, tokens }: GuardedPrompt, length: number): InferFailure | undefined => {
   const refused = { recovery: "tell-owner", limited: true, used: UNSENT } as const
   if (stop !== undefined) return { ...refused, reason: stopText(stop) }
   const { maxContextTokens, reservedResponseTokens } = session.definition
-  const [length, most] = [before + tokens, maxContextTokens - reservedResponseTokens]
+  const most = maxContextTokens - reservedResponseTokens
   if (tokens > 0 && length > most) {
     const reason = `the prompt has ${length} tokens after the hook beforeModel, and at most ${most} are sent`
     return { ...refused, reason: stopText({ did: "failed", reason }) }
@@ -273,19 +271,19 @@ const unfitAfter = (session: Session, { stop, tokens }: GuardedPrompt, before: n
 const guardedBefore = Effect.fnUntraced(function* (guarding: Guarding, prompt: Prompt, tokens: number) {
   const { session } = guarding
   const guarded = yield* guardedPrompt(guarding, prompt, "answer", contextOf(session.decoded).iteration)
-  const room = replyRoom(session, tokens + guarded.tokens)?.tokens
+  const length = tokens + guarded.tokens
+  const room = replyRoom(session, length)?.tokens
   const sent = room === undefined ? guarded.prompt : { ...guarded.prompt, maxOutputTokens: room }
-  return { prompt: sent, records: guarded.records, unfit: unfitAfter(session, guarded, tokens) }
+  return { prompt: sent, records: guarded.records, tokens: length, unfit: unfitAfter(session, guarded, length) }
 })
 
 /** The reply as hooks leave it: its words, its calls, and what they say of each call. */
 const guardedAfter = Effect.fnUntraced(function* (guarding: Guarding, said: Reply, { callPrefix }: Prompt) {
-  const { beforeTool } = guarding.session.definition.hooks ?? {}
   const { records, reply, stop } = yield* guardedReply(guarding, said, "answer", callPrefix)
   if (stop !== undefined) {
     return { reply: { ...reply, text: WITHHELD.text, calls: [] }, records, verdicts: [], refusal: stop.reason }
   }
-  if (beforeTool === undefined || reply.calls.length === 0) return { reply, records, verdicts: [] }
+  if (reply.calls.length === 0) return { reply, records, verdicts: [] }
   const { calls, ...judged } = yield* guardedCalls(guarding, reply.calls.slice(0, MAX_CALLS))
   return {
     reply: { ...reply, calls: [...calls, ...reply.calls.slice(MAX_CALLS)] },
@@ -356,7 +354,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (before?.unfit !== undefined) return withHooks(unsentJob(job, before.unfit), before.records)
   const prompt = before?.prompt ?? made
   const outcome = yield* replyTo(session, job, prompt, {
-    promptTokens: report.tokens,
+    promptTokens: before?.tokens ?? report.tokens,
     options: previewOf(session, hub, startedAt)
   })
   yield* faults.at("after-model", session.address)
@@ -365,7 +363,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
       ? undefined
       : yield* guardedAfter({ session, hide }, outcome.reply, prompt)
   const reply = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
-  const judged = reply === undefined ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
+  const isJudged = form !== undefined || after?.refusal !== undefined
+  const judged =
+    reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
   const now = yield* Clock.currentTimeMillis
   const took = { pressed, judged, server: model.serves?.server, verdicts: after?.verdicts ?? [] }
   const end =

@@ -150,14 +150,13 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
 })
 
 interface Done {
-  readonly hooks: ReadonlyArray<HookRecord> | undefined
+  readonly hooks?: ReadonlyArray<HookRecord>
 }
 
 /** What ran, as hooks let the model read it. What did not run, or reports later, has no result yet. */
 const guarded = <A extends Ran>(session: Session, call: ToolCall, ran: A): Effect.Effect<A & Done> => {
   const isResult = ran.pending !== true && (ran.failure === undefined || !unrunFailures.has(ran.failure))
-  if (!isResult || session.definition.hooks?.afterTool === undefined)
-    return Effect.succeed({ ...ran, hooks: undefined })
+  if (!isResult || session.definition.hooks?.afterTool === undefined) return Effect.succeed(ran)
   return Effect.flatMap(Secrets, ({ hide }) =>
     Effect.map(guardedResult({ session, hide }, call, ran), ({ records: hooks, result }) => ({ ...result, hooks }))
   )
