@@ -32,6 +32,7 @@ const guides: ReadonlyArray<readonly [section: string, names: ReadonlyArray<stri
       "tools",
       "answers-in-a-form",
       "approvals",
+      "hooks",
       "memory",
       "sleep-and-dreams",
       "reminders",

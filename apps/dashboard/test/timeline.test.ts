@@ -63,6 +63,30 @@ test("an answer that was not accepted says why, and a tick without more tries en
   expect(story.at(-1)).toMatchObject({ kind: "failed", says, quote: "seven" })
 })
 
+test("what hooks did stands in the story in words, in its place, and an answer that none let pass ends it (S1)", () => {
+  const view = page(200).items.find(({ models, tools }) => models.length > 0 && tools.length === 0)
+  if (view === undefined) throw new Error("the fake has no tick that only answers")
+  const of = 'assistant "desk"'
+  const at = view.beganAt
+  const hooks: View["hooks"] = [
+    { hook: "onMessage", did: "changed", of, at, before: "card 1234" },
+    { hook: "beforeTool", did: "asked", of, at, tool: "pay", call: "1.1.0", reason: "It is much." },
+    { hook: "afterModel", did: "refused", of: "the fleet", at, reason: "It names a card." },
+    { hook: "afterTool", did: "failed", of, at, tool: "pay", reason: "it broke" }
+  ]
+  const story = storyOf({ ...view, hooks, outcome: "refused", endedAt: at + 1, reply: "" })
+  const told = story
+    .filter(({ says }) => says.startsWith("The hook"))
+    .map(({ kind, quote, says }) => [kind, says, quote])
+  expect(told).toEqual([
+    ["did", 'The hook onMessage of assistant "desk" changed the message', "before: card 1234"],
+    ["did", 'The hook beforeTool of assistant "desk" has a person asked about the call of pay', "It is much."],
+    ["failed", "The hook afterModel of the fleet refused the answer", "It names a card."],
+    ["failed", 'The hook afterTool of assistant "desk" failed, which refused the result of pay', "it broke"]
+  ])
+  expect(story.at(-1)).toMatchObject({ kind: "failed", says: "It had no more tries: a hook refused its answer" })
+})
+
 test("a model that did not answer is named before the one that stood in for it (S1)", () => {
   const view = page(200).items.find(({ models }) => models.length === 1)
   const [call] = view?.models ?? []

@@ -72,7 +72,7 @@ export interface AssistantContext {
   /** Model calls that failed in a row for reasons of their own, and tool calls that did; a success of the same kind ends its row. */
   readonly modelFailures: number
   readonly toolFailures: number
-  /** Answers of the tick in hand that had another form than they must have and were asked for again. */
+  /** Answers of the tick in hand that were not accepted, by their form or by a hook, and were asked for again. */
   readonly repairs: number
 }
 
@@ -201,12 +201,12 @@ export const nextIteration = (context: AssistantContext): Change => ({ iteration
 export const pressedBy = (context: AssistantContext, { restriction }: InferOutput): AssistantContext =>
   restriction === undefined ? context : { ...context, restriction }
 
-/** Most times that an answer is asked for again in one tick because of its form. */
+/** Most times that an answer is asked for again in one tick: because of its form, or because a hook refused it. */
 const MAX_REPAIRS = 2
 
-/** An answer that has not the form it must have may be asked for again. */
+/** An answer that was not accepted may be asked for again. */
 export const mayRepair = (context: AssistantContext, output: InferOutput): boolean =>
-  output.misshapen === true &&
+  (output.misshapen === true || output.refused === true) &&
   context.repairs < MAX_REPAIRS &&
   context.iteration < patternNow(pressedBy(context, output)).maxIterations
 

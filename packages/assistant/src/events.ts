@@ -39,6 +39,8 @@ export interface InferOutput {
   readonly restriction?: Restriction
   /** It is an answer, and has not the form that it must have. */
   readonly misshapen?: true
+  /** A hook of the user has refused it. */
+  readonly refused?: true
 }
 
 /**
@@ -51,7 +53,7 @@ export interface InferFailure {
   readonly used?: Amount
   readonly reason: string
   readonly retryAfterMillis?: number
-  /** Nothing is wrong: a limit of the tenant leaves no room. It counts as no error. */
+  /** Nothing is wrong: a limit of the tenant leaves no room, or a hook let the prompt not pass. It counts as no error. */
   readonly limited?: true
   /** Nothing is wrong with what was asked: the server is not well. It counts as no error either. */
   readonly outage?: OutageSeen

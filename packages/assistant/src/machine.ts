@@ -18,8 +18,8 @@
 //     cure halts at once, with the tick in hand.
 // A4  A model call that has no room in the budget is not made: the tick ends as cut.
 // A5  A sub-agent retires with the end of its first tick.
-// A6  An answer that has not the form it must have is asked for again, twice in a tick at most and within A2; a tick that
-//     has no more tries ends as misshapen.
+// A6  An answer that has not the form it must have, or that a hook refused, is asked for again, twice in a tick at most and
+//     within A2; a tick that has no more tries ends as misshapen, or as refused.
 // Dreaming and compacting
 // D1  An operation is isolated: its failure, or its being skipped, leads on to the next.
 // D2  A wake-up waits until the step at hand has committed; mail waits in the mailbox until then. The end of the sleep
@@ -46,7 +46,7 @@ const COMPACTING = "#assistant.compacting"
 const HALTED = "#assistant.halted"
 const RETIRED = "#assistant.retired"
 
-const endTick = (outcome: "answered" | "misshapen" | "slept" | "terminal" | "max-iterations") =>
+const endTick = (outcome: "answered" | "misshapen" | "refused" | "slept" | "terminal" | "max-iterations") =>
   [{ type: "endTick", params: { outcome } }, "clearTick"] as const
 
 /** The model call has failed, and the tick with it. */
@@ -224,6 +224,7 @@ export const assistantMachine = vocabulary.createMachine({
                 onDone: [
                   { guard: "hasToolCalls", target: ACTING, actions: "admitCalls" },
                   { guard: "mayRepairAnswer", target: "affording", actions: ["recordRepair", "nextIteration"] },
+                  { guard: "isAnswerRefused", target: IDLE, actions: ["recordModelSuccess", ...endTick("refused")] },
                   { guard: "isMisshapen", target: IDLE, actions: ["recordModelSuccess", ...endTick("misshapen")] },
                   { target: IDLE, actions: ["recordModelSuccess", ...endTick("answered")] }
                 ],

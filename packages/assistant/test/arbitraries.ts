@@ -83,6 +83,7 @@ export const aRequest: fc.Arbitrary<CallRequest> = fc
 export const aReply = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ calls: [] as ReadonlyArray<CallRequest> }) },
   { weight: 1, arbitrary: fc.constant({ calls: [] as ReadonlyArray<CallRequest>, misshapen: true as const }) },
+  { weight: 1, arbitrary: fc.constant({ calls: [] as ReadonlyArray<CallRequest>, refused: true as const }) },
   { weight: 3, arbitrary: fc.array(aRequest, { minLength: 1, maxLength: 4 }).map((calls) => ({ calls })) },
   { weight: 1, arbitrary: fc.array(aRequest, { minLength: 5, maxLength: 16 }).map((calls) => ({ calls })) }
 )

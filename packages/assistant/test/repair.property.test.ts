@@ -19,18 +19,21 @@ describe("answers that do not fit", PATIENT, () => {
       fc.property(aLife, (life) => {
         const perTick = new Map<number, number>()
         for (const moment of live(life)) {
-          const output = (moment.event as { readonly output?: { readonly misshapen?: true } }).output
+          const { output = {} } = moment.event as {
+            readonly output?: { readonly misshapen?: true; readonly refused?: true }
+          }
           const ends = outcomesIn(moment)
-          const isMet = moment.event.type === "xstate.done.actor.infer" && output?.misshapen === true
-          if (!isMet) {
+          const outcome = output.refused === true ? "refused" : output.misshapen === true ? "misshapen" : undefined
+          if (moment.event.type !== "xstate.done.actor.infer" || outcome === undefined) {
             assert.notInclude(ends, "misshapen")
+            assert.notInclude(ends, "refused")
             continue
           }
           const { tick } = contextOf(moment.before)
           if (ends.length > 0) {
             ended++
             // The budget may be spent where the answer would be asked for again.
-            assert.include(["misshapen", "cut"], ends[0])
+            assert.include([outcome, "cut"], ends[0])
             continue
           }
           perTick.set(tick, (perTick.get(tick) ?? 0) + 1)

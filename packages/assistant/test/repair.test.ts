@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ANSWER, asking, DONE, message, MISSHAPEN, Rig } from "./rig.ts"
+import { ANSWER, asking, DONE, message, MISSHAPEN, REFUSED, Rig } from "./rig.ts"
 
 describe("machine A6: an answer that has not the form it must have", () => {
   it("is asked for again twice, then the tick ends as misshapen", () => {
@@ -42,5 +42,32 @@ describe("machine A6: an answer that has not the form it must have", () => {
     poor.ends("infer", { ...MISSHAPEN, used: { tokens: 10, costMicros: 0, calls: 1 } })
     assert.strictEqual(poor.status, "awake.idle")
     assert.deepInclude(poor.actions("endTick")[0] as object, { outcome: "cut" })
+  })
+})
+
+describe("machine A6: an answer that a hook refused", () => {
+  it("is asked for again twice, then the tick ends as refused", () => {
+    const ada = new Rig().hear(message("m1"))
+    for (const repairs of [1, 2]) assert.deepInclude(ada.ends("infer", REFUSED).context, { repairs, errors: 0 })
+    ada.ends("infer", REFUSED)
+    assert.strictEqual(ada.status, "awake.idle")
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "refused" }])
+  })
+
+  it("shares its tries with those that have not the form they must have", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", REFUSED).ends("infer", MISSHAPEN).ends("infer", REFUSED)
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "refused" }])
+  })
+})
+
+describe("machine A3: a prompt that a hook refused", () => {
+  it("ends its tick as failed, however often, and counts as no error of the assistant", () => {
+    const ada = new Rig({ maxErrors: 1 })
+    for (const id of ["m1", "m2", "m3"]) {
+      ada.hear(message(id)).fails("infer", { recovery: "tell-owner", limited: true, reason: "HookRefused: Closed." })
+      assert.strictEqual(ada.status, "awake.idle")
+      assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "HookRefused: Closed." }])
+      assert.deepInclude(ada.context, { errors: 0, modelFailures: 0, tries: 0 })
+    }
   })
 })

@@ -77,6 +77,7 @@ export const asking = (...categories: ReadonlyArray<ToolCategory>): { readonly c
 export const ANSWER = asking()
 /** An answer that has not the form it must have. */
 export const MISSHAPEN = { ...ANSWER, misshapen: true as const }
+export const REFUSED = { ...ANSWER, refused: true as const }
 export const DONE = { ok: true, pending: false }
 export const BROKEN = { ok: false, pending: false }
 export const PENDING = { ok: true, pending: true }

@@ -24,6 +24,7 @@ import {
   failure,
   message,
   MISSHAPEN,
+  REFUSED,
   PENDING,
   skipped,
   sleep,
@@ -100,6 +101,7 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
         [
           ANSWER,
           MISSHAPEN,
+          REFUSED,
           asking("safe_chain"),
           asking("terminal"),
           asking("dangerous"),

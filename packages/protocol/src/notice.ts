@@ -64,6 +64,7 @@ export type Notice = Base &
         readonly reply: string
         readonly output?: Json
         readonly misfit?: string
+        readonly refusal?: string
       }
     | {
         readonly type: "envelope-settled"

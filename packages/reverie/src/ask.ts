@@ -7,8 +7,7 @@
 //     is not yet an end.
 // I5  Nobody waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
 //     worked on, for a signal that was given, and for a time that is over.
-// I6  What ran out of steps or of budget, or has another form than it must have, ends with an outcome of its own, and is no
-//     whole answer.
+// I6  What ran out of steps or budget, has another form than it must, or was refused by a hook, has an outcome of its own.
 // I7  An answer that was asked for in a form has passed the caller's own schema, whatever was checked before.
 
 import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
@@ -64,12 +63,12 @@ export type Part<Output = undefined> =
   /** The end: the whole answer. */
   | Done<Output>
   /**
-   * The end: it ran out of steps (`max-iterations`) or of budget (`cut`), or its answer has not the form it must have
-   * (`misshapen`); `reply` is what it had said until then.
+   * The end: it ran out of steps (`max-iterations`) or of budget (`cut`), its answer has not the form it must have (`misshapen`),
+   * or a hook let none pass (`refused`); `reply` is what it had said until then.
    */
   | {
       readonly type: "stopped"
-      readonly outcome: "max-iterations" | "cut" | "misshapen"
+      readonly outcome: "max-iterations" | "cut" | "misshapen" | "refused"
       readonly reply: string
       readonly error: AnswerError
     }
@@ -93,36 +92,37 @@ const errorOf = (reason: string, otherwise: string): AnswerError => {
 }
 
 const failedBy = (reason: string): Part => ({ type: "failed", error: errorOf(reason, "Failed") })
-
 const haltedBy = (reason: string): Part => ({ type: "halted", error: errorOf(reason, "Halted") })
 
 const ends: ReadonlySet<Part["type"]> = new Set(["done", "stopped", "failed", "halted"])
 
 const isEnd = (part: Part): boolean => ends.has(part.type)
 
-const spent = {
-  "max-iterations": {
-    code: "StepsSpent",
-    message: "it made as many model calls as one tick may, and was not done; maxSteps allows more"
-  },
-  cut: { code: "BudgetSpent", message: "its budget was used up before it was done" }
-} as const
+const spent: Readonly<Record<"max-iterations" | "cut", readonly [code: string, message: string]>> = {
+  "max-iterations": [
+    "StepsSpent",
+    "it made as many model calls as one tick may, and was not done; maxSteps allows more"
+  ],
+  cut: ["BudgetSpent", "its budget was used up before it was done"]
+}
 
-const misshapen = (reply: string, misfit: string): Extract<Part, { readonly type: "stopped" }> => ({
-  type: "stopped",
-  outcome: "misshapen",
-  reply,
-  error: { code: "AnswerMisshapen", message: `its answer has another form than it must have: ${misfit}` }
-})
+type Stopped = Extract<Part, { readonly type: "stopped" }>
+
+const stopped = (outcome: Stopped["outcome"], reply: string, code: string, message: string): Stopped => {
+  return { type: "stopped", outcome, reply, error: { code, message } }
+}
+
+const misshapen = (reply: string, misfit: string): Stopped =>
+  stopped("misshapen", reply, "AnswerMisshapen", `its answer has another form than it must have: ${misfit}`)
 
 type TickEnded = Extract<Notice, { readonly type: "tick-ended" }>
 
 /** The end of a tick that did not fail. */
-const endOfTick = ({ misfit = "", outcome, output, reply }: TickEnded): Part => {
+const endOfTick = ({ misfit = "", outcome, output, refusal = "", reply }: TickEnded): Part => {
   if (outcome === "misshapen") return misshapen(reply, misfit)
-  return outcome === "max-iterations" || outcome === "cut"
-    ? { type: "stopped", outcome, reply, error: spent[outcome] }
-    : { type: "done", outcome, reply, ...defined({ output }) }
+  if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
+  if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
+  return { type: "done", outcome, reply, ...defined({ output }) }
 }
 
 /** What a team has answered. */

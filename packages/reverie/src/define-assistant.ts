@@ -24,7 +24,7 @@ import {
 } from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { MemoryRequest } from "@reverie/runtime"
-import { acceptForm, flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
+import { acceptForm, flawOfRules, type Hooks, noop, placedHooks, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -107,6 +107,11 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
   readonly output?: AnswerSchema
   /** What it can do, besides the tools that come with `subAgents`. */
   readonly tools?: ReadonlyArray<Tool>
+  /**
+   * Guardrails: functions of yours at five places of a tick, which may change what they see, refuse it with a reason, or have a
+   * person asked. Those of the fleet are called first.
+   */
+  readonly hooks?: Hooks
   /** Model calls that one tick may make, 1 to 100; 5 when left out (the sources' `max_iterations_per_tick`). */
   readonly maxSteps?: number
   /** What assesses a task where `settings.assessTask` asks for it; a heuristic when left out. */
@@ -281,6 +286,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       recallScopes: options.recallScopes,
       specialists: options.subAgents?.assistants,
       output: form,
+      hooks: placedHooks(`assistant "${id}"`, options.hooks),
       model: options.model,
       models: options.models,
       subAgentModel: options.subAgents?.model

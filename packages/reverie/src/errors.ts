@@ -100,9 +100,9 @@ export class ReminderInvalid extends Schema.TaggedError<ReminderInvalid>()("Remi
 }
 
 /**
- * An assistant gave no whole answer: its tick failed, it ran out of steps or of budget, its answer has not the form it must have, or
- * it is halted. `code` is the name of the error behind it, `StepsSpent`, `BudgetSpent`, `AnswerMisshapen` or `Halted`; a halted one
- * answers after `fleet.resume`.
+ * An assistant gave no whole answer: its tick failed, it ran out of steps or of budget, its answer has not the form it must have, a
+ * hook refused it or the message, or it is halted. `code` is the name of the error behind it, `StepsSpent`, `BudgetSpent`,
+ * `AnswerMisshapen`, `AnswerRefused`, `HookRefused`, `HookFailed` or `Halted`; a halted one answers after `fleet.resume`.
  * @example
  * const reply = await fleet.answer("desk", "Hello.").catch((error: unknown) => {
  *   if (error instanceof AnswerFailed) return `no answer: ${error.message}`

@@ -5,6 +5,7 @@ import { type Address, type AssistantId, defined, type Notice, unknownName } fro
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
+import { type Hooks, type HookTable, joinedHooks, placedHooks } from "@reverie/tools"
 import type { AnswerSchema, FormOption } from "./letter.ts"
 import { flawOfModels, type ModelOptions, type PurposeModels } from "./models/models.ts"
 import type { Deployment } from "./opening/deployment.ts"
@@ -18,6 +19,7 @@ import {
   flag,
   flawOfOptions,
   flawOfShape,
+  hooksCheck,
   list,
   oneOf,
   type Shape,
@@ -154,17 +156,23 @@ export interface DefineFleetOptions extends Terms, ModelOptions {
   readonly teams?: ReadonlyArray<TeamDefinition>
   /** The id of the assistant that gets what is addressed to none in particular: the first one when left out. */
   readonly defaultAssistant?: string
+  /** Guardrails of every assistant, sub-agent and team, called before those of the assistant. */
+  readonly hooks?: Hooks
 }
 
 const definitionShape: Readonly<Record<keyof Required<DefineFleetOptions>, Check>> = {
   assistants: list,
   teams: list,
   defaultAssistant: text,
+  hooks: hooksCheck,
   model: any,
   models: any,
   tenants: any,
   prices: any
 }
+
+const withHooksBefore = (hooks: HookTable, definition: AssistantDefinition): AssistantDefinition =>
+  Object.freeze({ ...definition, ...defined({ hooks: joinedHooks(hooks, definition.hooks) }) })
 
 /**
  * Describes the assistants and teams of one deployment.
@@ -195,8 +203,9 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
   const fallback = assistants.find((assistant) => assistant.id === (options.defaultAssistant ?? first.id))
   if (fallback === undefined)
     return refuse("fleet", `its defaultAssistant "${options.defaultAssistant}" is none of its assistants`)
+  const hooks = placedHooks("the fleet", options.hooks)
   return Object.freeze({
-    assistants,
+    assistants: hooks === undefined ? assistants : assistants.map((each) => withHooksBefore(hooks, each)),
     defaultAssistant: fallback.id,
     ...defined({ tenants, prices, model, models })
   })

@@ -71,10 +71,13 @@ export type {
 export type {
   Entry,
   Event,
+  HookName,
+  HookRecord,
   Json,
   Notice,
   NoticeType,
   PlacedMessage,
+  PromptEdit,
   Receipt,
   RecordKind,
   RecordRow,
@@ -97,6 +100,15 @@ export type {
 export {
   blockTools,
   type ArgumentsOf,
+  type CallHook,
+  type HookArgs,
+  type HookCall,
+  type HookPurpose,
+  type Hooks,
+  type MessageHook,
+  type PromptHook,
+  type ReplyHook,
+  type ResultHook,
   type DefinedTool,
   defineTool,
   type FromJsonSchema,
@@ -197,7 +209,7 @@ export { MAX_FRAMES } from "./forking/errors.ts"
 export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./options/sub-agents.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
-export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
+export type { HookView, ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
 export type { LastError, UsageGroup, UsagePage, UsageQuestion, UsageRow, UsageView } from "./views/usage.ts"
 export type {
   ContextQuestion,

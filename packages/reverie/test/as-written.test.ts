@@ -115,7 +115,7 @@ describe("what a user defines", () => {
     [
       "defineFleet",
       () => defineFleet({ assistents: [desk] } as never),
-      'fleet: defineFleet has no "assistents"; there are assistants, teams, defaultAssistant, model, models, tenants, prices; did you mean "assistants"?'
+      'fleet: defineFleet has no "assistents"; there are assistants, teams, defaultAssistant, hooks, model, models, tenants, prices; did you mean "assistants"?'
     ],
     [
       "a price",

@@ -37,7 +37,15 @@ export { DisplayName, storedTraceparent } from "./telemetry/spans.ts"
 export { type ContentRequest, Telemetry } from "./telemetry/telemetry.ts"
 export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from "./sandbox/drive.ts"
 export { HeldClock } from "./sandbox/held-clock.ts"
-export { type Asking, modelAsked, noting, recordedModel, type Shown, steppedModel } from "./sandbox/recorded-model.ts"
+export {
+  type Asking,
+  modelAsked,
+  noting,
+  recordedHooks,
+  recordedModel,
+  type Shown,
+  steppedModel
+} from "./sandbox/recorded-model.ts"
 export { readTick, type RecordedTick } from "./sandbox/recorded-tick.ts"
 export { type AnsweredBy, type ToolAnswers, toolAnswers, type ToolStub } from "./sandbox/tool-answers.ts"
 export { ledgerOfThen, recallOfThen, withConversations } from "./sandbox/then.ts"

@@ -212,7 +212,8 @@ const isolatedIn = ({ isolate = false, run }: AnyDefinition): IsolatedModule | u
   return Object.freeze({ module: String(run), memoryMb })
 }
 
-const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
+/** Calls a function of the user, and waits for what it promises. */
+export const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
   try {
     const value = begin()
     if (!isThenable(value)) return Effect.succeed(value)

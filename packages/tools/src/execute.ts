@@ -88,7 +88,7 @@ const unsent = (count: number): string => {
 }
 
 /** `1.5 s`, `30 s`, `250 ms`. */
-const spelledMillis = (millis: number): string => (millis < 1_000 ? `${millis} ms` : `${millis / 1_000} s`)
+export const spelledMillis = (millis: number): string => (millis < 1_000 ? `${millis} ms` : `${millis / 1_000} s`)
 
 // Nearest: the existing names that a wrong name may have meant.
 // I1  The work is bounded whatever a model gives as a name.

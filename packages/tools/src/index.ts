@@ -34,6 +34,29 @@ export { selfTools } from "./self/self-tools.ts"
 export { FINISH_TASK, finishedIn, finishTaskTool } from "./sub-agents/finish-tool.ts"
 export * from "./rules/rule-flaw.ts"
 export { type IsolatedCall, type Place, RunPlace } from "./run-place.ts"
+export {
+  type CallHook,
+  callHook,
+  editsOf,
+  type HookArgs,
+  type HookCall,
+  type HookChange,
+  type HookEnd,
+  type HookPurpose,
+  type Hooks,
+  type HookSeen,
+  type HookTable,
+  joinedHooks,
+  MAX_HOOK_MILLIS,
+  type MessageHook,
+  placedHooks,
+  type PlacedHook,
+  type PromptHook,
+  type ReplyHook,
+  type ResultHook,
+  tidyMessage,
+  withEdits
+} from "./hooks.ts"
 export { judgeCalls } from "./rules/rules.ts"
 export { sendMessage } from "./sending/send-message.ts"
 export { messageOf } from "./render.ts"

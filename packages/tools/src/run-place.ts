@@ -17,6 +17,8 @@ export interface RunName {
   readonly assistant: string
   readonly tool: string
   readonly call: string
+  /** How the log calls it, where it is no tool call. */
+  readonly says?: string
   /** Takes secrets out of what is logged. */
   readonly hide: (text: string) => string
 }

@@ -44,7 +44,8 @@ type StopOutcome = Extract<Part, { readonly type: "stopped" }>["outcome"]
 const stopCodes: Readonly<Record<StopOutcome, string>> = {
   "max-iterations": "StepsSpent",
   cut: "BudgetSpent",
-  misshapen: "AnswerMisshapen"
+  misshapen: "AnswerMisshapen",
+  refused: "AnswerRefused"
 }
 
 const isStop = (code: unknown): code is StopOutcome => typeof code === "string" && Object.hasOwn(stopCodes, code)

@@ -37,6 +37,8 @@ const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string
   if (notice.outcome === "failed") return painted("red", "could not answer")
   const reply = notice.reply === "" ? painted("dim", "(no words)") : quoted(notice.reply)
   if (notice.outcome === "misshapen") return `${painted("yellow", "answered in no form that it must have:")} ${reply}`
+  if (notice.outcome === "refused")
+    return `${painted("yellow", "a hook refused its answer:")} ${quoted(notice.refusal ?? "")}`
   return notice.outcome === "max-iterations" ? `${painted("yellow", "ran out of iterations:")} ${reply}` : reply
 }
 

@@ -58,7 +58,8 @@ export interface OpenApproval {
 const stopReasons: Readonly<Record<string, string>> = {
   "max-iterations": "it made as many model calls as one tick may, and was not done",
   cut: "its budget was used up before it was done",
-  misshapen: "its answer has another form than it must have"
+  misshapen: "its answer has another form than it must have",
+  refused: "a hook let its answer not pass"
 }
 
 const APPROVAL_REASON = "tool_approval"
@@ -160,8 +161,9 @@ export class Teller {
   }
 
   #said(message: Message, place: string, at: number): ReadonlyArray<AgUiEvent> {
-    const { call, calls = [], content, role } = message
+    const { call, calls = [], content, meta, role } = message
     if (role === "assistant") {
+      if (meta?.["type"] === "withheld") return this.#closeMessage()
       const parent = `${this.#told.envelope}/${this.#messages + (this.#open === undefined && content !== "" ? 1 : 0)}`
       return [
         ...this.#wholeText(content),
@@ -236,7 +238,7 @@ export class Teller {
   #finished(
     outcome: string,
     reply: string,
-    { misfit, output }: Pick<TickEnd, "misfit" | "output"> = {}
+    { misfit, output, refusal }: Pick<TickEnd, "misfit" | "output" | "refusal"> = {}
   ): ReadonlyArray<AgUiEvent> {
     // What was said by a tool, or by the members of a team, was no message of the model.
     const isNew = reply !== "" && !this.#texts.includes(reply) && this.#texts.join("\n\n") !== reply
@@ -245,7 +247,8 @@ export class Teller {
     const why = stopReasons[outcome]
     const result = { outcome, reply, ...defined({ output }) }
     if (why !== undefined) {
-      const message = misfit === undefined ? why : `${why}: ${misfit}`
+      const more = misfit ?? refusal
+      const message = more === undefined ? why : `${why}: ${more}`
       return [...said, ...this.#over({ type: "RUN_ERROR", message, code: outcome, result, ...this.#usage() })]
     }
     return [

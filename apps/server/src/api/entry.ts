@@ -2,7 +2,7 @@
 // Owns their schemas. Leaves their meaning to `protocol`.
 // N1  Every field of an entry is here: what a schema does not name would be left out of an answer.
 
-import { tickOutcomes } from "@reverie/protocol"
+import { hookNames, tickOutcomes } from "@reverie/protocol"
 import type { Entry, PlacedMessage } from "reverie"
 import * as Schema from "effect/Schema"
 
@@ -11,7 +11,8 @@ const Fields = Schema.Record(Schema.String, Json)
 
 export const Role = Schema.Literals(["system", "user", "assistant", "tool"])
 
-const Message = Schema.Struct({
+/** What a model is shown of a message. */
+const shown = {
   role: Role,
   content: Schema.String,
   name: Schema.optionalKey(Schema.String),
@@ -25,7 +26,11 @@ const Message = Schema.Struct({
       })
     )
   ),
-  call: Schema.optionalKey(Schema.String),
+  call: Schema.optionalKey(Schema.String)
+}
+
+const Message = Schema.Struct({
+  ...shown,
   blocks: Schema.optionalKey(Schema.Array(Schema.String)),
   output: Schema.optionalKey(Fields),
   rejected: Schema.optionalKey(Schema.String),
@@ -69,6 +74,22 @@ const Step = Schema.Struct({
   detail: Schema.optionalKey(Fields)
 }) satisfies Schema.Codec<NonNullable<Entry["step"]>, unknown>
 
+/** What a hook of the user did. */
+export const Hook = Schema.Struct({
+  hook: Schema.Literals(hookNames),
+  did: Schema.Literals(["changed", "refused", "asked", "failed"]),
+  of: Schema.String,
+  reason: Schema.optionalKey(Schema.String),
+  call: Schema.optionalKey(Schema.String),
+  tool: Schema.optionalKey(Schema.String),
+  /** What stood there before. */
+  before: Schema.optionalKey(Json),
+  /** Messages of a prompt that it replaced. */
+  edits: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ at: Schema.Int, drop: Schema.Int, add: Schema.Array(Schema.Struct(shown)) }))
+  )
+})
+
 export const LedgerEntry = Schema.Struct({
   v: Schema.Int,
   no: Schema.Int,
@@ -81,6 +102,7 @@ export const LedgerEntry = Schema.Struct({
   status: Schema.String,
   messages: Schema.Array(Message),
   step: Schema.optionalKey(Step),
+  hooks: Schema.optionalKey(Schema.Array(Hook)),
   settled: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -97,7 +119,8 @@ export const LedgerEntry = Schema.Struct({
       iterations: Schema.Int,
       reply: Schema.String,
       output: Schema.optionalKey(Json),
-      misfit: Schema.optionalKey(Schema.String)
+      misfit: Schema.optionalKey(Schema.String),
+      refusal: Schema.optionalKey(Schema.String)
     })
   ),
   emitted: Schema.optionalKey(Schema.Array(Fields)),

@@ -19,7 +19,7 @@ import {
   WholeFromQuery
 } from "./words.ts"
 import { failures } from "./errors.ts"
-import { LedgerEntry, Role, Why } from "./entry.ts"
+import { Hook, LedgerEntry, Role, Why } from "./entry.ts"
 
 const Json = Schema.Json
 const Fields = Schema.Record(Schema.String, Json)
@@ -163,6 +163,9 @@ export const ToolRun = Schema.Struct({
   result: Schema.optionalKey(Schema.String),
   pending: Schema.optionalKey(Schema.Boolean)
 })
+const { before: _before, edits: _edits, ...deed } = Hook.fields
+/** What a hook did. */
+const HookDone = Schema.Struct({ ...deed, at: Schema.Finite, before: Schema.optionalKey(Schema.String) })
 /** One row of the timeline; of `tick` the long texts are cut, the one that is opened has them whole. */
 export const TickView = Schema.Struct({
   kind: Schema.Literals(["tick", "dream", "compaction", "order"]),
@@ -192,6 +195,8 @@ export const TickView = Schema.Struct({
       note: Schema.optionalKey(Schema.String)
     })
   ),
+  /** What hooks did. */
+  hooks: Schema.optionalKey(Schema.Array(HookDone)),
   states: Schema.Array(Schema.Struct({ at: Schema.Finite, state: Schema.String }))
 })
 export type TickView = typeof TickView.Type

@@ -19,6 +19,8 @@ export const ApprovalAsked = Schema.Struct({
   arguments: Schema.String,
   category: Schema.String,
   description: Schema.optionalKey(Schema.String),
+  /** Why a hook has a person asked. */
+  reason: Schema.optionalKey(Schema.String),
   askedAt: Schema.Finite,
   expiresAt: Schema.optionalKey(Schema.Finite),
   tick: Schema.Int,

@@ -200,6 +200,22 @@ describe("a chat", () => {
     }
   })
 
+  test("T4 an answer that a hook refused is in no event of its run, and one that never passes is an error with the reason", async () => {
+    const hooks = {
+      afterModel: ({ text }: { readonly text: string }) => (/\d/.test(text) ? { refuse: "No numbers." } : undefined)
+    }
+    const says = ["Berth 7.", "Berth seven.", "Berth 7."].map((text) => ({ text }))
+    await using rig = await aRig({ says, assistant: { hooks } })
+    const events = await allIn(await rig.chat.run("desk", "run-1", "Which berth?"))
+    assert.deepStrictEqual(textsIn(events), ["Berth seven."])
+    assert.notInclude(JSON.stringify(events), "Berth 7")
+    const failed = await allIn(await rig.chat.run("desk", "run-2", "And now?"))
+    assert.deepInclude(endOf(failed), { type: "RUN_ERROR", code: "refused", result: { outcome: "refused", reply: "" } })
+    assert.strictEqual(endOf(failed)["message"], "a hook let its answer not pass: No numbers.")
+    assert.notInclude(JSON.stringify(failed), "Berth 7")
+    assert.deepStrictEqual(endOf(await allIn(await rig.chat.answers("desk", "run-2"))), { ...endOf(failed) })
+  })
+
   test("T4 an answer in a form stands in the end of its run as JSON; one that never fits is an error with what does not", async () => {
     const output = { type: "object", properties: { berth: { type: "number" } }, required: ["berth"] }
     const [fits, wrong] = ['{"berth":7}', '{"berth":"7"}']

@@ -249,3 +249,23 @@ describe("replay", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 })
+
+test("what hooks did stands in the entries and in the tick, with what stood there before", async () => {
+  await using fleet = await openFleet({
+    tenant: "north",
+    tools: [look],
+    says: [{ calls: [{ tool: "look", arguments: { at: "9 Elm" } }] }, { text: "Seen." }],
+    assistant: { hooks: { beforeTool: () => ({ args: { at: "Elm" } }), beforeModel: () => ({ append: "Be kind." }) } }
+  })
+  await fleet.answer("desk", "Look.")
+  const ask = asker(fleet)
+  const deed = { hook: "beforeTool", did: "changed", of: 'assistant "desk"', call: "1.1.0", tool: "look" } as const
+  const tick = await ask("north", ({ timeline }) => timeline.tick({ params: { ...desk, tick: 1 } }))
+  const told = tick.hooks?.find(({ hook }) => hook === "beforeTool")
+  assert.deepInclude(told, { ...deed, before: '{"at":"9 Elm"}' })
+  const { items } = await ask("north", ({ timeline }) => timeline.entries({ params: desk, query: { limit: 50 } }))
+  const hooks = items.flatMap((entry) => entry.hooks ?? [])
+  assert.deepInclude(hooks, { ...deed, before: { at: "9 Elm" } })
+  const [edit] = hooks.find(({ hook }) => hook === "beforeModel")?.edits ?? []
+  assert.deepStrictEqual(edit?.add, [{ role: "user", content: "Be kind." }])
+})

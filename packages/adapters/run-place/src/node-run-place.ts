@@ -21,8 +21,8 @@ const flawOf = (module: string): string | undefined => {
 }
 
 export const nodeRunPlace: Place = {
-  watch: ({ assistant, call, hide, tenant, tool }, onStray) => {
-    const says = `the call ${call} of the tool "${tool}" of ${tenant}/${assistant}`
+  watch: ({ assistant, call, hide, says: said, tenant, tool }, onStray) => {
+    const says = said ?? `the call ${call} of the tool "${tool}" of ${tenant}/${assistant}`
     const run: GuardedRun = { says, hide, onStray, isOver: false, lateLines: 0 }
     return {
       inside: (code) => inRun(run, code),

@@ -204,6 +204,7 @@ export const modelCallGuards = {
   isOutOfBudget: when((context) => whyCut(context) !== undefined),
   hasToolCalls: whenHeard((_, event) => inferOutput(event).calls.length > 0),
   mayRepairAnswer: whenHeard((context, event) => Now.mayRepair(context, inferOutput(event))),
+  isAnswerRefused: whenHeard((_, event) => inferOutput(event).refused === true),
   isMisshapen: whenHeard((_, event) => inferOutput(event).misshapen === true),
   isInterrupted: reacts("again"),
   waitsForServer: reacts("wait"),

@@ -64,13 +64,47 @@ export interface StepRecord {
   readonly detail?: { readonly [key: string]: Json }
 }
 
-/** How ticks end. `cut`: what it had to spend was used up before it was done. `misshapen`: its answer has another form than it must. */
+/** Where a function of the user may stand as a guardrail. */
+export const hookNames = ["onMessage", "beforeModel", "afterModel", "beforeTool", "afterTool"] as const
+/** The name of such a place. */
+export type HookName = (typeof hookNames)[number]
+
+/** Messages of a prompt that a hook replaced: so many from this place of the assembled prompt on, by these. */
+export interface PromptEdit {
+  readonly at: number
+  readonly drop: number
+  readonly add: ReadonlyArray<Pick<Message, "role" | "content" | "name" | "calls" | "call">>
+}
+
+/** What a hook did. One that let everything be leaves none. */
+export interface HookRecord {
+  readonly hook: HookName
+  /** failed: it threw, gave no answer in its time, or returned what it may not; what it guards was refused with that. */
+  readonly did: "changed" | "refused" | "asked" | "failed"
+  /** Whose it is: `the fleet`, or `assistant "desk"`. */
+  readonly of: string
+  /** Why it refused, asked or failed. */
+  readonly reason?: string
+  /** The tool call it is about. */
+  readonly call?: string
+  readonly tool?: string
+  /** What stood there before it changed or refused it: a text, arguments, or text and calls. */
+  readonly before?: Json
+  /** Of a prompt: what it replaced, in the order of the places. */
+  readonly edits?: ReadonlyArray<PromptEdit>
+}
+
+/**
+ * How ticks end. `cut`: what it had to spend was used up before it was done. `misshapen`: its answer has another form than it
+ * must. `refused`: a hook let none of its answers pass.
+ */
 export const tickOutcomes = [
   "answered",
   "terminal",
   "max-iterations",
   "cut",
   "misshapen",
+  "refused",
   "failed",
   "slept",
   "noted"
@@ -87,6 +121,8 @@ export interface TickEnd {
   readonly output?: Json
   /** What of the reply does not fit, where it has another one. */
   readonly misfit?: string
+  /** Why a hook let no answer pass. */
+  readonly refusal?: string
 }
 
 /** One line of the ledger: what a commit did. */
@@ -106,6 +142,8 @@ export interface Entry {
   readonly status: string
   readonly messages: ReadonlyArray<Message>
   readonly step?: StepRecord
+  /** What hooks did before it, in their order. */
+  readonly hooks?: ReadonlyArray<HookRecord>
   /** Envelopes whose way ended with this commit: the cause, the tick in hand, or both. */
   readonly settled?: ReadonlyArray<Settlement>
   readonly tickEnd?: TickEnd

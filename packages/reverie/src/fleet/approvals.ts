@@ -41,6 +41,8 @@ export interface ApprovalAsked {
   /** JSON, as the tool would get it. */
   readonly arguments: string
   readonly category: ToolCategory
+  /** Why a hook has a person asked; absent where it is the tool that asks. */
+  readonly reason?: string
   readonly askedAt: number
   /** When it is denied by itself; not said while nothing runs, as with a halted assistant. */
   readonly expiresAt?: number
@@ -66,6 +68,10 @@ const stringsIn = (value: Json): ReadonlyArray<string> => {
 const isHiding = (call: ToolCall): boolean => [call.tool, ...stringsIn(call.arguments)].some(holdsInvisible)
 
 const isApprovalTimer = (name: string): boolean => name.startsWith("xstate.after.approval.")
+
+/** What the hook said that has a person asked about this call. */
+const reasonOf = (rows: ReadonlyArray<OutboxRow>, id: string): string | undefined =>
+  rows.flatMap(({ entry: { hooks = [] } }) => hooks).find(({ call, did }) => call === id && did === "asked")?.reason
 
 /** The open approvals of one assistant, out of the entries of its tick. */
 const asksIn = (
@@ -93,7 +99,7 @@ const asksIn = (
         arguments: JSON.stringify(asked.call.arguments),
         category,
         askedAt: asked.at,
-        ...defined({ expiresAt }),
+        ...defined({ expiresAt, reason: reasonOf(rows, id) }),
         tick,
         epoch: askedIn,
         chain,

@@ -96,15 +96,26 @@ const partsOf = (recorded: ContextReport | undefined, rebuilt: ContextReport, is
     }
   })
 
-/** The messages in their order, each with its part: parts are read one after the other. */
+type Owner = Pick<PromptPart, "id" | "key" | "exact">
+
+/** What a hook put there stands in the ledger word for word. */
+const BY_HOOK: Owner = { id: -1, key: "hook", exact: true }
+
+/** The messages in their order, each with its part: parts are read one after the other, and hooks changed them after that. */
 const messagesOf = (
   { messages }: Prompt,
   parts: ReadonlyArray<PromptPart>,
+  { hooks = [] }: Entry,
   maxChars: number
 ): ReadonlyArray<ShownMessage> => {
-  const owners = inReadingOrder(parts).flatMap((part) => Array.from({ length: part.messages }, () => part))
+  const made = inReadingOrder(parts).flatMap((part) => Array.from({ length: part.messages }, () => part))
   // A form is said in words behind everything else, to a model that does not read it by itself.
   const form = parts.find(({ key }) => key === FORM_PLACE.key)
+  const edits = hooks.flatMap(({ edits = [] }) => edits.toReversed())
+  const owners = edits.reduce<ReadonlyArray<Owner>>(
+    (now, { add, at, drop }) => now.toSpliced(at, drop, ...add.map(() => BY_HOOK)),
+    form === undefined || edits.length === 0 ? made : [...made, form]
+  )
   return messages.map(({ call, calls, content, name, role }, index): ShownMessage => {
     const { exact, id, key } = owners[index] ?? form ?? { id: -1, key: "unknown", exact: false }
     return {
@@ -144,7 +155,7 @@ const promptOf = (
     attempt,
     at: then.at,
     ...defined({ model: typeof model === "string" ? model : undefined }),
-    messages: messagesOf(prompt, parts, Math.min(MAX_SHOWN_CHARS, question.maxChars ?? MAX_SHOWN_CHARS)),
+    messages: messagesOf(prompt, parts, then, Math.min(MAX_SHOWN_CHARS, question.maxChars ?? MAX_SHOWN_CHARS)),
     tools: prompt.tools,
     toolsExact,
     parts,

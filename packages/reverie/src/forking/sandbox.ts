@@ -1,7 +1,8 @@
 // Sandbox: a data store in memory in which one assistant stands as it stood before a tick, and nobody else.
 // Owns furnishing it and living through the tick there. Leaves what is found out to fork.ts, exact-prompt.ts and fixture.ts.
 // S1  Nothing in it reaches the data store that the tick was lived in: no store, no queue and no listener is shared.
-// S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides.
+// S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides. No hook
+//     is called: what hooks did is done again.
 // S3  Only the model that is named is asked, and only for the tick.
 // S4  The prompts are those that are made for that model: with its limits, and with the tools in the words where it has no calls.
 
@@ -28,6 +29,7 @@ import {
   NoticeHub,
   noting,
   recallOfThen,
+  recordedHooks,
   recordedModel,
   type Shown,
   steppedModel,
@@ -90,7 +92,11 @@ const emptied = (toolkit: Toolkit): Toolkit => ({
 })
 
 /** The definitions of the sandbox: that of the assistant with its changes, and the settings it had then. */
-const definitionsOf = ({ definition, recorded }: TickSource, request: Request): ReadonlyArray<Definition> => {
+const definitionsOf = (
+  { definition, recorded }: TickSource,
+  request: Request,
+  asking: Asking
+): ReadonlyArray<Definition> => {
   const { fleet, persona, systemPrompt } = request
   const settings: Partial<Settings> = recorded.settings
   const found = fleet.assistants.find(({ name }) => name === definition)
@@ -106,15 +112,17 @@ const definitionsOf = ({ definition, recorded }: TickSource, request: Request): 
     settings,
     ...defined({ systemPrompt, persona })
   }
+  const hooks = recordedHooks(recorded, asking, request.model === "recorded")
   return fleet.assistants.map((each): Definition => {
-    const one = each === found ? edited : each
-    return { ...one, toolkit: emptied(one.toolkit) }
+    // S2
+    const { hooks: _hooks, ...one } = each === found ? edited : each
+    return { ...one, ...defined({ hooks }), toolkit: emptied(one.toolkit) }
   })
 }
 
 /** The definitions as they are with the model that is asked: the recorded one, or that of the fork. */
-const definitionsLayer = (source: TickSource, request: Request) => {
-  const definitions = definitionsOf(source, request)
+const definitionsLayer = (source: TickSource, request: Request, asking: Asking) => {
+  const definitions = definitionsOf(source, request, asking)
   return Layer.effect(
     Definitions,
     Effect.map(Model, ({ serves }) => {
@@ -163,7 +171,7 @@ const modelOf = ({ definition }: TickSource, { fleet, model }: Request): ModelCh
   return choiceFor("answer", fleet.assistants.find(({ name }) => name === definition) ?? {}, fleet)
 }
 
-const furnished = (source: TickSource, request: Request) => {
+const furnished = (source: TickSource, request: Request, asking: Asking) => {
   const model = modelLayer(modelOf(source, request))
   return Layer.mergeAll(
     storeSqliteLayer(IN_MEMORY),
@@ -178,7 +186,7 @@ const furnished = (source: TickSource, request: Request) => {
         ({ recallSqliteLayer }) => recallSqliteLayer(IN_MEMORY)
       )
     ),
-    Layer.provide(definitionsLayer(source, request), model),
+    Layer.provide(definitionsLayer(source, request, asking), model),
     Layer.succeed(FleetDirectory, directoryOf(request.fleet)),
     Layer.succeed(References.LogToStderr, true),
     Layer.succeed(References.MinimumLogLevel, "None")
@@ -206,7 +214,7 @@ const chosenModel = Effect.fnUntraced(function* (
   return request.order === "free" ? recordedModel(recorded.asks) : steppedModel(recorded.asks, asking, turn)
 })
 
-const lived = Effect.fnUntraced(function* (source: TickSource, request: Request) {
+const lived = Effect.fnUntraced(function* (source: TickSource, request: Request, asking: Asking) {
   const { address, envelope, envelopes, recorded } = source
   const bundles = yield* Bundles
   const ledger = yield* Ledger
@@ -217,7 +225,6 @@ const lived = Effect.fnUntraced(function* (source: TickSource, request: Request)
   yield* bundles.admit([address])
   const tools = toolAnswers(recorded, request.stubs)
   const deliveries = deliveriesOf(recorded, (id, entry) => envelopes.get(id) ?? rebuiltEnvelope(address, id, entry))
-  const asking: Asking = { job: "" }
   const driving: Driving = { address, recorded, envelope, deliveries, order: request.order, tools, clock, asking }
   const turn = (no: number) => Effect.provideService(untilTurn(driving, real, no), Ledger, ledger)
   const chosen = yield* chosenModel(source, request, { asking, real, turn })
@@ -237,9 +244,10 @@ const lived = Effect.fnUntraced(function* (source: TickSource, request: Request)
 
 /** Lives through a tick again. Rejects with ForkRefused. */
 export const liveAgain = async (source: TickSource, request: Request): Promise<Lived> => {
-  const runtime = ManagedRuntime.make(furnished(source, request))
+  const asking: Asking = { job: "" }
+  const runtime = ManagedRuntime.make(furnished(source, request, asking))
   try {
-    return await runtime.runPromise(lived(source, request))
+    return await runtime.runPromise(lived(source, request, asking))
   } finally {
     await runtime.dispose()
   }

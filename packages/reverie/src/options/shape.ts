@@ -7,7 +7,8 @@
 
 import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
 import { memoryKinds, searchModes } from "@reverie/memory"
-import { unknownName } from "@reverie/protocol"
+import { hookNames, unknownName } from "@reverie/protocol"
+import { MAX_HOOK_MILLIS } from "@reverie/tools"
 
 /** What a value must be, in words that follow on its name; undefined when it is that. */
 export type Check = (value: unknown) => string | undefined
@@ -199,6 +200,14 @@ const promptShape: Shape = {
   }
 }
 
+const aFunction = must("a function", (value) => typeof value === "function")
+
+/** The check of hooks, of an assistant or of a fleet. */
+export const hooksCheck: Check = shaped("hooks", {
+  ...Object.fromEntries(hookNames.map((name) => [name, aFunction])),
+  timeoutMs: whole(1, MAX_HOOK_MILLIS)
+})
+
 /** What `defineAssistant` takes, with the names of the settings in the engine. What has a file of its own is judged there. */
 export const assistantShape = (settings: Readonly<Record<string, keyof Settings>>): Shape => ({
   id: text,
@@ -207,6 +216,7 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
   persona: text,
   output: any,
   tools: list,
+  hooks: hooksCheck,
   maxSteps: whole(1, MAX_ITERATIONS),
   assessWith: oneOf("heuristic", "model"),
   listening: shaped("listening", listeningShape),

@@ -10,6 +10,7 @@ import {
   type EarlierModel,
   earlierModels,
   type Entry,
+  type HookRecord,
   isJsonObject,
   type Json,
   type Message,
@@ -78,6 +79,13 @@ export interface StepView {
   readonly note?: string
 }
 
+/** What a hook did in a tick. */
+export interface HookView extends Pick<HookRecord, "hook" | "did" | "of" | "reason" | "call" | "tool"> {
+  readonly at: number
+  /** What stood there before, as text. */
+  readonly before?: string
+}
+
 /** A tick, or what stands between two, as a page shows it. */
 export interface TickView {
   readonly kind: SpanKind
@@ -98,6 +106,8 @@ export interface TickView {
   readonly calls: ReadonlyArray<ModelCallView>
   readonly tools: ReadonlyArray<ToolCallView>
   readonly steps: ReadonlyArray<StepView>
+  /** Absent where no hook did anything. */
+  readonly hooks?: ReadonlyArray<HookView>
   /** The states it went through. */
   readonly states: ReadonlyArray<{ readonly at: number; readonly state: string }>
   /** Numbers of its first and last commit. */
@@ -165,6 +175,16 @@ const stepOf = ({ at }: Entry, step: StepRecord, { maxChars }: Looks): StepView 
   const { earlier } = askedIn(step, maxChars)
   const asked = defined({ usage, model: worded(step.detail?.["model"]), earlier, note: told })
   return { kind, name, at, ok, elapsedMillis, ...asked }
+}
+
+const hooksOf = (entries: ReadonlyArray<Entry>, { maxChars }: Looks): ReadonlyArray<HookView> | undefined => {
+  const done = entries.flatMap(({ at, hooks = [] }) =>
+    hooks.map(({ before, edits: _edits, ...deed }): HookView => {
+      const text = worded(before)
+      return { ...deed, at, ...defined({ before: text === undefined ? undefined : clipped(text, maxChars) }) }
+    })
+  )
+  return done.length === 0 ? undefined : done
 }
 
 const messagesIn = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<Message> =>
@@ -251,6 +271,7 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
     steps: steps.flatMap(({ entry, step }) =>
       step.kind === "infer" || step.kind === "tool" ? [] : [stepOf(entry, step, looks)]
     ),
+    ...defined({ hooks: hooksOf(entries, looks) }),
     states: statesOf(rows),
     commits: { from: first?.entry.no ?? 0, to: entries.at(-1)?.no ?? 0 },
     notices: rows.reduce((sum, { address, entry, seq }) => sum + noticesOf(address, seq, entry).length, 0)

@@ -5,6 +5,7 @@ import type {
   Cause,
   Entry,
   Envelope,
+  HookRecord,
   Json,
   Message,
   OpenTimer,
@@ -20,6 +21,7 @@ type Written =
   | "status"
   | "messages"
   | "step"
+  | "hooks"
   | "settled"
   | "tickEnd"
   | "emitted"
@@ -38,6 +40,8 @@ export interface TurnInput {
   /** Messages without their token count. */
   readonly messages: ReadonlyArray<UncountedMessage>
   readonly step?: StepRecord
+  /** What hooks did. */
+  readonly hooks?: ReadonlyArray<HookRecord>
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
   /** Told to screens and callers, besides what the decision emits. */
@@ -50,9 +54,13 @@ export interface TurnInput {
   readonly settled?: Settlement
 }
 
-/** What an answer comes to: its JSON, or what does not fit, and what the model reads of that where it may try again. */
+/**
+ * What an answer comes to: its JSON, or what does not fit, or why a hook refused it; and what the model reads of that where it may
+ * try again.
+ */
 export type JudgedAnswer =
   | { readonly output: Json }
   | { readonly issues: ReadonlyArray<string>; readonly rejected: string | undefined }
+  | { readonly refusal: string; readonly rejected: string | undefined }
 
 export type UncountedMessage = Omit<Message, "tokens">

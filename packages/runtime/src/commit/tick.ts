@@ -22,7 +22,9 @@ import * as Metric from "effect/Metric"
 import { draftOf, type Inputs, SLEEP_TIMER, sleepTimerOf, type Turn, turnOf } from "./turn.ts"
 import type { TurnInput } from "./commit-draft.ts"
 import { deadLetteringOf, heard, ignored, noteAnswered, noteHeard } from "../intake/inbox.ts"
+import { guardedMail, stopText } from "../jobs/hooks.ts"
 import { Faults, type JobEnd, turnInputOf } from "../jobs/job-end.ts"
+import { Secrets } from "../jobs/tool-job.ts"
 import { NoticeHub } from "./replies.ts"
 import { followed } from "../outages/outage-book.ts"
 import { advance, reopenHistory, type Session, signalsOf } from "../session/session.ts"
@@ -149,14 +151,36 @@ export const deadLetter = Effect.fnUntraced(function* (
   return yield* commit(session, unmoved(session), deadLetteringOf(envelope, reason), now, { arrival })
 })
 
-export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+/** What comes, as the hooks of the user let it come. */
+const takeGuarded = Effect.fnUntraced(function* (session: Session, accepted: AcceptedEnvelope) {
+  const guarded = guardedMail({ session, hide: (yield* Secrets).hide }, accepted)
+  if (guarded === undefined) return yield* take(session, accepted)
+  const { envelope, records, stop } = yield* guarded
+  const hooks = defined({ hooks: records.length === 0 ? undefined : records })
+  if (stop === undefined) return yield* take(session, envelope, hooks)
+  const now = yield* Clock.currentTimeMillis
+  const refused = { ...deadLetteringOf(envelope, stopText(stop)), ...hooks }
+  return yield* commit(session, unmoved(session), refused, now, { arrival: envelope })
+})
+
+export const handleEnvelope = (session: Session, envelope: AcceptedEnvelope) =>
+  session.definition.hooks === undefined ? take(session, envelope) : takeGuarded(session, envelope)
+
+const take = Effect.fnUntraced(function* (
+  session: Session,
+  envelope: AcceptedEnvelope,
+  hooks: Pick<TurnInput, "hooks"> = {}
+) {
   const now = yield* Clock.currentTimeMillis
   for (const rule of skipRules) {
     const applied = rule(session, envelope, now)
     const skip = Effect.isEffect(applied) ? yield* applied : applied
-    if (skip !== undefined) return yield* commit(session, unmoved(session), skip, now, { arrival: envelope })
+    if (skip !== undefined) {
+      return yield* commit(session, unmoved(session), { ...skip, ...hooks }, now, { arrival: envelope })
+    }
   }
-  const { event, turnInput } = heard(session, envelope, now)
+  const { event, turnInput: input } = heard(session, envelope, now)
+  const turnInput = { ...input, ...hooks }
   // An order is no work; what it sets going is.
   if (envelope.lane !== "control") yield* beginTurn(session, envelope)
   const outcome = yield* decided(session, event, envelope)

@@ -210,7 +210,7 @@ const replyOf = (
   turnInput: TurnInput,
   messages: ReadonlyArray<Message>
 ): string => {
-  if (outcome === "failed" || outcome === "slept") return ""
+  if (outcome === "failed" || outcome === "refused" || outcome === "slept") return ""
   if (outcome === "cut") return partOf(messages)
   const spoken = outcome === "terminal" ? spokenCalls(inputs, turnInput) : undefined
   const isSaid = ({ call = "", role }: Message) => (spoken === undefined ? role === "assistant" : spoken.has(call))
@@ -245,9 +245,10 @@ const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray
 }
 
 /** What becomes of an answer that must have a form, where the tick ends with it. */
-const answerOf = (outcome: TickOutcome, { judged }: TurnInput): Pick<TickEnd, "output" | "misfit"> => {
+const answerOf = (outcome: TickOutcome, { judged }: TurnInput): Pick<TickEnd, "output" | "misfit" | "refusal"> => {
   if (judged === undefined) return {}
   if ("issues" in judged) return outcome === "misshapen" ? { misfit: judged.issues.join("; ") } : {}
+  if ("refusal" in judged) return outcome === "refused" ? { refusal: judged.refusal } : {}
   return outcome === "answered" ? { output: judged.output } : {}
 }
 
@@ -298,6 +299,7 @@ export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
     messages,
     ...defined({
       step: turnInput.step,
+      hooks: some(turnInput.hooks),
       settled: some(settled),
       tickEnd,
       emitted: some(emittedOf(decision, turnInput)),

@@ -3,14 +3,7 @@
 // I1  Arguments and texts go into messages; the statechart receives control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import {
-  type CallRequest,
-  contextOf,
-  type InferFailure,
-  jobDone,
-  jobFailed,
-  type Restriction
-} from "@reverie/assistant"
+import { contextOf, type InferFailure, jobDone, jobFailed, type Restriction } from "@reverie/assistant"
 import type { ContextReport, ContextTooSmall } from "@reverie/context"
 import {
   type InferOptions,
@@ -28,18 +21,26 @@ import {
   type OpenJob,
   type PriceOf,
   type RecordChange,
-  type StepRecord,
-  type ToolCall
+  type StepRecord
 } from "@reverie/protocol"
-import { approvalId, type Form, judgeCalls } from "@reverie/tools"
+import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { answerFormOf, judgedAnswer, outputOf } from "../prompt/answer-form.ts"
+import { answerFormOf, judgedAnswer, outputOf, WITHHELD } from "../prompt/answer-form.ts"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
 import { describesTools, insightsOf, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
-import { Faults, type JobEnd, pricesNow } from "./job-end.ts"
+import {
+  guardedCalls,
+  type GuardedPrompt,
+  guardedPrompt,
+  guardedReply,
+  type Guarding,
+  stopText,
+  type Verdict
+} from "./hooks.ts"
+import { Faults, type JobEnd, pricesNow, withHooks } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
@@ -59,8 +60,8 @@ import {
 } from "../prompt/prompt.ts"
 import { refreshRendering } from "../prompt/rendering.ts"
 import { recollect } from "../recall/recollect.ts"
-import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
-import { Secrets } from "./tool-job.ts"
+import { noteRun, noteShown, type Session } from "../session/session.ts"
+import { requestsOf, Secrets } from "./tool-job.ts"
 import { inSpan } from "../telemetry/spans.ts"
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
@@ -91,44 +92,16 @@ const failedWith = Effect.fnUntraced(function* (
   return { ...hide(outage ?? failureOf(error)), ...used }
 })
 
-/** What a kind of context leaves out is offered all the same: its call is refused. */
-const notAllowed = ({ tool }: ToolCall, allowed: ReadonlyArray<string> | undefined): string | undefined =>
-  allowed === undefined || allowed.includes(tool)
-    ? undefined
-    : `The tool ${tool} can not be called now. Call one of these, or answer: ${allowed.join(", ")}.`
-
-/** What the statechart learns of the calls: categories, what tool rules say, and what an approval would be bound to. */
-const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyArray<CallRequest> => {
-  const { address, claim, definition } = session
-  const { tick } = contextOf(session.decoded)
-  const verdicts = judgeCalls({
-    rules: definition.rules,
-    calledThisTick: definition.rules.length === 0 ? [] : toolsOfTick(session),
-    calls,
-    available: definition.toolkit.names
-  })
-  const allowed = allowedNow(session)
-  return calls.map((call, index): CallRequest => {
-    const { ends, refusal = notAllowed(call, allowed) } = verdicts[index] ?? {}
-    const tool = definition.toolkit.get(call.tool)
-    const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true
-    const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
-    const rules = defined({ refused: refusal, ends })
-    if (category !== "dangerous") return { tool: call.tool, category, ...rules }
-    const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch })
-    const asking = asks ? { asks } : {}
-    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...asking, ...rules }
-  })
-}
-
 interface Inferred {
   readonly reply: Reply
   /** Who is asked where the reply does not say who answered. */
   readonly server: string | undefined
   readonly pressed: Restriction | undefined
-  /** What an answer comes to that must have a form. */
+  /** What an answer comes to that must have a form, or that a hook refused. */
   readonly judged: JudgedAnswer | undefined
   readonly priceOf: PriceOf
+  /** What hooks say of its calls. */
+  readonly verdicts: ReadonlyArray<Verdict>
 }
 
 /** Why the models before the one that answered did not; nothing where there were none. */
@@ -141,14 +114,15 @@ export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
 const inferred = (
   session: Session,
   job: OpenJob,
-  { judged, pressed, priceOf, reply, server }: Inferred,
+  { judged, pressed, priceOf, reply, server, verdicts }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
 ): JobEnd => {
   const misfit = judged !== undefined && "issues" in judged ? judged : undefined
+  const refused = judged !== undefined && "refusal" in judged ? judged : undefined
   const calls = reply.calls.slice(0, MAX_CALLS)
-  const requests = requestsOf(session, calls)
+  const requests = requestsOf(session, calls, verdicts)
   const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
   noteRun(session, job, records)
   return {
@@ -159,7 +133,8 @@ const inferred = (
       ...defined({
         restriction: pressed,
         used: isMetered(session) ? tookOf(reply.model, reply.usage, priceOf) : undefined,
-        misshapen: misfit === undefined ? undefined : true
+        misshapen: misfit === undefined ? undefined : true,
+        refused: refused === undefined ? undefined : true
       })
     }),
     messages: [
@@ -167,7 +142,11 @@ const inferred = (
         role: "assistant",
         content: reply.text,
         at: now,
-        ...defined({ calls: calls.length === 0 ? undefined : calls, rejected: misfit?.rejected })
+        ...defined({
+          calls: calls.length === 0 ? undefined : calls,
+          rejected: (misfit ?? refused)?.rejected,
+          meta: refused === undefined ? undefined : WITHHELD.meta
+        })
       }
     ],
     step: {
@@ -191,8 +170,12 @@ const inferred = (
   }
 }
 
+const unsentJob = (job: OpenJob, failure: InferFailure): JobEnd => {
+  return { job, event: jobFailed("infer", failure), messages: [] }
+}
+
 const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => {
-  const end = { job, event: jobFailed("infer", failure), messages: [] }
+  const end = unsentJob(job, failure)
   // What was never sent is no step of anybody.
   if (failure.outage?.withheld === true) return end
   const step: StepRecord = {
@@ -227,7 +210,9 @@ const unsentBefore = (session: Session, recovered: boolean, now: number): InferF
 /** Where the text of a reply is shown while it grows; nowhere when no one listens. */
 const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): InferOptions | undefined => {
   const { envelope, tick } = contextOf(session.decoded)
-  if (envelope === null || !hub.isHeard()) return undefined
+  // What a hook may still change or refuse, no one is shown before.
+  const isGuarded = session.definition.hooks?.afterModel !== undefined
+  if (envelope === null || isGuarded || !hub.isHeard()) return undefined
   const { address } = session
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
@@ -274,6 +259,69 @@ const refreshed = Effect.fnUntraced(function* (session: Session, model: Model["S
 const noteTokens = (session: Session, promptTokens: number, { tokens }: Session["window"]): void =>
   noteShown(session, { promptTokens, prefixTokens: Math.max(0, promptTokens - tokens - besideTokens(session)) })
 
+/** Why a prompt is not sent as hooks left it; undefined when it is. */
+const unfitAfter = (session: Session, { stop, tokens }: GuardedPrompt, length: number): InferFailure | undefined => {
+  const refused = { recovery: "tell-owner", limited: true, used: UNSENT } as const
+  if (stop !== undefined) return { ...refused, reason: stopText(stop) }
+  const { maxContextTokens, reservedResponseTokens } = session.definition
+  const most = maxContextTokens - reservedResponseTokens
+  if (tokens > 0 && length > most) {
+    const reason = `the prompt has ${length} tokens after the hook beforeModel, and at most ${most} are sent`
+    return { ...refused, reason: stopText({ did: "failed", reason }) }
+  }
+  return replyRoom(session, length) === undefined ? NO_ROOM : undefined
+}
+
+/** The prompt as hooks leave it, or why it is not sent. */
+const guardedBefore = Effect.fnUntraced(function* (guarding: Guarding, prompt: Prompt, tokens: number) {
+  const { session } = guarding
+  const guarded = yield* guardedPrompt(guarding, prompt, "answer", contextOf(session.decoded).iteration)
+  const length = tokens + guarded.tokens
+  const room = replyRoom(session, length)?.tokens
+  const sent = room === undefined ? guarded.prompt : { ...guarded.prompt, maxOutputTokens: room }
+  return { prompt: sent, records: guarded.records, tokens: length, unfit: unfitAfter(session, guarded, length) }
+})
+
+/** The reply as hooks leave it: its words, its calls, and what they say of each call. */
+const guardedAfter = Effect.fnUntraced(function* (guarding: Guarding, said: Reply, { callPrefix }: Prompt) {
+  const { records, reply, stop } = yield* guardedReply(guarding, said, "answer", callPrefix)
+  if (stop !== undefined) {
+    return { reply: { ...reply, text: WITHHELD.text, calls: [] }, records, verdicts: [], refusal: stop.reason }
+  }
+  if (reply.calls.length === 0) return { reply, records, verdicts: [] }
+  const { calls, ...judged } = yield* guardedCalls(guarding, reply.calls.slice(0, MAX_CALLS))
+  return {
+    reply: { ...reply, calls: [...calls, ...reply.calls.slice(MAX_CALLS)] },
+    records: [...records, ...judged.records],
+    verdicts: judged.verdicts
+  }
+})
+
+/** What the model answers, or why it does not. */
+const replyTo = Effect.fnUntraced(function* (
+  session: Session,
+  job: OpenJob,
+  prompt: Prompt,
+  { options, promptTokens }: { readonly options: InferOptions | undefined; readonly promptTokens: number }
+) {
+  const model = yield* Model
+  const { hide } = yield* Secrets
+  return yield* model.infer(prompt, options).pipe(
+    Effect.map((reply) => ({
+      reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
+    })),
+    Effect.catch((error) =>
+      Effect.map(failedWith(session, job, error, promptTokens, prompt.maxOutputTokens), (failure) => ({ failure }))
+    ),
+    // A defect in an adapter must not take the assistant with it.
+    Effect.catchDefect((defect) =>
+      Effect.succeed({
+        failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
+      })
+    )
+  )
+})
+
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const model = yield* Model
   const faults = yield* Faults
@@ -304,32 +352,34 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   yield* faults.at("before-model", session.address)
   const { hide } = yield* Secrets
   const form = answerFormOf(session)
-  const prompt = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
-  const outcome = yield* model.infer(prompt, previewOf(session, hub, startedAt)).pipe(
-    Effect.map((reply) => ({
-      reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
-    })),
-    Effect.catch((error) =>
-      Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
-    ),
-    // A defect in an adapter must not take the assistant with it.
-    Effect.catchDefect((defect) =>
-      Effect.succeed({
-        failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
-      })
-    )
-  )
+  const { hooks } = session.definition
+  const made = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
+  const before =
+    hooks?.beforeModel === undefined ? undefined : yield* guardedBefore({ session, hide }, made, report.tokens)
+  if (before?.unfit !== undefined) return withHooks(unsentJob(job, before.unfit), before.records)
+  const prompt = before?.prompt ?? made
+  const outcome = yield* replyTo(session, job, prompt, {
+    promptTokens: before?.tokens ?? report.tokens,
+    options: previewOf(session, hub, startedAt)
+  })
   yield* faults.at("after-model", session.address)
-  const answer = "reply" in outcome && outcome.reply.calls.length === 0 ? outcome.reply.text : undefined
+  const after =
+    hooks === undefined || !("reply" in outcome)
+      ? undefined
+      : yield* guardedAfter({ session, hide }, outcome.reply, prompt)
+  const reply = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
+  const isJudged = form !== undefined || after?.refusal !== undefined
   const judged =
-    form === undefined || answer === undefined ? undefined : yield* judgedAnswer(session, form, answer, pressed)
+    reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
   const now = yield* Clock.currentTimeMillis
-  const took = { pressed, judged, server: model.serves?.server, priceOf: yield* pricesNow(session) }
+  const priceOf = yield* pricesNow(session)
+  const took = { pressed, judged, server: model.serves?.server, priceOf, verdicts: after?.verdicts ?? [] }
   const end =
     "reply" in outcome
-      ? inferred(session, job, { ...took, reply: outcome.reply }, shown, now, startedAt)
+      ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
+  const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
+  return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
 })
 
 /** Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. */

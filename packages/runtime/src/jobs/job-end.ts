@@ -9,6 +9,7 @@ import {
   type Address,
   defined,
   type Envelope,
+  type HookRecord,
   type Json,
   type OpenJob,
   type PriceOf,
@@ -27,6 +28,8 @@ export interface JobEnd {
   readonly messages: ReadonlyArray<UncountedMessage>
   /** Absent when nothing was done: a call that was never sent. */
   readonly step?: StepRecord
+  /** What hooks did. */
+  readonly hooks?: ReadonlyArray<HookRecord>
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
   /** What an answer comes to that must have a form. */
@@ -40,12 +43,28 @@ export const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0])
 
 export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"]
 
-export const turnInputOf = (end: JobEnd): TurnInput => ({
-  cause: { kind: "job", id: end.job.id },
-  event: end.event as unknown as Json,
-  messages: end.messages,
-  ...defined({ step: end.step, sends: end.sends, records: end.records, judged: end.judged, emitted: end.emitted })
+export const turnInputOf = ({
+  emitted,
+  event,
+  hooks,
+  job,
+  judged,
+  messages,
+  records,
+  sends,
+  step
+}: JobEnd): TurnInput => ({
+  cause: { kind: "job", id: job.id },
+  event: event as unknown as Json,
+  messages,
+  ...defined({ step, hooks, sends, records, judged, emitted })
 })
+
+/** The end, with what hooks did on the way to it. */
+export const withHooks = (end: JobEnd, ...done: ReadonlyArray<ReadonlyArray<HookRecord>>): JobEnd => {
+  const hooks = done.flat()
+  return hooks.length === 0 ? end : { ...end, hooks: [...(end.hooks ?? []), ...hooks] }
+}
 
 // Faults: named points at which a test may stop, delay or kill.
 

@@ -34,6 +34,7 @@ import {
   addUsage,
   type Amount,
   defined,
+  type HookRecord,
   type OpenJob,
   type PriceOf,
   type Purpose,
@@ -54,7 +55,8 @@ import * as Option from "effect/Option"
 import { dream } from "../dream/dream-job.ts"
 import { compactHistory } from "../compact/compact-job.ts"
 import { earlierIn, infer } from "./infer-job.ts"
-import { type JobEnd, kindOf, Limits, pricesNow } from "./job-end.ts"
+import { guardedModel } from "./hooks.ts"
+import { type JobEnd, kindOf, Limits, pricesNow, withHooks } from "./job-end.ts"
 import { watchedModel } from "../outages/outage-book.ts"
 import { inHandOf } from "../commit/replies.ts"
 import { noteRun, type Session } from "../session/session.ts"
@@ -367,8 +369,12 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
     }
     const model = aroundEach(watched, (each) => tracedModel(session, limited(each)))
     const heard: Array<Reply> = []
-    const end = yield* Effect.provideService(run(session, job, recovered), Model, keeping(model, heard))
-    return heard.length === 0 ? end : withHeard(end, heard, yield* pricesNow(session), (yield* Secrets).hide)
+    const hooks: Array<HookRecord> = []
+    const { hide } = yield* Secrets
+    const kept = keeping(model, heard)
+    const asked = isTick ? kept : guardedModel({ session, hide }, kept, purposeOf(job), hooks)
+    const end = withHooks(yield* Effect.provideService(run(session, job, recovered), Model, asked), hooks)
+    return heard.length === 0 ? end : withHeard(end, heard, yield* pricesNow(session), hide)
   })
 
 /** A job that has no end of its own: said to the statechart as its failure. */

@@ -5,10 +5,20 @@
 //     other begins only while the lease lasts, or when it could be renewed.
 // I3  Runs that use records follow one another: what one has changed the next one reads.
 
-import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
+import { callId, type CallRequest, contextOf, jobDone, settingsNow, type ToolOutput } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
-import { addressKey, defined, type OpenJob, type ToolCall } from "@reverie/protocol"
-import { convicted, execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
+import { addressKey, defined, type HookRecord, type OpenJob, type ToolCall } from "@reverie/protocol"
+import {
+  approvalId,
+  convicted,
+  execute,
+  interrupted,
+  isApprovalFor,
+  judgeCalls,
+  refused,
+  type Tool,
+  type ToolResult
+} from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -17,8 +27,10 @@ import * as Context from "effect/Context"
 import { posted, postOf, sideEffectsOf } from "../commit/replies.ts"
 import { recordAccess } from "./team-records.ts"
 import { FleetDirectory } from "../session/directory.ts"
-import { Faults, type JobEnd } from "./job-end.ts"
-import { approvalSubject, callInWindow, noteRun, renewClaim, type Session } from "../session/session.ts"
+import { guardedResult, type Verdict } from "./hooks.ts"
+import { Faults, type JobEnd, withHooks } from "./job-end.ts"
+import { allowedNow } from "../prompt/prompt.ts"
+import { approvalSubject, callInWindow, noteRun, renewClaim, type Session, toolsOfTick } from "../session/session.ts"
 import { askedBy } from "../sub-agents/assignments.ts"
 import { runningTraceparent } from "../telemetry/spans.ts"
 import { inToolSpan } from "../telemetry/chat-span.ts"
@@ -128,12 +140,27 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   }
   yield* faults.at("before-tool", session.address)
   const alone = tool?.usesRecords === true ? Semaphore.withPermits(session.ownLock, 1) : nobodyWaits
-  const { asks, ...result } = yield* alone(runOnRecords(session, job, tool, indexOf(job), call, startedAt)).pipe(
+  const { asks, hooks, ...result } = yield* alone(runOnRecords(session, job, tool, indexOf(job), call, startedAt)).pipe(
+    Effect.flatMap((ran) => guarded(session, call, ran)),
     inToolSpan(session, tool, call)
   )
   yield* faults.at("after-tool", session.address)
-  return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt, asks)
+  const end = toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt, asks)
+  return hooks === undefined ? end : withHooks(end, hooks)
 })
+
+interface Done {
+  readonly hooks?: ReadonlyArray<HookRecord>
+}
+
+/** What ran, as hooks let the model read it. What did not run, or reports later, has no result yet. */
+const guarded = <A extends Ran>(session: Session, call: ToolCall, ran: A): Effect.Effect<A & Done> => {
+  const isResult = ran.pending !== true && (ran.failure === undefined || !unrunFailures.has(ran.failure))
+  if (!isResult || session.definition.hooks?.afterTool === undefined) return Effect.succeed(ran)
+  return Effect.flatMap(Secrets, ({ hide }) =>
+    Effect.map(guardedResult({ session, hide }, call, ran), ({ records: hooks, result }) => ({ ...result, hooks }))
+  )
+}
 
 /** False when another one may be at work on this assistant by now: then nothing is begun that could happen twice. */
 const mayBegin = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined) {
@@ -228,4 +255,45 @@ export const brokenTool = (session: Session, job: OpenJob, reason: string, now: 
   const { call, id } = calledBy(session, job)
   const broken: ToolResult = { ok: false, content: `Failed: ${reason}`, sends: [], failure: "threw" }
   return toolEnd(job, id, call?.tool ?? "unknown", broken, now, now)
+}
+
+// Requests: the calls of a reply, as the statechart learns of them.
+
+/** What a kind of context leaves out is offered all the same: its call is refused. */
+const notAllowed = ({ tool }: ToolCall, allowed: ReadonlyArray<string> | undefined): string | undefined =>
+  allowed === undefined || allowed.includes(tool)
+    ? undefined
+    : `The tool ${tool} can not be called now. Call one of these, or answer: ${allowed.join(", ")}.`
+
+/** What the statechart learns of the calls: categories, what tool rules and hooks say, and what an approval would be bound to. */
+export const requestsOf = (
+  session: Session,
+  calls: ReadonlyArray<ToolCall>,
+  guarded: ReadonlyArray<Verdict>
+): ReadonlyArray<CallRequest> => {
+  const { address, claim, definition } = session
+  const { tick } = contextOf(session.decoded)
+  const { terminalEndsLoop } = settingsNow(contextOf(session.decoded))
+  const verdicts = judgeCalls({
+    rules: definition.rules,
+    calledThisTick: definition.rules.length === 0 ? [] : toolsOfTick(session),
+    calls,
+    available: definition.toolkit.names
+  })
+  const allowed = allowedNow(session)
+  return calls.map((call, index): CallRequest => {
+    const { ends, refusal = notAllowed(call, allowed) } = verdicts[index] ?? {}
+    const { asks: isHookAsking = false, refuse = refusal } = guarded[index] ?? {}
+    const tool = definition.toolkit.get(call.tool)
+    const isAsked = isHookAsking && tool !== undefined
+    const asks = isAsked || tool?.needsConsent?.(call.arguments, session.blocks.known) === true
+    const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
+    // A tool that ends the tick still does when a person was asked first.
+    const isLast = isAsked && tool.category === "terminal" && terminalEndsLoop
+    const rules = defined({ refused: refuse, ends: ends ?? (isLast ? ("exit" as const) : undefined) })
+    if (category !== "dangerous") return { tool: call.tool, category, ...rules }
+    const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch })
+    const asking = asks ? { asks } : {}
+    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...asking, ...rules }
+  })
 }

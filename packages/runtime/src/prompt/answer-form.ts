@@ -6,7 +6,7 @@
 // N3  A tick without a form makes nothing of all this but one look at its event.
 
 import { contextOf, mayRepair, type Restriction } from "@reverie/assistant"
-import { type OutputForm, outputText } from "@reverie/model"
+import { type OutputForm, outputText, type Reply } from "@reverie/model"
 import { defined } from "@reverie/protocol"
 import { type Form, formOf, readAnswer, rejectionOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
@@ -44,18 +44,33 @@ export const formTokensOf = (session: Session): number => {
   return book.rendered("answer form", [output], () => count({ role: "user", content: outputText(output), at: 0 }))
 }
 
-/** `pressed`: what is left of the pattern where it has become narrower since the tick began. */
+/** What stands in the history in the place of an answer that a hook refused. */
+export const WITHHELD = { text: "(withheld)", meta: { type: "withheld" } } as const
+
+const refusedText = (reason: string): string => `Your answer was not accepted: ${reason} Answer again.`
+
+/**
+ * What an answer comes to; undefined where any will do. `refusal`: why a hook refused it. `pressed`: what is left of the pattern
+ * where it has become narrower since the tick began.
+ */
 export const judgedAnswer = (
   { decoded }: Pick<Session, "decoded">,
-  form: Form,
-  text: string,
+  form: Form | undefined,
+  { calls, text }: Pick<Reply, "calls" | "text">,
+  refusal: string | undefined,
   pressed: Restriction | undefined
-): Effect.Effect<JudgedAnswer> =>
-  readAnswer(form, text).pipe(
+): Effect.Effect<JudgedAnswer | undefined> => {
+  const again = { calls: [], ...defined({ restriction: pressed }) }
+  if (refusal !== undefined) {
+    const mayAgain = mayRepair(contextOf(decoded), { ...again, refused: true })
+    return Effect.succeed({ refusal, rejected: mayAgain ? refusedText(refusal) : undefined })
+  }
+  if (form === undefined || calls.length > 0) return Effect.undefined
+  return readAnswer(form, text).pipe(
     Effect.map(({ json }): JudgedAnswer => ({ output: json })),
     Effect.catch((issues) => {
-      const misshapen = { calls: [], misshapen: true, ...defined({ restriction: pressed }) } as const
-      const rejected = mayRepair(contextOf(decoded), misshapen) ? rejectionOf(issues) : undefined
-      return Effect.succeed({ issues, rejected })
+      const mayAgain = mayRepair(contextOf(decoded), { ...again, misshapen: true })
+      return Effect.succeed({ issues, rejected: mayAgain ? rejectionOf(issues) : undefined })
     })
   )
+}

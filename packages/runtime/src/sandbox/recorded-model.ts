@@ -20,9 +20,25 @@ import {
   type Reply,
   ReplyUnusable
 } from "@reverie/model"
-import { type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
+import {
+  type Entry,
+  type FinishReason,
+  type HookName,
+  hookNames,
+  type HookRecord,
+  isJsonObject,
+  type Usage
+} from "@reverie/protocol"
+import {
+  type HookChange,
+  type HookEnd,
+  type HookSeen,
+  type HookTable,
+  type PromptHook,
+  withEdits
+} from "@reverie/tools"
 import * as Effect from "effect/Effect"
-import type { RecordedAsk } from "./recorded-tick.ts"
+import type { RecordedAsk, RecordedTick } from "./recorded-tick.ts"
 
 const provider = "recorded"
 
@@ -162,3 +178,63 @@ export const steppedModel = (
       return ask === undefined ? Effect.never : Effect.andThen(turn(ask.no), replyOf(ask, prompt))
     })
 })
+
+// RecordedHooks: what hooks did in a tick, done again where none may be called.
+// H1  No hook is called. The prompt of an iteration is changed as it was, no matter who is asked; a message as well.
+// H2  The recorded replies stand as hooks had left them; who asks another model has nothing said of its replies and calls.
+
+const jobOf = ({ cause }: Entry): string | undefined => (cause.kind === "job" ? cause.id : undefined)
+
+const isStop = ({ did }: HookRecord): boolean => did === "refused" || did === "failed"
+
+/** What the records of one place come to; `change`: what is not changed already. */
+const endOf = (records: ReadonlyArray<HookRecord>, change?: HookChange): HookEnd => {
+  const stop = records.find(isStop)
+  if (stop !== undefined) return { did: stop.did === "failed" ? "failed" : "refused", reason: stop.reason ?? "" }
+  const asked = records.find(({ did }) => did === "asked")
+  if (asked !== undefined) return { did: "asked", reason: asked.reason ?? "" }
+  return change === undefined || records.length === 0 ? { did: "nothing" } : { did: "changed", change }
+}
+
+/** The hooks of a tick as it is lived again; undefined where none did anything. */
+export const recordedHooks = (
+  { asks, entries, first }: RecordedTick,
+  asking: Asking,
+  isSameModel: boolean
+): HookTable | undefined => {
+  if (!entries.some(({ hooks }) => hooks !== undefined)) return undefined
+  const all = entries.flatMap(({ hooks = [] }) => hooks)
+  const at = (name: HookName, entry: Entry | undefined) => (entry?.hooks ?? []).filter(({ hook }) => hook === name)
+  const ofCall = (name: HookName, call: unknown) => all.filter((each) => each.hook === name && each.call === call)
+  /** The commit of the model call at hand: of its job, else the last of its iteration, else one that was never sent. */
+  const askedIn = (iteration: unknown): Entry | undefined =>
+    entries.find((entry) => jobOf(entry) === asking.job) ??
+    asks.findLast((ask) => ask.iteration === iteration)?.entry ??
+    entries.find((entry) => entry.iteration === iteration && at("beforeModel", entry).some(isStop))
+  const ends: { readonly [Name in HookName]: (seen: HookSeen) => HookEnd } = {
+    onMessage: () => endOf(at("onMessage", first), { text: first.messages[0]?.content ?? "" }),
+    beforeModel: ({ iteration, messages }) => {
+      const records = at("beforeModel", askedIn(iteration))
+      const edited = records.reduce((now, { edits = [] }) => withEdits(now, edits), messages as PromptHook["messages"])
+      return endOf(records, { messages: edited })
+    },
+    afterModel: () =>
+      isSameModel
+        ? endOf(
+            at(
+              "afterModel",
+              entries.find((entry) => jobOf(entry) === asking.job)
+            )
+          )
+        : { did: "nothing" },
+    beforeTool: ({ call }) => (isSameModel ? endOf(ofCall("beforeTool", call)) : { did: "nothing" }),
+    afterTool: ({ call, result }) => {
+      const said = entries
+        .flatMap(({ messages }) => messages)
+        .find((each) => each.role === "tool" && each.call === call)
+      return endOf(ofCall("afterTool", call), { result: said?.content ?? String(result) })
+    }
+  }
+  const placed = (name: HookName) => [{ of: "the recorded tick", timeoutMs: 0, code: () => {}, recorded: ends[name] }]
+  return Object.fromEntries(hookNames.map((name) => [name, placed(name)]))
+}

@@ -13,7 +13,7 @@ import type {
 } from "@reverie/context"
 import type { Model } from "@reverie/model"
 import type { Address, Purpose, ToolRule } from "@reverie/protocol"
-import type { Form, Toolkit } from "@reverie/tools"
+import type { Form, HookTable, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
 /** How an assistant recalls: by itself with each event, and with its tool where a call does not say otherwise. */
@@ -74,6 +74,8 @@ export interface Definition extends DefinesContexts {
   readonly team?: Team
   /** The form that its answers to messages must have. */
   readonly output?: Form
+  /** Functions of the user that stand as guardrails, those of the fleet first. */
+  readonly hooks?: HookTable
   /** Definitions that its tasks may be handed on to by name, besides its own. */
   readonly specialists?: ReadonlyArray<string>
   /** Size of the context window, in tokens. */

@@ -88,12 +88,22 @@ const insteadText = ({ step }: Entry): string => {
   return others.length === 0 ? "" : ` by ${typeof model === "string" ? model : "another"}: ${others.join(", ")}`
 }
 
+/** What hooks did in it. */
+const hooksText = ({ hooks = [] }: Entry): string =>
+  hooks
+    .map(({ did, hook, reason, tool }) => {
+      const about = tool === undefined ? "" : ` ${tool}`
+      return ` [hook ${hook} ${did}${about}${reason === undefined ? "" : `: ${reason}`}]`
+    })
+    .join("")
+
 const logLine = (entry: Entry): string => {
   const { at, event, messages, no, status, step } = entry
   const type: unknown = typeof event === "object" && event !== null ? Reflect.get(event, "type") : undefined
   const did = step === undefined ? "" : ` ${step.kind} ${step.name}${step.ok ? "" : " failed"}${insteadText(entry)}`
+  const guarded = hooksText(entry)
   const said = messages.map(({ content, name, role }) => `${name ?? role}: ${content}`).join(" | ")
-  const line = `${String(no).padStart(5)}  ${when(at)}  ${typeof type === "string" ? type : ""}${did} → ${status}`
+  const line = `${String(no).padStart(5)}  ${when(at)}  ${typeof type === "string" ? type : ""}${did}${guarded} → ${status}`
   return onOneLine(said === "" ? line : `${line}  ${said}`, 240)
 }
 

@@ -53,11 +53,12 @@ const found = async (backend: Backend, wanted: string): Promise<AskedApproval> =
 }
 
 const shown = (each: AskedApproval): string => {
-  const { approval, assistant, call, category, chain, description, expiresAt, invisible, tool } = each
+  const { approval, assistant, call, category, chain, description, expiresAt, invisible, reason, tool } = each
   const lines = [
     `${approval}: ${assistant} asks for ${tool} (${call})`,
     ...(category === undefined ? [] : [`category ${category}`]),
     ...(description === undefined ? [] : [onOneLine(description, 300)]),
+    ...(reason === undefined ? [] : [`a hook has a person asked: ${onOneLine(reason, 300)}`]),
     ...(expiresAt === undefined ? [] : [`expires ${when(expiresAt)}`]),
     ...chain.map(({ text, who }) => `because of ${onOneLine(`${who}${text === undefined ? "" : `: ${text}`}`, 200)}`),
     ...(invisible ? ["its arguments hold characters that can not be seen"] : []),

@@ -195,6 +195,11 @@ export const Card = ({ asked, onDecided }: { readonly asked: ApprovalAsked; read
       onKeyDown={onKeyDown}
     >
       <Head asked={asked} now={now} />
+      {asked.reason === undefined ? null : (
+        <p data-reason="">
+          A hook has a person asked: <Visible text={asked.reason} />
+        </p>
+      )}
       {asked.invisible || hasUnseen(decoded(asked.arguments)) ? <Warning /> : null}
       <section aria-label="Exact arguments">
         <h3 className="label mb-1">Exactly these arguments</h3>

@@ -65,6 +65,8 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "approval-asked":
       return [`asks a person to approve ${notice.tool}`, false]
     case "tick-ended":
+      if (notice.outcome === "refused")
+        return [`ended the turn: a hook refused its answer: ${notice.refusal ?? ""}`, true]
       return notice.outcome === "misshapen"
         ? [`ended the turn: its answer has another form than it must have: ${notice.misfit ?? ""}`, true]
         : [`ended the turn: ${notice.outcome}`, notice.outcome === "failed"]

@@ -7,7 +7,7 @@ import { bytes, costText, count, percent } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { absolute, duration, timeOfDay } from "../../parts/time.tsx"
-import { insteadOf, type Sentence, type Span, spansOf, storyOf, type View } from "./story.ts"
+import { guardedIn, insteadOf, type Sentence, type Span, spansOf, storyOf, type View } from "./story.ts"
 import type { Level } from "./search.ts"
 
 /** Texts shorter than this stand in the open. */
@@ -136,6 +136,16 @@ export const Lane = ({ spans }: { readonly spans: ReadonlyArray<Span> }) => (
   </span>
 )
 
+/** What hooks did, below the spans of what they guard. */
+const Guarded = ({ view }: { readonly view: View }) =>
+  view.hooks === undefined ? null : (
+    <ol className="space-y-1.5" data-hooks={view.hooks.length}>
+      {guardedIn(view).map((sentence, at) => (
+        <Told key={at} sentence={sentence} />
+      ))}
+    </ol>
+  )
+
 const Trace = ({ view }: { readonly view: View }) => (
   <div className="space-y-2">
     {view.text === undefined ? null : <Quote text={view.text} />}
@@ -144,6 +154,7 @@ const Trace = ({ view }: { readonly view: View }) => (
         <TraceLine key={span.id} span={span} view={view} />
       ))}
     </ol>
+    <Guarded view={view} />
     <p className="flex flex-wrap items-center gap-1.5" data-states={view.states.length}>
       <span className="label">States</span>
       {view.states.map(({ state }, at) => (

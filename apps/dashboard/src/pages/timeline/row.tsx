@@ -17,6 +17,7 @@ const tones: Readonly<Record<string, Tone>> = {
   "max-iterations": "waiting",
   cut: "waiting",
   misshapen: "bad",
+  refused: "bad",
   failed: "bad"
 }
 

@@ -12,6 +12,7 @@ export const outcomes = [
   "max-iterations",
   "cut",
   "misshapen",
+  "refused",
   "failed",
   "slept",
   "noted",

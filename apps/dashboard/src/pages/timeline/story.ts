@@ -32,6 +32,7 @@ const ends: Readonly<Record<string, string>> = {
   "max-iterations": "It was stopped after too many rounds",
   cut: "It was cut off: what it had to spend was used up",
   misshapen: "It had no more tries: its answer has another form than it must have",
+  refused: "It had no more tries: a hook refused its answer",
   failed: "It failed",
   slept: "It went to sleep",
   noted: "It took note and said nothing"
@@ -99,16 +100,45 @@ const did = ({ at, kind, name, note, ok }: View["steps"][number]): Sentence => (
   ...quoted(note)
 })
 
+type HookDone = NonNullable<View["hooks"]>[number]
+
+/** What each hook guards, in words. */
+const guards: Readonly<Record<HookDone["hook"], string>> = {
+  onMessage: "the message",
+  beforeModel: "the prompt",
+  afterModel: "the answer",
+  beforeTool: "the call",
+  afterTool: "the result"
+}
+
+const deeds: Readonly<Record<HookDone["did"], string>> = {
+  changed: "changed",
+  refused: "refused",
+  asked: "has a person asked about",
+  failed: "failed, which refused"
+}
+
+const guarded = ({ at, before, did: deed, hook, of, reason, tool }: HookDone): Sentence => ({
+  kind: deed === "refused" || deed === "failed" ? "failed" : "did",
+  at,
+  says: `The hook ${hook} of ${of} ${deeds[deed]} ${guards[hook]}${tool === undefined ? "" : ` of ${tool}`}`,
+  ...quoted(reason ?? (before === undefined ? undefined : `before: ${before}`))
+})
+
+/** What hooks did, in words. */
+export const guardedIn = ({ hooks = [] }: View): ReadonlyArray<Sentence> => hooks.map(guarded)
+
 const ended = (view: View): ReadonlyArray<Sentence> => {
   const says = endOf(view)
   if (says === undefined || view.endedAt === undefined) return []
-  const kind = view.outcome === "failed" || view.outcome === "misshapen" ? "failed" : "ended"
+  const kind = ["failed", "misshapen", "refused"].includes(view.outcome ?? "") ? "failed" : "ended"
   return [{ kind, at: view.endedAt, says, ...quoted(view.reply) }]
 }
 
 export const storyOf = (view: View): ReadonlyArray<Sentence> => {
   const between = [
     ...view.models.flatMap((call) => [...failedOver(call), thought(call)]),
+    ...guardedIn(view),
     ...view.tools.map(used),
     ...view.steps.flatMap((step) => [...failedOver(step), did(step)])
   ]
