@@ -1,4 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Ledger } from "@reverie/ledger"
+import { NOTHING_USED } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { measured } from "../src/checks/metrics.ts"
 import { defineAssistant, defineFleet, Fleet, IdInvalid, type PromiseModel } from "../src/index.ts"
 import { aDirectory } from "./rig.ts"
 
@@ -15,6 +21,38 @@ const openAt = (data: string, name: string, inputMicros?: number) =>
     model: modelOf(name),
     ...(inputMicros === undefined ? {} : { prices: { "*": { inputMicros, outputMicros: 0 } } })
   })
+
+describe("metrics", () => {
+  const HOUR = 3_600_000
+  const calls = (text: string): number => Number(/^reverie_usage_calls_total\{.*\} (\d+)$/m.exec(text)?.[1])
+
+  it.effect("M2 hours that are over are read once, all of them anew each day, and no call is missed or doubled", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      /** One call an hour, up to now. */
+      const usage: Ledger["Service"]["usage"] = ({ from = 0, to }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          asked.push(`${from}-${to ?? ""}`)
+          const end = Math.min(to ?? Infinity, Math.floor(now / HOUR) + 1)
+          return [{ ...NOTHING_USED, calls: Math.max(0, end - from), key: ["small", "answer"], lastNo: 1 }]
+        })
+      const totals = Effect.succeed({ accepted: 0, settled: 0, dead: 0, discarded: 0 })
+      const ledger = { usage, totals } as Ledger["Service"]
+      const at = (hour: number) =>
+        TestClock.setTime(hour * HOUR).pipe(
+          Effect.andThen(Effect.provideService(measured, Ledger, ledger)),
+          Effect.map(calls)
+        )
+      assert.strictEqual(yield* at(30), 31)
+      assert.strictEqual(yield* at(30.5), 31)
+      assert.deepStrictEqual(asked, ["0-29", "29-", "29-"])
+      assert.strictEqual(yield* at(33), 34)
+      assert.deepStrictEqual(asked.slice(3), ["29-32", "32-"])
+      assert.strictEqual(yield* at(49), 50)
+      assert.deepStrictEqual(asked.slice(5), ["0-48", "48-"])
+    })
+  )
+})
 
 describe("usage", () => {
   it("U1 is summed by assistant, model and purpose, page by page, with the sum of all", async () => {

@@ -2,7 +2,7 @@
 // Owns joining what the store counts with what the process counts. Leaves measuring to whoever does the work.
 // M1  No assistant and no tenant is a label: their number has no bound. So many models are, and what others used is one line.
 // M2  What models used is what the ledger has summed, since the beginning of the store: no restart changes it, and every process
-//     of a store tells the same. Hours that are over are read once an hour.
+//     of a store tells the same. Hours that are over are read once, and all of them anew each day.
 
 import { Ledger, type Totals, type UsageSum } from "@reverie/ledger"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
@@ -37,6 +37,8 @@ const together = (one: Series, other: Series): Series => {
   return sums
 }
 
+const DAY_HOURS = 24
+
 /** Of each store: what was used in the hours before this one. */
 const over = new WeakMap<object, { readonly before: number; readonly series: Series }>()
 
@@ -46,9 +48,11 @@ const usedByModel = Effect.gen(function* () {
   const asked = (hours: { readonly from?: number; readonly to?: number }) =>
     Effect.map(ledger.usage({ ...hours, by: ["model", "purpose"], limit: Number.MAX_SAFE_INTEGER }), seriesOf)
   const known = over.get(ledger)
-  const series = known?.before === before ? known.series : yield* asked({ to: before })
-  over.set(ledger, { before, series })
-  return together(series, yield* asked({ from: before }))
+  const isOfToday = known !== undefined && Math.floor(known.before / DAY_HOURS) === Math.floor(before / DAY_HOURS)
+  const { before: read, series } = isOfToday ? known : { before: 0, series: new Map<string, Used>() }
+  const all = read === before ? series : together(series, yield* asked({ from: read, to: before }))
+  over.set(ledger, { before, series: all })
+  return together(all, yield* asked({ from: before }))
 })
 
 const label = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")
