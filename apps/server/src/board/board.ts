@@ -81,8 +81,7 @@ export class Board {
 
   /** Something was accepted for it, which no entry tells yet. */
   touch(id: string): void {
-    const row = this.#rows.get(id)
-    if (row !== undefined) row.readAt = 0
+    if (this.#rows.has(id)) this.#changed.add(id)
   }
 
   async build(now: number): Promise<void> {
@@ -102,16 +101,19 @@ export class Board {
     await this.#readChanged(now)
     const dayOf = await this.#day.read(now)
     const choice = new Choice(question, now)
-    const counting = new Counting(now)
-    const outages = new Outages()
     for (const row of this.#rows.values()) {
       row.day = dayOf(row.id)
       choice.take(row)
-      counting.take(row)
-      outages.take(row)
     }
     const { matched, next, rows } = choice.page()
     await Promise.all(rows.map((row) => this.#freshen(row, now)))
+    // Counted last: sums agree with the rows they stand over.
+    const counting = new Counting(now)
+    const outages = new Outages()
+    for (const row of this.#rows.values()) {
+      counting.take(row)
+      outages.take(row)
+    }
     // Anyone who asked need not wait for it, nor hear when it fails: the next list goes on with it.
     this.#sweep(now).catch(() => {})
     return { items: rows.map(shownOf), next, matched, counts: counting.counts, outages: outages.all }
