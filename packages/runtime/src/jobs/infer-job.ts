@@ -162,7 +162,11 @@ const inferred = (
         role: "assistant",
         content: reply.text,
         at: now,
-        ...defined({ calls: calls.length === 0 ? undefined : calls, rejected: misfit?.rejected })
+        ...defined({
+          calls: calls.length === 0 ? undefined : calls,
+          reasoning: reply.reasoning,
+          rejected: misfit?.rejected
+        })
       }
     ],
     step: {

@@ -20,7 +20,7 @@ import {
   type Reply,
   ReplyUnusable
 } from "@reverie/model"
-import { type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
+import { defined, type FinishReason, isJsonObject, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { RecordedAsk } from "./recorded-tick.ts"
 
@@ -69,6 +69,7 @@ const replyOf = (ask: RecordedAsk, { callPrefix }: Prompt): Effect.Effect<Reply,
   return Effect.succeed({
     text: said?.content ?? "",
     calls: (said?.calls ?? []).map((call, index) => ({ ...call, id: `${callPrefix}.${index}` })),
+    ...defined({ reasoning: said?.reasoning }),
     finish: typeof finish === "string" ? (finish as FinishReason) : "stop",
     usage: step?.usage ?? UNCOUNTED,
     model: typeof model === "string" ? model : provider
