@@ -12,6 +12,11 @@ export interface ScriptedCall {
 export interface ScriptedReply {
   readonly text?: string
   readonly calls?: ReadonlyArray<ScriptedCall>
+  /** Reasoning, which comes before it: items of the Responses API, `reasoning_details` of a chat. */
+  readonly reasoning?: ReadonlyArray<unknown>
+  /** Said in the place of an answer, with this status or 400. */
+  readonly refuse?: string
+  readonly status?: number
   /** What a provider would say by itself when absent: `tool_calls` with calls, else `stop`. */
   readonly finish?: string
   readonly usage?: unknown
@@ -26,6 +31,7 @@ export const said = (reply: ScriptedReply): Said => {
   return {
     message: {
       content: reply.text ?? null,
+      ...(reply.reasoning === undefined ? {} : { reasoning_details: reply.reasoning }),
       ...(calls.length === 0
         ? {}
         : {
