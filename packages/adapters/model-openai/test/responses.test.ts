@@ -133,6 +133,24 @@ describe("R2 reasoning", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live.each([true, false])("beside a call comes back beside it (stream: %s)", (stream) =>
+    Effect.gen(function* () {
+      const extra = { google: { thought_signature: "sealed" } }
+      const call = { tool: HOSTILE_TOOL, arguments: { text: "x" } }
+      const script: Script = () => ({ text: "I look.", calls: [call, { ...call, extra }] })
+      const { model, server } = yield* harbor({ script }, { stream })
+      const reply = yield* model.infer(aPrompt())
+      yield* model.infer(aPrompt({ messages: [...aPrompt().messages, ...told(reply)] }))
+      const { messages } = server.requests.at(-1)?.body as Loose
+      const { content, tool_calls: calls } = messages.find(({ role }: Loose) => role === "assistant")
+      assert.strictEqual(content, "I look.")
+      assert.deepStrictEqual(
+        calls.map(({ extra_content: each }: Loose) => each),
+        [undefined, extra]
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it("K2 without anything behind it, or without what it is read by, is not kept", () => {
     const answer = new ResponsesAnswer(undefined)
     const bare = { type: "reasoning", id: "rs_2", summary: [] }

@@ -209,8 +209,7 @@ describe("a life that changes its provider", { timeout: 60_000 }, () => {
       await using open = await opened(from, north.choice)
       await open.answer("desk", "Berth 1?")
     }
-    const lines = await Array.fromAsync(exportFleet({ from: { data: from } }))
-    await importFleet({ into: { data: into }, source: () => lines })
+    await importFleet({ into: { data: into }, source: () => exportFleet({ from: { data: from } }) })
     const before = north.returned
     await using open = await opened(into, north.choice)
     assert.strictEqual(await open.answer("desk", "Berth 2?"), "Free, says north.")

@@ -47,7 +47,12 @@ export const responsesTool = (tool: unknown): string => {
 const refusalOfMessages = ({ messages }: Pick<ModelRequest, "messages">, isOwn: (item: Fields) => boolean) => {
   const open = new Set<unknown>()
   for (const [index, message] of messages.entries()) {
-    const { reasoning_details: details = [], role, tool_call_id: result, tool_calls: calls = [] } = message as Fields
+    const {
+      reasoning_details: details = [],
+      role,
+      tool_call_id: result,
+      tool_calls: calls = []
+    } = message as unknown as Fields
     for (const each of details as ReadonlyArray<unknown>) {
       if (!isOwn(fieldsOf(each))) return `foreign reasoning at ${index}`
     }

@@ -7,6 +7,8 @@ export interface ScriptedCall {
   readonly tool: string
   /** An object is written as JSON; a text goes out as it is. */
   readonly arguments: unknown
+  /** What a server of Gemini puts beside a call, and wants back with it. */
+  readonly extra?: unknown
 }
 
 export interface ScriptedReply {
@@ -38,6 +40,7 @@ export const said = (reply: ScriptedReply): Said => {
             tool_calls: calls.map((call, index) => ({
               id: `call_${index}`,
               type: "function",
+              ...(call.extra === undefined ? {} : { extra_content: call.extra }),
               function: {
                 name: call.tool,
                 arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)

@@ -2,7 +2,7 @@
 // Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `@reverie/model/wire`.
 // I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
 // I2  A call is distinguished from its neighbours by index and by id; the ids themselves are not kept.
-// I3  Reasoning that a gateway wants back (`reasoning_details`) is put together as it came, piece by piece.
+// I3  Reasoning that a server wants back is put together as it came: `reasoning_details`, and `extra_content` of calls.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Problem, RawReasoning } from "@reverie/model/wire"
@@ -12,6 +12,8 @@ export interface RawCall {
   name: string
   /** The text to be parsed, or the value when the server sent one. */
   arguments: Json
+  /** The signature that a server puts beside a call, and wants back with it. */
+  extra?: Json
 }
 
 /** Calls beyond this are counted and forgotten. */
@@ -82,7 +84,12 @@ export class Assembly {
   }
 
   get reasoning(): ReadonlyArray<RawReasoning> {
-    return this.#details.length === 0 ? [] : [{ part: this.#details, at: 0 }]
+    const details = this.#details.length === 0 ? [] : [{ part: this.#details as Json, at: 0 }]
+    const first = this.text === "" ? 0 : 1
+    const signed = this.calls.flatMap(({ extra }, index) =>
+      extra === undefined ? [] : [{ part: { extra_content: extra }, at: first + index }]
+    )
+    return [...details, ...signed]
   }
 
   get reasoningTokens(): number | undefined {
@@ -148,6 +155,8 @@ export class Assembly {
     if (call === this.#dropped) return
     // A name may come in pieces, or be repeated with every piece of the arguments.
     if (known !== undefined && name !== "" && name !== call.name) call.name = id === "" ? call.name + name : name
+    const extra = item["extra_content"]
+    if (extra !== undefined && isJsonObject(extra)) call.extra = extra
     const args = fields["arguments"]
     if (typeof args === "string" && typeof call.arguments === "string") call.arguments += args
     else if (args !== undefined && args !== null) call.arguments = args

@@ -25,10 +25,18 @@ export const quoted = (text: string): string => JSON.stringify(text.isWellFormed
 /** Some templates read the arguments again and take nothing but an object. */
 export const argumentsText = (args: Json): string => (isJsonObject(args) ? JSON.stringify(args) : "{}")
 
-const callJson = (call: ToolCall): string =>
-  `{"id":"${wireId(call.id)}","type":"function","function":{"name":"${wireName(call.tool)}","arguments":${quoted(
+const callJson = (call: ToolCall, signed = ""): string =>
+  `{"id":"${wireId(call.id)}","type":"function"${signed},"function":{"name":"${wireName(call.tool)}","arguments":${quoted(
     argumentsText(call.arguments)
   )}}}`
+
+/** `signed`: what stands beside the call at an index. */
+const assistantJson = ({ calls = [], content }: PromptMessage, signed?: ReadonlyMap<number, string>): string => {
+  if (calls.length === 0) return `{"role":"assistant","content":${quoted(content)}}`
+  const said = content === "" ? "null" : quoted(content)
+  const asked = calls.map((call, index) => callJson(call, signed?.get(index)))
+  return `{"role":"assistant","content":${said},"tool_calls":[${asked.join(",")}]}`
+}
 
 export const wireMessage = (message: PromptMessage): string => {
   const content = quoted(message.content)
@@ -41,22 +49,24 @@ export const wireMessage = (message: PromptMessage): string => {
         : `{"role":"user","name":"${wireName(message.name)}","content":${content}}`
     case "tool":
       return `{"role":"tool","tool_call_id":"${wireId(message.call ?? "")}","content":${content}}`
-    case "assistant": {
-      const calls = message.calls ?? []
-      if (calls.length === 0) return `{"role":"assistant","content":${content}}`
-      const said = message.content === "" ? "null" : content
-      return `{"role":"assistant","content":${said},"tool_calls":[${calls.map(callJson).join(",")}]}`
-    }
+    case "assistant":
+      return assistantJson(message)
   }
 }
 
-/** The same, with the reasoning of this one: a gateway wants what it has sent, in the field in which it came. */
+/** The same, with the reasoning of this one: a server wants what it has sent, in the field in which it came. */
 export const chatMessage =
   (signer: Signer) =>
   (message: PromptMessage): string => {
-    const text = wireMessage(message)
-    const parts = ownReasoning(message, signer).flatMap(({ part }) => part)
-    return parts.length === 0 ? text : `${text.slice(0, -1)},"reasoning_details":${JSON.stringify(parts)}}`
+    const own = ownReasoning(message, signer)
+    if (own.length === 0) return wireMessage(message)
+    const details = own.flatMap(({ part }) => (Array.isArray(part) ? part : []))
+    const first = message.content === "" ? 0 : 1
+    const signed = own.flatMap(({ at, part }): ReadonlyArray<readonly [number, string]> =>
+      isJsonObject(part) ? [[at - first, `,"extra_content":${JSON.stringify(part["extra_content"])}`]] : []
+    )
+    const text = assistantJson(message, new Map(signed))
+    return details.length === 0 ? text : `${text.slice(0, -1)},"reasoning_details":${JSON.stringify(details)}}`
   }
 
 /** The same with the mark that a provider keeps everything up to here; undefined for a message that can not carry it. */
