@@ -184,7 +184,7 @@ const round = Effect.fnUntraced(function* (
 
 const wireOf = ({ tools, wire = "chat" }: OpenAiModelOptions): Wire => wires[tools === "json" ? "chat" : wire]
 
-/** What is of one model alone. */
+/** What each model of a server has alone. */
 const ofModel = (model: string, server: string, options: OpenAiModelOptions) => {
   const { baseURL, extraBody = {}, reasoningEffort, streamUsage = true, temperature } = options
   const wire = wireOf(options)

@@ -1,6 +1,7 @@
 // Reasoning in a life: kept in the ledger, given back to the one that made it, and shown to no one else.
 
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import type { Message } from "@reverie/protocol"
 import { later } from "@reverie/testkit/later"
 import {
@@ -19,7 +20,7 @@ import {
   importFleet,
   type ModelChoice
 } from "../../src/index.ts"
-import type { LanguageModel } from "../../src/models/ai-sdk-model.ts"
+import { aiSdkModel, type LanguageModel } from "../../src/models/ai-sdk-model.ts"
 import { aDirectory } from "../rig.ts"
 
 const look = defineTool({
@@ -28,6 +29,8 @@ const look = defineTool({
   input: { type: "object", properties: { berth: { type: "integer" } } },
   run: () => "free"
 })
+
+const offers = [{ name: look.name, description: look.description, parameters: { type: "object" } }]
 
 const fleet = defineFleet({
   assistants: [defineAssistant({ id: "desk", instructions: "You assign berths.", tools: [look] })]
@@ -216,6 +219,67 @@ describe("a life that changes its provider", { timeout: 60_000 }, () => {
     assert.deepStrictEqual(north.refused, [])
     // Two of the life before, and then those of the tick at hand.
     assert.strictEqual(north.returned - before, 2 + 3)
+  })
+})
+
+describe("A5 what an AI SDK object is given back", () => {
+  /** The content of the assistant's message that it is sent after it has answered this. */
+  const givenBack = async (content: ReadonlyArray<Loose>): Promise<ReadonlyArray<Loose>> => {
+    const prompts: Array<ReadonlyArray<Loose>> = []
+    const model = aiSdkModel({
+      specificationVersion: "v2",
+      provider: "any.chat",
+      modelId: "any",
+      doGenerate: async ({ prompt }: Loose) => {
+        prompts.push(prompt)
+        return { content, finishReason: "stop", usage: {}, warnings: [] }
+      },
+      doStream: () => Promise.reject(new Error("no one listens"))
+    })
+    const question = { role: "user" as const, content: "Berth 1?" }
+    const prompt = { messages: [question], tools: offers, callPrefix: "1.1" }
+    const { calls, reasoning = [], text } = await Effect.runPromise(model.infer(prompt))
+    const results = calls.map(({ id }) => ({ role: "tool" as const, content: "free", call: id }))
+    const messages = [question, { role: "assistant" as const, content: text, calls, reasoning }, ...results]
+    await Effect.runPromise(model.infer({ ...prompt, messages }))
+    return prompts.at(-1)?.find(({ role }) => role === "assistant")?.content ?? []
+  }
+  const call = { type: "tool-call", toolCallId: "c", toolName: "look", input: "{}" }
+
+  it("a signature stands beside the call, the text or the thought that it came with", async () => {
+    const signature = (name: string) => ({ google: { thoughtSignature: name } })
+    const parts = await givenBack([
+      { type: "reasoning", text: "Hm.", providerMetadata: signature("one") },
+      { type: "text", text: "I look.", providerMetadata: signature("two") },
+      call,
+      { ...call, providerMetadata: signature("three") }
+    ])
+    assert.deepStrictEqual(
+      parts.map(({ providerOptions, type }) => [type, providerOptions?.google.thoughtSignature]),
+      [
+        ["reasoning", "one"],
+        ["text", "two"],
+        ["tool-call", undefined],
+        ["tool-call", "three"]
+      ]
+    )
+  })
+
+  it("what only points to something that the provider keeps for a time is left out", async () => {
+    const pointing = { openai: { itemId: "rs_1", reasoningEncryptedContent: null } }
+    const whole = { openai: { itemId: "rs_2", reasoningEncryptedContent: "sealed" } }
+    const parts = await givenBack([
+      { type: "reasoning", text: "", providerMetadata: pointing },
+      { type: "reasoning", text: "", providerMetadata: whole },
+      { ...call, providerMetadata: { openai: { itemId: "fc_1" } } }
+    ])
+    assert.deepStrictEqual(
+      parts.map(({ providerOptions, type }) => [type, providerOptions]),
+      [
+        ["reasoning", whole],
+        ["tool-call", undefined]
+      ]
+    )
   })
 })
 

@@ -149,7 +149,7 @@ const itemsOf = (message: Fields): ReadonlyArray<unknown> => {
 }
 
 /** A whole completion as a whole response; what has the wrong form keeps the wrong form. */
-export const responseOf = (completion: Fields): Fields => {
+const responseOf = (completion: Fields): Fields => {
   const { choices, model, usage } = completion
   const head = { id: "resp_1", object: "response", created_at: 1_700_000_000, model, usage: usageOf(usage) }
   const [choice] = Array.isArray(choices) ? choices : []

@@ -1,7 +1,7 @@
 // ResponsesAnswer: one answer of the Responses API, put together from an object or from the events of a stream.
 // Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `@reverie/model/wire`.
 // I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
-// I2  Items are told apart by their ids, else by their index; what the last event holds stands in place of what came in pieces.
+// I2  Items are distinguished by their ids, else by their index; what the last event holds stands in place of what came in pieces.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Problem, RawReasoning } from "@reverie/model/wire"
