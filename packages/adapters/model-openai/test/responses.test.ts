@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PromptMessage, Reply } from "@reverie/model"
-import { HOSTILE_TOOL, saying, type Script } from "@reverie/testkit/model-server"
+import { HOSTILE_TOOL, type ModelServer, saying, type Script } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { makeOpenAiModel } from "../src/index.ts"
@@ -18,6 +18,8 @@ const thinking: Script = ({ tools }) =>
   tools.length === 0
     ? { text: "Berth 7 is free.", reasoning: [thought] }
     : { reasoning: [thought], calls: [{ tool: HOSTILE_TOOL, arguments: { text: "x" } }] }
+
+const lastBody = ({ requests }: ModelServer): Loose => requests.at(-1)?.body
 
 const askedBy = (script: Script, options: Partial<OpenAiModelOptions>, prompt = aPrompt()) =>
   Effect.gen(function* () {
@@ -95,7 +97,7 @@ describe("R2 reasoning", () => {
       )
       const { messages } = aPrompt()
       yield* model.infer(aPrompt({ messages: [...messages, ...told(reply)], tools: [] }))
-      const { input } = server.requests.at(-1)?.body as Loose
+      const { input } = lastBody(server)
       assert.deepStrictEqual(
         input.slice(messages.length).map(({ type }: Loose) => type),
         ["reasoning", "function_call", "function_call_output"]
@@ -128,7 +130,7 @@ describe("R2 reasoning", () => {
       const { model, server } = yield* harbor({ script: thinking }, { stream: true })
       const reply = yield* model.infer(aPrompt())
       yield* model.infer(aPrompt({ messages: [...aPrompt().messages, ...told(reply)] }))
-      const { messages } = server.requests.at(-1)?.body as Loose
+      const { messages } = lastBody(server)
       assert.deepStrictEqual(messages.at(-2).reasoning_details, [thought])
     }).pipe(Effect.scoped)
   )
@@ -141,7 +143,7 @@ describe("R2 reasoning", () => {
       const { model, server } = yield* harbor({ script }, { stream })
       const reply = yield* model.infer(aPrompt())
       yield* model.infer(aPrompt({ messages: [...aPrompt().messages, ...told(reply)] }))
-      const { messages } = server.requests.at(-1)?.body as Loose
+      const { messages } = lastBody(server)
       const { content, tool_calls: calls } = messages.find(({ role }: Loose) => role === "assistant")
       assert.strictEqual(content, "I look.")
       assert.deepStrictEqual(

@@ -324,18 +324,20 @@ const translated = (chunk: Chunk, translate: (text: string) => string): Chunk =>
 export const inResponses = (response: ServerResponse): ServerResponse => {
   let stream: StreamTranslator | undefined
   let hasWritten = false
-  const { end, write, writeHead } = response
+  const writeHead = response.writeHead.bind(response)
+  const write: (...args: ReadonlyArray<unknown>) => boolean = response.write.bind(response) as never
+  const end: (...args: ReadonlyArray<unknown>) => ServerResponse = response.end.bind(response) as never
   const overriding = {
     writeHead: (status: number, headers: { readonly [name: string]: string } = {}) => {
       if (headers["content-type"]?.startsWith("text/event-stream") === true) stream = new StreamTranslator()
-      return writeHead.call(response, status, headers)
+      return writeHead(status, headers)
     },
     write: (chunk: Chunk, ...more: ReadonlyArray<unknown>) => {
       hasWritten = true
       const text = stream === undefined ? chunk : translated(chunk, (each) => stream?.take(each) ?? each)
       // A byte at a time stays a byte at a time.
-      if (typeof text === "string" && text.includes("\r")) for (const char of text) write.call(response, char, "utf8")
-      else return (write as (...args: ReadonlyArray<unknown>) => boolean).call(response, text, ...more)
+      if (typeof text === "string" && text.includes("\r")) for (const char of text) write(char, "utf8")
+      else return write(text, ...more)
       return true
     },
     end: (chunk: Chunk = "", ...more: ReadonlyArray<unknown>) => {
@@ -345,7 +347,7 @@ export const inResponses = (response: ServerResponse): ServerResponse => {
           : hasWritten
             ? chunk
             : translated(chunk, translatedBody)
-      return (end as (...args: ReadonlyArray<unknown>) => ServerResponse).call(response, text, ...more)
+      return end(text, ...more)
     }
   }
   return Object.assign(response, overriding)

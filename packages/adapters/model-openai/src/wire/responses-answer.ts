@@ -204,7 +204,8 @@ export class ResponsesAnswer implements Assembled {
 
   #known(data: Fields, id: string): Item | undefined {
     const named = id === "" ? undefined : this.#byKey.get(id)
-    return named ?? this.#byKey.get(`#${String(data["output_index"])}`)
+    const index = data["output_index"]
+    return named ?? (typeof index === "number" ? this.#byKey.get(`#${index}`) : undefined)
   }
 
   /** The item that a piece belongs to; begun where nothing has announced it. */
