@@ -20,8 +20,6 @@ import type { LanguageModel } from "./ai-sdk-model.ts"
 import { flawOfName, keyFor, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
 import type { OwnModel } from "./promise-model.ts"
 
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
-
 /** An OpenAI-compatible server. */
 export interface ServerModel {
   readonly baseURL: string
@@ -40,7 +38,7 @@ export interface ServerModel {
   readonly wire?: "chat" | "responses"
   readonly temperature?: number
   /** How hard it is to think: `low`, `medium`, `high` and so on, as its server knows them. */
-  readonly reasoningEffort?: (typeof efforts)[number]
+  readonly reasoningEffort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
   /** How often a call is tried again after a failure that passes; 2 when left out. */
   readonly retries?: number
   /** Sent with every request. */
@@ -107,7 +105,7 @@ const serverShape: Shape = {
   timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS),
   wire: oneOf("chat", "responses"),
   temperature: amount(0, 2),
-  reasoningEffort: oneOf(...efforts),
+  reasoningEffort: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
   retries: whole(0, 10),
   headers,
   extraBody: fields
