@@ -153,6 +153,14 @@ describe("R2 reasoning", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live.each([KEY, "\u0000", "\ud800"])("K2 that holds a secret, or what no store keeps, is not kept: %j", (sealed) =>
+    Effect.gen(function* () {
+      const script: Script = () => ({ text: "Yes.", reasoning: [{ ...thought, encrypted_content: `a${sealed}b` }] })
+      const { reply } = yield* askedBy(script, { wire: "responses" })
+      assert.deepStrictEqual([reply.text, reply.reasoning], ["Yes.", undefined])
+    }).pipe(Effect.scoped)
+  )
+
   it("K2 without anything behind it, or without what it is read by, is not kept", () => {
     const answer = new ResponsesAnswer(undefined)
     const bare = { type: "reasoning", id: "rs_2", summary: [] }

@@ -51,7 +51,7 @@ export const offersByName = (offers: ReadonlyArray<ToolOffer>): ReadonlyMap<stri
 
 // Reasoning: what a model thought, kept for the one that can read it.
 // K1  A part is given back to the provider and the model that made it, at its place, and to no one else.
-// K2  A part that holds a secret is not kept, nor is any where they are too large or nothing comes after them: a reply
+// K2  A part that holds a secret, or what no store keeps, is not kept, nor is any where they are too large or nothing comes after them: a reply
 //     can be used without.
 
 /** Who made a part: the wire and the place of the server, and the model as it is asked for. */
@@ -76,7 +76,7 @@ const keptReasoning = (
 ): ReadonlyArray<ReasoningPart> | undefined => {
   const found = reasoning.flatMap(({ at, part }) => {
     const text = JSON.stringify(part)
-    return at < items && scrub.kept(text) === text ? [{ at, part, text }] : []
+    return at < items && JSON.stringify(scrub.keptJson(part)) === text ? [{ at, part, text }] : []
   })
   const chars = found.reduce((sum, { text }) => sum + text.length, 0)
   if (found.length === 0 || chars > MOST_REASONING_CHARS) return undefined
