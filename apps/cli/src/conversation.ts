@@ -3,7 +3,9 @@
 // backend.
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
+// C3  What looks like a command and is none is an error with a suggestion, and no one hears it.
 
+import { unknownName } from "@reverie/protocol"
 import type { Part } from "reverie"
 import { writtenCall } from "./named.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
@@ -28,7 +30,13 @@ const SLASH_HELP = `/state              who is doing what
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
 /to ASSISTANT       speak with someone else
-/quit               leave`
+/quit               leave
+//WORD ...          say what begins with a slash`
+
+/** `/word`, alone or before other words. A path has another slash, and a call of a tool has `{...}` or `name=value` behind it. */
+const COMMAND_FORM = /^\/[A-Za-z][\w-]*(?=\s|$)(?!\s+(?:\{|[\w-]+=))/
+
+const commandNames = SLASH_HELP.split("\n").flatMap((line) => /^\/[a-z]+/.exec(line) ?? [])
 
 const state = async (backend: Backend): Promise<string> => assistantTable((await backend.page({ limit: 100 })).items)
 
@@ -93,6 +101,14 @@ const answerSlash = async (backend: Backend, id: string, command: string): Promi
   return true
 }
 
+/** True when it looks like a command: it was mistyped, and is not said to anybody. */
+const refuseCommand = (text: string, command: string): boolean => {
+  if (!COMMAND_FORM.test(text)) return false
+  const unknown = `there is no command ${unknownName(command, commandNames)}`
+  note(`${painted("red", "reverie:")} ${onOneLine(unknown, 400)}; /${onOneLine(command)} says it as it is`)
+  return true
+}
+
 class Conversation {
   readonly #backend: Backend
   readonly #stop: Stop
@@ -116,7 +132,7 @@ class Conversation {
     if (text === "") return true
     if (text === "/quit" || text === "/exit") return false
     if (text.startsWith("/") && (await this.#command(text))) return true
-    this.#questions.push(text)
+    this.#questions.push(text.startsWith("//") ? text.slice(1) : text)
     this.#answering ??= this.#answerAll().finally(() => {
       this.#answering = undefined
     })
@@ -128,7 +144,7 @@ class Conversation {
     await this.#answering
   }
 
-  /** True when it is one of ours; anything else with a slash is said to the assistant. */
+  /** True when it is one of ours, or one that was mistyped; a call of a tool, or a path, is said to the assistant. */
   async #command(text: string): Promise<boolean> {
     const [command = "", argument] = text.split(/\s+/)
     switch (command) {
@@ -145,7 +161,7 @@ class Conversation {
         await this.#turnTo(argument)
         return true
       default:
-        return this.#slash(command)
+        return (await this.#slash(command)) || refuseCommand(text, command)
     }
   }
 

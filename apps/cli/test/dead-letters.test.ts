@@ -1,8 +1,8 @@
-// `queues discard` and `queues retry`: what becomes of a dead letter.
+// `queues discard` and `queues retry`: what becomes of a dead letter; `top`: the fleet in sums.
 
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
-import { defineAssistant, defineFleet, Fleet, FleetReader } from "reverie"
+import { defineAssistant, defineFleet, defineTool, Fleet, FleetReader } from "reverie"
 import { assert, describe, test } from "vitest"
 import { temporary } from "./command-line.ts"
 import { said } from "./in-process.ts"
@@ -106,5 +106,37 @@ describe("dead letters", () => {
     assert.match(trial.stdout, /^would discard the dead letter m-2 of clerk \(.*empty.*\)\n$/)
     const done = await said(["queues", "discard", "cl", "m-2", "--yes", "--data", data])
     assert.match(done.stdout, /^the dead letter m-2 of clerk \(.*empty.*\) is discarded\n$/)
+  })
+})
+
+describe("top", () => {
+  test("T2 the sums are of all, and those that need a person stand first, wherever the list of ids has them", async () => {
+    await using place = await temporary()
+    const data = join(place.path, "data")
+    const sign = defineTool({ name: "sign", description: "Signs.", needsApproval: true, run: () => "Signed." })
+    const signer = defineAssistant({ id: "zora", instructions: "You sign.", tools: [sign] })
+    const crew = defineAssistant({ id: "crew", instructions: "You wait." })
+    {
+      await using fleet = await Fleet.open({
+        fleet: defineFleet({ assistants: [crew, signer] }),
+        data,
+        model: "offline"
+      })
+      await Promise.all(Array.from({ length: 520 }, (_, index) => fleet.create(`crew-${index}`, "crew")))
+      await fleet.send("zora", "/sign {}")
+      await fleet.halt("crew-519", "a test")
+      await fleet.idle()
+    }
+    const seen = await json("top", "--once", "--limit", "3", "--data", data)
+    assert.deepStrictEqual(
+      seen.assistants.slice(0, 2).map(({ id }: { readonly id: string }) => id),
+      ["crew-519", "zora"]
+    )
+    assert.strictEqual(seen.count, 522)
+    assert.deepInclude(seen.states, { halted: 1, awaitingApproval: 1, idle: 520 })
+    const { stdout } = await said(["top", "--once", "--limit", "3", "--data", data])
+    assert.match(stdout, /^522 assistants, the first 3 shown, /)
+    assert.match(stdout, /\n1 halted {2}1 awaiting approval {2}520 idle\n/)
+    assert.match(stdout, /\nzora +awake\.awaitingApproval +0 +1 +1\n/)
   })
 })

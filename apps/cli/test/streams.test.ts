@@ -3,8 +3,11 @@
 
 import { once } from "node:events"
 import { readFile, stat, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
+import { serverFor } from "../src/backend/find-backend.ts"
 import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
 
 const fleet = ["--fleet", fixture("fleet.ts"), "--model", "offline"]
@@ -86,6 +89,41 @@ describe("the server of a fleet that is kept up", () => {
     first.child.kill("SIGTERM")
     assert.strictEqual((await first.ended).code, 143)
     assert.isUndefined(await stat(file).catch(() => undefined))
+  })
+
+  test("W1 the one that runs in a directory of this one is asked, and told; of two none is", async () => {
+    await using directory = await temporary()
+    const inner = (name: string) => join(directory.path, name)
+    const ls = (...more: ReadonlyArray<string>) => run(["agents", "ls", "--data", directory.path, ...more])
+    const first = begin(["dev", ...fleet, "--data", inner("one"), "--no-page", "--port", "0"])
+    await first.saying("Stays up")
+    const listed = await ls("--json")
+    assert.lengthOf(jsonOf(listed)["assistants"] as Array<unknown>, 2)
+    assert.include(listed.stderr, `the fleet in ${inner("one")}, at http://127.0.0.1:`)
+    const second = begin(["dev", ...fleet, "--data", inner("two"), "--no-page", "--port", "0"])
+    await second.saying("Stays up")
+    assertFailure(await ls("--json"), 2, "usage", `${inner("one")}, ${inner("two")}`)
+    // Its own data goes before that of others.
+    await lived(directory.path)
+    assert.notInclude((await ls("--json")).stderr, "the fleet in")
+    for (const { child, ended } of [first, second]) {
+      child.kill("SIGTERM")
+      await ended
+    }
+  })
+
+  test("V2 one that is too busy to answer at once is asked all the same", async () => {
+    await using directory = await temporary()
+    await lived(directory.path)
+    const silent = createServer(() => {})
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve))
+    const { port } = silent.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}`
+    await writeFile(join(directory.path, "server.json"), JSON.stringify({ url, pid: process.pid }))
+    const found = await serverFor({ data: directory.path })
+    silent.closeAllConnections()
+    silent.close()
+    assert.strictEqual(found, url)
   })
 
   test("V2 a file that is old, or names another machine, is not believed", async () => {

@@ -144,6 +144,29 @@ describe.concurrent("chat", () => {
     assert.isBelow(stdout.indexOf("stamp: Stamped lease"), stdout.indexOf("not a language model"))
   })
 
+  test("C3 a mistyped command is an error and no message; a path, a call and what begins with two slashes are messages", async () => {
+    await using directory = await temporary()
+    const at = [...fleet, "--data", directory.path]
+    const lines = ["/stat", "/foo bar", "/stamp paper=lease", "//foo bar", "/etc/hosts is gone"]
+    const { code, stderr, stdout } = await run(["chat", "clerk", ...at], { input: `${lines.join("\n")}\n` })
+    assert.strictEqual(code, 0, stderr)
+    assert.match(
+      stderr,
+      /there is no command "\/stat"; there are \/state, .*; did you mean "\/state"\?; \/\/stat says it as it is/
+    )
+    assert.match(stderr, /there is no command "\/foo"; /)
+    assert.include(stdout, "stamp: Stamped lease")
+    const inspected = jsonOf(await run(["agents", "inspect", "clerk", "--data", directory.path, "--json"]))
+    const entries = inspected["entries"] as ReadonlyArray<{
+      readonly messages: ReadonlyArray<{ role: string; content: string }>
+    }>
+    const heard = entries.flatMap(({ messages }) => messages.filter(({ role }) => role === "user"))
+    assert.deepStrictEqual(
+      heard.map(({ content }) => content),
+      ["/stamp paper=lease", "/foo bar", "/etc/hosts is gone"]
+    )
+  })
+
   test("an approval is shown with its arguments and decided in the chat", async () => {
     await using directory = await temporary()
     const { child, ended, saying } = begin(["chat", "clerk", ...fleet, "--data", directory.path], { input: true })

@@ -4,6 +4,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
 import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import { listOf } from "./fake/fleet.ts"
 
 let browser: Browser
 let api: FakeApi
@@ -61,8 +62,8 @@ test("B1 B3 ten thousand rows: a few are drawn, all can be reached, and the gaps
   expect(most).toBeLessThan(90)
   await page.waitForSelector('[data-row="9999"][data-assistant]')
   const all = await ids()
-  const last = api.world.rows.map(({ id }) => id).toSorted((one, other) => (one < other ? -1 : 1))
-  expect(all.at(-1)).toBe(last.at(-1))
+  const last = listOf(api.world.rows, { sort: "attention", descending: "true", cursor: "9999" }, Date.now())
+  expect(all.at(-1)).toBe(last.items[0]?.id)
 })
 
 test("B2 the keyboard moves, chooses, searches and opens", async () => {
@@ -136,7 +137,16 @@ test("O1 O2 an order for many is counted first, asked for, and sent once with a 
   )
 })
 
+test("who needs a person stands first where no order is asked for", async () => {
+  const shown = (await ids()).map((id) => api.world.rows.find((row) => row.id === id)?.state)
+  expect(shown.length).toBeGreaterThan(10)
+  expect(new Set(shown)).toEqual(new Set(["halted"]))
+})
+
 test("what happens is seen without asking: a state changes in the row that is in view", async () => {
+  // By its id it stays where it is, whatever becomes of it.
+  await tab.open("/?sort=id", "fleet")
+  await tab.page.waitForSelector("[data-assistant]")
   const { page } = tab
   const [id] = await ids()
   const row = api.world.rows.find((each) => each.id === id)

@@ -3,6 +3,6 @@ import { rewrite } from "../rewriting.ts"
 
 rewrite(
   "apps/server/src/ag-ui/teller.ts",
-  "const message = stopReasons[outcome]",
-  "const message = stopReasons[outcome] === undefined ? undefined : undefined"
+  "const why = stopReasons[outcome]",
+  "const why = stopReasons[outcome] === undefined ? undefined : undefined"
 )

@@ -82,6 +82,8 @@ const keyed = (key: string | undefined) => ({ headers: defined({ "idempotency-ke
 export class Backend implements AsyncDisposable {
   readonly #transport: Transport
   readonly #clients = new Map<string, Promise<unknown>>()
+  readonly assistants = <A, E>(call: (api: Contract["assistants"]) => Effect.Effect<A, E>) =>
+    this.#ask("assistants", call)
   readonly prompts = <A, E>(call: (api: Contract["prompts"]) => Effect.Effect<A, E>) => this.#ask("prompts", call)
 
   constructor(transport: Transport) {
@@ -126,9 +128,7 @@ export class Backend implements AsyncDisposable {
   }
 
   /** Of the whole store, every tenant together; undefined where that is no one's business. */
-  async totals(): Promise<Totals | undefined> {
-    return (await this.page({ limit: 1 })).totals
-  }
+  readonly totals = async (): Promise<Totals | undefined> => (await this.page({ limit: 1 })).totals
 
   /** Its entries from number `from` on. */
   async entries(id: string, from: number, limit: number): Promise<ReadonlyArray<Entry>> {

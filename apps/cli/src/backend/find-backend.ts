@@ -1,13 +1,15 @@
 // FindBackend: where a command works.
-// Owns the file in which a server says where it is, and the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
-// the store, with the contract mounted in this process.
-// W1  What is said is used or fails; nothing is done somewhere else by surprise.
+// Owns the file in which a server says where it is, and the choice: the address that is said, the one of the environment, the
+// server that owns the data directory, the one that owns a directory in it where there is no data in itself, and else the store,
+// with the contract mounted in this process.
+// W1  What is said is used or fails; nothing is done somewhere else by surprise: what was found is reported.
 
-import { readFile, rename, writeFile } from "node:fs/promises"
+import { readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"
+import { note, painted } from "../output.ts"
 import type { Stop } from "../running/stop.ts"
 import type { Backend } from "./backend.ts"
-import { rmSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 export interface Where {
@@ -55,10 +57,44 @@ const storeBackend = async (where: Where, request: Request, stop: Stop): Promise
   return hosting(await Host.open({ fleet: definition, data, ...choice, stop }), stop)
 }
 
+/** The file of a data directory that has data. */
+const DATABASE = "reverie.db"
+
+interface Found {
+  readonly url: string
+  /** The directory that it owns. */
+  readonly data: string
+}
+
+/** The servers that own a directory in this one, which has no data itself: `npm start` keeps a fleet in one of its own. */
+const serversIn = async (data: string): Promise<ReadonlyArray<Found>> => {
+  if (existsSync(join(data, DATABASE))) return []
+  const entries = await readdir(data, { withFileTypes: true }).catch(() => [])
+  const inner = entries.filter((each) => each.isDirectory()).map(({ name }) => join(data, name))
+  const urls = await Promise.all(inner.map(serverOf))
+  return inner.flatMap((directory, index) => {
+    const url = urls[index]
+    return url === undefined ? [] : [{ url, data: directory }]
+  })
+}
+
 /** The address of a server to ask; undefined where the store is asked. */
-export const serverFor = async ({ data, url }: Where): Promise<string | undefined> => {
+export const serverFor = async ({ data, fleet, url }: Where): Promise<string | undefined> => {
   if (url !== undefined && url !== "") return checkedUrl(url)
-  return data === undefined || data === ":memory:" ? undefined : serverOf(data)
+  if (data === undefined || data === ":memory:") return undefined
+  const own = await serverOf(data)
+  // A fleet file means a fleet of one's own, which may have no data yet.
+  if (own !== undefined || fleet !== undefined) return own
+  const [found, ...others] = await serversIn(data)
+  if (found === undefined) return undefined
+  if (others.length > 0) {
+    const all = [found, ...others].map((each) => each.data).join(", ")
+    throw new CommandFailed("usage", `there are several running fleets in ${data}: ${all}`, {
+      hint: "say one with --data"
+    })
+  }
+  note(painted("dim", `the fleet in ${found.data}, at ${found.url}`))
+  return found.url
 }
 
 export const findBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
@@ -71,8 +107,8 @@ export const findBackend = async (where: Where, request: Request, stop: Stop): P
 // ServerFile: the server that owns a data directory, as it says so in the directory.
 // Owns the file `server.json`, and judging whether it is still true. Leaves serving to the code that serves.
 // V1  Only its owner may read it; the one who wrote it removes it at its end.
-// V2  It is believed only when its address is this machine's own, its process lives, and something answers there: the token
-//     of the caller never goes elsewhere because a file said so.
+// V2  It is believed only when its address is this machine's own, its process lives, and something answers or is too busy to
+//     answer there: the token of the caller never goes elsewhere because a file said so.
 
 interface ServerFacts {
   readonly url: string
@@ -110,13 +146,14 @@ const factsIn = (text: string): ServerFacts | undefined => {
   }
 }
 
-const answers = async (url: string): Promise<boolean> => {
+/** One that is busy answers later: only where no one listens, or someone else does, there is none. */
+const isThere = async (url: string): Promise<boolean> => {
   try {
     const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_MILLIS) })
     await response.body?.cancel()
     return response.ok
-  } catch {
-    return false
+  } catch (error) {
+    return error instanceof Error && error.name === "TimeoutError"
   }
 }
 
@@ -125,7 +162,7 @@ const serverOf = async (data: string): Promise<string | undefined> => {
   const text = await readFile(join(data, NAME), "utf8").catch(() => "")
   const facts = text === "" ? undefined : factsIn(text)
   if (facts === undefined || !isLoopbackUrl(facts.url) || !isAlive(facts.pid)) return undefined
-  return (await answers(facts.url)) ? facts.url : undefined
+  return (await isThere(facts.url)) ? facts.url : undefined
 }
 
 /** Says where the directory's server is; answers how to take it back. */

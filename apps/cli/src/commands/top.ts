@@ -1,15 +1,17 @@
 // Top: the fleet as it lives.
 // Owns the screen: states, what waits, and how much happens a second. Leaves the numbers, and what is busy, to the backend.
 // T1  Without a terminal, and with --once, it is one table and an end.
-// T2  Whatever assistants are called stays on its line.
+// T2  The sums are of the whole fleet, however large; the rows are those first that need a person, then those that work.
+// T3  Whatever assistants are called stays on its line.
 
 import type { Notice } from "reverie"
 import { painted, sayJson, say } from "../output.ts"
 import { onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
-import type { Backend, View } from "../backend/backend.ts"
+import type { Backend } from "../backend/backend.ts"
+import { PAGE } from "../backend/transport.ts"
 import type { Stop } from "../running/stop.ts"
-import { outageLines, stateText } from "../running/away.ts"
+import { awayLine, stateText } from "../running/away.ts"
 import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {
@@ -25,55 +27,69 @@ interface Pulse {
   toolCalls: number
 }
 
-const isBusy = ({ tags, waiting }: View): boolean =>
-  waiting > 0 || !(tags.includes("atRest") || tags.includes("retired"))
-
 const heard = (pulse: Pulse, { type }: Notice): void => {
   pulse.notices++
   if (type === "model-replied" || type === "model-failed") pulse.modelCalls++
   if (type === "tool-finished") pulse.toolCalls++
 }
 
+/** All of the fleet in sums, and so many of it, those first that need a person. */
 const look = async (backend: Backend, limit: number) => {
-  const { items, next } = await backend.page({ limit: 500 })
+  const query = { sort: "attention", descending: "true", limit: Math.min(PAGE, limit) } as const
+  const { counts, items, outages } = await backend.assistants((api) => api.list({ query }))
   const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = (await backend.totals()) ?? {}
-  const shown = [...items.filter(isBusy), ...items.filter((view) => !isBusy(view))].slice(0, limit)
-  const states: Record<string, number> = {}
-  for (const { state } of items) {
-    const mode = state.split(".").slice(0, 2).join(".")
-    states[mode] = (states[mode] ?? 0) + 1
-  }
-  const waiting = items.reduce((sum, view) => sum + view.waiting, 0)
-  const total = { accepted, settled, dead, discarded }
-  const outages = outageLines(items)
-  return { assistants: shown, count: items.length, more: next !== null, states, waiting, outages, ...total }
+  const { total: count, waiting, ...states } = counts
+  return { assistants: items, count, states, waiting, outages, accepted, settled, dead, discarded }
 }
 
 type Seen = Awaited<ReturnType<typeof look>>
 
+/** The words of the sums, those first that need a person. */
+const stateWords = [
+  ["halted", "halted"],
+  ["stuck", "stuck"],
+  ["awaitingApproval", "awaiting approval"],
+  ["thinking", "thinking"],
+  ["acting", "acting"],
+  ["dreaming", "dreaming"],
+  ["compacting", "compacting"],
+  ["idle", "idle"],
+  ["retired", "retired"]
+] as const
+
+const tones = { halted: "red", stuck: "red", awaitingApproval: "yellow" } as const
+
+const statesText = (states: Seen["states"]): string =>
+  stateWords
+    .filter(([name]) => states[name] > 0)
+    .map(([name, words]) => {
+      const text = `${states[name]} ${words}`
+      return name in tones ? painted(tones[name as keyof typeof tones], text) : text
+    })
+    .join("  ")
+
 const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: string): string => {
-  const { accepted, discarded, assistants, count, dead, more, outages, settled, states, waiting } = seen
+  const { accepted, discarded, assistants, count, dead, outages, settled, states, waiting } = seen
   const rate = (value: number) => (value / Math.max(seconds, 0.001)).toFixed(1)
   const rates =
     pulse === undefined || seconds === 0
       ? ""
       : `; a second: ${rate(pulse.modelCalls)} model calls, ${rate(pulse.toolCalls)} tool runs, ${rate(pulse.notices)} notices`
-  const rows = assistants.map((view) => [
-    onOneLine(view.id, 40),
-    stateText(view),
-    String(view.waiting),
-    String(view.ticks),
-    String(view.approvals.length)
+  const rows = assistants.map((row) => [
+    onOneLine(row.id, 40),
+    stateText(row),
+    String(row.waiting),
+    String(row.ticks),
+    String(row.approvals)
   ])
+  const shown = assistants.length < count ? `, the first ${assistants.length} shown` : ""
   return [
-    onOneLine(`${counted(count, "assistant")}${more ? " and more" : ""}, ${place}`),
+    onOneLine(`${counted(count, "assistant")}${shown}, ${place}`),
     `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - discarded} dead${rates}`,
-    Object.entries(states)
-      .map(([state, many]) => `${state} ${many}`)
-      .join("  "),
-    ...outages.map((line) => painted("yellow", line)),
+    statesText(states),
+    ...outages.map((away) => painted("yellow", awayLine(away))),
     "",
-    table([["assistant", "state", "waiting", "ticks", "asks"], ...rows])
+    table([["assistant", "state", "waiting", "ticks", "approvals"], ...rows])
   ].join("\n")
 }
 

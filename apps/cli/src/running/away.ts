@@ -6,6 +6,7 @@
 import { CommandFailed } from "../failure.ts"
 import { note, painted } from "../output.ts"
 import type { ListedView } from "../backend/backend.ts"
+import { defined } from "@reverie/protocol"
 import type { OutageView } from "reverie"
 import { onOneLine, counted } from "../texts/plain.ts"
 
@@ -96,7 +97,17 @@ export const stateText = ({
     : onOneLine(`${state}: waits for ${serversOf(outage).join(" or ")}`, 80)
 }
 
-/** One line for each server that is away, the one that most wait for first. */
+/** A server that is away, and how many wait for it. */
+type Away = Pick<OutageView, "nextTry" | "reason" | "server" | "since"> & { readonly assistants: number }
+
+/** One line for a server that is away. */
+export const awayLine = ({ assistants, nextTry, reason, server, since }: Away): string => {
+  const who = `${counted(assistants, "assistant")} ${assistants === 1 ? "waits" : "wait"}`
+  const next = nextOf(defined({ nextTry }))
+  return onOneLine(`the model at ${server} has not answered since ${day(since)} UTC: ${reason}; ${who}, ${next}`, 300)
+}
+
+/** The servers that are away by the word of those that wait for them, the one that most wait for first. */
 export const outageLines = (views: ReadonlyArray<Pick<ListedView, "outage">>): ReadonlyArray<string> => {
   const byServer = new Map<string, Array<OutageView>>()
   for (const { outage } of views) {
@@ -105,18 +116,14 @@ export const outageLines = (views: ReadonlyArray<Pick<ListedView, "outage">>): R
   }
   return [...byServer]
     .toSorted(([, a], [, b]) => b.length - a.length)
-    .flatMap(([server, waits]) => {
-      const [first] = waits
-      if (first === undefined) return []
-      const since = Math.min(...waits.map((wait) => wait.since))
+    .map(([server, waits]) => {
       const nextTry = Math.min(...waits.map((wait) => wait.nextTry ?? Infinity))
-      const next = nextOf(nextTry === Infinity ? {} : { nextTry })
-      const who = `${counted(waits.length, "assistant")} ${waits.length === 1 ? "waits" : "wait"}`
-      return [
-        onOneLine(
-          `the model at ${server} has not answered since ${day(since)} UTC: ${first.reason}; ${who}, ${next}`,
-          300
-        )
-      ]
+      return awayLine({
+        server,
+        since: Math.min(...waits.map((wait) => wait.since)),
+        reason: waits[0]?.reason ?? "",
+        assistants: waits.length,
+        ...defined({ nextTry: nextTry === Infinity ? undefined : nextTry })
+      })
     })
 }

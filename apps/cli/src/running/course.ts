@@ -38,6 +38,8 @@ export interface CourseOptions {
   readonly awayMillis?: number
   /** Where it listens while it is up; nowhere when not said. */
   readonly server?: { readonly port?: number; readonly withPage: boolean }
+  /** What one may try, line by line, told last where it stays up. */
+  readonly hints?: ReadonlyArray<string>
   readonly stop: Stop
 }
 
@@ -101,7 +103,7 @@ const tellReport = (report: Report, options: CourseOptions): number => {
 }
 
 /** Opens the HTTP face while the fleet is up. */
-const openFace = async ({ fleet }: Host, { data, server }: CourseOptions): Promise<AsyncDisposable | undefined> => {
+const openFace = async ({ fleet }: Host, { data, server }: CourseOptions) => {
   if (server === undefined) return undefined
   const { openFleetServer } = await import("./fleet-server.ts")
   const page = server.withPage ? "fresh" : "none"
@@ -109,6 +111,11 @@ const openFace = async ({ fleet }: Host, { data, server }: CourseOptions): Promi
   const opened = await openFleetServer({ fleet, role: "all", data, page, ...port })
   note(`${server.withPage ? "page and API" : "API"}: ${painted("bold", opened.url)}`)
   return opened
+}
+
+/** The last lines before someone may speak: what scrolled by above is not read again. */
+const tellBox = (lines: ReadonlyArray<string>): void => {
+  for (const line of ["", ...lines.map((line) => `${painted("dim", "│")} ${line}`), ""]) note(line)
 }
 
 /** Runs the whole course and answers the exit code. */
@@ -127,16 +134,18 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
     tell(notice)
   }
   await using host = await Host.open({ ...options, onNotice })
-  await using _face = await openFace(host, options)
+  await using face = await openFace(host, options)
   const before = await host.fleet.monitor.totals()
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
-  note(painted("dim", `ready: ${fleet.assistants.length} assistants, ${host.fleet.profile}, ${model}${count}`))
+  note(painted("dim", `ready: ${host.fleet.profile}, ${model}${count}`))
   if (options.resume) await host.within(resumeAll(host))
   const played = await host.within(playAll(host, options, letters, away), options.timeoutMillis)
   const elapsedMs = performance.now() - began
   const report = await reportOf(host.fleet, { counter, before, played, elapsedMs, model, data: host.fleet.profile })
   const exit = tellReport(report, options)
   if (options.exit) return exit
+  if (!options.quiet && face !== undefined)
+    tellBox([`page      ${painted("bold", face.url)}`, ...(options.hints ?? [])])
   // In a conversation its own answers are printed by it; what the others do is still told.
   tell = options.quiet
     ? () => {}

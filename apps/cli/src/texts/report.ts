@@ -5,6 +5,7 @@
 
 import type { AssistantView, Fleet, Notice, Played, Totals } from "reverie"
 import type { ListedView } from "../backend/backend.ts"
+import { painted } from "../output.ts"
 import { counted, table } from "./plain.ts"
 import { outageLines, stateText } from "../running/away.ts"
 
@@ -83,7 +84,7 @@ export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report
     total: {
       accepted: now.accepted,
       committed: now.settled,
-      deadLetters: now.dead,
+      deadLetters: now.dead - now.discarded,
       ticks: assistants.reduce((sum, assistant) => sum + assistant.ticks, 0)
     },
     model,
@@ -103,9 +104,32 @@ export const assistantTable = (assistants: ReadonlyArray<ListedView>): string =>
     ])
   ])
 
+/** Rows of a report; more are a list of their own. */
+const MOST_ROWS = 10
+
+/** Those first that need a person, then those that have something to do. */
+const foremost = (views: ReadonlyArray<AssistantView>): ReadonlyArray<AssistantView> => {
+  const rank = ({ approvals, outage, state, waiting }: AssistantView): number =>
+    state === "halted" ? 0 : approvals.length > 0 ? 1 : outage !== undefined ? 2 : waiting > 0 ? 3 : 4
+  return views.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_ROWS)
+}
+
+/** What waits for a person, and where it is decided; nothing where nothing does. */
+const needsLines = ({ assistants, total }: Report): ReadonlyArray<string> => {
+  const halted = assistants.filter(({ state }) => state === "halted").length
+  const approvals = assistants.reduce((sum, view) => sum + view.approvals.length, 0)
+  const needs = [
+    ...(halted === 0 ? [] : [`${halted} halted (reverie agents resume)`]),
+    ...(approvals === 0 ? [] : [`${counted(approvals, "approval")} (reverie approvals ls)`]),
+    ...(total.deadLetters === 0 ? [] : [`${counted(total.deadLetters, "dead letter")} (reverie queues dead)`])
+  ]
+  return needs.length === 0 ? [] : [painted("yellow", `needs you: ${needs.join(", ")}`)]
+}
+
 /** The report for people. */
 export const reportText = (report: Report): string => {
   const { accepted, committed, deadLetters, duplicates, elapsedMs, iterations, relayed, ticks, toolCalls } = report
+  const more = report.assistants.length - MOST_ROWS
   const isRepeat = accepted === 0 && duplicates > 0 && committed === 0
   const lines = [
     `${accepted} accepted, ${counted(duplicates, "duplicate")}, ${relayed} passed on between assistants, ` +
@@ -114,8 +138,10 @@ export const reportText = (report: Report): string => {
       `in ${(elapsedMs / 1000).toFixed(1)} s (${report.model})`,
     ...outageLines(report.assistants),
     ...(isRepeat ? ["All of it had been accepted before: nothing new happened."] : []),
+    ...needsLines(report),
     "",
-    assistantTable(report.assistants)
+    assistantTable(foremost(report.assistants)),
+    ...(more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : [])
   ]
   return lines.join("\n")
 }

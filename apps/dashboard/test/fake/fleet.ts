@@ -120,11 +120,22 @@ const countsOf = (rows: ReadonlyArray<Row>, now: number): Counts => {
     compacting: begins("compacting"),
     halted: begins("halted"),
     retired: begins("retired"),
-    stuck: rows.filter(({ since, state }) => state === "awake.thinking.inferring" && now - since > STUCK_MILLIS).length
+    stuck: rows.filter(({ since, state }) => state === "awake.thinking.inferring" && now - since > STUCK_MILLIS).length,
+    waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0)
   }
 }
 
+const rankOf = ({ approvals, contextShare = 0, outage, state, waiting }: Row): number => {
+  if (state === "retired") return 0
+  if (state === "halted") return 7
+  if (approvals > 0) return 5
+  if (outage !== undefined) return 4
+  if (contextShare >= 0.8) return 3
+  return waiting > 0 || state !== "awake.idle" ? 2 : 1
+}
+
 const valueOf: Readonly<Record<string, (row: Row) => number | string>> = {
+  attention: (row) => rankOf(row) * 1e14 + row.since,
   id: ({ id }) => id,
   since: ({ since }) => since,
   waiting: ({ waiting }) => waiting,

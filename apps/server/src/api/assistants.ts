@@ -133,13 +133,16 @@ export const Counts = Schema.Struct({
   halted: Schema.Int,
   retired: Schema.Int,
   /** Longer in a busy state than any model call or tool takes. */
-  stuck: Schema.Int
+  stuck: Schema.Int,
+  /** What waits in all their mailboxes. */
+  waiting: Schema.Int
 })
 export type Counts = typeof Counts.Type
 
 export const orders = ["wake", "sleep", "compact", "halt", "resume", "retire"] as const
 export const Order = Schema.Literals(orders)
-export const sorts = ["id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
+/** `attention`: with `descending` those first that need a person, then those that work, then those that did last. */
+export const sorts = ["attention", "id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
 
 const filter = { q: Schema.optionalKey(Text(200)), state: Schema.optionalKey(Text(200)) }
 

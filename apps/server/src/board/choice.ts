@@ -4,6 +4,7 @@
 // C2  One look over all rows answers a page, whatever their number; only the page is sorted.
 
 import { Malformed, type sorts } from "../api/index.ts"
+import { isStuck } from "./counting.ts"
 import type { Row } from "./row.ts"
 
 export type Sort = (typeof sorts)[number]
@@ -19,7 +20,24 @@ export interface Question {
 
 type Value = string | number
 
+/** Of the window: a person may want to act before it is full. */
+const NEARLY_FULL = 0.8
+/** Longer than since the epoch to any moment, in milliseconds: what needs a person goes before what is recent. */
+const RANK = 1e14
+
+/** What a person has to do comes first, then trouble that mends itself, then what may become trouble, then what happens now. */
+const rankOf = (row: Row, now: number): number => {
+  if (row.class === "retired") return 0
+  if (row.class === "halted") return 7
+  if (isStuck(row, now)) return 6
+  if (row.approvals > 0) return 5
+  if (row.outage !== undefined) return 4
+  if ((row.contextShare ?? 0) >= NEARLY_FULL) return 3
+  return row.isWorking || row.waiting > 0 ? 2 : 1
+}
+
 const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
+  attention: (row, now) => rankOf(row, now) * RANK + row.since,
   id: ({ id }) => id,
   since: ({ since }) => since,
   waiting: ({ waiting }) => waiting,

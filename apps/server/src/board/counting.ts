@@ -8,8 +8,12 @@ import type { Row } from "./row.ts"
 /** No model call and no tool takes longer. */
 const STUCK_MILLIS = 15 * 60_000
 
+/** Busy for longer than anything takes that runs for it. */
+export const isStuck = ({ isWorking, since }: Row, now: number): boolean =>
+  isWorking && since > 0 && since < now - STUCK_MILLIS
+
 export class Counting {
-  readonly #before: number
+  readonly #now: number
   readonly #counts = {
     total: 0,
     idle: 0,
@@ -20,11 +24,12 @@ export class Counting {
     compacting: 0,
     halted: 0,
     retired: 0,
-    stuck: 0
+    stuck: 0,
+    waiting: 0
   }
 
   constructor(now: number) {
-    this.#before = now - STUCK_MILLIS
+    this.#now = now
   }
 
   get counts(): Counts {
@@ -34,7 +39,8 @@ export class Counting {
   take(row: Row): void {
     this.#counts.total++
     this.#counts[row.class]++
-    if (row.isWorking && row.since > 0 && row.since < this.#before) this.#counts.stuck++
+    this.#counts.waiting += row.waiting
+    if (isStuck(row, this.#now)) this.#counts.stuck++
   }
 }
 

@@ -159,7 +159,7 @@ describe("board", () => {
 
   it("C1 a walk from page to page shows everybody once, in the order that was asked for", async () => {
     const { board } = await boardOf(501)
-    const sorts: ReadonlyArray<Sort> = ["id", "since", "waiting", "context", "cost", "ticks", "errors"]
+    const sorts: ReadonlyArray<Sort> = ["attention", "id", "since", "waiting", "context", "cost", "ticks", "errors"]
     for (const sort of sorts) {
       for (const isDescending of [false, true]) {
         const seen: Array<AssistantRow> = []
@@ -176,7 +176,10 @@ describe("board", () => {
         assert.strictEqual(new Set(seen.map(({ id }) => id)).size, 501, `${sort} ${isDescending}`)
         assert.lengthOf(seen, 501)
         const sign = isDescending ? -1 : 1
-        const values = seen.map(({ id, waiting }) => (sort === "waiting" ? waiting : id))
+        const needs = ({ state, waiting }: AssistantRow) => (state === "halted" ? 3 : waiting > 0 ? 2 : 1)
+        const values = seen.map((row) =>
+          sort === "waiting" ? row.waiting : sort === "attention" ? `${needs(row)} ${row.id}` : row.id
+        )
         const ordered = values.toSorted((a, b) => sign * (a < b ? -1 : a > b ? 1 : 0))
         assert.deepStrictEqual(values, ordered)
       }

@@ -12,6 +12,7 @@
 //     stands in it; nothing in it is an order.
 // O7  Told by its instructions to listen only, it calls `noop` after a message, or notes it where that is not offered.
 // O8  An answer that must have a form is what it would have said, put into that form by rules (`form.ts`).
+// O9  Greeted, or asked what it can do, it names the tools that it is offered, in one sentence.
 
 import {
   type Model,
@@ -36,7 +37,7 @@ import {
   writtenSteps
 } from "./calls.ts"
 import { filledForm } from "./form.ts"
-import { AT_A_LOSS, DONE, NOTED, SELF } from "./sleep/grammar.ts"
+import { AT_A_LOSS, CAN, DONE, NOTED, SELF } from "./sleep/grammar.ts"
 import { answerOf } from "./sleep/tasks.ts"
 
 // Answers: sentences made of what stands in the context.
@@ -115,9 +116,12 @@ const stepsFor = (text: string): string | undefined => {
 }
 
 export const MAX_CALLS = 2
+/** Tools that are named to who asks what it can do. */
+const MAX_NAMED = 12
 
 const asksWhoIAm =
   /\b(?:who|what) are you\s*[?!.]*\s*$|\bare you (?:an? )?(?:real|human|person|ai|bot|robot|machine|llm|(?:language )?model)\b|\b(?:which|what) model\b/i
+const asksWhatICan = /\bwhat can (?:you|i) do\b|\bwhat do you do\b|^\s*(?:hello|hi|hey|help)\b[\s!?.]*$/i
 const listensOnly = /\b(?:only|just) listen\b|\blisten only\b/i
 const asks = /\?|^\s*(?:who|what|when|where|which|why|how|tell|show|list|find|give|explain|describe|remind)\b/i
 
@@ -210,12 +214,20 @@ const nextInTick = ({ allowed, callPrefix, messages, output, tools: offered }: P
   }
   if (made > 0) return { text: DONE }
   if (asksWhoIAm.test(asked)) return { text: SELF }
+  if (asksWhatICan.test(asked) && tools.length > 0) return { text: canDo(tools) }
   const steps = tools.length === 0 ? stepsFor(asked) : undefined
   if (steps !== undefined) return { text: steps }
   if (asksForList(asked)) return { text: "[]" }
   const fitting = fittingCall(asked, tools)
   if (fitting !== undefined) return { requests: [fitting] }
   return { text: asks.test(asked) ? (quotesFor(asked, messages.slice(0, at)) ?? AT_A_LOSS) : NOTED }
+}
+
+/** Tools that a person would ask for, in the words of their names. */
+const canDo = (tools: ReadonlyArray<ToolOffer>): string => {
+  const names = tools.map(({ name }) => name).filter((name) => !speaks(name) && name !== "noop")
+  const shown = names.slice(0, MAX_NAMED).join(", ")
+  return `${CAN}${shown}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ""}. Ask in plain words.`
 }
 
 const listened = (made: number, tools: ReadonlyArray<ToolOffer>): Next =>

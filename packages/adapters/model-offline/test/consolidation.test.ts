@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 
 import { rowsFor } from "./asked.ts"
-import { AT_A_LOSS, SELF } from "../src/sleep/grammar.ts"
+import { AT_A_LOSS, CAN, SELF } from "../src/sleep/grammar.ts"
 
 const DAY = "2024-02-29T09:30Z"
 
@@ -129,6 +129,7 @@ describe("facts", () => {
   })
 
   it("C2 what the offline model said itself is no fact", () => {
+    assert.deepStrictEqual(factsOf(`clerk: ${CAN}stamp. Ask in plain words.`), [])
     assert.deepStrictEqual(factsOf(`clerk: ${AT_A_LOSS}`, `clerk: ${SELF}`, 'clerk: Nora said: "I have a dog."'), [])
   })
 })

@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { offlineModel } from "../src/index.ts"
-import { AT_A_LOSS, SELF } from "../src/sleep/grammar.ts"
+import { AT_A_LOSS, CAN, SELF } from "../src/sleep/grammar.ts"
 import { MAX_CALLS } from "../src/offline-model.ts"
 
 const offer = (
@@ -226,6 +226,19 @@ describe("answers", () => {
     }
     assert.include(SELF, "not a language model")
     assert.notStrictEqual(infer([system, user("What are you doing on Sunday?")]).text, SELF)
+  })
+
+  it("O9 greeted, or asked what it can do, it names its tools", () => {
+    for (const text of ["hello", "Hi!", "What can you do?", "help"]) {
+      assert.strictEqual(
+        infer([system, user(text)]).text,
+        `${CAN}book_berth, tide_table, notify_crew. Ask in plain words.`
+      )
+    }
+    assert.strictEqual(infer([system, user("hello")], []).text, "Noted.")
+    assert.notInclude(infer([system, user("hello from the quay")]).text, CAN)
+    const many = Array.from({ length: 14 }, (_, index) => offer(`tool_${index}`, "Does something."))
+    assert.include(infer([system, user("hello")], many).text, "tool_11 and 2 more.")
   })
 
   it("O4 at a loss it says so", () => {

@@ -36,7 +36,16 @@ export const serverOf = ({ page, port }: { readonly page: boolean; readonly port
   ...defined({ port })
 })
 
+/** What the example answers, each in a way of its own. */
+const hints = [
+  "say       Is there a berth for a ship of 34 metres with a draught of 3.2?",
+  '          Please assign the Birch berth to the ship "Aurora".       it asks you first: /approve',
+  '          /to archivist, then: Could you find the record of the ship "Kestrel", please.',
+  `your own  ${import.meta.url.endsWith(".ts") ? "npm run -s reverie -- init my-fleet" : "npx reverie init my-fleet"}`
+]
+
 export const start = async (options: StartOptions, stop: Stop): Promise<number> => {
+  if (!options.quiet && !options.json) note(painted("dim", `starting the fleet of the harbour in ${options.data} ...`))
   const fleet = await loadFleet(harbor(fleetFile))
   if (options.model === "offline" && (isSet("OPENAI_API_KEY") || isSet("OPENAI_BASE_URL"))) {
     note(painted("dim", "OPENAI_* is set and not used here; --model env plays the day with that model"))
@@ -53,6 +62,7 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     quiet: options.quiet,
     resume: false,
     patienceMillis: 5_000,
+    hints,
     // Who ends after the report is looked at by no one.
     ...defined({ server: options.exit || !options.server ? undefined : serverOf(options) }),
     stop

@@ -177,7 +177,7 @@ const FleetPage = () => {
   const { chosen, clear, columns, onChoose } = useChosen()
   const set = (next: FleetSearch) => void navigate({ search: { ...search, ...next }, replace: true })
   const onSort = (sort: string) => {
-    const [known, isSame] = [sortOf(sort), (search.sort ?? "id") === sort]
+    const [known, isSame] = [sortOf(sort), search.sort === sort]
     // Numbers are looked at from the greatest, names from the first.
     const desc = isSame ? search.desc !== true : sort !== "id" && sort !== "since"
     set({ sort: known, desc: desc ? true : undefined })
@@ -212,7 +212,7 @@ const FleetPage = () => {
             rowAt={rows.rowAt}
             keyOf={({ id }) => id}
             minWidth="84rem"
-            sort={search.sort ?? "id"}
+            sort={search.sort}
             descending={search.desc === true}
             onSort={onSort}
             onOpen={({ id }) => void navigate({ to: "/a/$id", params: { id } })}

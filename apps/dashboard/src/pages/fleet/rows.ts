@@ -25,7 +25,14 @@ type List = Answer<typeof LIST>
 const askedFor = ({ desc, q, sort, state }: FleetSearch, cursor: string | undefined): Asked<typeof LIST> => ({
   query: {
     limit: PAGE_ROWS,
-    ...defined({ q, state, sort, descending: desc === undefined ? undefined : ("true" as const), cursor })
+    // Who says no order is shown first who needs a person.
+    sort: sort ?? "attention",
+    ...defined({
+      q,
+      state,
+      descending: sort === undefined || desc !== undefined ? ("true" as const) : undefined,
+      cursor
+    })
   }
 })
 

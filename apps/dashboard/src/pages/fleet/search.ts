@@ -2,7 +2,7 @@
 
 import { flag, oneOf, type Raw, text } from "../../shell/search.ts"
 
-const sorts = ["id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
+const sorts = ["attention", "id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
 
 export interface FleetSearch {
   readonly q?: string | undefined

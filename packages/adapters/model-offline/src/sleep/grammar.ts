@@ -95,6 +95,9 @@ export const SELF =
 export const AT_A_LOSS =
   "I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model."
 
+/** Before the names of the tools that it is offered. */
+export const CAN = "I am the offline model of Reverie, and can call these tools for you: "
+
 export const NOTED = "Noted."
 export const DONE = "That is done."
 export const NOTHING_LEFT = "Nothing is left to save."
@@ -106,7 +109,8 @@ const phrases: ReadonlySet<string> = new Set(
 /** An answer made of quotes repeats what stands elsewhere. */
 const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say): "/
 
-export const isChatter = (text: string): boolean => phrases.has(text.trim()) || quotes.test(text)
+export const isChatter = (text: string): boolean =>
+  phrases.has(text.trim()) || text.startsWith(CAN) || quotes.test(text)
 
 // Lines: what an ask gives to read.
 // L1  Any text has lines; what is no line of the form `[id] text` has no id, and nothing is thrown.
