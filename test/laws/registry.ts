@@ -135,7 +135,7 @@ const embedderOnLoopback = () =>
   )
 
 /** The model of OpenAI's client, likewise. */
-const modelOnLoopback = () =>
+const modelOnLoopback = (wire: "chat" | "responses") => () =>
   Layer.unwrap(
     Effect.map(
       Effect.acquireRelease(
@@ -146,7 +146,7 @@ const modelOnLoopback = () =>
         Layer.merge(
           Layer.effect(
             Model,
-            makeOpenAiModel({ baseURL: server.url, apiKey: Redacted.make("none"), model: "laws", retries: 0 })
+            makeOpenAiModel({ baseURL: server.url, apiKey: Redacted.make("none"), model: "laws", retries: 0, wire })
           ),
           Layer.succeed(OtherEnd, servedOtherEnd(server))
         )
@@ -235,7 +235,8 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
-  "openai-model": [suite("model", modelLaws, modelOnLoopback)],
+  "openai-model": [suite("model", modelLaws, modelOnLoopback("chat"))],
+  "openai-model-responses": [suite("model", modelLaws, modelOnLoopback("responses"))],
   "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)],
   "queue-bullmq": [suite("wake-queue", wakeQueueLaws, queueOnRedis)],
   "queue-bullmq-postgres": [

@@ -6,7 +6,7 @@
 // I4  Arguments of tool calls are parsed data without hostile keys, or marked malformed; never text to be parsed again.
 // I5  A call that was never sent fails as withheld or limited, and as nothing else: neither is a failure of anybody.
 
-import type { EarlierModel, FinishReason, Json, ToolCall, Usage } from "@reverie/protocol"
+import type { EarlierModel, FinishReason, Json, ReasoningPart, ToolCall, Usage } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { EmbedderError, ModelError } from "./errors.ts"
@@ -18,6 +18,8 @@ export interface PromptMessage {
   readonly name?: string
   readonly calls?: ReadonlyArray<ToolCall>
   readonly call?: string
+  /** What models thought before they said it; each sends on what is its own. */
+  readonly reasoning?: ReadonlyArray<ReasoningPart>
 }
 
 /** A tool as a model learns of it. */
@@ -75,6 +77,8 @@ export const withOutputDescribed = (prompt: Prompt): Prompt => {
 export interface Reply {
   readonly text: string
   readonly calls: ReadonlyArray<ToolCall>
+  /** To be given back with the reply, so that its model goes on where it was. */
+  readonly reasoning?: ReadonlyArray<ReasoningPart>
   readonly finish: FinishReason
   readonly usage: Usage
   /** The model that answered, as it names itself. */

@@ -37,7 +37,7 @@ describe("metrics", () => {
           return [{ ...NOTHING_USED, calls: Math.max(0, end - from), key: ["small", "answer"], lastNo: 1 }]
         })
       const totals = Effect.succeed({ accepted: 0, settled: 0, dead: 0, discarded: 0 })
-      const ledger = { usage, totals } as Ledger["Service"]
+      const ledger = { usage, totals } as unknown as Ledger["Service"]
       const at = (hour: number) =>
         TestClock.setTime(hour * HOUR).pipe(
           Effect.andThen(Effect.provideService(measured, Ledger, ledger)),

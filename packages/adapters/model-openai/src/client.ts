@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as RedactedValue from "effect/Redacted"
 import type { OpenAI } from "openai"
+import type { ResponseCreateParams } from "openai/resources/responses/responses"
 import { carry, type Exchange } from "./wire/exchange.ts"
 import { LONGEST_TIMER_MILLIS } from "@reverie/model/wire"
 
@@ -47,7 +48,7 @@ const withPlainHeaders = ({ req, ...built }: Built): Built => ({
   req: { ...req, headers: Object.fromEntries(req.headers) as unknown as Headers }
 })
 
-const loadClient = async ({ apiKey, baseURL }: Server): Promise<OpenAI> => {
+const loadClient = async ({ apiKey, baseURL, headers }: Server): Promise<OpenAI> => {
   const Client = await clientClass()
   return new Client({
     baseURL,
@@ -60,13 +61,14 @@ const loadClient = async ({ apiKey, baseURL }: Server): Promise<OpenAI> => {
     timeout: LONGEST_TIMER_MILLIS,
     logLevel: "off",
     logger: silent,
-    defaultHeaders: { "X-Stainless-Timeout": null, "Content-Type": "application/json" }
+    defaultHeaders: { "X-Stainless-Timeout": null, "Content-Type": "application/json", ...headers }
   })
 }
 
 export interface Server {
   readonly baseURL: string
   readonly apiKey: Redacted.Redacted
+  readonly headers?: { readonly [name: string]: string }
 }
 
 /** The client with one of its calls, loaded when it is first needed. */
@@ -88,6 +90,14 @@ export const lazyCompletions = (server: Server): Effect.Effect<Post<string>> =>
   lazy(
     server,
     (client) => (body, exchange) => client.post("/chat/completions", { body, ...carriedBy(exchange) }).asResponse()
+  )
+
+/** The same over the Responses API: a body that is text is carried as it is. */
+export const lazyResponses = (server: Server): Effect.Effect<Post<string>> =>
+  lazy(
+    server,
+    (client) => (body, exchange) =>
+      client.responses.create(body as unknown as ResponseCreateParams, carriedBy(exchange)).asResponse()
   )
 
 export interface EmbeddingBody {

@@ -1,4 +1,4 @@
-// OpenAiModel: the Model port over any OpenAI-compatible chat completions server.
+// OpenAiModel: the Model port over any server of Chat Completions or of the Responses API.
 // Owns the walk of one call and each round of it: ask, judge, ask once more. Leaves each attempt to `attempt.ts`.
 // I1  Whatever the server does, a call ends within its deadline in a reply or in one ModelError (model I1, I2).
 // I2  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
@@ -11,8 +11,10 @@ import {
   type ModelError,
   type OutputForm,
   type Prompt,
+  type PromptMessage,
   type Reply,
   Tokens,
+  type ToolOffer,
   withOutputDescribed
 } from "@reverie/model"
 import * as Clock from "effect/Clock"
@@ -37,29 +39,40 @@ import {
   providerUsage,
   retried,
   roughCount,
-  type Scrub
+  type Scrub,
+  secretsOfHeaders,
+  type Signer
 } from "@reverie/model/wire"
 import { attempt, type AttemptContext } from "./attempt.ts"
-import { lazyCompletions, nameOf, providerOf } from "./client.ts"
+import { lazyCompletions, lazyResponses, nameOf, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./wire/exchange.ts"
 import { plainMessages, readPlainReply } from "./wire/json-tools.ts"
 import { type Limits, limitsOf, type OpenAiModelOptions } from "./options.ts"
 import {
+  type BodyStyle,
   type BodyWriter,
+  chatMessage,
   makeBodyWriter,
   Transcripts,
   wireMessage,
   type WireMessages,
+  type WireTools,
   wireTools,
   writtenName
 } from "./wire/wire.ts"
 import { Answer } from "./wire/answer.ts"
-import type { Assembly } from "./wire/assembly.ts"
+import { type Assembled, Assembly } from "./wire/assembly.ts"
+import { makeResponsesWriter, responseItems, responsesUsage, responseTools } from "./wire/responses.ts"
+import { ResponsesAnswer } from "./wire/responses-answer.ts"
 
 // Usage: what a call cost in tokens, as the server says it, else as we count it.
 
 const provided = (usage: Json | undefined): Usage | undefined => {
   if (!isJsonObject(usage)) return undefined
+  if ("input_tokens" in usage) {
+    const { cached, input, output, reasoning } = responsesUsage(usage)
+    return providerUsage(input, output, { cached, reasoning })
+  }
   const { completion_tokens: output, prompt_tokens: input } = usage
   const partIn = (details: Json | undefined, name: string) => (isJsonObject(details) ? details[name] : undefined)
   return providerUsage(input, output, {
@@ -68,14 +81,42 @@ const provided = (usage: Json | undefined): Usage | undefined => {
   })
 }
 
-export const usageOf = (prompt: Prompt, assembly: Assembly, count: (text: string) => number): Usage =>
+export const usageOf = (prompt: Prompt, assembly: Assembled, count: (text: string) => number): Usage =>
   provided(assembly.usage) ?? countedUsage(prompt, assembly, count)
 
 // Round: one question to the model and its judged reply.
 // I1  An answer that was filtered away is a refusal, not an empty reply.
 // I2  A preview of text is scrubbed like the reply; of a reply in plain JSON only the answer in it is shown.
 
+/** How one of the two APIs is spoken. */
+interface Wire {
+  readonly message: (signer: Signer) => (message: PromptMessage) => string
+  readonly tools: (offers: ReadonlyArray<ToolOffer>) => WireTools
+  readonly writer: (style: BodyStyle) => BodyWriter
+  readonly assembly: (onText: ((text: string) => void) | undefined) => Assembled
+  readonly post: typeof lazyCompletions
+}
+
+const wires: Readonly<Record<"chat" | "responses", Wire>> = {
+  chat: {
+    message: chatMessage,
+    tools: wireTools,
+    writer: makeBodyWriter,
+    assembly: (onText) => new Assembly(onText),
+    post: lazyCompletions
+  },
+  responses: {
+    message: responseItems,
+    tools: responseTools,
+    writer: makeResponsesWriter,
+    assembly: (onText) => new ResponsesAnswer(onText),
+    post: lazyResponses
+  }
+}
+
 interface RoundContext extends AttemptContext<string> {
+  readonly wire: Wire
+  readonly signer: Signer
   readonly limits: Limits
   readonly model: string
   /** Whether tools are spoken of in plain text. */
@@ -104,7 +145,7 @@ interface Round extends Judged {
   readonly said: string
 }
 
-const usedBy = Effect.fnUntraced(function* (prompt: Prompt, assembly: Assembly, { tokens }: RoundContext) {
+const usedBy = Effect.fnUntraced(function* (prompt: Prompt, assembly: Assembled, { tokens }: RoundContext) {
   if (tokens === undefined || assembly.usage !== undefined) return usageOf(prompt, assembly, roughCount)
   const count = yield* tokens.ready
   return yield* tokens.inSlices(() => usageOf(prompt, assembly, count))
@@ -118,15 +159,15 @@ const round = Effect.fnUntraced(function* (
   onText: InferOptions["onText"],
   context: RoundContext
 ): Effect.fn.Return<Round, ModelError> {
-  const { failures, isPlain, limits, scrub, writeBody } = context
-  const tools = wireTools(prompt.tools)
+  const { failures, isPlain, limits, scrub, signer, wire, writeBody } = context
+  const tools = wire.tools(prompt.tools)
   const isStream = context.stream ?? onText !== undefined
   const allowed = prompt.allowed?.map((name) => writtenName(tools, name))
   const hints = { cacheKey: prompt.cacheKey, allowed, output: context.isDescribed ? undefined : prompt.output }
   const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens, hints)
   const preview = onText === undefined || isPlain ? undefined : (text: string) => onText(scrub.kept(text))
   const assembly = yield* retried(
-    attempt(body, until, () => new Answer(failures, preview), context),
+    attempt(body, until, () => new Answer(failures, wire.assembly(preview)), context),
     until,
     context
   )
@@ -134,7 +175,8 @@ const round = Effect.fnUntraced(function* (
   const said = assembly.text
   const broken = isPlain ? readPlainReply(assembly, prompt) : undefined
   const { nameByWire } = tools
-  const judged = judge(assembly, { prompt, nameByWire, usage, model: context.model, maxCalls: limits.maxCalls, scrub })
+  const { maxCalls } = limits
+  const judged = judge(assembly, { prompt, nameByWire, usage, model: context.model, signer, maxCalls, scrub })
   if (isEmpty(judged) && judged.reply.finish === "content-filter") {
     return yield* failures.filtered("the answer was filtered away")
   }
@@ -142,11 +184,26 @@ const round = Effect.fnUntraced(function* (
   return { ...judged, complaint: broken ?? judged.complaint, said }
 })
 
-const writerFor = (model: string, { baseURL, extraBody = {}, streamUsage = true }: OpenAiModelOptions): BodyWriter =>
-  makeBodyWriter({ model, baseURL, streamUsage, extraBody })
+const wireOf = ({ tools, wire = "chat" }: OpenAiModelOptions): Wire => wires[tools === "json" ? "chat" : wire]
 
-const withComplaint = (messages: WireMessages, wrong: Round, { isPlain, scrub }: RoundContext): WireMessages => {
-  if (!isPlain) return [messages, ...corrections(wrong).map(wireMessage)].join(",")
+/** What each model of a server has alone. */
+const ofModel = (model: string, server: string, options: OpenAiModelOptions) => {
+  const { baseURL, extraBody = {}, reasoningEffort, streamUsage = true, temperature } = options
+  const wire = wireOf(options)
+  const signer: Signer = { provider: `${options.wire ?? "chat"}:${server}`, model }
+  return {
+    model,
+    signer,
+    breaker: new Breaker(breakerOptionsOf(options.breaker)),
+    writeBody: wire.writer({ model, baseURL, streamUsage, extraBody, reasoningEffort, temperature }),
+    transcripts: new Transcripts(wire.message(signer)),
+    forms: formsFor(options)
+  }
+}
+
+const withComplaint = (messages: WireMessages, wrong: Round, context: RoundContext): WireMessages => {
+  const { isPlain, scrub, signer, wire } = context
+  if (!isPlain) return [messages, ...corrections(wrong).map(wire.message(signer))].join(",")
   const complaints = [wrong.complaint, ...wrong.callComplaints].filter((complaint) => complaint !== undefined)
   return [messages, ...plainCorrections(scrub.kept(wrong.said), complaints).map(wireMessage)].join(",")
 }
@@ -234,18 +291,12 @@ const formsFor = ({ output, tools }: OpenAiModelOptions): Forms => ({
 })
 
 /** The model of the options, and others of the same server, each with a circuit of its own. */
-const contextsOf = (own: RoundContext, options: OpenAiModelOptions) => {
+const contextsOf = (own: RoundContext, server: string, options: OpenAiModelOptions) => {
   const all = new Map([[own.model, own]])
   return (model: string = own.model): RoundContext => {
     const known = all.get(model)
     if (known !== undefined) return known
-    const other = {
-      ...own,
-      model,
-      breaker: new Breaker(breakerOptionsOf(options.breaker)),
-      writeBody: writerFor(model, options),
-      forms: formsFor(options)
-    }
+    const other = { ...own, ...ofModel(model, server, options) }
     all.set(model, other)
     return other
   }
@@ -255,13 +306,14 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
   options: OpenAiModelOptions
 ): Effect.fn.Return<Model["Service"], never, Scope.Scope> {
   const provider = providerOf(options.baseURL)
-  const scrub = makeScrub(Redacted.value(options.apiKey))
+  const scrub = makeScrub(Redacted.value(options.apiKey), ...secretsOfHeaders(options.headers))
   const failures = makeFailures(provider ?? "unknown", scrub)
   if (provider === undefined) {
     return { infer: () => Effect.fail(failures.denied("the base URL is not an http or https URL", 0)) }
   }
   const context: RoundContext = {
-    model: options.model,
+    ...ofModel(options.model, provider, options),
+    wire: wireOf(options),
     isPlain: options.tools === "json",
     isMarked: options.cacheMarks ?? URL.parse(options.baseURL)?.hostname === "openrouter.ai",
     stream: options.stream,
@@ -270,14 +322,10 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     limits: limitsOf(options),
     tokens: Option.getOrUndefined(yield* Effect.serviceOption(Tokens)),
     agents: yield* Effect.acquireRelease(Effect.sync(openAgents), (agents) => Effect.sync(() => closeAgents(agents))),
-    breaker: new Breaker(breakerOptionsOf(options.breaker)),
-    post: lazyCompletions(options),
-    writeBody: writerFor(options.model, options),
-    transcripts: new Transcripts(),
-    forms: formsFor(options),
+    post: wireOf(options).post(options),
     isDescribed: false
   }
-  const contextOf = contextsOf(context, options)
+  const contextOf = contextsOf(context, provider, options)
   const now = Clock.currentTimeMillis
   return {
     infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)),

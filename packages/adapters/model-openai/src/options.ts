@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly baseURL: string
   readonly apiKey: Redacted.Redacted
   readonly model: string
+  /** Sent with every request. What they hold is treated as a key is. */
+  readonly headers?: { readonly [name: string]: string }
   /** Longest a call may take, with its retries and its repair; of texts to embed, a batch of them. */
   readonly timeoutMillis?: number
   /** Longest silence between two chunks of a body. */
@@ -26,7 +28,14 @@ export interface ServerOptions {
   readonly breaker?: Partial<BreakerOptions>
 }
 
+/** How hard a model that reasons is asked to think; servers have words of their own. */
+export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
+
 export interface OpenAiModelOptions extends ServerOptions {
+  /** `responses`: OpenAI's Responses API, without anything being kept there. Chat Completions when absent. */
+  readonly wire?: "chat" | "responses"
+  readonly temperature?: number
+  readonly reasoningEffort?: ReasoningEffort
   /** Ask for a stream. When absent, a call streams if it is given `onText`. */
   readonly stream?: boolean
   /** `json` describes the tools in the system prompt and asks for one JSON object, for servers without native tools. */
@@ -42,7 +51,7 @@ export interface OpenAiModelOptions extends ServerOptions {
    * absent it is done for openrouter.ai; others keep beginnings of prompts by themselves.
    */
   readonly cacheMarks?: boolean
-  /** Fields added to every request, such as temperature. */
+  /** Fields added to every request; one that would be sent anyway gives way to it. */
   readonly extraBody?: { readonly [key: string]: Json }
 }
 

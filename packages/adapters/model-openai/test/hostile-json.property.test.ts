@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { Answer, type Ending } from "../src/wire/answer.ts"
+import { Assembly } from "../src/wire/assembly.ts"
 import { readPlainReply } from "../src/wire/json-tools.ts"
 import { corrections, judge, makeFailures, makeScrub, plainCorrections, roughCount } from "@reverie/model/wire"
 import { usageOf } from "../src/openai-model.ts"
@@ -101,7 +102,7 @@ const keysOf = (value: Json): Array<string> =>
       ]
 
 const read = (bytes: Buffer, contentType: string, cut: number, ending: Ending) => {
-  const answer = new Answer(failures, () => {})
+  const answer = new Answer(failures, new Assembly(() => {}))
   answer.begin(contentType)
   answer.take(bytes.subarray(0, cut))
   answer.take(bytes.subarray(cut))

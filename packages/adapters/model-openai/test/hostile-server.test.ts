@@ -10,6 +10,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { afterAll, vi } from "vitest"
+import type { OpenAiModelOptions } from "../src/options.ts"
 import { aPrompt, harbor, KEY } from "./harbor-model.ts"
 
 const WELL = "All is well."
@@ -57,9 +58,11 @@ const checkReply = (reply: Reply, expected: Extract<Verdict, { readonly reply: u
 const limitsFor = (verdict: Verdict) =>
   "kind" in verdict && verdict.kind === "timeout" ? { timeoutMillis: 1_500 } : {}
 
-const judgeMode = Effect.fnUntraced(function* (name: HostileModeName, isStream: boolean) {
+type WireName = NonNullable<OpenAiModelOptions["wire"]>
+
+const judgeMode = Effect.fnUntraced(function* (name: HostileModeName, isStream: boolean, wire: WireName) {
   const { leadsTo } = hostileModes[name]
-  const { model, server } = yield* harbor({ mode: name }, { stream: isStream, ...limitsFor(leadsTo) })
+  const { model, server } = yield* harbor({ mode: name }, { stream: isStream, wire, ...limitsFor(leadsTo) })
   const outcome = yield* Effect.result(model.infer(aPrompt()))
   const asked = server.requests.length
   if ("error" in leadsTo) {
@@ -74,16 +77,19 @@ const judgeMode = Effect.fnUntraced(function* (name: HostileModeName, isStream: 
   }
   assert.isAtLeast(asked, 1)
   assert.isAtMost(asked, 4, "two rounds of two attempts each")
-  assert.isTrue(server.requests.every(({ stream }) => stream === isStream))
+  const path = wire === "chat" ? "/v1/chat/completions" : "/v1/responses"
+  assert.isTrue(server.requests.every((request) => request.stream === isStream && request.path === path))
 
   server.become({ script: saying(WELL) })
   assert.strictEqual((yield* model.infer(aPrompt())).text, WELL)
 })
 
-describe.each(hostileModeNames)("I1 I3 I4 %s", (name) => {
-  const mode = hostileModes[name]
-  if (mode.plain !== undefined) it.live(`${mode.says}, as one object`, () => Effect.scoped(judgeMode(name, false)))
-  if (mode.stream !== undefined) it.live(`${mode.says}, as a stream`, () => Effect.scoped(judgeMode(name, true)))
+describe.each<WireName>(["chat", "responses"])("the wire %s", (wire) => {
+  describe.each(hostileModeNames)("I1 I3 I4 %s", (name) => {
+    const { plain, says, stream } = hostileModes[name]
+    if (plain !== undefined) it.live(`${says}, as one object`, () => Effect.scoped(judgeMode(name, false, wire)))
+    if (stream !== undefined) it.live(`${says}, as a stream`, () => Effect.scoped(judgeMode(name, true, wire)))
+  })
 })
 
 /** Whether waiting helps, and what may have been used meanwhile. */

@@ -85,7 +85,7 @@ it("W1 whatever was sent before, the text is that of the prompt at hand", () => 
   const places = fc.array(fc.array(fc.nat(7), { maxLength: 10 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(pool, places, fc.nat(400), (messages, prompts, mostChars) => {
-      const transcripts = new Transcripts(mostChars)
+      const transcripts = new Transcripts(undefined, mostChars)
       for (const prompt of prompts) {
         const sent = prompt.map((place) => messages[place % messages.length]!)
         assert.strictEqual(transcripts.render(sent), rendered(sent))

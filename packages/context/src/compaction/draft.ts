@@ -82,6 +82,17 @@ export const RoundMessage = Schema.Struct({
       })
     )
   ),
+  reasoning: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        provider: Schema.String,
+        model: Schema.String,
+        part: Schema.Json,
+        at: Schema.Finite,
+        tokens: Schema.Finite
+      })
+    )
+  ),
   meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 }) satisfies Schema.Schema<Message>
 

@@ -8,7 +8,8 @@
 // X5  All rounds together run at most MAX_CALLS calls, one a reply or several (F114); what is beyond is not run.
 // X4  Only journal entries that were really written count as facts; observations are counted apart (A19).
 
-import { isJsonObject, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
+import type { Reply } from "@reverie/model"
+import { defined, isJsonObject, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts"
@@ -148,15 +149,28 @@ export const afterFailedRound = (before: Extraction): Extraction => ({
   ended_by: "failure"
 })
 
+/** What was thought before calls; nothing of it where the reply is not shown as it was: its parts have their places in it. */
+const reasoningOf = (
+  { calls, reasoning, text }: Pick<Reply, "calls" | "reasoning" | "text">,
+  results: ReadonlyArray<ExtractionResult>
+) => (text === "" && calls.length === results.length ? reasoning : undefined)
+
 /** What the rounds after it are shown of a round; nothing when nothing was run. The text of the reply is addressed to no one. */
 export const extractionMessages = (
   results: ReadonlyArray<ExtractionResult>,
-  now: number
+  now: number,
+  reply: Pick<Reply, "calls" | "reasoning" | "text">
 ): ReadonlyArray<UncountedMessage> =>
   results.length === 0
     ? []
     : [
-        { role: "assistant", content: "", calls: results.map(({ call }) => call), at: now },
+        {
+          role: "assistant",
+          content: "",
+          calls: results.map(({ call }) => call),
+          at: now,
+          ...defined({ reasoning: reasoningOf(reply, results) })
+        },
         ...results.map(({ call, content }): UncountedMessage => ({
           role: "tool",
           content,

@@ -46,10 +46,10 @@ export interface Unit {
   readonly cuts: ReadonlyArray<Cut>
 }
 
-const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage => ({
+const wireOf = ({ call, calls, content, name, reasoning, role }: Message): PromptMessage => ({
   role,
   content,
-  ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call })
+  ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call, reasoning })
 })
 
 /** What the model reads behind an answer of its own that was not accepted. */
@@ -379,13 +379,17 @@ export type UncountedMessage = Omit<Message, "tokens">
 /** Prices a message, with the vocabulary already chosen. */
 export type CountMessage = (message: UncountedMessage) => number
 
-/** Tokens of a message on the wire: what it says, who says it, the calls it makes, why it was rejected, and what a chat format adds. */
+/**
+ * Tokens of a message on the wire: what it says, who says it, the calls it makes, what was thought before it, why it was rejected,
+ * and what a chat format adds.
+ */
 export const countMessage = (
-  message: Pick<Message, "content" | "name" | "calls" | "rejected">,
+  message: Pick<Message, "content" | "name" | "calls" | "reasoning" | "rejected">,
   count: CountText
 ): number =>
   TOKENS_PER_MESSAGE +
   count(message.content) +
   (message.name === undefined ? 0 : count(message.name)) +
   (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls))) +
+  (message.reasoning ?? []).reduce((sum, { tokens }) => sum + tokens, 0) +
   (message.rejected === undefined ? 0 : TOKENS_PER_MESSAGE + count(message.rejected))

@@ -153,8 +153,19 @@ describe("extraction before a compaction", () => {
   })
 
   it("F64 X3 a round shows the next one its calls with their results, or nothing", () => {
-    assert.deepStrictEqual(extractionMessages([], NOW), [])
-    const messages = extractionMessages([done(entry, "kept"), done(observation, "seen")], NOW)
+    const part = { provider: "p", model: "m", part: "sealed", at: 0, tokens: 3 }
+    const reply = { text: "", calls: [entry, observation], reasoning: [part] }
+    assert.deepStrictEqual(extractionMessages([], NOW, reply), [])
+    const results = [done(entry, "kept"), done(observation, "seen")]
+    const messages = extractionMessages(results, NOW, reply)
+    // What was thought has its place in the reply as it was.
+    assert.deepStrictEqual(messages[0]?.reasoning, [part])
+    for (const other of [
+      { ...reply, text: "I look." },
+      { ...reply, calls: [entry, observation, entry] }
+    ]) {
+      assert.isUndefined(extractionMessages(results, NOW, other)[0]?.reasoning)
+    }
     assert.deepStrictEqual(
       messages.map(({ calls, call: answered, content, role }) => [role, content, answered ?? calls]),
       [

@@ -195,13 +195,22 @@ export interface Scrub {
 // oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
-export const makeScrub = (key: string): Scrub => {
-  const secret = key.length >= SHORTEST_SECRET ? key : undefined
+const holdsSecret = /auth|key|token|secret|cookie|credential|password/i
+
+/** What headers hold that must not be shown; the name of a program in one of them is none of it. */
+export const secretsOfHeaders = (headers: { readonly [name: string]: unknown } = {}): ReadonlyArray<string> =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" && holdsSecret.test(name) ? [value.slice(value.lastIndexOf(" ") + 1)] : []
+  )
+
+export const makeScrub = (key: string, ...others: ReadonlyArray<string>): Scrub => {
+  const secrets = [key, ...others].filter(({ length }) => length >= SHORTEST_SECRET)
 
   const kept = (text: string): string => {
     let clean = text.isWellFormed() ? text : text.toWellFormed()
     if (clean.includes("\u0000")) clean = clean.replaceAll("\u0000", "\ufffd")
-    return secret !== undefined && clean.includes(secret) ? clean.replaceAll(secret, "[redacted]") : clean
+    for (const secret of secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, "[redacted]")
+    return clean
   }
 
   const keptJson = (value: Json): Json => {
@@ -214,7 +223,8 @@ export const makeScrub = (key: string): Scrub => {
   return {
     shown: (text) => {
       // The key goes before the cut, or a key across the cut would leave its first half.
-      const safe = key === "" ? text : text.replaceAll(key, "[redacted]")
+      let safe = key === "" ? text : text.replaceAll(key, "[redacted]")
+      for (const secret of secrets) safe = safe.replaceAll(secret, "[redacted]")
       return safe
         .slice(0, MAX_SHOWN_CHARS * 4)
         .toWellFormed()

@@ -11,6 +11,7 @@ import {
   isJsonObject,
   type Json,
   parseJson,
+  type ReasoningPart,
   type ToolCall,
   type Usage
 } from "@reverie/protocol"
@@ -48,6 +49,72 @@ export const offersByName = (offers: ReadonlyArray<ToolOffer>): ReadonlyMap<stri
   return byName
 }
 
+// Reasoning: what a model thought, kept for the one that can read it.
+// K1  A part is given back to the provider and the model that made it, at its place, and to no one else.
+// K2  A part that holds a secret, or what no store keeps, is not kept, nor is any where they are too large or nothing comes after them: a reply
+//     can be used without.
+
+/** Who made a part: the wire and the place of the server, and the model as it is asked for. */
+export interface Signer {
+  readonly provider: string
+  readonly model: string
+}
+
+export interface RawReasoning {
+  readonly part: Json
+  /** How much of what was said and called came before it: a text is one, and each call is one. */
+  readonly at: number
+}
+
+const MOST_REASONING_CHARS = 1_000_000
+
+const keptReasoning = (
+  { reasoning = [], reasoningTokens }: RawReply,
+  items: number,
+  signer: Signer,
+  scrub: Scrub
+): ReadonlyArray<ReasoningPart> | undefined => {
+  const found = reasoning.flatMap(({ at, part }) => {
+    const text = JSON.stringify(part)
+    return at < items && JSON.stringify(scrub.keptJson(part)) === text ? [{ at, part, text }] : []
+  })
+  const chars = found.reduce((sum, { text }) => sum + text.length, 0)
+  if (found.length === 0 || chars > MOST_REASONING_CHARS) return undefined
+  const share = reasoningTokens === undefined ? undefined : Math.ceil(reasoningTokens / found.length)
+  return found.map(({ at, part, text }) => ({ ...signer, part, at, tokens: share ?? roughCount(text) }))
+}
+
+/** What this message holds of the reasoning of this one. */
+export const ownReasoning = ({ reasoning = [] }: PromptMessage, signer: Signer): ReadonlyArray<ReasoningPart> =>
+  reasoning.filter(({ model, provider }) => provider === signer.provider && model === signer.model)
+
+/** The prompt without what others thought. */
+export const withOwnReasoning = (prompt: Prompt, signer: Signer): Prompt =>
+  prompt.messages.every(({ reasoning }) => reasoning === undefined)
+    ? prompt
+    : {
+        ...prompt,
+        messages: prompt.messages.map((message) => {
+          if (message.reasoning === undefined) return message
+          const { reasoning: _, ...rest } = message
+          const own = ownReasoning(message, signer)
+          return own.length === 0 ? rest : { ...rest, reasoning: own }
+        })
+      }
+
+/** What a message says and calls, with what this one thought at its places. */
+export const withReasoning = <A>(
+  items: ReadonlyArray<A>,
+  message: PromptMessage,
+  signer: Signer,
+  written: (part: Json) => A
+): ReadonlyArray<A> => {
+  const own = ownReasoning(message, signer)
+  if (own.length === 0) return items
+  const before = (index: number) => own.filter(({ at }) => at === index).map(({ part }) => written(part))
+  return items.flatMap((item, index) => [...before(index), item])
+}
+
 // Raw: an answer as an adapter has put it together.
 
 export interface RawCall {
@@ -60,8 +127,12 @@ export interface RawReply {
   readonly text: string
   /** What a provider says in the place of an answer. */
   readonly refusal: string
-  /** There was reasoning, which is not kept. */
+  /** There was reasoning, whether it can be kept or not. */
   readonly reasoned: boolean
+  /** What of it the provider wants back. */
+  readonly reasoning?: ReadonlyArray<RawReasoning>
+  /** Tokens of all of it, where the provider says so. */
+  readonly reasoningTokens?: number | undefined
   readonly calls: ReadonlyArray<RawCall>
   /** With those that were not kept. */
   readonly callCount: number
@@ -83,6 +154,8 @@ interface JudgeContext {
   readonly nameByWire: ReadonlyMap<string, string>
   readonly usage: Usage
   readonly model: string
+  /** Whose its reasoning is; without one it is not kept. */
+  readonly signer?: Signer
   readonly maxCalls: number
   readonly scrub: Scrub
 }
@@ -157,10 +230,13 @@ export const judge = (assembly: RawReply, context: JudgeContext): Judged => {
 
   const text = scrub.kept(assembly.text === "" ? assembly.refusal : assembly.text)
   const isEmpty = calls.length === 0 && text.trim() === ""
+  const items = calls.length + (text === "" ? 0 : 1)
+  const reasoning = context.signer === undefined ? undefined : keptReasoning(assembly, items, context.signer, scrub)
   return {
     reply: {
       text,
       calls,
+      ...defined({ reasoning }),
       finish: finishOf(assembly.finish, calls.length > 0),
       usage: context.usage,
       model: scrub.shown(assembly.model).slice(0, MAX_MODEL_CHARS) || context.model
@@ -204,7 +280,12 @@ export const corrections = ({ callComplaints, complaint, reply }: Judged): Reado
   if (complaint !== undefined) wrong.push(complaint)
   const last = reply.calls.length - 1
   return [
-    { role: "assistant", content: reply.text.slice(0, MAX_SHOWN_TEXT_CHARS), calls: reply.calls },
+    {
+      role: "assistant",
+      content: reply.text.slice(0, MAX_SHOWN_TEXT_CHARS),
+      calls: reply.calls,
+      ...defined({ reasoning: reply.reasoning })
+    },
     ...reply.calls.map((call, index): PromptMessage => {
       const own = callComplaints[index]
       const said = index === last ? wrong.join("; ") : own
@@ -269,6 +350,7 @@ export const countedUsage = (
   let inputTokens = 0
   for (const message of prompt.messages) {
     inputTokens += TOKENS_PER_MESSAGE + count(message.content)
+    for (const { tokens = 0 } of message.reasoning ?? []) inputTokens += tokens
     for (const call of message.calls ?? []) inputTokens += count(call.tool) + count(JSON.stringify(call.arguments))
   }
   for (const offer of prompt.tools) {

@@ -75,6 +75,18 @@ export interface ToolCall {
   readonly malformed?: string
 }
 
+/** Reasoning of a model, as its provider wants it back. It is of use to that provider alone, and no one else is sent it. */
+export interface ReasoningPart {
+  /** Whose it is: the wire and the place of the server. */
+  readonly provider: string
+  readonly model: string
+  /** Opaque. */
+  readonly part: Json
+  /** How much of what was said and called came before it: a text is one, and each call is one. */
+  readonly at: number
+  readonly tokens: number
+}
+
 export interface Message {
   readonly role: Role
   readonly content: string
@@ -83,6 +95,8 @@ export interface Message {
   readonly calls?: ReadonlyArray<ToolCall>
   /** The call that this tool message answers. */
   readonly call?: string
+  /** What a model thought before it said this. */
+  readonly reasoning?: ReadonlyArray<ReasoningPart>
   /** Ids of memory blocks that a user message refers to. */
   readonly blocks?: ReadonlyArray<string>
   /** The form that the answer to a user message must have, as JSON Schema. */

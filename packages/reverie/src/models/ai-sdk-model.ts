@@ -5,6 +5,8 @@
 // A2  An answer without a reason for its end, and a stream that breaks off, is a failure, whatever has come of it.
 // A3  What a provider has run itself is no call of ours.
 // A4  A stream that says nothing for a while is given up, and closed.
+// A5  Reasoning and signatures are given back as they came, where they hold all that the provider needs: what only points to
+//     something that the provider may have forgotten is left out.
 
 import type { InferOptions, Model, Prompt, PromptMessage } from "@reverie/model"
 import {
@@ -13,12 +15,23 @@ import {
   offersByName,
   providerUsage,
   type RawCall,
+  type RawReasoning,
+  type Signer,
   wireId,
-  wireName
+  wireName,
+  withReasoning
 } from "@reverie/model/wire"
-import { defined, type Usage } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { type Answered, argumentsText, type Ask, type WalkContext, walkContext, walkedModel } from "./promise-model.ts"
+import {
+  type Answered,
+  argumentsText,
+  type Ask,
+  jsonOf,
+  type WalkContext,
+  walkContext,
+  walkedModel
+} from "./promise-model.ts"
 import { type Broken, fieldsOf, isBroken, promised } from "./thrown.ts"
 
 /** What the AI SDK calls a language model: `openai("gpt-5-mini")`, `anthropic(...)` and so on of its packages. */
@@ -44,7 +57,27 @@ const text = (said: string): Part => ({ type: "text", text: said.toWellFormed() 
 const speech = ({ content, name }: PromptMessage): string =>
   name === undefined || name === "user" ? content : `${name}: ${content}`
 
-const messageOf = (message: PromptMessage, isLeading: boolean, toolByCall: Map<string, string>): Message => {
+/** A part that was kept: of reasoning, or what came with the text or call at its place. */
+const partOf = (part: Json): Part =>
+  isJsonObject(part) && typeof part["type"] === "string" ? (part as Part) : { type: SIGNED }
+
+const SIGNED = "signed"
+
+/** What was said and called, with the signatures that came with it. */
+const signed = (items: ReadonlyArray<Part>, { reasoning = [] }: PromptMessage): ReadonlyArray<Part> =>
+  reasoning.length === 0
+    ? items
+    : items.map((item, index) => {
+        const own = reasoning.find(({ at, part }) => at === index && partOf(part).type === SIGNED)
+        return own === undefined ? item : { ...item, providerOptions: partOf(own.part)["providerOptions"] }
+      })
+
+const messageOf = (
+  message: PromptMessage,
+  isLeading: boolean,
+  toolByCall: Map<string, string>,
+  signer: Signer
+): Message => {
   switch (message.role) {
     case "system":
       return isLeading
@@ -58,7 +91,8 @@ const messageOf = (message: PromptMessage, isLeading: boolean, toolByCall: Map<s
         return { type: "tool-call", toolCallId: wireId(id), toolName: wireName(tool), input }
       })
       const said = message.content === "" && calls.length > 0 ? [] : [text(message.content)]
-      return { role: "assistant", content: [...said, ...calls] }
+      const items = withReasoning(signed([...said, ...calls], message), message, signer, partOf)
+      return { role: "assistant", content: items.filter(({ type }) => type !== SIGNED) }
     }
     case "tool": {
       const { call = "", content, name = toolByCall.get(call) ?? "unnamed" } = message
@@ -71,18 +105,22 @@ const messageOf = (message: PromptMessage, isLeading: boolean, toolByCall: Map<s
   }
 }
 
-const messagesOf = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<Message> => {
+const messagesOf = (messages: ReadonlyArray<PromptMessage>, signer: Signer): ReadonlyArray<Message> => {
   const first = messages.findIndex(({ role }) => role !== "system")
   const toolByCall = new Map<string, string>()
-  return messages.map((message, index) => messageOf(message, first < 0 || index < first, toolByCall))
+  return messages.map((message, index) => messageOf(message, first < 0 || index < first, toolByCall, signer))
 }
 
-const optionsOf = ({ allowed, maxOutputTokens, messages, tools }: Prompt, abortSignal: AbortSignal): Asked => {
+const optionsOf = (
+  { allowed, maxOutputTokens, messages, tools }: Prompt,
+  abortSignal: AbortSignal,
+  { signer }: WalkContext
+): Asked => {
   const offers = [...offersByName(tools)].map(([name, { description, parameters }]) => {
     return { type: "function", name, description, inputSchema: parameters }
   })
   const options = {
-    prompt: messagesOf(messages),
+    prompt: messagesOf(messages, signer),
     abortSignal,
     ...defined({
       maxOutputTokens,
@@ -118,6 +156,32 @@ const stringIn = (fields: { readonly [key: string]: unknown }, name: string): st
   return typeof value === "string" ? value : ""
 }
 
+const reasoningTokensIn = (usage: unknown): number | undefined => {
+  const { outputTokens, reasoningTokens } = fieldsOf(usage)
+  const tokens = reasoningTokens ?? fieldsOf(outputTokens)["reasoning"]
+  return typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0 ? tokens : undefined
+}
+
+/** Ids of what a provider keeps for a time, and which stand for it: a life is longer than that. */
+const POINTERS: ReadonlySet<string> = new Set(["itemId", "item_id"])
+
+/** What a provider has put to a part, as far as it is whole without anything that the provider keeps. */
+const wholeOptions = (metadata: unknown): { readonly [key: string]: Json } | undefined => {
+  const found = jsonOf(metadata)
+  if (found === undefined || !isJsonObject(found)) return undefined
+  const whole = Object.entries(found).filter(
+    ([, each]) => isJsonObject(each) && Object.keys(each).some((name) => !POINTERS.has(name) && each[name] !== null)
+  )
+  return whole.length === 0 ? undefined : Object.fromEntries(whole)
+}
+
+/** Some reasoning, as it grows. */
+interface Thought {
+  readonly at: number
+  text: string
+  metadata: { readonly [key: string]: unknown }
+}
+
 /** Puts an answer together, from its content or from the parts of a stream. */
 class Gathering {
   finish = ""
@@ -125,7 +189,10 @@ class Gathering {
   model = ""
   reasoned = false
   usage: Usage | undefined
+  reasoningTokens: number | undefined
   readonly calls: Array<RawCall> = []
+  readonly #thoughts = new Map<string, Thought>()
+  readonly #signed: Array<{ readonly of: "text" | number; readonly part: Json }> = []
   readonly #onText: InferOptions["onText"]
 
   constructor(onText?: InferOptions["onText"]) {
@@ -144,14 +211,23 @@ class Gathering {
         const piece = stringIn(part, part["type"] === "text" ? "text" : "delta")
         this.text += piece
         if (piece !== "") this.#onText?.(piece)
+        this.#sign("text", part)
         break
       }
+      case "text-end":
+        this.#sign("text", part)
+        break
       case "reasoning":
+        this.#think(`whole ${this.#thoughts.size}`, stringIn(part, "text"), part)
+        break
+      case "reasoning-start":
       case "reasoning-delta":
-        this.reasoned = true
+      case "reasoning-end":
+        this.#think(stringIn(part, "id"), stringIn(part, "delta"), part)
         break
       case "tool-call":
         if (part["providerExecuted"] !== true) {
+          this.#sign(this.calls.length, part)
           this.calls.push({ name: stringIn(part, "toolName"), arguments: argumentsText(part["input"]) })
         }
         break
@@ -167,11 +243,47 @@ class Gathering {
   end({ finishReason, usage }: { readonly [key: string]: unknown }): void {
     this.finish = finishIn(finishReason)
     this.usage = usageIn(usage)
+    this.reasoningTokens = reasoningTokensIn(usage)
+  }
+
+  /** How much was said and called up to now. */
+  get #items(): number {
+    return this.calls.length + (this.text === "" ? 0 : 1)
+  }
+
+  #think(id: string, piece: string, { providerMetadata }: { readonly [key: string]: unknown }): void {
+    this.reasoned = true
+    const thought = this.#thoughts.get(id) ?? { at: this.#items, text: "", metadata: {} }
+    thought.text += piece
+    for (const [name, each] of Object.entries(fieldsOf(providerMetadata))) {
+      thought.metadata = { ...thought.metadata, [name]: { ...fieldsOf(thought.metadata[name]), ...fieldsOf(each) } }
+    }
+    this.#thoughts.set(id, thought)
+  }
+
+  #sign(of: "text" | number, { providerMetadata }: { readonly [key: string]: unknown }): void {
+    const providerOptions = wholeOptions(providerMetadata)
+    if (providerOptions !== undefined) this.#signed.push({ of, part: { type: SIGNED, providerOptions } })
+  }
+
+  get reasoning(): ReadonlyArray<RawReasoning> {
+    const thoughts = [...this.#thoughts.values()].flatMap(({ at, metadata, text }): ReadonlyArray<RawReasoning> => {
+      const providerOptions = wholeOptions(metadata)
+      const isPointer = providerOptions === undefined && Object.keys(metadata).length > 0
+      const isNothing = text === "" && providerOptions === undefined
+      return isPointer || isNothing ? [] : [{ at, part: { type: "reasoning", text, ...defined({ providerOptions }) } }]
+    })
+    const first = this.text === "" ? 0 : 1
+    const signed = this.#signed.flatMap(({ of, part }) => {
+      if (of === "text") return first === 0 ? [] : [{ at: 0, part }]
+      return [{ at: first + of, part }]
+    })
+    return [...thoughts, ...signed]
   }
 
   get raw(): Answered {
-    const { calls, finish, model, reasoned, text, usage } = this
-    return { calls, finish, model, reasoned, text, refusal: "", ...defined({ usage }) }
+    const { calls, finish, model, reasoned, reasoning, reasoningTokens, text, usage } = this
+    return { calls, finish, model, reasoned, reasoning, text, refusal: "", ...defined({ reasoningTokens, usage }) }
   }
 }
 
@@ -190,7 +302,7 @@ const concluded = (gathered: Gathering, { failures }: WalkContext): Effect.Effec
 
 const generated = (model: LanguageModel, prompt: Prompt, context: WalkContext): ReturnType<Ask> => {
   const asked = promised(context.failures, async (signal) => {
-    const { content, response, ...end } = fieldsOf(await model.doGenerate(optionsOf(prompt, signal)))
+    const { content, response, ...end } = fieldsOf(await model.doGenerate(optionsOf(prompt, signal, context)))
     if (!Array.isArray(content)) return { broken: "its answer has no list of content" }
     const gathered = new Gathering()
     for (const part of content) gathered.take(part)
@@ -244,7 +356,7 @@ const streamed = (
   const gathered = new Gathering(onText)
   const controller = new AbortController()
   const opened = promised(context.failures, async () => {
-    const { stream } = fieldsOf(await model.doStream(optionsOf(prompt, controller.signal)))
+    const { stream } = fieldsOf(await model.doStream(optionsOf(prompt, controller.signal, context)))
     return readerOf(stream)
   })
   const closed = (reader: Reader | Broken) =>

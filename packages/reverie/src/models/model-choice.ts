@@ -6,7 +6,7 @@
 // I3  A choice that can not be meant is refused before anything is opened, with one sentence that says what to write.
 
 import { Embedder, firstOf, Model } from "@reverie/model"
-import { defined } from "@reverie/protocol"
+import { defined, type Json } from "@reverie/protocol"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +15,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { FleetDefinitionInvalid } from "../errors.ts"
-import { flag, flawOfShape, oneOf, type Shape, text, whole } from "../options/shape.ts"
+import { amount, flag, flawOfShape, oneOf, type Shape, text, whole } from "../options/shape.ts"
 import type { LanguageModel } from "./ai-sdk-model.ts"
 import { flawOfName, keyFor, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
 import type { OwnModel } from "./promise-model.ts"
@@ -34,10 +34,22 @@ export interface ServerModel {
   readonly cacheMarks?: boolean
   /** Longest a call may take, with its own tries, in milliseconds; 120,000 when left out. */
   readonly timeoutMs?: number
+  /** `responses`: OpenAI's Responses API, without anything being kept there. Chat Completions when left out. */
+  readonly wire?: "chat" | "responses"
+  readonly temperature?: number
+  /** How hard it is to think: `low`, `medium`, `high` and so on, as its server knows them. */
+  readonly reasoningEffort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
+  /** How often a call is tried again after a failure that passes; 2 when left out. */
+  readonly retries?: number
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Fields of every request, which stand in place of what would be sent. */
+  readonly extraBody?: Readonly<Record<string, Json>>
 }
 
 /**
- * One model. A text: `"openai/gpt-5-mini"` (provider/model), `"http://127.0.0.1:11434/v1#qwen3"` (address#model), or
+ * One model. A text: `"openai/gpt-5-mini"` (provider/model), `"openai-responses/gpt-5"` (the same by its Responses API),
+ * `"http://127.0.0.1:11434/v1#qwen3"` (address#model), or
  * `"offline"`, the small rule-based stand-in. An object: a server, a language model of the AI SDK, one with an async `infer`,
  * or a service of `effect`.
  */
@@ -68,6 +80,20 @@ const filled = (value: unknown): string | undefined =>
 
 const LONGEST_TIMEOUT_MILLIS = 9 * 60_000
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) && !Array.isArray(value)
+
+/** What no request can carry would fail each call, long after. */
+const headers = (value: unknown): string | undefined =>
+  isRecord(value) &&
+  Object.entries(value).every(([name, each]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && isHeaderText(each))
+    ? undefined
+    : "must be an object of headers, names with texts of one line"
+
+const isHeaderText = (value: unknown): boolean => typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+
+const fields = (value: unknown): string | undefined => (isRecord(value) ? undefined : "must be an object of fields")
+
 const serverShape: Shape = {
   baseURL: address,
   model: filled,
@@ -76,7 +102,13 @@ const serverShape: Shape = {
   output: oneOf("native", "described"),
   stream: flag,
   cacheMarks: flag,
-  timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS)
+  timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS),
+  wire: oneOf("chat", "responses"),
+  temperature: amount(0, 2),
+  reasoningEffort: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+  retries: whole(0, 10),
+  headers,
+  extraBody: fields
 }
 
 const VERSIONS: ReadonlyArray<unknown> = ["v2", "v3", "v4"]
@@ -94,6 +126,8 @@ const flawOfLanguageModel = ({ doGenerate, doStream, modelId, provider, specific
 
 const flawOfServer = (choice: object, shape: Shape = serverShape): string | undefined => {
   const missing = ["baseURL", "model"].find((key) => Reflect.get(choice, key) === undefined)
+  const { tools, wire } = choice as { readonly tools?: unknown; readonly wire?: unknown }
+  if (tools === "json" && wire === "responses") return `has tools "json", which the wire "responses" does not have`
   return missing === undefined
     ? flawOfShape("model", choice, shape)
         ?.replace(/^model\.(\w+) /, "has a $1 that ")

@@ -25,7 +25,7 @@ const provider = (name: string, baseURL: string, keys: ReadonlyArray<string>, ex
   { baseURL, address: `${name.toUpperCase()}_BASE_URL`, keys, example }
 ]
 
-/** Each of them speaks the chat completions API of OpenAI. */
+/** Each of them speaks the chat completions API of OpenAI; some the Responses API too. */
 const providers: ReadonlyMap<string, Provider> = new Map([
   provider("openai", "https://api.openai.com/v1", ["OPENAI_API_KEY"], "gpt-5-mini"),
   provider("anthropic", "https://api.anthropic.com/v1", ["ANTHROPIC_API_KEY"], "claude-sonnet-4-5"),
@@ -72,7 +72,7 @@ const OPENAI = "openai"
 type Named =
   | { readonly kind: "offline" }
   | { readonly kind: "address"; readonly baseURL: string; readonly model: string }
-  | { readonly kind: "provider"; readonly provider: string; readonly model: string }
+  | { readonly kind: "provider"; readonly provider: string; readonly model: string; readonly wire?: "responses" }
 
 const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
@@ -90,6 +90,9 @@ const addressIn = (text: string): Named | string => {
     : { kind: "address", baseURL, model }
 }
 
+/** Behind the name of a provider: it is asked by its Responses API. */
+const OF_RESPONSES = "-responses"
+
 /** The text taken apart, or what is wrong with it in words that follow on its name. */
 const taken = (text: string): Named | string => {
   if (text === "offline") return { kind: "offline" }
@@ -97,10 +100,13 @@ const taken = (text: string): Named | string => {
   const at = text.indexOf("/")
   if (at < 0) return `is ${quoted(text)}, which names no provider; ${HOW}`
   const [name, model] = [text.slice(0, at), text.slice(at + 1).trim()]
-  if (!providers.has(name)) {
+  const plainName = name.endsWith(OF_RESPONSES) ? name.slice(0, -OF_RESPONSES.length) : name
+  if (!providers.has(plainName)) {
     return `is ${quoted(text)} of the unknown provider ${quoted(name)}; there are ${[...providers.keys()].join(", ")}`
   }
-  return model === "" ? `is ${quoted(text)} and names no model; ${HOW}` : { kind: "provider", provider: name, model }
+  if (model === "") return `is ${quoted(text)} and names no model; ${HOW}`
+  const wire = plainName === name ? undefined : ("responses" as const)
+  return { kind: "provider", provider: plainName, model, ...defined({ wire }) }
 }
 
 export const flawOfName = (text: string): string | undefined => {
@@ -113,6 +119,7 @@ export interface NamedServer {
   readonly baseURL: string
   readonly model: string
   readonly apiKey: Redacted.Redacted
+  readonly wire?: "responses"
 }
 
 const firstSet = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
@@ -156,6 +163,7 @@ export const serverNamed = Effect.fnUntraced(function* (text: string) {
   if (typeof named === "string") return yield* refuse(named)
   if (named.kind === "offline") return undefined
   const { model } = named
+  const wire = "wire" in named ? named.wire : undefined
   if (named.kind === "address") return { baseURL: named.baseURL, model, apiKey: yield* keyFor(named.baseURL) }
   const known = providers.get(named.provider)
   if (known === undefined) return yield* refuse(`${quoted(text)} has an unknown provider`)
@@ -164,7 +172,7 @@ export const serverNamed = Effect.fnUntraced(function* (text: string) {
   if (key === undefined && known.keys.length > 0 && !isOwn) {
     return yield* refuse(`${quoted(text)} needs its key: set ${known.keys.join(" or ")} in the environment`)
   }
-  return { baseURL, model, apiKey: key ?? NO_KEY } satisfies NamedServer
+  return { baseURL, model, apiKey: key ?? NO_KEY, ...defined({ wire }) } satisfies NamedServer
 })
 
 const DEFAULT_MODEL = "gpt-5-mini"

@@ -28,19 +28,23 @@ import {
   retried,
   roughCount,
   type Scrub,
-  throughBreaker
+  type Signer,
+  throughBreaker,
+  withOwnReasoning
 } from "@reverie/model/wire"
-import { addUsage, defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
+import { addUsage, defined, isJsonObject, type Json, parseJson, type Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Broken, fieldsOf, isBroken, promised, textIn } from "./thrown.ts"
+import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "./thrown.ts"
 
 /** What an async `infer` may answer; a text alone is a reply too. */
 export interface PromiseReply {
   readonly text?: string
   /** Tools that are to be called. `arguments`: an object, or its JSON text. */
   readonly calls?: ReadonlyArray<{ readonly tool: string; readonly arguments?: unknown }>
+  /** What it thought, of any form that JSON has: given back to this model with the reply, and to no one else. */
+  readonly reasoning?: ReadonlyArray<unknown>
   /** `length`: the reply was cut at the limit of tokens. Follows from the reply when left out. */
   readonly finish?: "stop" | "length" | "tool-calls" | "content-filter"
   /** Tokens; they are counted when left out. */
@@ -94,6 +98,7 @@ export type Answered = Omit<RawReply, "callCount"> & { readonly usage?: Usage }
 /** Everything that a call through code that is not ours goes by. */
 export interface WalkContext {
   readonly model: string
+  readonly signer: Signer
   readonly failures: Failures
   readonly scrub: Scrub
   readonly limits: CallLimits
@@ -111,6 +116,7 @@ export const walkContext = (provider: string, model: string, limits: Partial<Cal
   const scrub = makeScrub("")
   return {
     model,
+    signer: { provider, model },
     scrub,
     failures: makeFailures(provider, scrub),
     limits: callLimitsOf(limits, TIMEOUT_MILLIS, MAX_REPLY_CHARS),
@@ -147,14 +153,14 @@ const round = Effect.fnUntraced(function* (
   context: WalkContext,
   ask: Ask
 ): Effect.fn.Return<Judged, ModelError> {
-  const { failures, model, scrub } = context
+  const { failures, model, scrub, signer } = context
   const preview = onText === undefined ? undefined : (text: string) => onText(scrub.kept(text))
   const answered = yield* retried(attempted(prompt, preview, until, context, ask), until, context)
   if (isBroken(answered)) return yield* failures.unusable(answered.broken)
   const names = [...offersByName(prompt.tools)].map(([name, offer]) => [name, offer.name] as const)
   const usage = answered.usage ?? countedUsage(prompt, answered, roughCount)
   const raw = { ...answered, callCount: answered.calls.length }
-  const judged = judge(raw, { prompt, nameByWire: new Map(names), usage, model, maxCalls: MAX_CALLS, scrub })
+  const judged = judge(raw, { prompt, nameByWire: new Map(names), usage, model, signer, maxCalls: MAX_CALLS, scrub })
   if (isEmpty(judged) && judged.reply.finish === "content-filter") {
     return yield* failures.filtered("the answer was filtered away")
   }
@@ -186,7 +192,7 @@ const walk = Effect.fnUntraced(function* (
 
 /** The port over attempts. `server`: what people know it by, and what those that wait for it are woken by. */
 export const walkedModel = (provider: string, context: WalkContext, ask: Ask): Model["Service"] => ({
-  infer: (prompt, options) => walk(prompt, options?.onText, context, ask),
+  infer: (prompt, options) => walk(withOwnReasoning(prompt, context.signer), options?.onText, context, ask),
   serves: { provider, model: context.model, server: provider },
   circuit: {
     withheldMillis: () => Effect.map(Clock.currentTimeMillis, (now) => context.breaker.withheldMillis(now)),
@@ -195,6 +201,15 @@ export const walkedModel = (provider: string, context: WalkContext, ask: Ask): M
 })
 
 const finishes: Readonly<Record<string, string>> = { length: "length", "content-filter": "content_filter" }
+
+/** What JSON keeps of it; undefined where that is nothing. */
+export const jsonOf = (given: unknown): Json | undefined => {
+  try {
+    return Result.getOrUndefined(parseJson(JSON.stringify(given) ?? ""))
+  } catch {
+    return undefined
+  }
+}
 
 /** Arguments as text, so that they are read as any others; what is no JSON is told to the model as that. */
 export const argumentsText = (given: unknown): Json => {
@@ -211,20 +226,24 @@ export const argumentsText = (given: unknown): Json => {
 const readReply = (value: unknown): Answered | Broken => {
   const said = typeof value === "string" ? { text: value } : value
   if (!isJsonObject(said)) return { broken: `it answered ${value === null ? "null" : typeof value}, and no reply` }
-  const { calls = [], finish = "", model = "", text = "", usage } = said as { readonly [key: string]: unknown }
+  const { calls = [], finish = "", model = "", reasoning, text = "", usage } = said as Fields
   if (typeof text !== "string" || !Array.isArray(calls)) return { broken: "its text is no text, or its calls no list" }
-  const { cachedInputTokens: cached, inputTokens, outputTokens, reasoningTokens: reasoning } = fieldsOf(usage)
+  const { cachedInputTokens: cached, inputTokens, outputTokens, reasoningTokens } = fieldsOf(usage)
   return {
     text,
     refusal: "",
-    reasoned: false,
+    reasoned: Array.isArray(reasoning) && reasoning.length > 0,
+    reasoning: (Array.isArray(reasoning) ? reasoning : []).flatMap((each) => {
+      const part = jsonOf(each)
+      return part === undefined ? [] : [{ part, at: 0 }]
+    }),
     calls: calls.map((call: unknown) => {
       const { arguments: args, tool } = fieldsOf(call)
       return { name: textIn(tool) ?? "", arguments: argumentsText(args) }
     }),
     finish: finishes[textIn(finish) ?? ""] ?? "stop",
     model: textIn(model) ?? "",
-    ...defined({ usage: providerUsage(inputTokens, outputTokens, { cached, reasoning }) })
+    ...defined({ usage: providerUsage(inputTokens, outputTokens, { cached, reasoning: reasoningTokens }) })
   }
 }
 

@@ -1,6 +1,7 @@
 // Secrets: the passwords and keys that a fleet is given.
 // Owns finding them in options and in the environment (through Config). Leaves keeping them out of texts to the code that writes.
 
+import { secretsOfHeaders } from "@reverie/model/wire"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -32,10 +33,11 @@ const passwordIn = (text: string): ReadonlyArray<string> => {
 const keyOf = (choice: unknown): ReadonlyArray<string> =>
   Array.isArray(choice) ? choice.flatMap(keyOf) : keyIn(choice)
 
-const keyIn = (choice: unknown): ReadonlyArray<string> =>
-  typeof choice === "object" && choice !== null && "apiKey" in choice && typeof choice.apiKey === "string"
-    ? [choice.apiKey]
-    : []
+const keyIn = (choice: unknown): ReadonlyArray<string> => {
+  if (typeof choice !== "object" || choice === null) return []
+  const { apiKey, headers } = choice as { readonly apiKey?: unknown; readonly headers?: object }
+  return [...(typeof apiKey === "string" ? [apiKey] : []), ...secretsOfHeaders({ ...headers })]
+}
 
 /** Every secret that the options or the environment name. */
 export const secretsOf = Effect.fnUntraced(function* ({ chosen = [], deployment, embedder, recall }: SecretHolders) {

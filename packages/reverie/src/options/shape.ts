@@ -43,7 +43,7 @@ export const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER): Ch
   })
 
 /** Any number of the range. */
-const amount = (least: number, most: number): Check =>
+export const amount = (least: number, most: number): Check =>
   must(`a number ${between(least, most)}`, (value) => typeof value === "number" && value >= least && value <= most)
 
 export const flag: Check = must("true or false", (value) => typeof value === "boolean")

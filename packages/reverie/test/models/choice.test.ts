@@ -59,6 +59,41 @@ describe("a model that no one has chosen", () => {
   })
 })
 
+describe("a server with options", () => {
+  it("is sent what is asked for, over either wire, and nothing of a key in a header is in an answer", async () => {
+    const server = await serverSaying("My key is sk-header-secret.")
+    const options = {
+      baseURL: server.url,
+      model: "m",
+      temperature: 0.5,
+      reasoningEffort: "high",
+      retries: 0,
+      headers: { "X-Team": "harbour", Authorization: "Bearer sk-header-secret" },
+      extraBody: { seed: 7 }
+    } as const
+    for (const wire of ["chat", "responses"] as const) {
+      const { text } = await Effect.runPromise(asked({ ...options, wire }))
+      assert.strictEqual(text, "My key is [redacted].")
+    }
+    const [chat, responses] = server.requests
+    assert.deepInclude(chat?.body, { temperature: 0.5, reasoning_effort: "high", seed: 7 })
+    assert.deepInclude(responses?.body, { temperature: 0.5, seed: 7, store: false })
+    assert.deepStrictEqual(Reflect.get(Object(responses?.body), "reasoning"), { effort: "high" })
+    for (const { headers } of server.requests) assert.strictEqual(headers["x-team"], "harbour")
+    server.become({ sequence: [{ mode: "status-500" }, { script: saying("Yes.") }] })
+    assert.match(await refused({ ...options }), /server had an error/)
+  })
+
+  it("provider-responses: the same provider by its Responses API", async () => {
+    const server = await serverSaying("Yes.")
+    const env = { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: "sk-x" }
+    assert.strictEqual((await Effect.runPromise(asked("openai-responses/gpt-5", env))).text, "Yes.")
+    assert.strictEqual(server.requests[0]?.path, "/v1/responses")
+    assert.strictEqual(server.requests[0]?.headers.authorization, "Bearer sk-x")
+    assert.match(await refused("open-responses/gpt-5"), /of the unknown provider "open-responses"; there are openai, /)
+  })
+})
+
 describe("a model as a text", () => {
   it("provider/model: the provider's own key, address and name for it", async () => {
     const server = await serverSaying("Yes.")
@@ -130,6 +165,18 @@ const flaws: ReadonlyArray<readonly [choice: unknown, says: RegExp]> = [
     { baseURL: "http://h/v1", model: "m", timeoutMs: 0 },
     /^has a timeoutMs that must be a whole number from 1 to 540,000/
   ],
+  ...(
+    [
+      [{ wire: "soap" }, /^has a wire that must be /],
+      [{ wire: "responses", tools: "json" }, /^has tools "json", which the wire "responses" does not have$/],
+      [{ temperature: 3 }, /^has a temperature that must be a number from 0 to 2/],
+      [{ reasoningEffort: "very" }, /^has a reasoningEffort that must be /],
+      [{ retries: -1 }, /^has a retries that must be a whole number from 0 to 10/],
+      [{ headers: { "X-Team": "a\nb" } }, /^has a headers that must be an object of headers/],
+      [{ headers: { "X-Team": "a", "": "b" } }, /^has a headers that must be an object of headers/],
+      [{ extraBody: [] }, /^has a extraBody that must be an object of fields$/]
+    ] as const
+  ).map(([more, says]) => [{ baseURL: "http://h/v1", model: "m", ...more }, says] as const),
   [{ infer: "x" }, /^has an infer that is no function$/],
   [
     { doGenerate: infer, doStream: infer, provider: "p", modelId: "m", specificationVersion: "v1" },

@@ -101,7 +101,7 @@ const round = Effect.fnUntraced(function* (
   const judged = judgeRound(calls, contextOf(session.decoded).round + 1, most, callsMade(before))
   const { records, results, sends } = yield* runAll(session, job, kit, judged.run)
   const extraction = afterRound(before, judged, results)
-  const said = extractionMessages(results, yield* Clock.currentTimeMillis)
+  const said = extractionMessages(results, yield* Clock.currentTimeMillis, asked.success)
   const counted = said.map((message) => ({ ...message, tokens: session.count(message) }))
   const kept = judged.end === undefined ? { extraction, rounds: [...rounds, ...counted] } : { extraction }
   const step: PhaseStep = {

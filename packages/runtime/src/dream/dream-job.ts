@@ -103,7 +103,9 @@ const answered = (session: Session, job: OpenJob, loop: Loop, ask: Ask) => {
   const rounds = (room: number) => (loop.rounds.length === 0 ? [] : shownRounds(loop.rounds, room))
   const inLoop = { offers, rounds, no: numberOf(job) }
   return askModel(session, { ...ask, instructions }, ask.task, inLoop).pipe(
-    Effect.map(({ calls, text, usage }) => ({ text, usage, calls: isLast ? [] : calls })),
+    Effect.map(({ calls, reasoning, text, usage }) => {
+      return { text, usage, calls: isLast ? [] : calls, ...defined({ reasoning }) }
+    }),
     Effect.catchTag("ModelRefused", ({ message }) => Effect.succeed({ refused: message }))
   )
 }
@@ -124,7 +126,7 @@ const consolidating = Effect.fnUntraced(function* (session: Session, job: OpenJo
   if ("refused" in reply) return yield* finish({ text: "", usage: [], refused: reply.refused })
   const text = rowsIn(reply.text, "id").length === 0 && loop.text !== "" ? loop.text : reply.text
   if (reply.calls.length === 0) return yield* finish({ text, usage: [reply.usage] })
-  const ran = yield* runRound(session, job, loop, reply.calls)
+  const ran = yield* runRound(session, job, loop, reply)
   const isDone = reply.calls.some(({ tool }) => tool === "noop")
   const last = isDone ? yield* finish({ text, usage: [reply.usage] }) : undefined
   const next = loopChange({ ...ran.loop, answers: loop.answers + 1, text })

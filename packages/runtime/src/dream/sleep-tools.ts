@@ -11,7 +11,7 @@
 // L5  What a model reads is what fits: the newest rounds, whole ones.
 
 import { contextIn, type ExtractionResult, extractionMessages, RoundMessage, SLEEP_TOOLS } from "@reverie/context"
-import type { PromptMessage, ToolOffer } from "@reverie/model"
+import type { PromptMessage, Reply, ToolOffer } from "@reverie/model"
 import {
   defined,
   type Envelope,
@@ -90,10 +90,10 @@ export const shownRounds = (rounds: ReadonlyArray<Message>, room: number): Reado
     if (tokens > room) break
     if (message?.role === "assistant") from = index
   }
-  return rounds.slice(from).map(({ call, calls, content, name, role }): PromptMessage => ({
+  return rounds.slice(from).map(({ call, calls, content, name, reasoning, role }): PromptMessage => ({
     role,
     content,
-    ...defined({ call, calls, name })
+    ...defined({ call, calls, name, reasoning })
   }))
 }
 
@@ -126,8 +126,9 @@ export const runRound = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   loop: Loop,
-  calls: ReadonlyArray<ToolCall>
+  reply: Pick<Reply, "calls" | "reasoning" | "text">
 ) {
+  const { calls } = reply
   const results: Array<ExtractionResult> = []
   const records: Array<RecordChange> = []
   const sends: Array<Envelope> = []
@@ -138,7 +139,7 @@ export const runRound = Effect.fnUntraced(function* (
     records.push(...(result.records ?? []))
     sends.push(...result.sends.filter((send) => !isOfDream(send)))
   }
-  const said = extractionMessages(results, yield* Clock.currentTimeMillis)
+  const said = extractionMessages(results, yield* Clock.currentTimeMillis, reply)
   const rounds = [...loop.rounds, ...said.map((message): Message => ({ ...message, tokens: session.count(message) }))]
   return {
     calls: run,

@@ -144,6 +144,8 @@ const inferred = (
         at: now,
         ...defined({
           calls: calls.length === 0 ? undefined : calls,
+          // The reasoning of an answer that is withheld is withheld too.
+          reasoning: refused === undefined ? reply.reasoning : undefined,
           rejected: (misfit ?? refused)?.rejected,
           meta: refused === undefined ? undefined : WITHHELD.meta
         })

@@ -21,6 +21,7 @@ import {
   ReplyUnusable
 } from "@reverie/model"
 import {
+  defined,
   type Entry,
   type FinishReason,
   type HookName,
@@ -85,6 +86,7 @@ const replyOf = (ask: RecordedAsk, { callPrefix }: Prompt): Effect.Effect<Reply,
   return Effect.succeed({
     text: said?.content ?? "",
     calls: (said?.calls ?? []).map((call, index) => ({ ...call, id: `${callPrefix}.${index}` })),
+    ...defined({ reasoning: said?.reasoning }),
     finish: typeof finish === "string" ? (finish as FinishReason) : "stop",
     usage: step?.usage ?? UNCOUNTED,
     model: typeof model === "string" ? model : provider

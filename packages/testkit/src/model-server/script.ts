@@ -7,11 +7,18 @@ export interface ScriptedCall {
   readonly tool: string
   /** An object is written as JSON; a text goes out as it is. */
   readonly arguments: unknown
+  /** What a server of Gemini puts beside a call, and wants back with it. */
+  readonly extra?: unknown
 }
 
 export interface ScriptedReply {
   readonly text?: string
   readonly calls?: ReadonlyArray<ScriptedCall>
+  /** Reasoning, which comes before it: items of the Responses API, `reasoning_details` of a chat. */
+  readonly reasoning?: ReadonlyArray<unknown>
+  /** Said in the place of an answer, with this status or 400. */
+  readonly refuse?: string
+  readonly status?: number
   /** What a provider would say by itself when absent: `tool_calls` with calls, else `stop`. */
   readonly finish?: string
   readonly usage?: unknown
@@ -26,12 +33,14 @@ export const said = (reply: ScriptedReply): Said => {
   return {
     message: {
       content: reply.text ?? null,
+      ...(reply.reasoning === undefined ? {} : { reasoning_details: reply.reasoning }),
       ...(calls.length === 0
         ? {}
         : {
             tool_calls: calls.map((call, index) => ({
               id: `call_${index}`,
               type: "function",
+              ...(call.extra === undefined ? {} : { extra_content: call.extra }),
               function: {
                 name: call.tool,
                 arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net"
 import { hostileModes, type HostileModeName } from "./hostile-modes.ts"
 import type { HostileMode, Serve } from "./hostile-mode.ts"
 import { said, type Script } from "./script.ts"
+import { inResponses, responsesMessages, responsesTool } from "./responses.ts"
 import { serveVectors, type VectorModeName, vectorModes, type VectorOf } from "./vectors.ts"
 import { completion, isObject, type ModelRequest, stream, type WireMessage } from "./wire.ts"
 
@@ -49,6 +50,8 @@ const toolName = (tool: unknown): string => {
   return isObject(asked) ? String(asked["name"]) : ""
 }
 
+const ofResponses = (path: string | undefined): boolean => path?.endsWith("/responses") === true
+
 const readRequest = (text: string, incoming: IncomingMessage): ModelRequest => {
   let body: unknown
   try {
@@ -58,13 +61,18 @@ const readRequest = (text: string, incoming: IncomingMessage): ModelRequest => {
   }
   const fields = isObject(body) ? body : {}
   const { input } = fields
+  const isResponses = ofResponses(incoming.url)
   return {
     path: incoming.url ?? "",
-    input: (Array.isArray(input) ? input : input === undefined ? [] : [input]).map(String),
+    input: isResponses ? [] : (Array.isArray(input) ? input : input === undefined ? [] : [input]).map(String),
     model: String(fields["model"]),
     stream: fields["stream"] === true,
-    messages: Array.isArray(fields["messages"]) ? (fields["messages"] as ReadonlyArray<WireMessage>) : [],
-    tools: Array.isArray(fields["tools"]) ? fields["tools"].map(toolName) : [],
+    messages: isResponses
+      ? responsesMessages(input)
+      : Array.isArray(fields["messages"])
+        ? (fields["messages"] as ReadonlyArray<WireMessage>)
+        : [],
+    tools: Array.isArray(fields["tools"]) ? fields["tools"].map(isResponses ? responsesTool : toolName) : [],
     headers: incoming.headers,
     body
   }
@@ -72,12 +80,17 @@ const readRequest = (text: string, incoming: IncomingMessage): ModelRequest => {
 
 const play = (script: Script, request: ModelRequest, response: ServerResponse): void => {
   const reply = script(request)
+  if (reply.refuse !== undefined) {
+    response.writeHead(reply.status ?? 400, { "content-type": "application/json" })
+    response.end(JSON.stringify({ error: { message: reply.refuse, type: "invalid_request_error", code: null } }))
+    return
+  }
   const text = request.stream ? stream(request.model, said(reply)) : completion(request.model, said(reply))
   const answer = (): void => {
-    response.writeHead(200, {
-      "content-type": request.stream ? "text/event-stream; charset=utf-8" : "application/json",
-      "content-length": Buffer.byteLength(text)
-    })
+    const type = { "content-type": request.stream ? "text/event-stream; charset=utf-8" : "application/json" }
+    // Of a translation the length is another one.
+    const length = ofResponses(request.path) ? {} : { "content-length": Buffer.byteLength(text) }
+    response.writeHead(200, { ...type, ...length })
     response.end(text)
   }
   if (reply.afterMillis === undefined) return answer()
@@ -127,7 +140,7 @@ export const startModelServer = async (options: ModelServerOptions): Promise<Mod
       const request = readRequest(Buffer.concat(chunks).toString("utf8"), incoming)
       if (options.record !== false) requests.push(request)
       arrivals.tell(request)
-      behave(behaviour, request, response)
+      behave(behaviour, request, ofResponses(request.path) ? inResponses(response) : response)
     })
     response.on("close", () => {
       if (!response.writableFinished) departures.tell()

@@ -7,7 +7,7 @@
 import { parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { StringDecoder } from "node:string_decoder"
-import { Assembly } from "./assembly.ts"
+import type { Assembled } from "./assembly.ts"
 import type { Failure, Failures, HeaderReader, UnavailableKind } from "@reverie/model/wire"
 
 // EventStream: server-sent events out of chunks of text.
@@ -81,7 +81,7 @@ export const endings: Readonly<Record<"cut" | "idle" | "timeout" | "too-large", 
 const startsAnEvent = /^\s*(data|event|id|retry)?:/
 
 export class Answer {
-  readonly assembly: Assembly
+  readonly assembly: Assembled
   /** True once the finish reason is known. */
   get finished(): boolean {
     return this.assembly.finish !== ""
@@ -95,9 +95,9 @@ export class Answer {
   #fault: string | undefined
   #ending = false
 
-  constructor(failures: Failures, onText: ((text: string) => void) | undefined) {
+  constructor(failures: Failures, assembly: Assembled) {
     this.#failures = failures
-    this.assembly = new Assembly(onText)
+    this.assembly = assembly
   }
 
   begin(contentType: string): void {
@@ -162,6 +162,7 @@ export class Answer {
     else if (this.#ending) return // an event that was cut: the missing finish reason tells
     else this.#fault = `an event is not JSON: ${parsed.failure}`
     if (this.#fault !== undefined || this.assembly.problem !== undefined) this.#state = "spoilt"
+    else if (this.assembly.isOver) this.#state = "done"
   }
 
   #readJson(): void {

@@ -2,23 +2,26 @@
 // Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `@reverie/model/wire`.
 // I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
 // I2  A call is distinguished from its neighbours by index and by id; the ids themselves are not kept.
+// I3  Reasoning that a server wants back is put together as it came: `reasoning_details`, and `extra_content` of calls.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
-import type { Problem } from "@reverie/model/wire"
+import type { Problem, RawReasoning } from "@reverie/model/wire"
 
 export interface RawCall {
   readonly id: string
   name: string
   /** The text to be parsed, or the value when the server sent one. */
   arguments: Json
+  /** The signature that a server puts beside a call, and wants back with it. */
+  extra?: Json
 }
 
 /** Calls beyond this are counted and forgotten. */
 const MOST_CALLS_KEPT = 1_024
 
-type Fields = { readonly [key: string]: Json }
+export type Fields = { readonly [key: string]: Json }
 
-const textOf = (content: Json | undefined): string => {
+export const textOf = (content: Json | undefined): string => {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return ""
   let text = ""
@@ -29,10 +32,13 @@ const textOf = (content: Json | undefined): string => {
   return text
 }
 
-const fieldText = (fields: Fields, name: string): string => {
+export const fieldText = (fields: Fields, name: string): string => {
   const value = fields[name]
   return typeof value === "string" ? value : ""
 }
+
+/** What an answer of any wire is put together in. */
+export type Assembled = Pick<Assembly, keyof Assembly>
 
 export class Assembly {
   text = ""
@@ -44,9 +50,12 @@ export class Assembly {
   usage: Json | undefined
   /** True once any choice was seen. */
   chosen = false
-  /** True when there was reasoning, which is not kept. */
+  /** True when there was reasoning. */
   reasoned = false
+  /** True once nothing of the answer can come any more. */
+  readonly isOver: boolean = false
   problem: Problem | undefined
+  readonly #details: Array<{ [key: string]: Json }> = []
   readonly #byIndex = new Map<number, RawCall>()
   readonly #dropped: RawCall = { id: "", name: "", arguments: "" }
   readonly #onText: ((text: string) => void) | undefined
@@ -74,6 +83,36 @@ export class Assembly {
     }
   }
 
+  get reasoning(): ReadonlyArray<RawReasoning> {
+    const details = this.#details.length === 0 ? [] : [{ part: this.#details as Json, at: 0 }]
+    const first = this.text === "" ? 0 : 1
+    const signed = this.calls.flatMap(({ extra }, index) =>
+      extra === undefined ? [] : [{ part: { extra_content: extra }, at: first + index }]
+    )
+    return [...details, ...signed]
+  }
+
+  get reasoningTokens(): number | undefined {
+    const details = isJsonObject(this.usage ?? null) ? (this.usage as Fields)["completion_tokens_details"] : undefined
+    const tokens = details !== undefined && isJsonObject(details) ? details["reasoning_tokens"] : undefined
+    return typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0 ? tokens : undefined
+  }
+
+  #detail(piece: Fields, isDelta: boolean): void {
+    this.reasoned = true
+    const known = this.#details.find(({ index, type }) => index === piece["index"] && type === piece["type"])
+    if (known === undefined || !isDelta) {
+      if (this.#details.length < MOST_CALLS_KEPT) this.#details.push({ ...piece })
+      return
+    }
+    for (const [name, value] of Object.entries(piece)) {
+      const before = known[name]
+      const isGrowing = ["text", "summary", "data"].includes(name)
+      if (isGrowing && typeof before === "string" && typeof value === "string") known[name] = before + value
+      else if (value !== null) known[name] = value
+    }
+  }
+
   #choice(choice: Fields): void {
     const delta = choice["delta"]
     const part = isJsonObject(delta) ? delta : choice["message"]
@@ -93,6 +132,10 @@ export class Assembly {
     }
     this.refusal += fieldText(part, "refusal")
     if (fieldText(part, "reasoning_content") !== "" || fieldText(part, "reasoning") !== "") this.reasoned = true
+    const details = part["reasoning_details"]
+    if (Array.isArray(details)) {
+      for (const each of details) if (isJsonObject(each)) this.#detail(each, isDelta)
+    }
     const calls = part["tool_calls"]
     if (Array.isArray(calls)) {
       for (const call of calls) if (isJsonObject(call)) this.#call(call, isDelta)
@@ -112,6 +155,8 @@ export class Assembly {
     if (call === this.#dropped) return
     // A name may come in pieces, or be repeated with every piece of the arguments.
     if (known !== undefined && name !== "" && name !== call.name) call.name = id === "" ? call.name + name : name
+    const extra = item["extra_content"]
+    if (extra !== undefined && isJsonObject(extra)) call.extra = extra
     const args = fields["arguments"]
     if (typeof args === "string" && typeof call.arguments === "string") call.arguments += args
     else if (args !== undefined && args !== null) call.arguments = args

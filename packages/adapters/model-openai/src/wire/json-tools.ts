@@ -9,7 +9,7 @@
 import type { Prompt, PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import type { Assembly } from "./assembly.ts"
+import type { Assembled } from "./assembly.ts"
 import { wireMessage, type WireMessages } from "./wire.ts"
 
 const RULES = `You can use tools. Reply with exactly one JSON object and nothing else, in one of two forms.
@@ -115,7 +115,7 @@ const readCall = (object: { readonly [key: string]: Json }): { name: string; arg
 }
 
 /** The answer itself, or what the rules have put around it. */
-const readFormedAnswer = (assembly: Assembly, object: { readonly [key: string]: Json }): undefined => {
+const readFormedAnswer = (assembly: Assembled, object: { readonly [key: string]: Json }): undefined => {
   const { answer, ...more } = object
   if (Object.keys(more).length > 0 || answer === undefined) return
   assembly.text = typeof answer === "string" ? answer : JSON.stringify(answer)
@@ -123,7 +123,7 @@ const readFormedAnswer = (assembly: Assembly, object: { readonly [key: string]: 
 
 /** Moves the calls that the text spells out to where native calls stand. Answers what is wrong with the text, if anything. */
 export const readPlainReply = (
-  assembly: Assembly,
+  assembly: Assembled,
   { output, tools }: Pick<Prompt, "output" | "tools">
 ): string | undefined => {
   const hasForm = output !== undefined

@@ -8,8 +8,8 @@
 // W6  A form is asked for strictly where the strictest servers take its schema, and loosely elsewhere: the answer is checked anyway.
 
 import type { OutputForm, PromptMessage, ToolOffer } from "@reverie/model"
-import { offersByName, wireId, wireName } from "@reverie/model/wire"
-import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
+import { offersByName, ownReasoning, type Signer, wireId, wireName } from "@reverie/model/wire"
+import { defined, isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
 
 /** Messages as they stand in the body: JSON texts with commas between them. */
 export type WireMessages = string
@@ -20,15 +20,23 @@ export interface WireTools {
   readonly nameByWire: ReadonlyMap<string, string>
 }
 
-const quoted = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
+export const quoted = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
 
 /** Some templates read the arguments again and take nothing but an object. */
-const argumentsText = (args: Json): string => (isJsonObject(args) ? JSON.stringify(args) : "{}")
+export const argumentsText = (args: Json): string => (isJsonObject(args) ? JSON.stringify(args) : "{}")
 
-const callJson = (call: ToolCall): string =>
-  `{"id":"${wireId(call.id)}","type":"function","function":{"name":"${wireName(call.tool)}","arguments":${quoted(
+const callJson = (call: ToolCall, signed = ""): string =>
+  `{"id":"${wireId(call.id)}","type":"function"${signed},"function":{"name":"${wireName(call.tool)}","arguments":${quoted(
     argumentsText(call.arguments)
   )}}}`
+
+/** `signed`: what stands beside the call at an index. */
+const assistantJson = ({ calls = [], content }: PromptMessage, signed?: ReadonlyMap<number, string>): string => {
+  if (calls.length === 0) return `{"role":"assistant","content":${quoted(content)}}`
+  const said = content === "" ? "null" : quoted(content)
+  const asked = calls.map((call, index) => callJson(call, signed?.get(index)))
+  return `{"role":"assistant","content":${said},"tool_calls":[${asked.join(",")}]}`
+}
 
 export const wireMessage = (message: PromptMessage): string => {
   const content = quoted(message.content)
@@ -41,14 +49,25 @@ export const wireMessage = (message: PromptMessage): string => {
         : `{"role":"user","name":"${wireName(message.name)}","content":${content}}`
     case "tool":
       return `{"role":"tool","tool_call_id":"${wireId(message.call ?? "")}","content":${content}}`
-    case "assistant": {
-      const calls = message.calls ?? []
-      if (calls.length === 0) return `{"role":"assistant","content":${content}}`
-      const said = message.content === "" ? "null" : content
-      return `{"role":"assistant","content":${said},"tool_calls":[${calls.map(callJson).join(",")}]}`
-    }
+    case "assistant":
+      return assistantJson(message)
   }
 }
+
+/** The same, with the reasoning of this one: a server wants what it has sent, in the field in which it came. */
+export const chatMessage =
+  (signer: Signer) =>
+  (message: PromptMessage): string => {
+    const own = ownReasoning(message, signer)
+    if (own.length === 0) return wireMessage(message)
+    const details = own.flatMap(({ part }) => (Array.isArray(part) ? part : []))
+    const first = message.content === "" ? 0 : 1
+    const signed = own.flatMap(({ at, part }): ReadonlyArray<readonly [number, string]> =>
+      isJsonObject(part) ? [[at - first, `,"extra_content":${JSON.stringify(part["extra_content"])}`]] : []
+    )
+    const text = assistantJson(message, new Map(signed))
+    return details.length === 0 ? text : `${text.slice(0, -1)},"reasoning_details":${JSON.stringify(details)}}`
+  }
 
 /** The same with the mark that a provider keeps everything up to here; undefined for a message that can not carry it. */
 const markedMessage = (message: PromptMessage): string | undefined => {
@@ -78,18 +97,18 @@ const flat = (text: string): string => {
 const joined = (before: string, after: string): string =>
   before === "" ? after : after === "" ? before : `${before},${after}`
 
-const listed = (messages: ReadonlyArray<PromptMessage>): string => messages.map(wireMessage).join(",")
-
 /**
  * Renders messages, and remembers conversations by the message they begin with. Messages are values: the same object is
  * the same message, so what goes on is known by a look at each, and its text is copied in one piece.
  */
 export class Transcripts {
+  readonly #rendered: (message: PromptMessage) => string
   readonly #mostChars: number
   readonly #byFirst = new Map<PromptMessage, Sent>()
   #chars = 0
 
-  constructor(mostChars: number = MOST_SENT_CHARS) {
+  constructor(rendered: (message: PromptMessage) => string = wireMessage, mostChars: number = MOST_SENT_CHARS) {
+    this.#rendered = rendered
     this.#mostChars = mostChars
   }
 
@@ -98,11 +117,15 @@ export class Transcripts {
     return this.#chars
   }
 
+  #listed(messages: ReadonlyArray<PromptMessage>): string {
+    return messages.map(this.#rendered).join(",")
+  }
+
   /** The text of all messages. What stands before the conversation is short and may change: it is rendered anew. */
   render(messages: ReadonlyArray<PromptMessage>): WireMessages {
     const begin = messages.findIndex(({ role }) => role !== "system")
-    if (begin === -1) return listed(messages)
-    return joined(listed(messages.slice(0, begin)), this.#conversation(messages.slice(begin)))
+    if (begin === -1) return this.#listed(messages)
+    return joined(this.#listed(messages.slice(0, begin)), this.#conversation(messages.slice(begin)))
   }
 
   /** The same, and the last message that can carry it of so many is marked: the beginning up to there comes again. */
@@ -111,7 +134,7 @@ export class Transcripts {
       const message = messages[at]
       const marked = message === undefined ? undefined : markedMessage(message)
       if (marked === undefined) continue
-      return joined(joined(this.render(messages.slice(0, at)), marked), listed(messages.slice(at + 1)))
+      return joined(joined(this.render(messages.slice(0, at)), marked), this.#listed(messages.slice(at + 1)))
     }
     return this.render(messages)
   }
@@ -127,7 +150,7 @@ export class Transcripts {
     const added: Array<string> = []
     let end = kept.length
     for (const message of messages.slice(known)) {
-      const text = wireMessage(message)
+      const text = this.#rendered(message)
       end += text.length + (end === 0 ? 0 : 1)
       ends.push(end)
       added.push(text)
@@ -218,7 +241,7 @@ const strictKeywords: ReadonlySet<string> = new Set([
 
 const listIn = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
 
-const isStrict = (schema: Json): boolean => {
+export const isStrict = (schema: Json): boolean => {
   if (!isJsonObject(schema) || Object.keys(schema).some((keyword) => !strictKeywords.has(keyword))) return false
   const { additionalProperties, anyOf, items = {}, properties, required, type } = schema
   const named = isJsonObject(properties) ? Object.entries(properties) : []
@@ -245,8 +268,16 @@ export interface BodyStyle {
   readonly model: string
   readonly baseURL: string
   readonly streamUsage: boolean
+  readonly temperature?: number | undefined
+  readonly reasoningEffort?: string | undefined
   readonly extraBody: { readonly [key: string]: Json }
 }
+
+/** Fields as they stand in a body, each with a comma behind it. */
+export const extraOf = (extra: BodyStyle["extraBody"]): string =>
+  Object.entries(extra)
+    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`)
+    .join("")
 
 /** What goes along with the messages: for a prompt cache, about tools that may not be called now, and the form of the answer. */
 export interface Hints {
@@ -276,10 +307,8 @@ const openAiHints = ({ allowed, cacheKey }: Hints, hasTools: boolean, chosen: Bo
 
 /** Writes request bodies; what is the same in all of them is written once. */
 export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
-  const extra = Object.entries(style.extraBody).map(
-    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`
-  )
-  const head = `{${extra.join("")}"model":${quoted(style.model)},"messages":[`
+  const { reasoningEffort: reasoning_effort, temperature } = style
+  const head = `{${extraOf({ ...defined({ temperature, reasoning_effort }), ...style.extraBody })}"model":${quoted(style.model)},"messages":[`
   const streaming = style.streamUsage ? `,"stream":true,"stream_options":{"include_usage":true}` : `,"stream":true`
   // The newer models of OpenAI refuse the old name; most other servers know only the old one.
   const isOpenAi = URL.parse(style.baseURL)?.hostname === "api.openai.com"
