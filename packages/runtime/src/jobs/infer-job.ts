@@ -3,8 +3,8 @@
 // I1  Arguments and texts go into messages; the statechart receives control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import { contextOf, type InferFailure, jobDone, jobFailed, type Restriction } from "@reverie/assistant"
-import type { ContextReport, ContextTooSmall } from "@reverie/context"
+import { contextOf, type InferFailure } from "@reverie/assistant"
+import type { ContextTooSmall } from "@reverie/context"
 import {
   type InferOptions,
   Model,
@@ -14,36 +14,20 @@ import {
   type ToolOffer,
   withOutputDescribed
 } from "@reverie/model"
-import {
-  defined,
-  type EnvelopeId,
-  type Json,
-  type OpenJob,
-  type PriceOf,
-  type RecordChange,
-  type StepRecord
-} from "@reverie/protocol"
+import { defined, type EnvelopeId, type OpenJob } from "@reverie/protocol"
 import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { answerFormOf, judgedAnswer, outputOf, WITHHELD } from "../prompt/answer-form.ts"
 import { besideTokens } from "../prompt/blocks-in-view.ts"
-import { describesTools, insightsOf, refreshBlocks } from "../prompt/blocks.ts"
+import { describesTools, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
-import {
-  guardedCalls,
-  type GuardedPrompt,
-  guardedPrompt,
-  guardedReply,
-  type Guarding,
-  stopText,
-  type Verdict
-} from "./hooks.ts"
-import { Faults, type JobEnd, pricesNow, withHooks } from "./job-end.ts"
+import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
+import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
+import { Faults, pricesNow, withHooks } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
-import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
   allowedNow,
@@ -60,12 +44,9 @@ import {
 } from "../prompt/prompt.ts"
 import { refreshRendering } from "../prompt/rendering.ts"
 import { recollect } from "../recall/recollect.ts"
-import { noteRun, noteShown, type Session } from "../session/session.ts"
-import { requestsOf, Secrets } from "./tool-job.ts"
+import { noteShown, type Session } from "../session/session.ts"
+import { Secrets } from "./tool-job.ts"
 import { inSpan } from "../telemetry/spans.ts"
-
-/** The most calls of one reply that are followed; a longer list is a broken model. */
-const MAX_CALLS = 16
 
 const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,
@@ -91,105 +72,6 @@ const failedWith = Effect.fnUntraced(function* (
   const used = failedUse(session, error, (tokens) => tookOf(asked, tokens, priceOf), promptTokens, replyTokens)
   return { ...hide(outage ?? failureOf(error)), ...used }
 })
-
-interface Inferred {
-  readonly reply: Reply
-  /** Who is asked where the reply does not say who answered. */
-  readonly server: string | undefined
-  readonly pressed: Restriction | undefined
-  /** What an answer comes to that must have a form, or that a hook refused. */
-  readonly judged: JudgedAnswer | undefined
-  readonly priceOf: PriceOf
-  /** What hooks say of its calls. */
-  readonly verdicts: ReadonlyArray<Verdict>
-}
-
-/** Why the models before the one that answered did not; nothing where there were none. */
-export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
-  earlier.length === 0
-    ? undefined
-    : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
-
-/** A reply, and under what it came about. */
-const inferred = (
-  session: Session,
-  job: OpenJob,
-  { judged, pressed, priceOf, reply, server, verdicts }: Inferred,
-  shown: ReadonlyArray<RecordChange>,
-  now: number,
-  startedAt: number
-): JobEnd => {
-  const misfit = judged !== undefined && "issues" in judged ? judged : undefined
-  const refused = judged !== undefined && "refusal" in judged ? judged : undefined
-  const calls = reply.calls.slice(0, MAX_CALLS)
-  const requests = requestsOf(session, calls, verdicts)
-  const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
-  noteRun(session, job, records)
-  return {
-    job,
-    ...defined({ records: records.length === 0 ? undefined : records, judged }),
-    event: jobDone("infer", {
-      calls: requests,
-      ...defined({
-        restriction: pressed,
-        used: isMetered(session) ? tookOf(reply.model, reply.usage, priceOf) : undefined,
-        misshapen: misfit === undefined ? undefined : true,
-        refused: refused === undefined ? undefined : true
-      })
-    }),
-    messages: [
-      {
-        role: "assistant",
-        content: reply.text,
-        at: now,
-        ...defined({
-          calls: calls.length === 0 ? undefined : calls,
-          // The reasoning of an answer that is withheld is withheld too.
-          reasoning: refused === undefined ? reply.reasoning : undefined,
-          rejected: (misfit ?? refused)?.rejected,
-          meta: refused === undefined ? undefined : WITHHELD.meta
-        })
-      }
-    ],
-    step: {
-      id: job.id,
-      kind: "infer",
-      name: "infer",
-      ok: true,
-      elapsedMillis: now - startedAt,
-      usage: reply.usage,
-      detail: {
-        model: reply.model,
-        ...defined({ server: reply.server ?? server }),
-        finish: reply.finish,
-        ...defined({
-          earlier: earlierIn(reply.earlier),
-          callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
-          misfit: misfit?.issues
-        })
-      }
-    }
-  }
-}
-
-const unsentJob = (job: OpenJob, failure: InferFailure): JobEnd => {
-  return { job, event: jobFailed("infer", failure), messages: [] }
-}
-
-const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => {
-  const end = unsentJob(job, failure)
-  // What was never sent is no step of anybody.
-  if (failure.outage?.withheld === true) return end
-  const step: StepRecord = {
-    id: job.id,
-    kind: "infer",
-    name: "infer",
-    ok: false,
-    elapsedMillis: now - startedAt,
-    detail: { error: failure.reason, recovery: failure.recovery }
-  }
-  return { ...end, step }
-}
 
 const NO_ROOM: InferFailure = {
   recovery: "cut",
@@ -383,26 +265,3 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
   return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
 })
-
-/** Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. */
-const servedIn = ({ step }: JobEnd, { serves }: Model["Service"]): Json | undefined => {
-  if (serves === undefined) return undefined
-  const { model, tools } = serves
-  return tools === undefined && step?.detail?.["model"] === model ? undefined : { model, ...defined({ tools }) }
-}
-
-/** With what the model was shown. */
-const seeing = (
-  end: JobEnd,
-  report: ContextReport,
-  pattern: Json | undefined,
-  recalled: ReadonlyArray<string>,
-  served: Json | undefined
-): JobEnd => {
-  if (end.step === undefined) return end
-  const shown = {
-    context: report as unknown as Json,
-    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled, served })
-  }
-  return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
-}

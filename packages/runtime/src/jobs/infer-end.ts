@@ -1,0 +1,141 @@
+// InferEnd: how one model call of a tick ended.
+// Owns the message and the step that are recorded of it. Leaves the call itself to infer-job.ts.
+// I1  The statechart receives control data only; texts and arguments go into messages.
+
+import { type InferFailure, jobDone, jobFailed, type Restriction } from "@reverie/assistant"
+import type { ContextReport } from "@reverie/context"
+import type { Model, Reply } from "@reverie/model"
+import { defined, type Json, type OpenJob, type PriceOf, type RecordChange, type StepRecord } from "@reverie/protocol"
+import type { JudgedAnswer } from "../commit/commit-draft.ts"
+import { WITHHELD } from "../prompt/answer-form.ts"
+import { insightsOf } from "../prompt/blocks.ts"
+import { isMetered, tookOf } from "../prompt/prompt.ts"
+import { noteRun, type Session } from "../session/session.ts"
+import type { Verdict } from "./hooks.ts"
+import type { JobEnd } from "./job-end.ts"
+import { requestsOf } from "./tool-job.ts"
+
+/** The most calls of one reply that are followed; a longer list is a broken model. */
+export const MAX_CALLS = 16
+
+interface Inferred {
+  readonly reply: Reply
+  /** Who is asked where the reply does not say who answered. */
+  readonly server: string | undefined
+  readonly pressed: Restriction | undefined
+  /** What an answer comes to that must have a form, or that a hook refused. */
+  readonly judged: JudgedAnswer | undefined
+  readonly priceOf: PriceOf
+  /** What hooks say of its calls. */
+  readonly verdicts: ReadonlyArray<Verdict>
+}
+
+/** Why the models before the one that answered did not; nothing where there were none. */
+export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
+  earlier.length === 0
+    ? undefined
+    : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
+
+/** A reply, and under what it came about. */
+export const inferred = (
+  session: Session,
+  job: OpenJob,
+  { judged, pressed, priceOf, reply, server, verdicts }: Inferred,
+  shown: ReadonlyArray<RecordChange>,
+  now: number,
+  startedAt: number
+): JobEnd => {
+  const misfit = judged !== undefined && "issues" in judged ? judged : undefined
+  const refused = judged !== undefined && "refusal" in judged ? judged : undefined
+  const calls = reply.calls.slice(0, MAX_CALLS)
+  const requests = requestsOf(session, calls, verdicts)
+  const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
+  noteRun(session, job, records)
+  return {
+    job,
+    ...defined({ records: records.length === 0 ? undefined : records, judged }),
+    event: jobDone("infer", {
+      calls: requests,
+      ...defined({
+        restriction: pressed,
+        used: isMetered(session) ? tookOf(reply.model, reply.usage, priceOf) : undefined,
+        misshapen: misfit === undefined ? undefined : true,
+        refused: refused === undefined ? undefined : true
+      })
+    }),
+    messages: [
+      {
+        role: "assistant",
+        content: reply.text,
+        at: now,
+        ...defined({
+          calls: calls.length === 0 ? undefined : calls,
+          // The reasoning of an answer that is withheld is withheld too.
+          reasoning: refused === undefined ? reply.reasoning : undefined,
+          rejected: (misfit ?? refused)?.rejected,
+          meta: refused === undefined ? undefined : WITHHELD.meta
+        })
+      }
+    ],
+    step: {
+      id: job.id,
+      kind: "infer",
+      name: "infer",
+      ok: true,
+      elapsedMillis: now - startedAt,
+      usage: reply.usage,
+      detail: {
+        model: reply.model,
+        ...defined({ server: reply.server ?? server }),
+        finish: reply.finish,
+        ...defined({
+          earlier: earlierIn(reply.earlier),
+          callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
+          misfit: misfit?.issues
+        })
+      }
+    }
+  }
+}
+
+export const unsentJob = (job: OpenJob, failure: InferFailure): JobEnd => {
+  return { job, event: jobFailed("infer", failure), messages: [] }
+}
+
+export const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => {
+  const end = unsentJob(job, failure)
+  // What was never sent is no step of anybody.
+  if (failure.outage?.withheld === true) return end
+  const step: StepRecord = {
+    id: job.id,
+    kind: "infer",
+    name: "infer",
+    ok: false,
+    elapsedMillis: now - startedAt,
+    detail: { error: failure.reason, recovery: failure.recovery }
+  }
+  return { ...end, step }
+}
+
+/** Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. */
+export const servedIn = ({ step }: JobEnd, { serves }: Model["Service"]): Json | undefined => {
+  if (serves === undefined) return undefined
+  const { model, tools } = serves
+  return tools === undefined && step?.detail?.["model"] === model ? undefined : { model, ...defined({ tools }) }
+}
+
+/** With what the model was shown. */
+export const seeing = (
+  end: JobEnd,
+  report: ContextReport,
+  pattern: Json | undefined,
+  recalled: ReadonlyArray<string>,
+  served: Json | undefined
+): JobEnd => {
+  if (end.step === undefined) return end
+  const shown = {
+    context: report as unknown as Json,
+    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled, served })
+  }
+  return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
+}
