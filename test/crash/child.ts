@@ -1,15 +1,17 @@
 // One process of the crash lane: lives on a directory until it is done or killed.
 
 import type { FaultPoint } from "@reverie/runtime"
+import type { ModelChoice } from "reverie"
 import { live } from "./life.ts"
 
-const [data = "", events = "0", point, passing = "1"] = process.argv.slice(2)
+const [data = "", events = "0", point = "", passing = "1", model] = process.argv.slice(2)
 
 await live(
   {
     data,
     events: Number(events),
-    ...(point === undefined ? {} : { killAt: { point: point as FaultPoint, passing: Number(passing) } })
+    ...(point === "" ? {} : { killAt: { point: point as FaultPoint, passing: Number(passing) } }),
+    ...(model === undefined ? {} : { model: JSON.parse(model) as ModelChoice })
   },
   () => process.stdout.write("ready\n")
 )

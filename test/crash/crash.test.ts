@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { runFallbackLane } from "./fallback.ts"
 import { runLane } from "./lane.ts"
 
 describe("crash lane", () => {
@@ -18,6 +19,27 @@ describe("crash lane", () => {
       })
       const named = Object.keys(report.killsByPoint).filter((point) => point !== "no-name")
       assert.isNotEmpty(named)
+      assert.isTrue(report.ok)
+    }
+  )
+
+  it(
+    "F1-F4 nine kills between two models and around them: no thought is lost or doubled, no unsafe tool runs twice",
+    { timeout: 120_000 },
+    async () => {
+      const report = await runFallbackLane({ kills: 9, events: 117, seed: 3, progress: () => {} })
+      assert.deepInclude(report, {
+        kills: 9,
+        lost: 0,
+        duplicated: 0,
+        outOfOrder: 0,
+        repeatedUnsafeTools: 0,
+        notesLostOrDoubled: 0,
+        lostThoughts: 0,
+        doubledThoughts: 0,
+        refusedRequests: []
+      })
+      assert.isAbove(report.fallbacks, 20)
       assert.isTrue(report.ok)
     }
   )

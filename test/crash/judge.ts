@@ -48,7 +48,26 @@ const outOfOrder = (rows: ReadonlyArray<OutboxRow>): number => {
   return numbers.filter((number, index) => index > 0 && number <= numbers[index - 1]!).length
 }
 
+/** What no number of kills may bring about. */
+export const isClean = ({
+  duplicated,
+  lost,
+  notesLostOrDoubled,
+  outOfOrder: reordered,
+  repeatedUnsafeTools
+}: Verdict): boolean => lost + duplicated + reordered + repeatedUnsafeTools + notesLostOrDoubled === 0
+
+export interface Judged extends Verdict {
+  /** Of each assistant, in order. */
+  readonly rows: ReadonlyArray<ReadonlyArray<OutboxRow>>
+}
+
 export const judge = async (data: string): Promise<Verdict> => {
+  const { rows: _, ...verdict } = await judged(data)
+  return verdict
+}
+
+export const judged = async (data: string): Promise<Judged> => {
   await using fleet = await Fleet.open({
     data: join(data, "store"),
     model: "offline",
@@ -62,6 +81,7 @@ export const judge = async (data: string): Promise<Verdict> => {
   const sent = all.flatMap(({ entry }) => (entry.sends ?? []).map(({ id }) => id))
   const events = new Set(acknowledged)
   return {
+    rows,
     acknowledged: events.size,
     commits: all.length,
     effects: effects.length,

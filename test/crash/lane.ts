@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { faultPoints } from "@reverie/runtime"
-import { judge, type Verdict } from "./judge.ts"
+import { isClean, judge, type Verdict } from "./judge.ts"
 
 export interface LaneReport extends Verdict {
   readonly ok: boolean
@@ -18,7 +18,7 @@ export interface LaneReport extends Verdict {
 }
 
 /** Cheap, and the same for the same lane. */
-const numbersFrom = (seed: number) => {
+export const numbersFrom = (seed: number) => {
   let state = seed
   return (limit: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
@@ -34,8 +34,16 @@ const LIFE_MILLIS_PER_EVENT = 10
 
 type Ending = "killed" | "done"
 
-/** Runs one process; `killAfterMillis` counts from the moment it is ready. */
-const oneLife = (args: ReadonlyArray<string>, killAfterMillis: number | undefined): Promise<Ending> =>
+/** Who may kill a process, as soon as it is ready. */
+export type Killer = (kill: () => void) => void
+
+const after =
+  (millis: number): Killer =>
+  (kill) =>
+    void setTimeout(kill, millis)
+
+/** Runs one process. */
+export const oneLife = (args: ReadonlyArray<string>, killer?: Killer): Promise<Ending> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
@@ -47,9 +55,9 @@ const oneLife = (args: ReadonlyArray<string>, killAfterMillis: number | undefine
     let out = ""
     let err = ""
     child.stdout.on("data", (chunk: Buffer) => {
+      const wasReady = out.includes("ready")
       out += chunk.toString()
-      if (killAfterMillis !== undefined && out.includes("ready"))
-        setTimeout(() => child.kill("SIGKILL"), killAfterMillis)
+      if (!wasReady && out.includes("ready")) killer?.(() => child.kill("SIGKILL"))
     })
     child.stderr.on("data", (chunk: Buffer) => {
       err += chunk.toString()
@@ -93,22 +101,16 @@ export const runLane = async ({ events, kills, progress, seed }: LaneOptions): P
       const upTo = String(Math.min(events, (life + 1) * perLife))
       const ending =
         point === "no-name"
-          ? await oneLife([data, upTo], next(perLife * LIFE_MILLIS_PER_EVENT))
-          : await oneLife([data, upTo, point, String(1 + next(MOST_PASSINGS[point] ?? perLife))], undefined)
+          ? await oneLife([data, upTo], after(next(perLife * LIFE_MILLIS_PER_EVENT)))
+          : await oneLife([data, upTo, point, String(1 + next(MOST_PASSINGS[point] ?? perLife))])
       if (ending !== "killed") continue
       killed++
       killsByPoint[point] = (killsByPoint[point] ?? 0) + 1
       progress(killed)
     }
-    await oneLife([data, String(events)], undefined)
+    await oneLife([data, String(events)])
     const verdict = await judge(data)
-    const clean =
-      verdict.lost +
-        verdict.duplicated +
-        verdict.outOfOrder +
-        verdict.repeatedUnsafeTools +
-        verdict.notesLostOrDoubled ===
-      0
+    const clean = isClean(verdict)
     const everyPoint =
       kills < faultPoints.length * 2 + 2 || faultPoints.every((point) => (killsByPoint[point] ?? 0) > 0)
     const ok = clean && everyPoint && verdict.acknowledged === events && events >= minimumOperations(kills)

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import type { Prompt, Reply } from "@reverie/model"
 import type { FaultPoint } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
-import { defineAssistant, defineFleet, Fleet } from "reverie"
+import { defineAssistant, defineFleet, Fleet, type ModelChoice } from "reverie"
 import { laneTools } from "./lane-tools.ts"
 
 export interface LifeOptions {
@@ -16,6 +16,8 @@ export interface LifeOptions {
   readonly events: number
   /** Where this process kills itself, and at which passing of that point. */
   readonly killAt?: { readonly point: FaultPoint; readonly passing: number }
+  /** Who answers; a model within the process when not said. */
+  readonly model?: ModelChoice
 }
 
 export const ASSISTANTS = ["ada", "bo", "cy", "dee"] as const
@@ -55,21 +57,36 @@ export const linesOf = (path: string): ReadonlyArray<string> =>
 const nextTo = (assistant: string): string =>
   ASSISTANTS[(ASSISTANTS.indexOf(assistant as (typeof ASSISTANTS)[number]) + 1) % ASSISTANTS.length]!
 
-/** Two tools, then an answer: the same for the same event, whenever it is asked. */
+/** What is done about a text of the lane: the same for the same event, whenever it is asked. */
+export const toolsFor = (heard: string): ReadonlyArray<string> => {
+  const number = Number(/do (\d+)/.exec(heard)?.[1] ?? -1)
+  return number < 0 ? [] : ([["note", "ring"], ["ring"], ["pass", "note"], ["ring", "say"]][number % 4] ?? [])
+}
+
+/** Tools, then an answer. */
 const replyTo = (prompt: Prompt): Reply => {
   const last = prompt.messages.at(-1)
   const usage = { inputTokens: 1, outputTokens: 1, source: "counted" as const }
   const heard = prompt.messages.findLast((message) => message.role === "user")?.content ?? ""
-  const number = Number(/do (\d+)/.exec(heard)?.[1] ?? -1)
-  if (last?.role === "tool" || number < 0)
-    return { text: `done with ${heard}`, calls: [], finish: "stop", usage, model: "lane" }
-  const tools = [["note", "ring"], ["ring"], ["pass", "note"], ["ring", "say"]][number % 4] ?? []
+  const tools = last?.role === "tool" ? [] : toolsFor(heard)
+  if (tools.length === 0) return { text: `done with ${heard}`, calls: [], finish: "stop", usage, model: "lane" }
   const calls = tools.map((tool, index) => ({ id: `${prompt.callPrefix}.${index}`, tool, arguments: {} }))
   return { text: "", calls, finish: "tool-calls", usage, model: "lane" }
 }
 
+const withinTheProcess: ModelChoice = {
+  infer: (prompt) =>
+    Effect.delay(
+      Effect.sync(() => replyTo(prompt)),
+      MODEL_MILLIS
+    )
+}
+
 /** Lives until everything is settled, or until killed. */
-export const live = async ({ data, events, killAt }: LifeOptions, ready: () => void): Promise<void> => {
+export const live = async (
+  { data, events, killAt, model = withinTheProcess }: LifeOptions,
+  ready: () => void
+): Promise<void> => {
   const effects = durableFile(join(data, EFFECTS_FILE))
   const acks = durableFile(join(data, ACKS_FILE))
   const tools = laneTools((tool, _, key) => effects.append(`${tool} ${key}`), nextTo)
@@ -87,13 +104,7 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
         })
       )
     }),
-    model: {
-      infer: (prompt) =>
-        Effect.delay(
-          Effect.sync(() => replyTo(prompt)),
-          MODEL_MILLIS
-        )
-    },
+    model,
     faults: {
       at: (point) =>
         Effect.sync(() => {

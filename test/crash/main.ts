@@ -1,9 +1,11 @@
 // npm run crash -- [--kills N] [--seed N] [--json]
+// npm run crash -- --profile fallback [--kills N] [--seed N] [--json]
 // npm run crash -- --night [--stride N] [--json]
 // npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
 import { parseArgs } from "node:util"
 import { servers } from "@reverie/testkit/servers"
+import { runFallbackLane } from "./fallback.ts"
 import { runFleetLane } from "./fleet.ts"
 import { minimumOperations, runLane } from "./lane.ts"
 import { runNightLane } from "./night.ts"
@@ -67,9 +69,10 @@ const wreckFleet = async (): Promise<never> => {
 
 if (values.night) await killNights()
 if (values.profile === "fleet") await wreckFleet()
-if (values.profile !== "embedded") refuse("--profile takes embedded or fleet")
+if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback or fleet")
 
-const report = await runLane({
+const runProfile = values.profile === "fallback" ? runFallbackLane : runLane
+const report = await runProfile({
   kills,
   events: Math.max(minimumOperations(kills), kills * 12),
   seed,
