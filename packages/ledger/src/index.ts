@@ -22,7 +22,6 @@ export {
   type RecordFilter,
   type Totals,
   type UsageDimension,
-  usageDimensions,
   type UsageKey,
   type UsageQuery,
   type UsageSum

@@ -104,8 +104,7 @@ export interface Totals {
 }
 
 /** What use is summed by. */
-export const usageDimensions = ["tenant", "assistant", "hour", "model", "purpose"] as const
-export type UsageDimension = (typeof usageDimensions)[number]
+export type UsageDimension = "tenant" | "assistant" | "hour" | "model" | "purpose"
 
 export interface UsageQuery {
   readonly tenant?: TenantId

@@ -9,12 +9,14 @@ export {
   type HookName,
   hookNames,
   type HookRecord,
+  type ModelUse,
   type PromptEdit,
   type Settlement,
   type StepRecord,
   type TickEnd,
   type TickOutcome,
-  tickOutcomes
+  tickOutcomes,
+  type Used
 } from "./records/entry.ts"
 export * from "./mail/envelope.ts"
 export {

@@ -50,7 +50,6 @@ export {
   MAX_HOOK_MILLIS,
   type MessageHook,
   placedHooks,
-  type PlacedHook,
   type PromptHook,
   type ReplyHook,
   type ResultHook,

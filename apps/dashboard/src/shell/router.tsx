@@ -2,21 +2,23 @@
 // Owns the tree of routes; each page comes only when it is opened. What a page reads of the URL stands in its search.ts.
 
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router"
-import { approvalsSearch } from "../pages/approvals/search.ts"
-import { compactionsSearch } from "../pages/compactions/search.ts"
 import { contextSearch } from "../pages/context/search.ts"
-import { dreamsSearch } from "../pages/dreams/search.ts"
 import { subAgentTreeSearch } from "../pages/subagents/search.ts"
 import { fleetSearch } from "../pages/fleet/search.ts"
-import { liveSearch } from "../pages/live/search.ts"
 import { memorySearch } from "../pages/memory/search.ts"
-import { queuesSearch } from "../pages/queues/search.ts"
 import { replaySearch } from "../pages/replay/search.ts"
-import { systemSearch } from "../pages/system/search.ts"
 import { timelineSearch } from "../pages/timeline/search.ts"
 import { Assistant } from "./assistant.tsx"
 import { Layout } from "./layout.tsx"
-import { usageSearch } from "./search.ts"
+import {
+  approvalsSearch,
+  compactionsSearch,
+  dreamsSearch,
+  liveSearch,
+  queuesSearch,
+  systemSearch,
+  usageSearch
+} from "./search.ts"
 import { Broken, NoSuchPage } from "./wrong.tsx"
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NoSuchPage, errorComponent: Broken })

@@ -1,5 +1,6 @@
 // Search: what stands behind the question mark, read with types.
-// Owns the readers that a page's `search.ts` is made of. All view state is in the URL; what does not fit is dropped.
+// Owns the readers that a page's `search.ts` is made of, and the searches that are too small for a file of their own. All view
+// state is in the URL; what does not fit is dropped.
 
 import { defined } from "../api/defined.ts"
 
@@ -37,3 +38,48 @@ export const usageSearch = ({ assistant, range }: Raw): UsageSearch =>
     range: oneOf(range, Object.keys(usageRanges) as ReadonlyArray<UsageRange>),
     assistant: text(assistant, 128)
   })
+
+// Search of Approvals.
+
+export interface ApprovalsSearch {
+  /** Only those of this assistant. */
+  readonly of?: string | undefined
+}
+
+export const approvalsSearch = (raw: Raw): ApprovalsSearch => ({ of: text(raw["of"], 128) })
+
+// Search of Compactions.
+
+export interface CompactionsSearch {
+  /** The compaction that is open; the newest one when not said. */
+  readonly open?: string | undefined
+}
+
+export const compactionsSearch = (raw: Raw): CompactionsSearch => ({ open: text(raw["open"], 128) })
+
+// Search of Dreams.
+
+export interface DreamsSearch {}
+
+export const dreamsSearch = (_raw: Raw): DreamsSearch => ({})
+
+// Search of Live.
+
+export interface LiveSearch {
+  /** The whole chart, where it does not follow the state. */
+  readonly view?: "whole" | undefined
+}
+
+export const liveSearch = (raw: Raw): LiveSearch => ({ view: oneOf(raw["view"], ["whole"]) })
+
+// Search of Queues.
+
+export interface QueuesSearch {}
+
+export const queuesSearch = (_raw: Raw): QueuesSearch => ({})
+
+// Search of System.
+
+export interface SystemSearch {}
+
+export const systemSearch = (_raw: Raw): SystemSearch => ({})

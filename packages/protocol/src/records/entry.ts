@@ -8,7 +8,6 @@ import type { Envelope, Message, Usage } from "../mail/envelope.ts"
 import type { Lane } from "../mail/event.ts"
 import { type EnvelopeId, isJsonObject, type Json } from "../json.ts"
 import type { RecordChange } from "./record.ts"
-import type { ModelUse } from "./usage.ts"
 
 export const ENTRY_VERSION = 1
 
@@ -48,6 +47,26 @@ const isEarlier = (value: unknown): value is EarlierModel =>
   typeof value["model"] === "string" &&
   typeof value["reason"] === "string" &&
   ["string", "undefined"].includes(typeof value["server"])
+
+/** What some model calls took together. */
+export interface Used {
+  readonly calls: number
+  /** Those from the provider's cache among them. */
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  /** Those of reasoning among them. */
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  /** Of the calls that have a price, in millionths of the currency. */
+  readonly costMicros: number
+  /** Calls whose price no one knows. */
+  readonly unpricedCalls: number
+}
+
+/** What the calls of one model took in one step. */
+export interface ModelUse extends Used {
+  readonly model: string
+}
 
 /** One recorded effect. Its text stands in `messages` of the same entry, not here again. */
 export interface StepRecord {

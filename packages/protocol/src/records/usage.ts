@@ -9,7 +9,7 @@
 
 import { defined } from "../json.ts"
 import type { Usage } from "../mail/envelope.ts"
-import type { Entry, StepRecord } from "./entry.ts"
+import type { Entry, ModelUse, StepRecord, Used } from "./entry.ts"
 
 /** What a model is asked for; `profile` is the step of a dream that makes profiles of what was heard. */
 export const purposes = ["answer", "assess", "dream", "profile", "compact"] as const
@@ -28,21 +28,6 @@ export const addUsage = (first: Usage, second: Usage): Usage => {
     }),
     source: first.source === "provider" && second.source === "provider" ? "provider" : "counted"
   }
-}
-
-/** What some model calls took together. */
-export interface Used {
-  readonly calls: number
-  /** Those from the provider's cache among them. */
-  readonly inputTokens: number
-  readonly cachedTokens: number
-  /** Those of reasoning among them. */
-  readonly outputTokens: number
-  readonly reasoningTokens: number
-  /** Of the calls that have a price, in millionths of the currency. */
-  readonly costMicros: number
-  /** Calls whose price no one knows. */
-  readonly unpricedCalls: number
 }
 
 export const NOTHING_USED: Used = {
@@ -69,13 +54,8 @@ const used = (each: (field: keyof Used) => number): Used => ({
 
 export const addUsed = (one: Used, other: Used): Used => used((field) => one[field] + other[field])
 
-/** What the calls of one model took in one step. */
-export interface ModelUse extends Used {
-  readonly model: string
-}
-
 /** A model call that was answered. */
-export interface AnsweredCall {
+interface AnsweredCall {
   /** As it names itself. */
   readonly model: string
   readonly usage: Usage
