@@ -51,8 +51,8 @@ export const builderMutants: ReadonlyArray<Mutant> = [
   {
     row: "F111",
     file: "packages/runtime/src/jobs/infer-job.ts",
-    find: "return seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))",
-    put: "return end"
+    find: "const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))",
+    put: "const seen = end"
   },
   {
     row: "F112",
