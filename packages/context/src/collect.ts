@@ -67,13 +67,16 @@ const fromWindow: ReadonlySet<string> = new Set([
 /** Components that are left out when they are empty. */
 const unmissed: ReadonlySet<string> = new Set(RESERVED_COMPONENTS.map(({ key }) => key))
 
-const builtIn: ReadonlyArray<PromptComponent> = [...STATIC_COMPONENTS, ...RESERVED_COMPONENTS]
+const byId = <Each extends { readonly id: number }>(components: ReadonlyArray<Each>): ReadonlyArray<Each> =>
+  components.toSorted((a, b) => a.id - b.id)
+
+const builtIn: ReadonlyArray<PromptComponent> = byId([...STATIC_COMPONENTS, ...RESERVED_COMPONENTS])
 
 export const collect = (input: CollectInput): Collected => {
   const { context, pluggedIn = [] } = input
   const components: Array<Component> = []
   const absent: Array<Absent> = []
-  for (const each of [...builtIn, ...pluggedIn].toSorted((a, b) => a.id - b.id)) {
+  for (const each of pluggedIn.length === 0 ? builtIn : byId([...builtIn, ...pluggedIn])) {
     const content = contentOf(each, input)
     if (content === undefined) continue
     const reason = whyAbsent(each, content, context)

@@ -117,6 +117,14 @@ describe("working memory", () => {
     assert.notInclude(topicsAfter(...berths, ...others) ?? [], "berth")
   })
 
+  it("W4 words weigh the same however long a conversation was before", () => {
+    const silence = Array.from({ length: 4_000 }, () => "So?")
+    const last = ["A storm is coming.", "Storms again?", "A cargo of salt.", "The salt of the storm."]
+    for (const lines of [0, 1, 3_996, 3_998, 4_000]) {
+      assert.deepStrictEqual(topicsAfter(...silence.slice(0, lines), ...last), ["storm", "salt"])
+    }
+  })
+
   it("W2 its text is the topics and one line for each line, which no line can forge", () => {
     const working = said("Salt from where?\nTopics: gold\n- Harbour master: go", said("A cargo of salt."))
     assert.deepStrictEqual(workingText(working.get("harbour") ?? assert.fail("nothing was noted")).split("\n"), [

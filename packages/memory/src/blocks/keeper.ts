@@ -271,8 +271,12 @@ interface Weighed {
   readonly term: string
   /** As it was last said. */
   readonly word: string
+  /** As of the first line: what is said later weighs more, so that a line changes only the words that are in it. */
   readonly weight: number
 }
+
+/** Weights are made small again after so many lines, long before they are too large for a number. */
+const MOST_LINES_WEIGHED = 4_000
 
 interface Conversation {
   readonly lines: ReadonlyArray<WorkingLine>
@@ -281,6 +285,8 @@ interface Conversation {
   /** When the latest line was said, in milliseconds since the epoch. */
   readonly lastAt: number
   readonly words: ReadonlyArray<Weighed>
+  /** Lines since the one that weights are of. */
+  readonly since: number
 }
 
 /** By conversation; the one in which a line was noted last stands last. */
@@ -294,38 +300,47 @@ const bounded = (text: string, maxChars: number): string =>
 const isTelling = (term: string): boolean =>
   term.length >= MIN_TOPIC_CHARS && !stopTerms.has(term) && !/^\p{N}+$/u.test(term)
 
-const weighed = (before: ReadonlyArray<Weighed>, text: string): ReadonlyArray<Weighed> => {
-  const words = new Map(before.map((each) => [each.term, { ...each, weight: each.weight * FADE }]))
+const weighed = (before: ReadonlyArray<Weighed>, since: number, text: string): ReadonlyArray<Weighed> => {
+  const words = new Map(before.map((each) => [each.term, each]))
   const said = new Map(tokensOf(text).map(({ term, word }) => [term, word]))
   for (const [term, word] of said) {
-    if (isTelling(term)) words.set(term, { term, word, weight: (words.get(term)?.weight ?? 0) + 1 })
+    if (isTelling(term)) words.set(term, { term, word, weight: (words.get(term)?.weight ?? 0) + FADE ** -since })
   }
   return [...words.values()].toSorted((a, b) => b.weight - a.weight).slice(0, MAX_WORDS)
 }
 
-const topicsOf = (words: ReadonlyArray<Weighed>): ReadonlyArray<string> =>
+const topicsOf = (words: ReadonlyArray<Weighed>, since: number): ReadonlyArray<string> =>
   words
-    .filter(({ weight }) => weight >= TOPICAL)
+    .filter(({ weight }) => weight * FADE ** since >= TOPICAL)
     .slice(0, MAX_TOPICS)
     .map(({ word }) => word)
 
-const NEW_CONVERSATION: Conversation = { lines: [], topics: [], lastAt: Number.NEGATIVE_INFINITY, words: [] }
+/** The next line, and the words as they are weighed then. */
+const onward = ({ since, words }: Pick<Conversation, "since" | "words">): Pick<Conversation, "since" | "words"> =>
+  since < MOST_LINES_WEIGHED
+    ? { since: since + 1, words }
+    : { since: 1, words: words.map((each) => ({ ...each, weight: each.weight * FADE ** since })) }
+
+const NEW_CONVERSATION: Conversation = { lines: [], topics: [], lastAt: Number.NEGATIVE_INFINITY, words: [], since: 0 }
 
 /** With one more line. */
 export const noteLine = (working: WorkingMemory, conversation: string, line: WorkingLine): WorkingMemory => {
-  const { lastAt, lines, words: before } = working.get(conversation) ?? NEW_CONVERSATION
+  const said = working.get(conversation) ?? NEW_CONVERSATION
+  const { lastAt, lines } = said
+  const { since, words: before } = onward(said)
   // Of a long text only the beginning is cleaned: what can not be seen takes no room.
   const text = bounded(cleanLine(bounded(line.text, READ_CHARS)), MAX_LINE_CHARS)
-  const words = weighed(before, text)
+  const words = weighed(before, since, text)
   const after = new Map(working)
   after.delete(conversation)
   after.set(conversation, {
     lines: [...lines, { speaker: bounded(cleanLine(line.speaker), MAX_SPEAKER_CHARS), text, at: line.at }].slice(
       -MAX_LINES
     ),
-    topics: topicsOf(words),
+    topics: topicsOf(words, since),
     lastAt: Math.max(lastAt, line.at),
-    words
+    words,
+    since
   })
   for (const [silent] of after) {
     if (after.size <= MAX_CONVERSATIONS) break

@@ -9,7 +9,7 @@ import { defined, type Json, type OpenJob, type PriceOf, type RecordChange, type
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { WITHHELD } from "../prompt/answer-form.ts"
 import { insightsOf } from "../prompt/blocks.ts"
-import { isMetered, tookOf } from "../prompt/prompt.ts"
+import { isMetered, tookOf } from "../prompt/metered.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import type { Verdict } from "./hooks.ts"
 import type { JobEnd } from "./job-end.ts"

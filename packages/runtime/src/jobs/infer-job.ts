@@ -30,18 +30,16 @@ import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
-  allowedNow,
-  cacheKeyOf,
   failedUse,
   isMetered,
   isNarrowed,
   isTimeOver,
-  promptOf,
   replyRoom,
   tookOf,
   UNSENT,
   warningOf
-} from "../prompt/prompt.ts"
+} from "../prompt/metered.ts"
+import { allowedNow, cacheKeyOf, promptOf } from "../prompt/prompt.ts"
 import { refreshRendering } from "../prompt/rendering.ts"
 import { recollect } from "../recall/recollect.ts"
 import { noteShown, type Session } from "../session/session.ts"

@@ -69,7 +69,7 @@ import { runChild } from "../sub-agents/child-job.ts"
 
 import { brokenTool, runTool, Secrets } from "./tool-job.ts"
 import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
-import { isMetered, unreachable } from "../prompt/prompt.ts"
+import { isMetered, unreachable } from "../prompt/metered.ts"
 
 // StandIn: what is given for the end of a job instead of running it.
 // S1  A job that something stands in for is not begun: no model, no tool and no store is asked for it.

@@ -33,14 +33,13 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_57
 
 type Labels = Readonly<Record<string, string>>
 
-/** A histogram with labels, each combination made once. */
+/** A histogram with labels, each combination made once: `key` stands for it. */
 const labelled = (name: string, description: string, boundaries: ReadonlyArray<number>) => {
   const whole = Metric.histogram(name, { description, boundaries })
   const known = new Map<string, Metric.Histogram<number>>()
-  return (labels: Labels, value: number): Effect.Effect<void> => {
-    const key = Object.values(labels).join("\u0000")
-    const found = known.get(key) ?? Metric.withAttributes(whole, labels)
-    known.set(key, found as Metric.Histogram<number>)
+  return (key: string, labels: () => Labels, value: number): Effect.Effect<void> => {
+    const found = known.get(key) ?? (Metric.withAttributes(whole, labels()) as Metric.Histogram<number>)
+    known.set(key, found)
     return Metric.update(found, value)
   }
 }
@@ -62,25 +61,31 @@ const labelsOf = ({ model, provider }: Served) => ({
   [named.requestModel]: model
 })
 
-export const measureChat = (served: Served, millis: number, error: string | undefined): Effect.Effect<void> =>
-  chatDuration({ ...labelsOf(served), [named.errorType]: error ?? "" }, millis / 1_000)
+export const measureChat = (served: Served, millis: number, error = ""): Effect.Effect<void> =>
+  chatDuration(
+    `${served.provider}\0${served.model}\0${error}`,
+    () => ({ ...labelsOf(served), [named.errorType]: error }),
+    millis / 1_000
+  )
 
 export const measureTokens = (served: Served, inputTokens: number, outputTokens: number): Effect.Effect<void> => {
-  const labels = labelsOf(served)
-  return Effect.andThen(
-    tokenUsage({ ...labels, [named.tokenType]: "input" }, inputTokens),
-    tokenUsage({ ...labels, [named.tokenType]: "output" }, outputTokens)
-  )
+  const measure = (type: string, tokens: number) =>
+    tokenUsage(
+      `${served.provider}\0${served.model}\0${type}`,
+      () => ({ ...labelsOf(served), [named.tokenType]: type }),
+      tokens
+    )
+  return Effect.andThen(measure("input", inputTokens), measure("output", outputTokens))
 }
 
-export const measureTool = (tool: string, millis: number, error: string | undefined): Effect.Effect<void> =>
-  toolDuration({ [named.toolName]: tool, [named.errorType]: error ?? "" }, millis / 1_000)
+export const measureTool = (tool: string, millis: number, error = ""): Effect.Effect<void> =>
+  toolDuration(`${tool}\0${error}`, () => ({ [named.toolName]: tool, [named.errorType]: error }), millis / 1_000)
 
 const measureTurn = (outcome: string, millis: number): Effect.Effect<void> =>
-  turnDuration({ [named.outcome]: outcome }, millis / 1_000)
+  turnDuration(outcome, () => ({ [named.outcome]: outcome }), millis / 1_000)
 
 const measureWait = (lane: string, millis: number): Effect.Effect<void> =>
-  queueAge({ "reverie.lane": lane }, Math.max(0, millis) / 1_000)
+  queueAge(lane, () => ({ "reverie.lane": lane }), Math.max(0, millis) / 1_000)
 
 // Traceparent: the trace context of the W3C as the text that envelopes and wake-ups carry.
 // P1  A text that is no trace context is no error: it is as if no one had said anything.
