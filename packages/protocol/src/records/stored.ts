@@ -14,6 +14,7 @@ import {
   ENVELOPE_VERSION,
   type UnreadableEnvelope
 } from "../mail/envelope.ts"
+import { wholeRecord } from "./packed.ts"
 import { type Address, isJsonObject, type Json } from "../json.ts"
 import type { OpenJob, OpenTimer } from "../command.ts"
 import type { Lane } from "../mail/event.ts"
@@ -106,7 +107,10 @@ const decodeEnvelope = Schema.decodeUnknownResult(Envelope, { disableChecks: tru
 
 // States and entries are written by commits only, so their version vouches for their shape. Envelopes come from outside.
 export const readState = stateRecord as unknown as (text: string) => Result.Result<AssistantState, string>
-export const readEntry = entryRecord as unknown as (text: string) => Result.Result<Entry, string>
+
+/** What `entryText` wrote. */
+export const readEntry = (text: string): Result.Result<Entry, string> =>
+  Result.map(entryRecord(text), (record) => wholeRecord(record) as unknown as Entry)
 
 export const readEnvelope = (text: string): Result.Result<Envelope, string> =>
   Result.flatMap(envelopeRecord(text), (record) => Result.mapError(decodeEnvelope(record), (error) => error.message))

@@ -5,7 +5,7 @@
 //     no other transaction has read the old number and not yet written: all wait for the lock on the table `store`.
 
 import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
-import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
+import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { usageRows } from "../ports/allowance.ts"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
@@ -181,7 +181,7 @@ export const putLife = (
     const positioned = entries.map((entry, index) => ({
       position: String(first + BigInt(index)),
       no: entry.no,
-      body: JSON.stringify(entry)
+      body: entryText(entry)
     }))
     yield* insert(query, "ledger", key, tenant, positioned)
     const dues = state.timers.map(({ dueAt }) => Math.trunc(dueAt))

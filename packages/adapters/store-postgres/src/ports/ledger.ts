@@ -16,6 +16,7 @@ import {
   UnreadableRecord
 } from "@reverie/ledger"
 import {
+  entryText,
   type Address,
   addressKey,
   type AssistantState,
@@ -199,7 +200,7 @@ const filed = (
     .filter(({ outcome }) => outcome === "dead")
     .map(({ id, reason = "" }) => JSON.stringify({ envelope: id, reason, at: entry.at } satisfies DeadLetterBody))
   const sends = (entry.sends ?? []).map((envelope) => JSON.stringify(envelope))
-  const bodies = [JSON.stringify(entry), JSON.stringify(state), ...sends, ...letters]
+  const bodies = [entryText(entry), JSON.stringify(state), ...sends, ...letters]
   const records = (entry.records ?? []).map(({ key, kind, value }) => {
     const body = value === null ? null : bodies.push(JSON.stringify(value)) - 1
     return [kind, keyText(key), body] as const

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
-import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
+import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
 import { usageAdding } from "../ledger/allowance.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
@@ -62,7 +62,7 @@ const livesTo = (database: DatabaseSync) => {
         const entry = part.entry as unknown as Entry
         const settled = settledBy(entry)
         use(key, entry)
-        last = entries.append({ assistant: key, no: entry.no, previous: last, settled, body: JSON.stringify(entry) })
+        last = entries.append({ assistant: key, no: entry.no, previous: last, settled, body: entryText(entry) })
       } else if (part.kind === "record") keep(key, part.of, part.key, JSON.stringify(part.value))
       else if (part.kind === "send") send(JSON.stringify(part.envelope))
       else if (part.kind === "dead-letter") {

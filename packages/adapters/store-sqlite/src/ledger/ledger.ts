@@ -16,6 +16,7 @@ import {
   UnreadableRecord
 } from "@reverie/ledger"
 import {
+  entryText,
   addressKey,
   type AssistantState,
   type Cause,
@@ -205,7 +206,7 @@ const encode = (entry: Entry) => {
   const letters = settled.filter(({ outcome }) => outcome === "dead")
   return {
     entry,
-    body: JSON.stringify(entry),
+    body: entryText(entry),
     sends: (entry.sends ?? []).map((envelope) => JSON.stringify(envelope)),
     deadLetters: letters.map(({ id, reason = "" }) =>
       JSON.stringify({ envelope: id, reason, at: entry.at } satisfies Omit<DeadLetter, "address">)
