@@ -4,7 +4,7 @@
 // K2  Of the open sends an assistant's bundle has those that its entries wrote.
 
 import { Buffer } from "node:buffer"
-import { isJsonObject, type Json, type Lane, readKeyText, type TenantId } from "@reverie/protocol"
+import { isJsonObject, type Json, type Lane, readKeyText, type TenantId, wholeRecord } from "@reverie/protocol"
 import { type AssistantHead, type Bundle, type BundlePart, isHead } from "./bundle-part.ts"
 
 /** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
@@ -149,7 +149,8 @@ export function* lifeParts(rows: LifeRows): Generator<BundlePart> {
   const names = new Set(open.map(sendName))
   const written = new Set<string>()
   for (const { body } of entries) {
-    const entry = valueOf(body)
+    const told = valueOf(body)
+    const entry = isJsonObject(told) ? wholeRecord(told) : told
     if (names.size > 0) for (const name of sendNames(entry)) if (names.has(name)) written.add(name)
     yield { kind: "entry", entry } as unknown as BundlePart
   }

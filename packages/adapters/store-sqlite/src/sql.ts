@@ -91,13 +91,71 @@ const eachOf = function* (statement: StatementSync, values: ReadonlyArray<SQLInp
   }
 }
 
+// Reads: the reads of one turn of the event loop, in one transaction: each of its own asks the system for its locks.
+// N1  It ends with the turn, before anything is written, and before the log is moved. Over a connection that writes nothing is
+//     missed by that: no one else writes.
+
+class Reads {
+  readonly #database: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  #isOpen = false
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    this.#begin = database.prepare("BEGIN")
+    this.#commit = database.prepare("COMMIT")
+  }
+
+  begin(): void {
+    if (this.#isOpen || this.#database.isTransaction) return
+    this.#begin.get()
+    this.#isOpen = true
+    setImmediate(() => this.end())
+  }
+
+  end(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    // A failure may have ended it, and a store that is closed has none.
+    if (!this.#database.isOpen || !this.#database.isTransaction) return
+    try {
+      this.#commit.get()
+    } catch {
+      // Nothing was written that could be lost; the next verb says what is wrong.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
+    }
+  }
+}
+
+const readsByDatabase = new WeakMap<DatabaseSync, Reads>()
+
+const readsOf = (database: DatabaseSync): Reads => {
+  const reads = readsByDatabase.get(database) ?? new Reads(database)
+  readsByDatabase.set(database, reads)
+  return reads
+}
+
+/** Before anything is begun that a transaction stands in the way of. */
+export const endReads = (database: DatabaseSync): void => readsByDatabase.get(database)?.end()
+
 /** Prepares a query once. The caller vouches for the row. */
 export const query = <Row>(database: DatabaseSync, sql: string): Query<Row> => {
   const statement = database.prepare(sql)
+  const reads = readsOf(database)
   return {
-    one: (...values) => statement.get(...values) as Row | undefined,
-    all: (...values) => statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>,
-    each: (...values) => eachOf(statement, values) as Iterable<unknown> as Iterable<Row>
+    one: (...values) => {
+      reads.begin()
+      return statement.get(...values) as Row | undefined
+    },
+    all: (...values) => {
+      reads.begin()
+      return statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+    },
+    each: (...values) => {
+      reads.begin()
+      return eachOf(statement, values) as Iterable<unknown> as Iterable<Row>
+    }
   }
 }
 

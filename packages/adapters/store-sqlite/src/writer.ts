@@ -33,7 +33,8 @@ import {
   knowsNoop,
   type Frames,
   roomOfLog,
-  FRAME_HEADER_BYTES
+  FRAME_HEADER_BYTES,
+  endReads
 } from "./sql.ts"
 
 export interface WriterStats {
@@ -103,17 +104,21 @@ export class Writer {
       const statement = database.prepare(sql)
       return () => statement.get()
     }
+    const alone = (run: () => unknown) => () => {
+      endReads(database)
+      return run()
+    }
     this.#database = database
     this.#checkpointBytes = checkpointBytes
     this.#safeguard = safeguard
     this.#pageBytes = Number(Object.values(database.prepare("PRAGMA page_size").get() ?? {})[0])
     this.#statements = {
-      begin: prepared("BEGIN IMMEDIATE"),
+      begin: alone(prepared("BEGIN IMMEDIATE")),
       commit: prepared("COMMIT"),
       savepoint: prepared("SAVEPOINT operation"),
       release: prepared("RELEASE operation"),
-      frames: knowsNoop() ? prepared("PRAGMA wal_checkpoint(NOOP)") : roomOfLog(database, this.#pageBytes),
-      checkpoint: prepared("PRAGMA wal_checkpoint(PASSIVE)")
+      frames: alone(knowsNoop() ? prepared("PRAGMA wal_checkpoint(NOOP)") : roomOfLog(database, this.#pageBytes)),
+      checkpoint: alone(prepared("PRAGMA wal_checkpoint(PASSIVE)"))
     }
   }
 

@@ -4,7 +4,7 @@
 // K2  Reading never throws.
 
 import { isJsonObject, type Json } from "../json.ts"
-import type { Entry } from "./entry.ts"
+import { type Entry, ENTRY_VERSION } from "./entry.ts"
 
 /** The names that an object may have, at most 30, and of what form their values are. */
 interface Form {
@@ -163,8 +163,10 @@ export const entryText = (entry: Entry): string =>
       : { ...entry, step: changed(entry.step as unknown as Record<string, Json>, packed) }
   )
 
-/** The record of a row, whole again. */
+/** The record of a row, whole again; one of another version is left as it is. */
 export const wholeRecord = (record: { readonly [key: string]: Json }): { readonly [key: string]: Json } => {
-  const { step } = record
-  return step === undefined || !isJsonObject(step) ? record : { ...record, step: changed(step, unpacked) }
+  const { step, v } = record
+  return v !== ENTRY_VERSION || step === undefined || !isJsonObject(step)
+    ? record
+    : { ...record, step: changed(step, unpacked) }
 }
