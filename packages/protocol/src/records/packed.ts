@@ -6,7 +6,7 @@
 import { isJsonObject, type Json } from "../json.ts"
 import { type Entry, ENTRY_VERSION } from "./entry.ts"
 
-/** The names that an object may have, at most 30, and of what form their values are. */
+/** The names that an object may have, at most 30 and none that every object has, and of what form their values are. */
 interface Form {
   readonly names: ReadonlyArray<string>
   readonly of?: Readonly<Record<string, Form>>
@@ -102,13 +102,15 @@ const packedOne = (value: Json, { names, of = {} }: Form): Json => {
   let present = 0
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? ""
-    const said = Object.hasOwn(value, name) ? value[name] : undefined
+    const said = value[name]
     if (said === undefined) continue
     present |= 1 << at
     const form = of[name]
     row.push(form === undefined ? said : packed(said, form))
   }
-  for (const name in value) if (value[name] !== undefined && !names.includes(name)) return value
+  let said = 0
+  for (const name in value) if (value[name] !== undefined) said++
+  if (said !== row.length - 1) return value
   row[0] = present
   return row
 }
