@@ -1,3 +1,5 @@
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Ledger } from "@reverie/ledger"
 import { NOTHING_USED } from "@reverie/protocol"
@@ -160,6 +162,30 @@ describe("usage", () => {
       ["unpriced_calls", 0]
     ] as const) {
       assert.include(metrics, `\nreverie_usage_${name}_total${labels} ${value}\n`)
+    }
+  })
+
+  it("a row of a model call is written without the names that every call repeats, and read with them", async () => {
+    const data = aDirectory()
+    {
+      await using fleet = await openAt(data, "qwen3")
+      await fleet.answer("ada", "Which berth is free?")
+      const steps = (await fleet.history.entries("ada", 1, 100)).flatMap(({ entry: { step } }) => step ?? [])
+      assert.lengthOf(steps, 1)
+      assert.deepInclude(steps[0]?.spent?.[0], { model: "qwen3", calls: 1, inputTokens: 1_000 })
+      assert.deepInclude(steps[0]?.detail?.["pattern"], { mode: "react_loop" })
+      assert.deepInclude(steps[0]?.detail?.["context"], { context: "tick_event" })
+    }
+    const database = new DatabaseSync(join(data, "reverie.db"))
+    const rows = database.prepare("SELECT body FROM ledger WHERE body LIKE '%qwen3%'").all()
+    database.close()
+    assert.lengthOf(rows, 1)
+    const { step } = JSON.parse(String(rows[0]?.["body"])) as { readonly step: Record<string, Record<string, unknown>> }
+    for (const packed of [step["spent"], step["usage"], step["detail"]?.["context"], step["detail"]?.["pattern"]]) {
+      assert.isArray(packed)
+    }
+    for (const name of ["source_layers", "token_pressure", "inputTokens", "leftOut"]) {
+      assert.notInclude(JSON.stringify(step), name)
     }
   })
 })
