@@ -22,8 +22,36 @@ import { failureBody, statusOf } from "./http/answer.ts"
 import { Api, NotFound, Unexpected } from "./api/index.ts"
 import { Gateway } from "./gateway.ts"
 import type { NodeHandler } from "./http/front.ts"
-import { groupsLive } from "./groups/index.ts"
+import { approvalsLive } from "./groups/approvals.ts"
+import { assistantsLive } from "./groups/assistants.ts"
+import { contextLive } from "./groups/assistant/context.ts"
+import { subAgentsLive } from "./groups/assistant/subagents.ts"
+import { machineLive, promptsLive } from "./groups/prompts.ts"
+import { memoryLive } from "./groups/assistant/memory.ts"
+import { messagesLive } from "./groups/assistant/messages.ts"
+import { nightLive } from "./groups/assistant/night.ts"
+import { queuesLive } from "./groups/queues.ts"
+import { replayLive } from "./groups/assistant/replay.ts"
+import { systemLive } from "./groups/system.ts"
+import { timelineLive } from "./groups/assistant/timeline.ts"
 import { Live } from "./live.ts"
+
+/** The handlers of the whole contract. */
+const groupsLive = Layer.mergeAll(
+  assistantsLive,
+  messagesLive,
+  contextLive,
+  timelineLive,
+  memoryLive,
+  nightLive,
+  approvalsLive,
+  subAgentsLive,
+  queuesLive,
+  replayLive,
+  machineLive,
+  promptsLive,
+  systemLive
+)
 
 /** A key of 256 characters, each of them encoded, is found. */
 const routing = { maxParamLength: 4_000, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false } as const

@@ -9,7 +9,7 @@ import { assistantPages, fleetPages } from "./pages.ts"
 import { Page } from "../parts/page.tsx"
 import { useAnswer } from "../api/questions.ts"
 import { Visible } from "../parts/text.tsx"
-import { type Connection, reconnect, useConnection } from "../live/live.ts"
+import { type Connection, reconnect, useConnection, useFollowing } from "../live/live.ts"
 import { useNow } from "../parts/time.tsx"
 import { nextTheme, setTheme, useTheme } from "./theme.ts"
 
@@ -272,4 +272,12 @@ export const Layout = () => {
       ) : null}
     </div>
   )
+}
+
+// Assistant: what the pages of one assistant have in common: the stream follows it.
+
+export const Assistant = () => {
+  const { id } = useParams({ from: "/a/$id" })
+  useFollowing(id)
+  return <Outlet key={id} />
 }

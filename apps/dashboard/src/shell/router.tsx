@@ -1,21 +1,20 @@
 // Router: the addresses of the page.
-// Owns the tree of routes; each page comes only when it is opened. What a page reads of the URL stands in its search.ts.
+// Owns the tree of routes; each page comes only when it is opened. What a page reads of the URL stands in search.ts.
 
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router"
-import { contextSearch } from "../pages/context/search.ts"
-import { subAgentTreeSearch } from "../pages/subagents/search.ts"
-import { fleetSearch } from "../pages/fleet/search.ts"
 import { memorySearch } from "../pages/memory/search.ts"
-import { replaySearch } from "../pages/replay/search.ts"
 import { timelineSearch } from "../pages/timeline/search.ts"
-import { Assistant } from "./assistant.tsx"
-import { Layout } from "./layout.tsx"
+import { Assistant, Layout } from "./layout.tsx"
 import {
   approvalsSearch,
   compactionsSearch,
+  contextSearch,
   dreamsSearch,
+  fleetSearch,
   liveSearch,
   queuesSearch,
+  replaySearch,
+  subAgentTreeSearch,
   systemSearch,
   usageSearch
 } from "./search.ts"

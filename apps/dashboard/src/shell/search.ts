@@ -83,3 +83,83 @@ export const queuesSearch = (_raw: Raw): QueuesSearch => ({})
 export interface SystemSearch {}
 
 export const systemSearch = (_raw: Raw): SystemSearch => ({})
+
+// Search of Sub-agents & budget.
+
+/** What a budget is counted in. */
+export const measures = ["tokens", "costMicros", "calls"] as const
+export type Measure = (typeof measures)[number]
+
+export interface SubAgentTreeSearch {
+  readonly in?: Measure | undefined
+}
+
+export const subAgentTreeSearch = (raw: Raw): SubAgentTreeSearch => ({ in: oneOf(raw["in"], measures) })
+
+// Search of Fleet.
+
+const sorts = ["attention", "id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
+
+export interface FleetSearch {
+  readonly q?: string | undefined
+  /** A mode, a path of the statechart, or the beginning of one. */
+  readonly state?: string | undefined
+  readonly sort?: (typeof sorts)[number] | undefined
+  readonly desc?: true | undefined
+}
+
+export const sortOf = (value: unknown) => oneOf(value, sorts)
+
+export const fleetSearch = (raw: Raw): FleetSearch => ({
+  q: text(raw["q"]),
+  state: text(raw["state"]),
+  sort: sortOf(raw["sort"]),
+  desc: flag(raw["desc"])
+})
+
+// Search of Context.
+
+export interface ContextSearch {
+  /** The model call that is looked at; the newest one when not said. */
+  readonly tick?: number | undefined
+  readonly iteration?: number | undefined
+  /** The tick that it is held against. */
+  readonly with?: number | undefined
+  /** The part whose words are open. */
+  readonly open?: string | undefined
+  /** The slider ends before this commit. */
+  readonly before?: number | undefined
+}
+
+export const contextSearch = (raw: Raw): ContextSearch => ({
+  tick: whole(raw["tick"]),
+  iteration: whole(raw["iteration"]),
+  with: whole(raw["with"]),
+  open: text(raw["open"], 128),
+  before: whole(raw["before"])
+})
+
+// Search of Replay.
+
+export interface ReplaySearch {
+  /** The first frame of the range. */
+  readonly from?: number | undefined
+  /** How many frames are asked for. */
+  readonly limit?: number | undefined
+  /** The frame that is open. */
+  readonly at?: number | undefined
+  /** It stops at the first frame that comes into this state, or is caused by this event. */
+  readonly state?: string | undefined
+  readonly event?: string | undefined
+  /** The tick that is to be lived again. */
+  readonly fork?: number | undefined
+}
+
+export const replaySearch = (raw: Raw): ReplaySearch => ({
+  from: whole(raw["from"]),
+  limit: whole(raw["limit"]),
+  at: whole(raw["at"]),
+  state: text(raw["state"]),
+  event: text(raw["event"]),
+  fork: whole(raw["fork"])
+})

@@ -12,7 +12,8 @@
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact, FactMoment } from "../fact.ts"
-import { admitFact, cleanLine, heldBecause } from "../integrity/index.ts"
+import { admitFact, heldBecause } from "../integrity/as-data.ts"
+import { cleanLine } from "../integrity/clean-text.ts"
 import { type FactIndex, neighbourAsk, type Neighbourhood, type Proposal } from "./consolidate.ts"
 import { byId, changedIn, type Draft, standsFor, tie } from "./link.ts"
 

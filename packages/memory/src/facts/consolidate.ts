@@ -21,8 +21,10 @@ import {
 } from "@reverie/protocol"
 import type { Fact, Lived, Origin } from "../fact.ts"
 import { flawOfStatement } from "../integrity/clean-text.ts"
-import { cleanLine, instructionIn, trustIn } from "../integrity/index.ts"
-import { queryTerms } from "../text/index.ts"
+import { trustIn } from "../integrity/as-data.ts"
+import { cleanLine } from "../integrity/clean-text.ts"
+import { instructionIn } from "../integrity/instruction.ts"
+import { queryTerms } from "../text/tokens.ts"
 import { episodicKinds, type MemoryEntry, type MemoryKind } from "../indexing/messages.ts"
 import type { RecallQuery, RecallScope } from "../recall.ts"
 

@@ -10,7 +10,8 @@
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact } from "../fact.ts"
-import { cleanLine, instructionIn } from "../integrity/index.ts"
+import { cleanLine } from "../integrity/clean-text.ts"
+import { instructionIn } from "../integrity/instruction.ts"
 import { stopTerms, termsOf } from "../text/tokens.ts"
 import { type FactIndex, neighbourAsk, type Neighbourhood } from "./consolidate.ts"
 

@@ -3,17 +3,9 @@ import { persist } from "@reverie/assistant"
 import type { Entry, Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
-import {
-  contradiction,
-  type ReplayState,
-  replayEntry,
-  openReplayState,
-  pauseReplay,
-  replayFrames,
-  resumeReplay,
-  snapshotText,
-  verifyReplay
-} from "../../src/replay/index.ts"
+import { snapshotText } from "../../src/replay/frame.ts"
+import { contradiction, replayFrames, verifyReplay } from "../../src/replay/replay.ts"
+import { type ReplayState, replayEntry, openReplayState, pauseReplay, resumeReplay } from "../../src/replay/state.ts"
 import { aLife, type Walk, walk } from "../walk.ts"
 
 const RUNS = { numRuns: 150 }

@@ -10,7 +10,7 @@ import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Figures, hasWords, type Piece, piecesOf, type Report, windowOf } from "./pieces.tsx"
 import { CameToMind, Missing } from "./missing.tsx"
 import { PartsTable } from "./parts-table.tsx"
-import type { ContextSearch } from "./search.ts"
+import type { ContextSearch } from "../../shell/search.ts"
 import { type Point, Slider } from "./slider.tsx"
 import { Words, WordsOfTwo } from "./words.tsx"
 

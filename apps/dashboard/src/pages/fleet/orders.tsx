@@ -10,7 +10,7 @@ import { useChange } from "../../api/questions.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, many } from "../../parts/format.ts"
 import { Failed } from "../../parts/states.tsx"
-import type { FleetSearch } from "./search.ts"
+import type { FleetSearch } from "../../shell/search.ts"
 
 const ORDER_ALL = "POST /v1/orders"
 type Payload = Asked<typeof ORDER_ALL>["payload"]

@@ -11,7 +11,7 @@ import type { Answer, Asked } from "../../api/contract.ts"
 import { troubleOf } from "../../api/client.ts"
 import { keyOf, question } from "../../api/questions.ts"
 import { useConnection, useNotices } from "../../live/live.ts"
-import type { FleetSearch } from "./search.ts"
+import type { FleetSearch } from "../../shell/search.ts"
 
 const PAGE_ROWS = 250
 const AHEAD_ROWS = 60

@@ -2,7 +2,7 @@
 
 import { whole } from "../../shell/search.ts"
 import { activeStates } from "../../parts/activity.ts"
-import type { ReplaySearch } from "./search.ts"
+import type { ReplaySearch } from "../../shell/search.ts"
 
 export const FRAMES = 100
 const MAX_FRAMES = 500

@@ -11,7 +11,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Until } from "../../parts/time.tsx"
-import { type Measure, measures } from "./search.ts"
+import { type Measure, measures } from "../../shell/search.ts"
 import { amountText, Legend, type Node, Waterfall } from "./waterfall.tsx"
 
 // Delegate: hands a task to a new sub-agent, as the assistant's own delegate_task would.

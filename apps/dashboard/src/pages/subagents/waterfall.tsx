@@ -3,7 +3,7 @@
 
 import type { Answer } from "../../api/contract.ts"
 import { count, money, tokens } from "../../parts/format.ts"
-import type { Measure } from "./search.ts"
+import type { Measure } from "../../shell/search.ts"
 
 export type Node = Answer<"GET /v1/assistants/:id/subagents">
 

@@ -1,1 +1,0 @@
-export { queryTerms } from "./tokens.ts"
