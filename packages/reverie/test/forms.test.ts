@@ -20,6 +20,7 @@ import {
   forkTick,
   IdReused,
   type Part,
+  type Parts,
   promptsOfTick
 } from "../src/index.ts"
 import { aDirectory, all, calling, failureOf, openFleet } from "./rig.ts"
@@ -82,7 +83,7 @@ describe("an answer in a form", () => {
 
     const plain = await fleet.answer("desk", "In words?", { timeoutMs: 60_000 })
     expectTypeOf(plain).toEqualTypeOf<string>()
-    expectTypeOf(fleet.ask("desk", "In words?")).toEqualTypeOf<AsyncIterable<Part>>()
+    expectTypeOf(fleet.ask("desk", "In words?")).toEqualTypeOf<Parts>()
     // @ts-expect-error a form is no text
     assert.instanceOf(await failureOf(fleet.answer("desk", "Which?", { output: "berth" })), EnvelopeInvalid)
   })
