@@ -16,7 +16,6 @@ import {
   defined,
   type EnvelopeId,
   type Notice,
-  noticesOf,
   type Receipt,
   type TenantId
 } from "@reverie/protocol"
@@ -27,7 +26,7 @@ import * as Result from "effect/Result"
 import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import type { AskOptions } from "./fleet-options.ts"
 import { type AnswerSchema, type FormOption, formAsked } from "./letter.ts"
-import { type About, endIn, haltedBy, misshapen, type Part } from "./stream/parts.ts"
+import { type About, haltedBy, misshapen, type Part } from "./stream/parts.ts"
 import { isPlace, type Placed, PartWriter } from "./stream/part-writer.ts"
 import { uiResponse, uiStream, type UIMessageChunk } from "./stream/ui-stream.ts"
 
@@ -45,13 +44,12 @@ export interface Parts<Form = undefined>
   readonly toUIMessageStreamResponse: (init?: ResponseInit) => Response
 }
 
-/** How the way of an envelope ended, out of the entries of its assistant, the newest first; undefined when it has not. */
+/** How the way of an envelope ended, out of the entries of its assistant; undefined when it has not. */
 const endOf = async (rows: AsyncIterable<OutboxRow>, about: About): Promise<Part | undefined> => {
-  for await (const { address, entry, seq } of rows) {
-    for (const notice of noticesOf(address, seq, entry)) {
-      const end = endIn(notice, about)
-      if (end !== undefined) return end
-    }
+  const writer = new PartWriter(about, { isNew: false })
+  for await (const row of rows) {
+    const told = writer.read(row)
+    if (writer.isOver) return told.at(-1)?.part
   }
   return undefined
 }
@@ -275,7 +273,7 @@ class Asked implements Parts {
 export const asked = <Form extends FormOption>(asking: Asking): Parts<Form> => new Asked(asking) as Parts as Parts<Form>
 
 const questionOf = async (asking: Asking): Promise<Question> => {
-  const { id, inspect, listen, newest, onEnd, options, send, target, tenant } = asking
+  const { id, inspect, listen, onEnd, options, send, target, tenant } = asking
   const { after } = options
   if (after !== undefined && !isPlace(after)) throw new EnvelopeInvalid({ message: `${JSON.stringify(after)} is no place of an answer` })
   const envelope = (await id) as EnvelopeId
@@ -295,7 +293,7 @@ const questionOf = async (asking: Asking): Promise<Question> => {
     begin: async () => {
       const { outcome } = await send(assistant, envelope)
       if (outcome !== "duplicate") return { isNew: true }
-      const end = after === undefined ? await endOf(newest(assistant), about) : undefined
+      const end = after === undefined ? await endOf(rowsSince(asking, assistant, envelope), about) : undefined
       return end === undefined ? { isNew: false, rows: rowsSince(asking, assistant, envelope) } : { isNew: false, end }
     }
   }

@@ -121,7 +121,7 @@ describe("asking", () => {
     await fleet.idle()
     assert.deepStrictEqual(await fleet.monitor.totals(), { accepted: 1, settled: 1, dead: 0, discarded: 0 })
     assert.deepStrictEqual(await all(fleet.ask("desk", "Look.", { id: "q" })), [
-      { type: "done", outcome: "answered", reply: "Done." }
+      { type: "done", outcome: "answered", reply: "Done.", usage: used(2) }
     ])
   })
 
@@ -277,7 +277,7 @@ describe("opening and closing", () => {
     await using again = await openFleet({ data, tools: [dig(false)], says: [{ text: "It is dug." }] })
     await again.idle()
     assert.deepStrictEqual(await all(again.ask("desk", "Dig.", { id: "q" })), [
-      { type: "done", outcome: "answered", reply: "It is dug." }
+      { type: "done", outcome: "answered", reply: "It is dug.", usage: used(2) }
     ])
     assert.deepStrictEqual(keys, ["default/desk/1.1.0", "default/desk/1.1.0"])
   })

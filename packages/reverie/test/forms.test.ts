@@ -147,8 +147,9 @@ describe("an answer in a form", () => {
     const says = [FITTING, { text: '{"berth":8,"from":"noon"}' }, PROSE]
     await using fleet = await openFleet({ says, assistant: { output: evenBerth } })
     const parts = await all(fleet.ask("desk", "Which berth?"))
-    const end = parts.at(-1)
+    const { usage, ...end } = parts.at(-1) as Extract<Part, { readonly type: "done" }>
     // Seven is odd: the assistant itself was asked again.
+    assert.strictEqual(usage?.calls, 2)
     assert.deepStrictEqual(end, {
       type: "done",
       outcome: "answered",

@@ -145,16 +145,15 @@ describe("parts", () => {
   it("a call that a hook refuses, one that a person denies, and one that is approved each say so", async () => {
     const asks = { tool: "sink", arguments: {} }
     await using fleet = await opened(
-      modelOf(calling("", { tool: "dig", arguments: {} }), calling("", asks), calling("", asks), calling("Well.")),
+      modelOf(calling("", { tool: "dig", arguments: {} }), calling("", asks), calling("Well.")),
       { hooks: refusingDig }
     )
     const seen: Array<Part> = []
-    let asked = 0
-    for await (const part of fleet.ask("desk", "Sink it.")) {
-      seen.push(part)
-      if (part.type !== "approval") continue
-      if (asked++ === 0) await fleet.deny("desk", part.approval)
-      else await fleet.approve("desk", part.approval)
+    for (const decide of ["deny", "approve"] as const) {
+      for await (const part of fleet.ask("desk", "Sink it.")) {
+        seen.push(part)
+        if (part.type === "approval") await fleet[decide]("desk", part.approval)
+      }
     }
     const told = seen.filter(({ type }) => ["tool-refused", "approval-decided", "tool-result"].includes(type))
     assert.deepStrictEqual(
@@ -163,8 +162,9 @@ describe("parts", () => {
         { type: "tool-refused", tool: "dig", call: "1.1.0", by: "hook", reason: "no digging" },
         { type: "approval-decided", approval: "", call: "1.2.0", decision: "denied" },
         { type: "tool-refused", tool: "sink", call: "1.2.0", by: "person", reason: "A person denied this call." },
-        { type: "approval-decided", approval: "", call: "1.3.0", decision: "approved" },
-        { type: "tool-result", tool: "sink", call: "1.3.0", ok: true, content: "sunk" }
+        { type: "tool-refused", tool: "dig", call: "2.1.0", by: "hook", reason: "no digging" },
+        { type: "approval-decided", approval: "", call: "2.2.0", decision: "approved" },
+        { type: "tool-result", tool: "sink", call: "2.2.0", ok: true, content: "sunk" }
       ]
     )
     // What a hook may change is not shown before it has.
@@ -259,13 +259,12 @@ describe("parts", () => {
         ? { text: `It is ${secret}, as I said, sk-li`, calls: [{ tool: "look", arguments: { berth: secret } }] }
         : { text: "Done." }
     }
-    const headers = { "x-api-key": secret }
     await using fleet = await Fleet.open({
       data: ":memory:",
       model: modelOf(leaking),
-      recall: { url: "http://127.0.0.1:9", apiKey: secret, headers } as never,
+      recall: { url: "http://127.0.0.1:9", apiKey: secret },
       fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "x", tools: [look] })] })
-    }).catch(() => undefined as never)
+    })
     const parts = await all(fleet.ask("desk", "Tell."))
     const texts = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
     assert.match(texts, /^It is \[redacted\], as I said, sk-li/)
@@ -280,10 +279,11 @@ describe("parts", () => {
     ]
     await using fleet = await opened(modelOf(...turns), { hooks: refusingDig })
     fleet.on("approval-asked", ({ approval }) => void fleet.approve("desk", approval))
+    const nameless = (lines: ReadonlyArray<string>) => lines.map((line) => line.replaceAll(/\b\d+(?=\.\d\.\d)/g, "N"))
     const whole = async (id: string) => {
       const screen = new Screen()
       for await (const part of fleet.ask("desk", "Go.", { id })) screen.take(part)
-      return screen.lines.map((line) => line.replaceAll(/"\d+\./g, '"N.').replaceAll(/\[\d+\./g, "[N."))
+      return nameless(screen.lines)
     }
     const expected = await whole("whole")
     const count = (await all(fleet.ask("desk", "Go.", { id: "count" }))).length
@@ -300,8 +300,7 @@ describe("parts", () => {
         }
         if (isLate) await fleet.idle()
         for await (const part of fleet.ask("desk", "Go.", { id, after: parts.place })) screen.take(part)
-        const lines = screen.lines.map((line) => line.replaceAll(/"\d+\./g, '"N.').replaceAll(/\[\d+\./g, "[N."))
-        assert.deepStrictEqual(lines, expected, `cut behind part ${cut}${isLate ? ", late" : ""}`)
+        assert.deepStrictEqual(nameless(screen.lines), expected, `cut behind part ${cut}${isLate ? ", late" : ""}`)
       }
     }
   })

@@ -85,7 +85,7 @@ export const agUiTelling = (fleet: ReadFleet, request: RunRequest): Telling<AgUi
       return teller.isOver
     },
     begin: (status) => teller.begin(status),
-    piece: ({ piece }) => teller.piece(piece),
+    piece: ({ at, piece }) => teller.piece(piece, at),
     entry: ({ entry }) => teller.entry(toldOf(entry, isTeam)),
     caughtUp: (status, approvals) => teller.caughtUp(status, approvals),
     failed: (message, code) => teller.failed(message, code)

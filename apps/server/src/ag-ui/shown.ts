@@ -18,6 +18,12 @@ interface Begun {
   text: string
 }
 
+/** What is said of a call besides itself. */
+interface Beside {
+  readonly timestamp: number
+  readonly parentMessageId?: string
+}
+
 const isSame = (text: string, args: Json): boolean => {
   const read = parseJson(text.trim() === "" ? "{}" : text)
   return Result.isSuccess(read) && isDeepStrictEqual(read.success, args)
@@ -41,11 +47,11 @@ export class ShownCalls {
     return times === 0 ? call : `${call}~${times + 1}`
   }
 
-  begin(call: string, tool: string): ReadonlyArray<AgUiEvent> {
+  begin(call: string, tool: string, beside: Beside): ReadonlyArray<AgUiEvent> {
     const before = this.#begun.has(call) ? this.#giveUp(call) : []
     const id = this.idOf(call)
     this.#begun.set(call, { id, tool, text: "" })
-    return [...before, { type: "TOOL_CALL_START", toolCallId: id, toolCallName: tool }]
+    return [...before, { type: "TOOL_CALL_START", toolCallId: id, toolCallName: tool, ...beside }]
   }
 
   goOn(call: string, text: string): ReadonlyArray<AgUiEvent> {
@@ -64,7 +70,7 @@ export class ShownCalls {
   /** A call of the reply; `beside` is said where it was not begun early. */
   whole(
     { arguments: args, id: call, malformed, tool }: ToolCall,
-    beside: { readonly timestamp: number; readonly parentMessageId?: string }
+    beside: Beside
   ): ReadonlyArray<AgUiEvent> {
     const begun = this.#begun.get(call)
     if (begun !== undefined && begun.tool === tool && malformed === undefined) {

@@ -85,6 +85,8 @@ export class Teller {
   #step: string | undefined
   #messages = 0
   #open: { readonly id: string; readonly text: string } | undefined
+  /** The text of the reply at hand, which a call that begins has ended. */
+  #before: { readonly id: string; readonly text: string } | undefined
   #isOver = false
 
   constructor(told: Told) {
@@ -116,7 +118,7 @@ export class Teller {
   }
 
   /** A piece of a reply that is being made. */
-  piece(piece: Piece): ReadonlyArray<AgUiEvent> {
+  piece(piece: Piece, at: number): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
     switch (piece.kind) {
       case "text":
@@ -124,10 +126,11 @@ export class Teller {
       case "reasoning":
         return this.#thoughts.say(piece.text)
       case "call":
-        return [...this.#thoughts.close(), ...this.#shown.begin(piece.call, piece.tool)]
+        return this.#beginCall(piece.call, piece.tool, at)
       case "arguments":
         return this.#shown.goOn(piece.call, piece.text)
       case "dropped":
+        this.#before = undefined
         return [...this.#closeMessage(), ...this.#shown.drop()]
     }
   }
@@ -173,9 +176,20 @@ export class Teller {
     return [...before, { type: "TEXT_MESSAGE_END", messageId: id }]
   }
 
+  /** The text that was told ends before its calls, as it does when it is told later. */
+  #beginCall(call: string, tool: string, timestamp: number): ReadonlyArray<AgUiEvent> {
+    this.#before ??= this.#open
+    const beside = { timestamp, ...defined({ parentMessageId: this.#before?.id }) }
+    return [...this.#closeMessage(), ...this.#shown.begin(call, tool, beside)]
+  }
+
   #wholeText(text: string): ReadonlyArray<AgUiEvent> {
-    if (text === "") return this.#closeMessage()
-    const shown = this.#open?.text ?? ""
+    const shown = this.#open?.text ?? this.#before?.text ?? ""
+    this.#before = undefined
+    if (text === "" || text === shown) {
+      if (text !== "") this.#texts.push(text)
+      return this.#closeMessage()
+    }
     const fits = text.startsWith(shown)
     const before = fits ? [] : this.#closeMessage()
     const rest = this.part(fits ? text.slice(shown.length) : text)
@@ -187,7 +201,7 @@ export class Teller {
     const { call, calls = [], content, meta, role } = message
     if (role === "assistant") {
       if (meta?.["type"] === "withheld") return this.#closeMessage()
-      const parent = `${this.#told.envelope}/${this.#messages + (this.#open === undefined && content !== "" ? 1 : 0)}`
+      const parent = `${this.#told.envelope}/${this.#messages + (this.#open === undefined && this.#before === undefined && content !== "" ? 1 : 0)}`
       return [
         ...this.#wholeText(content),
         ...this.#shown.drop(calls),

@@ -112,7 +112,7 @@ export const lookedFor = <A, E, R>(
     })
   )
 
-// Showing: a reply while it is being made, as pieces for screens.
+// Showing: a preview of a reply while it is being made, as pieces for screens.
 // S1  What comes in one turn of the event loop is one piece for each run of its kind: a token costs no notice of its own.
 // S2  A secret is hidden, also where it comes in pieces. The end of a text that may be the beginning of one comes with the reply.
 // S3  What was dropped is dropped by everyone who was shown any of it; after the end nothing more is shown.

@@ -199,8 +199,8 @@ const replyTo = Effect.fnUntraced(function* (
   const { hide } = yield* Secrets
   return yield* model.infer(prompt, showing?.options).pipe(
     Effect.ensuring(Effect.sync(() => showing?.end())),
-    Effect.map((reply) => ({
-      reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
+    Effect.map(({ calls, earlier, text, ...reply }) => ({
+      reply: { ...reply, text: hide(text), calls: hide(calls), ...defined({ earlier: hide(earlier) }) }
     })),
     Effect.catch((error) =>
       Effect.map(failedWith(session, job, error, promptTokens, prompt.maxOutputTokens), (failure) => ({ failure }))
