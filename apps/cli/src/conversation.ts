@@ -293,7 +293,9 @@ class AnswerPrinter {
       case "tool-call":
         return this.#begun.has(part.call) ? undefined : note(painted("dim", `  calls ${onOneLine(part.tool)} ...`))
       case "discarded":
-        return streamed === "" ? undefined : note(painted("yellow", "  it is asked again; what it had begun to say is void"))
+        return streamed === ""
+          ? undefined
+          : note(painted("yellow", "  it is asked again; what it had begun to say is void"))
       case "tool-refused":
         return note(painted("yellow", `  ${onOneLine(part.tool)}: refused, ${onOneLine(part.reason)}`))
       case "sub-agent-start":

@@ -11,14 +11,7 @@
 
 import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
-import {
-  type Address,
-  defined,
-  type EnvelopeId,
-  type Notice,
-  type Receipt,
-  type TenantId
-} from "@reverie/protocol"
+import { type Address, defined, type EnvelopeId, type Notice, type Receipt, type TenantId } from "@reverie/protocol"
 import type { HostFailure } from "@reverie/runtime"
 import { type ArgumentsOf, checkAnswer, readAnswer } from "@reverie/tools"
 import * as Effect from "effect/Effect"
@@ -34,8 +27,9 @@ import { uiResponse, uiStream, type UIMessageChunk } from "./stream/ui-stream.ts
 export type AnswerOf<Form> = [Form] extends [undefined] ? string : ArgumentsOf<Form>
 
 /** What `ask` gives. */
-export interface Parts<Form = undefined>
-  extends AsyncIterable<Part<[Form] extends [undefined] ? undefined : ArgumentsOf<Form>>> {
+export interface Parts<Form = undefined> extends AsyncIterable<
+  Part<[Form] extends [undefined] ? undefined : ArgumentsOf<Form>>
+> {
   /** Behind the last durable part that was read: as `after` of `ask` with the same `id`, reading goes on from there. */
   readonly place: string
   /** The parts as a UI message stream of the AI SDK, for `useChat`. */
@@ -158,7 +152,7 @@ async function* partsOf(question: Question): AsyncGenerator<Placed> {
     const { end, isNew, rows = [] } = await begin()
     if (end !== undefined) return yield { part: end }
     // What was shown behind the place was a preview.
-    if (after !== undefined && after !== "") yield { part: { type: "discarded" } }
+    if (after !== undefined && !isNew) yield { part: { type: "discarded" } }
     const writer = new PartWriter(question, { after, isNew })
     for await (const row of rows) yield* writer.read(row)
     // Halted before, it sends no notice of it now.
@@ -275,7 +269,8 @@ export const asked = <Form extends FormOption>(asking: Asking): Parts<Form> => n
 const questionOf = async (asking: Asking): Promise<Question> => {
   const { id, inspect, listen, onEnd, options, send, target, tenant } = asking
   const { after } = options
-  if (after !== undefined && !isPlace(after)) throw new EnvelopeInvalid({ message: `${JSON.stringify(after)} is no place of an answer` })
+  if (after !== undefined && !isPlace(after))
+    throw new EnvelopeInvalid({ message: `${JSON.stringify(after)} is no place of an answer` })
   const envelope = (await id) as EnvelopeId
   const assistant = target()
   const about = { envelope, isTeam: asking.isTeam(assistant) }

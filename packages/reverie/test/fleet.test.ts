@@ -137,15 +137,7 @@ describe("asking", () => {
       }
     }
     const call = ["tool-start", "tool-arguments", "tool-call", "usage"]
-    assert.deepStrictEqual(types, [
-      ...call,
-      "approval",
-      "approval-decided",
-      "tool-result",
-      "text",
-      "usage",
-      "done"
-    ])
+    assert.deepStrictEqual(types, [...call, "approval", "approval-decided", "tool-result", "text", "usage", "done"])
   })
 
   it("answer gives the whole reply, or says why there is none", async () => {

@@ -55,14 +55,18 @@ const look = defineTool({ name: "look", description: "Looks.", input: { type: "o
 const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
 const dig = defineTool({ name: "dig", description: "Digs.", run: () => "a hole" })
 
-const refusingDig = { beforeTool: ({ tool }: { readonly tool: string }) => (tool === "dig" ? { refuse: "no digging" } : undefined) }
+const refusingDig = {
+  beforeTool: ({ tool }: { readonly tool: string }) => (tool === "dig" ? { refuse: "no digging" } : undefined)
+}
 
 const opened = (model: FleetOptions["model"], options: Partial<Parameters<typeof defineAssistant>[0]> = {}) =>
   Fleet.open({
     data: ":memory:",
     model,
     fleet: defineFleet({
-      assistants: [defineAssistant({ id: "desk", instructions: "Assign berths.", tools: [look, sink, dig], ...options })]
+      assistants: [
+        defineAssistant({ id: "desk", instructions: "Assign berths.", tools: [look, sink, dig], ...options })
+      ]
     })
   } as FleetOptions)
 
@@ -175,7 +179,8 @@ describe("parts", () => {
     const model: PromiseModel = {
       name: "harbour",
       infer: async ({ messages, callPrefix }) => {
-        if (messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))) return "Nine ships."
+        if (messages.some(({ content, role }) => role === "system" && content.includes("finish_task")))
+          return "Nine ships."
         return callPrefix.endsWith(".1")
           ? { calls: [{ tool: "delegate_task", arguments: { task: "Count the ships" } }] }
           : "There are nine."
@@ -310,7 +315,8 @@ const text = Schema.String
 const id = { id: text }
 const toolCall = { toolCallId: text }
 const named = { ...toolCall, toolName: text }
-const chunk = (type: string, fields: Schema.Struct.Fields = {}) => Schema.Struct({ type: Schema.Literal(type), ...fields })
+const chunk = (type: string, fields: Schema.Struct.Fields = {}) =>
+  Schema.Struct({ type: Schema.Literal(type), ...fields })
 const metadata = { messageMetadata: Schema.optionalKey(Schema.Unknown) }
 
 /** The chunks of the protocol, as its documentation has them, as far as an assistant has a use for them. */
@@ -380,9 +386,12 @@ const chunksOf = async (stream: ReadableStream<unknown>): Promise<ReadonlyArray<
 
 describe("a UI message stream", () => {
   it("U1 U2 tells a whole answer in chunks of the protocol: steps, reasoning, texts, tools", async () => {
-    await using fleet = await opened(modelOf(calling("I look.", two, { tool: "dig", arguments: {} }), calling("Two ships.")), {
-      hooks: { beforeTool: refusingDig.beforeTool }
-    })
+    await using fleet = await opened(
+      modelOf(calling("I look.", two, { tool: "dig", arguments: {} }), calling("Two ships.")),
+      {
+        hooks: { beforeTool: refusingDig.beforeTool }
+      }
+    )
     const chunks = await chunksOf(fleet.ask("desk", "What is there?", { id: "q-1" }).toUIMessageStream())
     const types = chunks.map(({ type }) => type).filter((type, index, list) => type !== list[index - 1])
     assert.deepStrictEqual(types, [

@@ -3,7 +3,15 @@
 // F1  Each part that is durable has an event id; parts are told behind the one that a client has read, none of them twice.
 // F2  A UI message ends where only a person can go on, and says behind which part; the message that goes on begins there.
 
-import { PartWriter, type Placed, UI_STREAM_END, UI_STREAM_HEADERS, UIChunks, uiFrame, type UIMessageChunk } from "reverie"
+import {
+  PartWriter,
+  type Placed,
+  UI_STREAM_END,
+  UI_STREAM_HEADERS,
+  UIChunks,
+  uiFrame,
+  type UIMessageChunk
+} from "reverie"
 import { frameOf } from "./events.ts"
 import { agUiTelling, eventsOf, isTeamIn, type Listening, type Telling } from "./run.ts"
 import { isAsking } from "./teller.ts"
@@ -29,8 +37,8 @@ const partTelling = ({ fleet, request }: Listening, after: string): Telling<Plac
     get isOver() {
       return writer.isOver
     },
-    // What the client has shown behind its place was a preview.
-    begin: () => (after === "" ? [] : [{ part: { type: "discarded" } }]),
+    // What a client that comes back has shown behind its place was a preview.
+    begin: () => [{ part: { type: "discarded" } }],
     piece: (notice) => writer.heard(notice),
     entry: (row) => writer.read(row),
     caughtUp: (status) => {

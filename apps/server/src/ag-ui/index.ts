@@ -54,7 +54,15 @@ interface Opening {
 
 const ended = new Unavailable({ message: "the run ended before its beginning was found; ask again" })
 
-const openRun = async ({ endWithClient, format, gateway, fleet, prepare, principal, request }: Opening): Promise<RunStream> => {
+const openRun = async ({
+  endWithClient,
+  format,
+  gateway,
+  fleet,
+  prepare,
+  principal,
+  request
+}: Opening): Promise<RunStream> => {
   const token = `${principal.tenant}/${principal.name}`
   const runs = openRunsOf(gateway)
   runs.admit(token)
@@ -209,7 +217,9 @@ const decidedIn = (message: Fields): UIAsked => {
   const prepare = async (fleet: Fleet, assistant: string) => {
     for (const { approved, id, reason } of decided) {
       const options = { id: `decision-${wordIn(id)}`, ...defined({ note: wordIn(reason) || undefined }) }
-      await (approved === true ? fleet.approve(assistant, wordIn(id), options) : fleet.deny(assistant, wordIn(id), options))
+      await (approved === true
+        ? fleet.approve(assistant, wordIn(id), options)
+        : fleet.deny(assistant, wordIn(id), options))
     }
   }
   return { envelope, prepare, format: uiFormat({ after: place, known }) }

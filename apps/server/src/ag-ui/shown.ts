@@ -68,14 +68,13 @@ export class ShownCalls {
   }
 
   /** A call of the reply; `beside` is said where it was not begun early. */
-  whole(
-    { arguments: args, id: call, malformed, tool }: ToolCall,
-    beside: Beside
-  ): ReadonlyArray<AgUiEvent> {
+  whole({ arguments: args, id: call, malformed, tool }: ToolCall, beside: Beside): ReadonlyArray<AgUiEvent> {
     const begun = this.#begun.get(call)
     if (begun !== undefined && begun.tool === tool && malformed === undefined) {
       const rest: ReadonlyArray<AgUiEvent> =
-        begun.text === "" ? [{ type: "TOOL_CALL_ARGS", toolCallId: begun.id, delta: clip(JSON.stringify(args), WHOLE_CHARS) }] : []
+        begun.text === ""
+          ? [{ type: "TOOL_CALL_ARGS", toolCallId: begun.id, delta: clip(JSON.stringify(args), WHOLE_CHARS) }]
+          : []
       if (begun.text === "" || isSame(begun.text, args)) {
         this.#begun.delete(call)
         return [...rest, { type: "TOOL_CALL_END", toolCallId: begun.id }]

@@ -146,6 +146,7 @@ export class Teller {
       ...this.#emitted(entry),
       ...this.#moved(entry)
     ]
+    if (entry.step?.kind === "infer") this.#before = undefined
     const end = this.#endIn(entry)
     return end === undefined ? events : [...events, ...end]
   }
@@ -212,7 +213,11 @@ export class Teller {
       ]
     }
     if (role !== "tool" || call === undefined || !this.#calls.has(call)) return []
-    const result = { messageId: `${this.#told.envelope}/result/${place}`, toolCallId: this.#shown.idOf(call), role: "tool" as const }
+    const result = {
+      messageId: `${this.#told.envelope}/result/${place}`,
+      toolCallId: this.#shown.idOf(call),
+      role: "tool" as const
+    }
     return [{ type: "TOOL_CALL_RESULT", ...result, content: clip(content, WHOLE_CHARS), timestamp: at }]
   }
 

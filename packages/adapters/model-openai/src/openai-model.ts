@@ -256,13 +256,7 @@ const askedInWords = (prompt: Prompt, until: number, preview: Preview, context: 
   askFor(withOutputDescribed(prompt), until, preview, { ...context, isDescribed: true })
 
 /** Asks with the form where it is sent, and in words where the server refuses it. */
-const askForForm = (
-  prompt: Prompt,
-  output: OutputForm,
-  until: number,
-  preview: Preview,
-  context: RoundContext
-) =>
+const askForForm = (prompt: Prompt, output: OutputForm, until: number, preview: Preview, context: RoundContext) =>
   Effect.catchTag(askFor(prompt, until, preview, context), "ModelRefused", (refused) => {
     if (refused.kind !== "bad-request") return Effect.fail(refused)
     const { forms } = context

@@ -82,7 +82,9 @@ describe("what an answer shows while it comes", () => {
       const { model } = yield* harbor({
         serve: (request, response) => {
           response.writeHead(200, { "content-type": "text/event-stream" })
-          response.write(piece(request.model, { content: tries === 0 ? "Berth six" : "Berth seven." }, tries ? "stop" : undefined))
+          response.write(
+            piece(request.model, { content: tries === 0 ? "Berth six" : "Berth seven." }, tries ? "stop" : undefined)
+          )
           if (tries++ > 0) response.end(DONE)
           else setImmediate(() => response.destroy())
         }
@@ -94,26 +96,28 @@ describe("what an answer shows while it comes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("W1 a reply that is corrected is dropped, and the corrected one shown; names and arguments are as we know them", () =>
-    Effect.gen(function* () {
-      const { model } = yield* harbor({
-        sequence: [
-          { script: () => ({ text: "Hm.", calls: [{ tool: "peer", arguments: {} }] }) },
-          { script: saying("Better.") }
-        ]
-      })
-      const { lines, options } = showing()
-      yield* model.infer(aPrompt(), options)
-      const at = lines.indexOf("dropped")
-      assert.isAbove(at, 0)
-      assert.isTrue(lines.slice(0, at).some((line) => line.startsWith("call 0 peer")))
-      assert.strictEqual(
-        lines
-          .slice(at + 1)
-          .map((line) => line.slice("text ".length))
-          .join(""),
-        "Better."
-      )
-    }).pipe(Effect.scoped)
+  it.live(
+    "W1 a reply that is corrected is dropped, and the corrected one shown; names and arguments are as we know them",
+    () =>
+      Effect.gen(function* () {
+        const { model } = yield* harbor({
+          sequence: [
+            { script: () => ({ text: "Hm.", calls: [{ tool: "peer", arguments: {} }] }) },
+            { script: saying("Better.") }
+          ]
+        })
+        const { lines, options } = showing()
+        yield* model.infer(aPrompt(), options)
+        const at = lines.indexOf("dropped")
+        assert.isAbove(at, 0)
+        assert.isTrue(lines.slice(0, at).some((line) => line.startsWith("call 0 peer")))
+        assert.strictEqual(
+          lines
+            .slice(at + 1)
+            .map((line) => line.slice("text ".length))
+            .join(""),
+          "Better."
+        )
+      }).pipe(Effect.scoped)
   )
 })

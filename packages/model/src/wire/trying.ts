@@ -314,11 +314,14 @@ export const cleaned = (to: InferOptions | undefined, { kept, toolOf }: Cleaning
     ...defined({
       onText: onText === undefined ? undefined : passing(onText),
       onReasoning: onReasoning === undefined ? undefined : passing(onReasoning),
-      onCall: onCall === undefined ? undefined : (piece: CallPiece) => {
-        const { arguments: args, call, tool } = piece
-        if (typeof tool !== "string" || typeof args !== "string" || !Number.isInteger(call)) return
-        onCall({ call, tool: toolOf(kept(tool)), arguments: kept(args) })
-      }
+      onCall:
+        onCall === undefined
+          ? undefined
+          : (piece: CallPiece) => {
+              const { arguments: args, call, tool } = piece
+              if (typeof tool !== "string" || typeof args !== "string" || !Number.isInteger(call)) return
+              onCall({ call, tool: toolOf(kept(tool)), arguments: kept(args) })
+            }
     })
   }
 }

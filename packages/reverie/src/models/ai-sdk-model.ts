@@ -362,12 +362,7 @@ const readAll = Effect.fnUntraced(function* (reader: Reader, gathered: Gathering
   return yield* Effect.fail(failures.unavailable("too-large", `more than ${limits.maxReplyBytes} characters`))
 })
 
-const streamed = (
-  model: LanguageModel,
-  prompt: Prompt,
-  shown: InferOptions,
-  context: WalkContext
-): ReturnType<Ask> => {
+const streamed = (model: LanguageModel, prompt: Prompt, shown: InferOptions, context: WalkContext): ReturnType<Ask> => {
   const gathered = new Gathering(shown)
   const controller = new AbortController()
   const opened = promised(context.failures, async () => {

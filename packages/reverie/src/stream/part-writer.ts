@@ -40,8 +40,7 @@ export const isPlace = (text: string): boolean => text === "" || placeIn(text) !
 /** Pieces that wait for what was committed before them. */
 const MOST_EARLY = 1_000
 
-const isWithin = ([seq, index]: Place, [until, last]: Place): boolean =>
-  seq < until || (seq === until && index <= last)
+const isWithin = ([seq, index]: Place, [until, last]: Place): boolean => seq < until || (seq === until && index <= last)
 
 /** A part, and the place behind it where it is durable. */
 export interface Placed {
@@ -180,7 +179,10 @@ export class PartWriter {
         return this.#about.isTeam ? [] : this.#reply(notice)
       case "model-failed": {
         const recovery = notice.recovery === "park" ? "park" : "retry"
-        return [...this.#discarded(), ...this.#tell({ type: "retry", error: errorOf(notice.reason, "ModelFailed", recovery) })]
+        return [
+          ...this.#discarded(),
+          ...this.#tell({ type: "retry", error: errorOf(notice.reason, "ModelFailed", recovery) })
+        ]
       }
       case "tool-finished": {
         const { call, content, ok, tool } = notice

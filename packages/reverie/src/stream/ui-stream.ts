@@ -129,7 +129,11 @@ export class UIChunks {
       case "retry":
         return [{ type: "data-retry", data: part.error, transient: true }]
       case "approval":
-        return this.#ofCall(part.call, { type: "tool-approval-request", approvalId: part.approval, toolCallId: part.call })
+        return this.#ofCall(part.call, {
+          type: "tool-approval-request",
+          approvalId: part.approval,
+          toolCallId: part.call
+        })
       case "tool-result":
         return this.#result(part)
       case "tool-refused":
@@ -209,7 +213,12 @@ export class UIChunks {
     })
     this.#text = ""
     if (this.#step === "none") return []
-    return [...this.#close(), ...errors, { type: "data-discarded", data: { reason: ASKED_AGAIN } }, ...this.#closeStep()]
+    return [
+      ...this.#close(),
+      ...errors,
+      { type: "data-discarded", data: { reason: ASKED_AGAIN } },
+      ...this.#closeStep()
+    ]
   }
 
   #replied({ iteration: _, model: __, type: ___, ...usage }: Of<"usage">): Chunks {
@@ -228,7 +237,9 @@ export class UIChunks {
   #result({ call: toolCallId, content, ok }: Of<"tool-result">): Chunks {
     if (!ok) return this.#ofCall(toolCallId, { type: "tool-output-error", toolCallId, errorText: content })
     // Its report comes later.
-    return content === "" ? [] : this.#ofCall(toolCallId, { type: "tool-output-available", toolCallId, output: content })
+    return content === ""
+      ? []
+      : this.#ofCall(toolCallId, { type: "tool-output-available", toolCallId, output: content })
   }
 
   #refused({ by, call: toolCallId, reason }: Of<"tool-refused">): Chunks {
@@ -272,7 +283,10 @@ export class UIChunks {
 /** The id of the message that answers one. */
 const answerId = (envelope: string): string => `answer-${envelope}`
 
-async function* chunksOf(parts: AsyncIterable<Part>, envelope: Promise<EnvelopeId | string>): AsyncGenerator<UIMessageChunk> {
+async function* chunksOf(
+  parts: AsyncIterable<Part>,
+  envelope: Promise<EnvelopeId | string>
+): AsyncGenerator<UIMessageChunk> {
   const chunks = new UIChunks()
   try {
     yield* chunks.begin(answerId(await envelope))

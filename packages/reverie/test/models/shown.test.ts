@@ -71,7 +71,10 @@ describe("what a reply shows while it comes", () => {
 
   it("W1 a stream that breaks off is dropped before the next attempt shows anything", async () => {
     const broken = [...thoughts, { type: "text-delta", id: "0", delta: "Six" }]
-    const model = streaming(broken, [{ type: "text-delta", id: "0", delta: "Seven." }, { ...end, finishReason: "stop" }])
+    const model = streaming(broken, [
+      { type: "text-delta", id: "0", delta: "Seven." },
+      { ...end, finishReason: "stop" }
+    ])
     assert.deepStrictEqual(await shownBy(aiSdkModel(model, { backoffMillis: 1 })), [
       "thinks Let me see.",
       "text Six",

@@ -130,7 +130,9 @@ interface ShowingOptions {
 type Text = Extract<Piece, { readonly text: string }>
 
 const isContinued = (last: Piece | undefined, next: Text): last is Text =>
-  last !== undefined && last.kind === next.kind && (next.kind !== "arguments" || (last as typeof next).call === next.call)
+  last !== undefined &&
+  last.kind === next.kind &&
+  (next.kind !== "arguments" || (last as typeof next).call === next.call)
 
 export class Showing {
   /** For the call of the model. */

@@ -5,14 +5,7 @@
 
 import { callId, contextOf, type InferFailure } from "@reverie/assistant"
 import type { ContextTooSmall } from "@reverie/context"
-import {
-  Model,
-  type ModelError,
-  type Prompt,
-  type Reply,
-  type ToolOffer,
-  withOutputDescribed
-} from "@reverie/model"
+import { Model, type ModelError, type Prompt, type Reply, type ToolOffer, withOutputDescribed } from "@reverie/model"
 import { defined, type EnvelopeId, type OpenJob } from "@reverie/protocol"
 import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"

@@ -100,7 +100,10 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
 const unwritten = (tick: number): Writing => ({ tick, text: "", thought: "", calls: {}, isWhole: false })
 
 /** The reply that is being written, with one piece more; nothing of it once it was dropped. */
-const written = (writing: Writing | undefined, { piece, tick }: Extract<Notice, { type: "part" }>): Writing | undefined => {
+const written = (
+  writing: Writing | undefined,
+  { piece, tick }: Extract<Notice, { type: "part" }>
+): Writing | undefined => {
   const before = writing?.tick === tick && !writing.isWhole ? writing : unwritten(tick)
   switch (piece.kind) {
     case "text":
