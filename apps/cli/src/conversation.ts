@@ -236,6 +236,9 @@ class Conversation {
   }
 }
 
+/** Parts that have a line of their own. */
+type LinePart = Exclude<Part, { readonly type: "text" | "reasoning" | "usage" | "tool-arguments" | "approval-decided" }>
+
 /** Prints the parts of one answer. */
 class AnswerPrinter {
   /** What has been streamed since the last line break of ours. */
@@ -282,7 +285,7 @@ class AnswerPrinter {
     this.#isThinking = false
   }
 
-  #line(part: Part): void {
+  #line(part: LinePart): void {
     const streamed = this.#streamed
     this.#endThought()
     this.breakLine()

@@ -3,7 +3,7 @@
 // stream/part-writer.ts, sending to the fleet.
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
 // I2  A question that was answered before is answered out of the ledger, with its end alone; one that is under way, or is read
-//     on from a place, is told from its beginning, or from that place.
+//     on from a place, is reported from its beginning, or from that place.
 // I3  Whoever stops reading stops listening; the question itself is durable and goes on.
 // I5  Nobody waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
 //     worked on, for a signal that was given, and for a time that is over.

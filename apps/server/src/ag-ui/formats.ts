@@ -1,7 +1,7 @@
-// Formats: how a run is told besides the events of AG-UI: as parts, and as a UI message stream of the AI SDK.
-// Owns the frames of each. Leaves what is told of an entry to the parts of `reverie`, reading entries to run.ts.
-// F1  Each part that is durable has an event id; parts are told behind the one that a client has read, none of them twice.
-// F2  A UI message ends where only a person can go on, and says behind which part; the message that goes on begins there.
+// Formats: how a run is reported besides the events of AG-UI: as parts, and as a UI message stream of the AI SDK.
+// Owns the frames of each. Leaves what is reported of an entry to the parts of `reverie`, reading entries to run.ts.
+// K1  Each part that is durable has an event id; parts are reported behind the one that a client has read, none of them twice.
+// K2  A UI message ends where only a person can go on, and says behind which part; the message that goes on begins there.
 
 import {
   PartWriter,
@@ -59,7 +59,7 @@ export const partFormat = (after: string): RunFormat =>
 // UI: what `useChat` reads.
 
 interface GoingOn {
-  /** The place behind which it is told. */
+  /** The place behind which it is reported. */
   readonly after: string
   /** Calls that its message holds already. */
   readonly known: ReadonlyArray<string>

@@ -1,8 +1,8 @@
 // AgUi: the chat stream of an assistant in the events of AG-UI 1.0, as a UI message stream of the AI SDK, or as parts.
-// Owns what is refused before a run begins. Leaves reading it to run.ts, what is told to teller.ts and formats.ts.
+// Owns what is refused before a run begins. Leaves reading it to run.ts, what is reported to teller.ts and formats.ts.
 // A1  What no one knows, or can not be said, is refused as any request is; whatever happens after that is reported in the run.
 // A2  A run is named by its envelope: said again under the same id it is reported again, from its beginning.
-// A3  Parts are told behind the last event id that the client has read.
+// A3  Parts are reported behind the last event id that the client has read.
 
 import type { Readable } from "node:stream"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -109,7 +109,7 @@ const streaming = (open: Open, headers?: Readonly<Record<string, string>>) =>
     })
   )
 
-/** How an answer is told, by the name that a client asks for. */
+/** How an answer is reported, by the name that a client asks for. */
 const formatOf = (name: FormatName, after: string): RunFormat => {
   if (name === "parts") {
     if (!isPlace(after)) throw new Malformed({ message: `${JSON.stringify(after)} is the id of no event of an answer` })
@@ -118,7 +118,7 @@ const formatOf = (name: FormatName, after: string): RunFormat => {
   return name === "ui" ? uiFormat() : agUiFormat
 }
 
-/** What came, and comes, back for a message. `after`: behind which event id parts are told. */
+/** What came, and comes, back for a message. `after`: behind which event id parts are reported. */
 export const answersOf = (
   assistant: string,
   envelope: string,

@@ -1,7 +1,7 @@
 // Shown: what AG-UI was told of a reply before it was committed, besides its text.
 // Owns reasoning messages, and the calls that were begun early. Leaves text and order to teller.ts.
-// S1  A call is told under its own id, and once. What was told of an attempt that was given up ends with a result that says so, and the
-//     call itself is told under an id with a number behind it.
+// S1  A call is reported under its own id, and once. What was told of an attempt that was given up ends with a result that says so, and the
+//     call itself is reported under an id with a number behind it.
 // S2  Arguments that were told in pieces and mean what was committed are not told again.
 
 import { isDeepStrictEqual } from "node:util"
@@ -41,7 +41,7 @@ export class ShownCalls {
     this.#prefix = prefix
   }
 
-  /** The id under which a call is told. */
+  /** The id under which a call is reported. */
   idOf(call: string): string {
     const times = this.#given.get(call) ?? 0
     return times === 0 ? call : `${call}~${times + 1}`

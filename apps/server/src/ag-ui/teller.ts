@@ -177,7 +177,7 @@ export class Teller {
     return [...before, { type: "TEXT_MESSAGE_END", messageId: id }]
   }
 
-  /** The text that was told ends before its calls, as it does when it is told later. */
+  /** The text that was told ends before its calls, as it does when it is reported later. */
   #beginCall(call: string, tool: string, timestamp: number): ReadonlyArray<AgUiEvent> {
     this.#before ??= this.#open
     const beside = { timestamp, ...defined({ parentMessageId: this.#before?.id }) }

@@ -37,7 +37,7 @@ const settledOf = (events: ReadonlyArray<Told>) => [
   ...textsIn(events),
   ...events
     .filter(({ type }) => type !== "TEXT_MESSAGE_CONTENT")
-    // A call that is told as it begins has the time of then.
+    // A call that is reported as it begins has the time of then.
     .map((event) => (event.type === "TOOL_CALL_START" ? { ...event, timestamp: typeof event["timestamp"] } : event))
 ]
 

@@ -82,7 +82,7 @@ const durable = (parts: ReadonlyArray<Part>): ReadonlyArray<string> => {
 }
 
 describe("an answer as parts", () => {
-  test("F1 is what ask gives; cut behind any event and asked again with its id, none is told twice or missing", async () => {
+  test("K1 is what ask gives; cut behind any event and asked again with its id, none is reported twice or missing", async () => {
     await using rig = await aRig([looking, { text: "Two ships." }])
     await rig.send("m-1")
     const parts = await partsIn(await rig.answers("m-1", "format=parts"))
@@ -117,7 +117,7 @@ describe("an answer as parts", () => {
 })
 
 describe("a chat of useChat", () => {
-  test("C1 the last message is said under its own id, and the stream is its answer; said again it is told again", async () => {
+  test("C1 the last message is said under its own id, and the stream is its answer; said again it is reported again", async () => {
     await using rig = await aRig([looking, { text: "Two ships." }])
     const older = [user("m-0", "An older one."), { id: "a-0", role: "assistant", parts: [] }]
     const first = await chunksIn(await rig.chat([...older, user("m-1", "What is there?")]))
@@ -140,7 +140,7 @@ describe("a chat of useChat", () => {
       assert.strictEqual((await rig.chat(messages)).status, 400)
   })
 
-  test("F2 C1 a call that waits for a person ends the message; its decision goes on behind that place", async () => {
+  test("K2 C1 a call that waits for a person ends the message; its decision goes on behind that place", async () => {
     for (const approved of [true, false]) {
       await using rig = await aRig([sinking, { text: "Well." }])
       const asked = await chunksIn(await rig.chat([user("m-1", "Sink it.")]))

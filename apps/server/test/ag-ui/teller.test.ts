@@ -66,7 +66,7 @@ describe("a run that is reported", () => {
     assert.deepStrictEqual(texts(["Bad ", ended(1, "")]), ["Bad "])
   })
 
-  test("S1 S2 a call is told once, as it begins; one of an attempt that was given up ends with a result that says so", () => {
+  test("S1 S2 a call is reported once, as it begins; one of an attempt that was given up ends with a result that says so", () => {
     const teller = new Teller({ threadId: "thread", runId: ENVELOPE, envelope: ENVELOPE, isTeam: false })
     const events = [...teller.begin("awake.idle")]
     const show = (piece: Piece) => events.push(...teller.piece(piece, 5))

@@ -1,11 +1,11 @@
 // PartWriter: the notices of an assistant as the parts of one message.
-// Owns what was shown, what is told of it when it is durable, and places. Leaves listening and reading the ledger to those who
+// Owns what was shown, what is reported of it when it is durable, and places. Leaves listening and reading the ledger to those who
 // tell it.
-// P1  What is durable is told once: by its notice, or by the ledger, whichever is read first. The same notices give the same parts.
+// P1  What is durable is reported once: by its notice, or by the ledger, whichever is read first. The same notices give the same parts.
 // P2  Text, reasoning, and calls that begin are a preview. With `usage`, which ends a model call, the texts and calls that were
 //     told since the `usage` before it, and behind the last `discarded`, are exactly the reply of that call.
-// P3  A preview of a model call is told from its beginning or not at all, and after what was committed before it.
-// P4  A place stands behind everything that was told: read on from there, nothing durable is told twice or left out.
+// P3  A preview of a model call is reported from its beginning or not at all, and after what was committed before it.
+// P4  A place stands behind everything that was told: read on from there, nothing durable is reported twice or left out.
 // P5  The parts end exactly once.
 
 import {

@@ -1,5 +1,5 @@
 // UIStream: the parts of an answer as a UI message stream of the AI SDK, which `useChat` reads.
-// Owns its chunks, their order and the body of an answer. Leaves what is told to the parts.
+// Owns its chunks, their order and the body of an answer. Leaves what is reported to the parts.
 // U1  A text, a reasoning and a step that were opened are closed before the message is; a result comes after the input of its call.
 // U2  A model call with its tools is a step. What was shown of a call that is made again stands in a step of its own, which ends
 //     with `data-discarded`: the protocol takes nothing back.
@@ -80,7 +80,7 @@ const finishes = {
 
 const ASKED_AGAIN = "the model is asked again"
 
-/** A call as far as it is told: its input is still coming, or stands. */
+/** A call as far as it is reported: its input is still coming, or stands. */
 interface ShownCall {
   readonly tool: string
   isWhole: boolean
@@ -296,9 +296,23 @@ async function* chunksOf(
   }
 }
 
-/** The parts as chunks; who cancels the stream stops reading them. */
-export const uiStream = (parts: AsyncIterable<Part>, envelope: Promise<EnvelopeId | string>) =>
-  ReadableStream.from<UIMessageChunk>(chunksOf(parts, envelope))
+/** The parts as chunks, read as far as they are asked for; who cancels the stream stops reading them. */
+export const uiStream = (
+  parts: AsyncIterable<Part>,
+  envelope: Promise<EnvelopeId | string>
+): ReadableStream<UIMessageChunk> => {
+  const chunks = chunksOf(parts, envelope)
+  return new ReadableStream<UIMessageChunk>({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => {
+      await chunks.return(undefined)
+    }
+  })
+}
 
 /** The headers of such a stream as the body of an answer. */
 export const UI_STREAM_HEADERS = {

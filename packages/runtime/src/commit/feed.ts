@@ -141,7 +141,7 @@ export class Showing {
   readonly #hiding = new Map<string, (piece: string) => string>()
   readonly #begun = new Set<string>()
   #waiting: Array<Piece> = []
-  #turn: NodeJS.Immediate | undefined
+  #isWaiting = false
   #isSeen = false
   #isOver = false
 
@@ -194,12 +194,18 @@ export class Showing {
     if ("text" in piece && isContinued(last, piece)) {
       this.#waiting[this.#waiting.length - 1] = { ...last, text: last.text + piece.text }
     } else this.#waiting.push(piece)
-    this.#turn ??= setImmediate(() => this.#flush())
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    Effect.runFork(
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => this.#flush())
+      )
+    )
   }
 
   #flush(): void {
-    clearImmediate(this.#turn)
-    this.#turn = undefined
+    this.#isWaiting = false
     const waiting = this.#waiting
     this.#waiting = []
     for (const piece of waiting) {
