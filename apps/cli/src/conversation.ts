@@ -9,7 +9,7 @@ import { unknownName } from "@reverie/protocol"
 import type { Part } from "reverie"
 import { writtenCall } from "./named.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
-import { note, painted, say, sayPart } from "./output.ts"
+import { note, notePart, painted, say, sayPart } from "./output.ts"
 import { onOneLine, plain, counted } from "./texts/plain.ts"
 import type { Backend, SubAgentTree } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
@@ -236,10 +236,16 @@ class Conversation {
   }
 }
 
+/** Parts that have a line of their own. */
+type LinePart = Exclude<Part, { readonly type: "text" | "reasoning" | "usage" | "tool-arguments" | "approval-decided" }>
+
 /** Prints the parts of one answer. */
 class AnswerPrinter {
   /** What has been streamed since the last line break of ours. */
   #streamed = ""
+  #isThinking = false
+  /** Calls whose beginning was printed. */
+  readonly #begun = new Set<string>()
 
   breakLine(): void {
     if (this.#streamed !== "") sayPart("\n")
@@ -247,14 +253,58 @@ class AnswerPrinter {
   }
 
   print(part: Part): void {
-    if (part.type === "text") {
-      const text = plain(part.text)
-      this.#streamed += text
-      return sayPart(text)
+    switch (part.type) {
+      case "text":
+        return this.#stream(plain(part.text))
+      case "reasoning":
+        return this.#think(plain(part.text))
+      case "usage":
+      case "tool-arguments":
+      case "approval-decided":
+        return
+      default:
+        return this.#line(part)
     }
+  }
+
+  #stream(text: string): void {
+    this.#endThought()
+    this.#streamed += text
+    sayPart(text)
+  }
+
+  /** Beside the answer, as everything that is none of it. */
+  #think(text: string): void {
+    if (this.#streamed !== "") this.breakLine()
+    this.#isThinking = true
+    notePart(painted("dim", text))
+  }
+
+  #endThought(): void {
+    if (this.#isThinking) notePart("\n")
+    this.#isThinking = false
+  }
+
+  #line(part: LinePart): void {
     const streamed = this.#streamed
+    this.#endThought()
     this.breakLine()
     switch (part.type) {
+      case "tool-start":
+        this.#begun.add(part.call)
+        return note(painted("dim", `  calls ${onOneLine(part.tool)} ...`))
+      case "tool-call":
+        return this.#begun.has(part.call) ? undefined : note(painted("dim", `  calls ${onOneLine(part.tool)} ...`))
+      case "discarded":
+        return streamed === ""
+          ? undefined
+          : note(painted("yellow", "  it is asked again; what it had begun to say is void"))
+      case "tool-refused":
+        return note(painted("yellow", `  ${onOneLine(part.tool)}: refused, ${onOneLine(part.reason)}`))
+      case "sub-agent-start":
+        return note(painted("dim", `  ${onOneLine(part.id)} works on: ${onOneLine(part.task)}`))
+      case "sub-agent-end":
+        return note(painted("dim", `  ${onOneLine(part.id)}: ${part.end}`))
       case "tool-result":
         return note(painted("dim", `  ${onOneLine(part.tool)}: ${onOneLine(part.content)}`))
       case "retry":

@@ -25,6 +25,11 @@ export const note = (text: string): void => {
   process.stderr.write(`${text}\n`)
 }
 
+/** A piece of a line for the one who watches. */
+export const notePart = (text: string): void => {
+  process.stderr.write(text)
+}
+
 export const sayJson = (value: unknown): void => say(jsonLine(value))
 
 // Node lets FORCE_COLOR win over NO_COLOR; who says no means it.

@@ -72,6 +72,31 @@ describe("streams", () => {
   })
 })
 
+describe("a chat", () => {
+  test("shows beside the answer what the model thinks, and a call as it begins, in process and at a server", async () => {
+    await using directory = await temporary()
+    const thinking = ["--fleet", fixture("thinking-fleet.ts"), "--data", directory.path]
+    const input = "Which berth?\n"
+    const own = await run(["chat", "clerk", ...thinking], { input })
+    const { child, ended, saying } = begin(["dev", ...thinking, "--no-page", "--port", "0"])
+    await saying("Stays up")
+    const there = await run(["chat", "clerk", "--data", directory.path], { input })
+    child.kill("SIGTERM")
+    await ended
+    for (const { code, stderr, stdout } of [own, there]) {
+      assert.strictEqual(code, 0, stderr)
+      assert.strictEqual(stdout, "Berth seven.\n")
+      const order = ["Let me think.", "calls look ...", "look: seven is free"].map((said) => stderr.indexOf(said))
+      assert.isAtLeast(order[0] ?? -1, 0, stderr)
+      assert.deepStrictEqual(
+        order,
+        order.toSorted((a, b) => a - b)
+      )
+      assert.strictEqual(stderr.split("calls look ...").length, 2, stderr)
+    }
+  })
+})
+
 describe("the server of a fleet that is kept up", () => {
   test("V1 W1 says where it is, takes orders of others, and takes its word back", async () => {
     await using directory = await temporary()

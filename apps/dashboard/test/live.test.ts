@@ -83,6 +83,8 @@ test("what is said is written once, the reply comes piece by piece, and nothing 
   await page.fill("[name=say]", "When does the tide turn?")
   await page.press("[name=say]", "Enter")
   await page.waitForSelector('[data-writing="on"]')
+  expect(await page.textContent("[data-thought]")).toContain("Let me look at the berths.")
+  await page.waitForSelector('[data-begun="1.1.0"]')
   await page.waitForSelector('[data-writing="whole"]')
   const [sent] = api.changes
   expect(sent?.route).toBe("POST /v1/assistants/:id/messages")

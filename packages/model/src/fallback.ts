@@ -8,7 +8,8 @@
 //     as soon as one of them answers. Else it fails with what can be tried again, before what a person must act on.
 // O5  A model that named a time is asked no sooner, and a call is withheld only when it would be by each of them.
 // O6  Where a call may be paid for once (`paidOnce`), no other model is asked after one that may have worked.
-// O7  Text is previewed of one model only: the first that says any.
+// O7  What is previewed of a model that did not answer is dropped before the next one shows any; where the listener can not drop,
+//     the first that shows any is the only one.
 // O8  The form of an answer is said in words to each model that does not read it by itself.
 // O9  Another model name in the prompt is one of the first model's server, and is said to no other.
 
@@ -27,7 +28,8 @@ import {
   ModelUnavailable,
   ReplyUnusable
 } from "./errors.ts"
-import { type Circuit, type InferOptions, type Model, type Prompt, withOutputDescribed } from "./model.ts"
+import { type Circuit, type Model, type Prompt, withOutputDescribed } from "./model.ts"
+import { Preview } from "./wire/trying.ts"
 
 type Service = Model["Service"]
 
@@ -158,20 +160,6 @@ const failureOf = (failed: ReadonlyArray<Failed>, prompt: Prompt): ModelError =>
   return isOutage(first.error) ? outageOf(first, failed, message) : withMessage(first.error, message)
 }
 
-/** Passes on the text of one model. */
-const previewing = (options: InferOptions | undefined): ((index: number) => InferOptions | undefined) => {
-  const onText = options?.onText
-  let heard: number | undefined
-  if (onText === undefined) return () => options
-  return (index) => ({
-    ...options,
-    onText: (text) => {
-      heard ??= index
-      if (heard === index) onText(text)
-    }
-  })
-}
-
 const circuitOf = (models: ReadonlyArray<Service>, rests: Rests): Circuit => ({
   withheldMillis: Effect.fnUntraced(function* (named) {
     const now = yield* Clock.currentTimeMillis
@@ -200,14 +188,14 @@ const promptFor = ({ serves }: Service, prompt: Prompt): Prompt =>
 const listed = (models: ReadonlyArray<Service>, rests: Rests): Service => {
   const infer: Service["infer"] = Effect.fnUntraced(function* (prompt, options) {
     const failed: Array<Failed> = []
-    const preview = previewing(options)
+    const preview = new Preview(options)
     const { model: _, ...unnamed } = prompt
     for (const [index, model] of models.entries()) {
       const restingMillis = restMillis(rests, index, yield* Clock.currentTimeMillis)
       const asked =
         restingMillis > 0
           ? Result.fail(resting(model, restingMillis))
-          : yield* Effect.result(model.infer(promptFor(model, index === 0 ? prompt : unnamed), preview(index)))
+          : yield* Effect.result(model.infer(promptFor(model, index === 0 ? prompt : unnamed), preview.attempt()))
       if (Result.isSuccess(asked)) {
         noteEnd(rests, index, undefined, 0)
         const earlier = failed.map(earlierOf)

@@ -1,5 +1,6 @@
 export { aroundEach, firstOf } from "./fallback.ts"
 export {
+  type CallPiece,
   Embedder,
   embeddingModelOf,
   type Vector,

@@ -89,9 +89,25 @@ export interface Reply {
   readonly earlier?: ReadonlyArray<EarlierModel>
 }
 
+/** A piece of a tool call as it arrives. */
+export interface CallPiece {
+  /** Counts the calls of the reply, from 0. */
+  readonly call: number
+  /** Its tool, as far as it is named by now. */
+  readonly tool: string
+  /** A piece of the JSON text of its arguments; empty where only the call begins. */
+  readonly arguments: string
+}
+
+/** What a call shows of its reply while it comes, where the adapter streams: a preview, for the reply holds the whole. */
 export interface InferOptions {
-  /** Called with each piece of text as it arrives, when the adapter streams. A preview: the reply holds the whole. */
+  /** Takes each piece of text. */
   readonly onText?: (text: string) => void
+  /** Takes each piece of what the model thinks before it speaks. */
+  readonly onReasoning?: (text: string) => void
+  readonly onCall?: (piece: CallPiece) => void
+  /** Everything that was shown is of an attempt that is not the reply: it is not to be shown any more. */
+  readonly onDropped?: () => void
 }
 
 /** Where an adapter keeps calls away from a server that does not answer. */

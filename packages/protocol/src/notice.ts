@@ -1,9 +1,9 @@
 // Notice: a fact published for screens, callers and other systems.
 // Owns the closed list and the projection from a ledger entry. Leaves delivery to the code that reads the outbox.
 // I1  A durable notice is a pure function of one entry, so a feed can be replayed from any position.
-// I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
+// I2  `part` is the only notice that is not durable: it is a preview of a reply that a later entry holds.
 
-import { type Address, defined, type EnvelopeId, type Json } from "./json.ts"
+import { type Address, defined, type EnvelopeId, isJsonObject, type Json } from "./json.ts"
 import {
   type EarlierModel,
   earlierModels,
@@ -11,7 +11,19 @@ import {
   type EnvelopeOutcome,
   type TickOutcome
 } from "./records/entry.ts"
-import type { Message, Usage } from "./mail/envelope.ts"
+import type { Message, ToolCall, Usage } from "./mail/envelope.ts"
+import type { ModelUse } from "./records/usage.ts"
+
+/** A piece of a reply that is being made. */
+export type Piece =
+  /** Of its text, or of what the model thinks before it speaks. */
+  | { readonly kind: "text" | "reasoning"; readonly text: string }
+  /** A tool call begins. */
+  | { readonly kind: "call"; readonly call: string; readonly tool: string }
+  /** Of the JSON text of its arguments. */
+  | { readonly kind: "arguments"; readonly call: string; readonly text: string }
+  /** What was shown of this model call is not its reply: it is asked again, or of another model. */
+  | { readonly kind: "dropped" }
 
 interface Base {
   readonly address: Address
@@ -32,20 +44,38 @@ export type Notice = Base &
         readonly type: "model-replied"
         readonly iteration: number
         readonly text: string
-        readonly calls: ReadonlyArray<{ readonly id: string; readonly tool: string }>
+        readonly calls: ReadonlyArray<ToolCall>
+        /** The text is no answer: a hook refused it. */
+        readonly isWithheld?: true
         readonly usage?: Usage
+        /** What it took and cost, by model. */
+        readonly spent?: ReadonlyArray<ModelUse>
         /** The server that answered, where it is known. */
         readonly server?: string
         /** The models that were asked before, and did not answer. */
         readonly earlier?: ReadonlyArray<EarlierModel>
       }
-    | { readonly type: "model-failed"; readonly iteration: number; readonly reason: string }
+    | {
+        readonly type: "model-failed"
+        readonly iteration: number
+        readonly reason: string
+        /** Who acts next. */
+        readonly recovery?: string
+      }
     | {
         readonly type: "tool-finished"
         readonly call: string
         readonly tool: string
         readonly ok: boolean
         readonly content: string
+      }
+    | {
+        readonly type: "tool-refused"
+        readonly call: string
+        readonly tool: string
+        /** A hook of the user, a person that was asked, the time that a person had, or a rule. */
+        readonly by: "hook" | "person" | "time" | "rule"
+        readonly reason: string
       }
     | { readonly type: "step-skipped"; readonly step: string; readonly reason: string }
     | { readonly type: "step-finished"; readonly step: string; readonly ok: boolean }
@@ -56,6 +86,20 @@ export type Notice = Base &
         readonly call: string
         readonly expiresAt: number
       }
+    | {
+        readonly type: "approval-decided"
+        /** Absent where the decision was about the oldest one. */
+        readonly approval?: string
+        readonly decision: "approved" | "denied"
+      }
+    | {
+        readonly type: "sub-agent-started"
+        readonly id: string
+        /** The call that handed the task on. */
+        readonly call: string
+        readonly task: string
+      }
+    | { readonly type: "sub-agent-ended"; readonly call: string; readonly end: string }
     | {
         readonly type: "tick-ended"
         readonly envelope: EnvelopeId
@@ -73,13 +117,15 @@ export type Notice = Base &
         readonly reason?: string
       }
     | { readonly type: "emitted"; readonly event: { readonly type: string; readonly [key: string]: Json } }
-    | { readonly type: "part"; readonly envelope: EnvelopeId; readonly text: string }
+    | { readonly type: "part"; readonly envelope: EnvelopeId; readonly iteration: number; readonly piece: Piece }
   )
 /** The types of notices, for `fleet.on`. */
 export type NoticeType = Notice["type"]
 
 /** A text as it stands, anything else as JSON. */
 const textOf = (value: Json = "unknown"): string => (typeof value === "string" ? value : JSON.stringify(value))
+
+const stringIn = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined)
 
 /** Of a reply: its calls bear it, for the machine may have gone on to the next one in the same commit. */
 const iterationOf = ({ calls }: Message, entry: Entry): number =>
@@ -98,7 +144,8 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
           ...base,
           type: "model-failed",
           iteration: entry.iteration,
-          reason: textOf(step.detail?.["error"])
+          reason: textOf(step.detail?.["error"]),
+          ...defined({ recovery: stringIn(step.detail?.["recovery"]) })
         }
       }
       const { earlier, server } = step.detail ?? {}
@@ -107,10 +154,12 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
         type: "model-replied",
         iteration: iterationOf(reply, entry),
         text: reply.content,
-        calls: (reply.calls ?? []).map(({ id, tool }) => ({ id, tool })),
+        calls: reply.calls ?? [],
         ...defined({
+          isWithheld: reply.meta?.["type"] === "withheld" ? true : undefined,
           usage: step.usage,
-          server: typeof server === "string" ? server : undefined,
+          spent: step.spent,
+          server: stringIn(server),
           earlier: earlier === undefined ? undefined : earlierModels(earlier)
         })
       }
@@ -128,13 +177,54 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
         content: result?.content ?? ""
       }
     }
+    case "child": {
+      const { call, child, task } = step.detail ?? {}
+      return step.ok && call !== undefined
+        ? { ...base, type: "sub-agent-started", id: textOf(child), call: textOf(call), task: textOf(task) }
+        : { ...base, type: "step-finished", step: step.name, ok: step.ok }
+    }
     case "assess":
-    case "child":
     case "coordinate":
     case "dream":
     case "compact":
       return { ...base, type: "step-finished", step: step.name, ok: step.ok }
   }
+}
+
+/** How the result of a call begins that was refused. */
+export const REFUSED = "Refused: "
+
+const refuserOf = ({ cause, event, hooks = [] }: Entry, call: string): "hook" | "person" | "time" | "rule" => {
+  if (hooks.some((each) => each.hook === "beforeTool" && each.call === call)) return "hook"
+  if (isJsonObject(event) && event["type"] === "approval") return "person"
+  return cause.kind === "timer" ? "time" : "rule"
+}
+
+/** Results of calls that no run of a tool has given: refusals, and reports that came later. */
+const answerNotices = (base: Base, entry: Entry): ReadonlyArray<Notice> => {
+  const results = entry.messages.filter(({ role }) => role === "tool")
+  return (entry.step?.kind === "tool" ? results.slice(1) : results).map(({ call = "", content, name: tool = "" }) => {
+    if (!content.startsWith(REFUSED)) return { ...base, type: "tool-finished", call, tool, ok: true, content }
+    return {
+      ...base,
+      type: "tool-refused",
+      call,
+      tool,
+      by: refuserOf(entry, call),
+      reason: content.slice(REFUSED.length)
+    }
+  })
+}
+
+/** What a person decided, or how a sub-agent ended, where the machine event says so. */
+const eventNotices = (base: Base, { event }: Entry): ReadonlyArray<Notice> => {
+  if (!isJsonObject(event)) return []
+  const { approval, call, decision, end, type, what } = event
+  if (type === "approval" && (decision === "approved" || decision === "denied"))
+    return [{ ...base, type: "approval-decided", decision, ...defined({ approval: stringIn(approval) }) }]
+  return type === "news" && what === "reported"
+    ? [{ ...base, type: "sub-agent-ended", call: textOf(call), end: textOf(end) }]
+    : []
 }
 
 const emittedNotice = (base: Base, event: { readonly type: string; readonly [key: string]: Json }): Notice =>
@@ -163,8 +253,10 @@ export const noticesOf = (address: Address, seq: number, entry: Entry): Readonly
       ...(said === undefined ? {} : { text: said.content, ...defined({ from: said.name }) })
     })
   }
+  notices.push(...eventNotices(base, entry))
   const step = stepNotice(base, entry)
   if (step !== undefined) notices.push(step)
+  notices.push(...answerNotices(base, entry))
   for (const event of entry.emitted ?? []) notices.push(emittedNotice(base, event))
   notices.push({ ...base, type: "state-changed", status: entry.status })
   if (entry.tickEnd !== undefined) notices.push({ ...base, type: "tick-ended", ...entry.tickEnd })

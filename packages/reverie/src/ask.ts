@@ -1,201 +1,85 @@
 // Ask: a message and everything that comes back for it.
-// Owns the way from notices to parts, and the whole answer. Leaves sending to the fleet.
+// Owns sending it when someone reads, listening, what was told before, and the whole answer. Leaves the parts themselves to
+// stream/part-writer.ts, sending to the fleet.
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
-// I2  A question that was answered before is answered out of the ledger, with its end alone.
+// I2  A question that was answered before is answered out of the ledger, with its end alone; one that is under way, or is read
+//     on from a place, is reported from its beginning, or from that place.
 // I3  Whoever stops reading stops listening; the question itself is durable and goes on.
-// I4  The answer of a team is what it tells when its members have answered; the end of the tick that took the question up
-//     is not yet an end.
 // I5  Nobody waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
 //     worked on, for a signal that was given, and for a time that is over.
-// I6  What ran out of steps or budget, has another form than it must, or was refused by a hook, has an outcome of its own.
 // I7  An answer that was asked for in a form has passed the caller's own schema, whatever was checked before.
 
 import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
-import {
-  type Address,
-  defined,
-  type EnvelopeId,
-  type Json,
-  type Notice,
-  noticesOf,
-  type Receipt,
-  type TenantId,
-  type TickOutcome
-} from "@reverie/protocol"
+import { type Address, defined, type EnvelopeId, type Notice, type Receipt, type TenantId } from "@reverie/protocol"
 import type { HostFailure } from "@reverie/runtime"
 import { type ArgumentsOf, checkAnswer, readAnswer } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { AnswerFailed, AnswerLate, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import type { AskOptions } from "./fleet-options.ts"
 import { type AnswerSchema, type FormOption, formAsked } from "./letter.ts"
-
-/** What went wrong. `code` is the name of the error class where there is one (`ModelDenied`), else `Failed` or `Halted`. */
-export interface AnswerError {
-  readonly code: string
-  /** One sentence for a person. */
-  readonly message: string
-}
+import { type About, haltedBy, misshapen, type Part } from "./stream/parts.ts"
+import { isPlace, type Placed, PartWriter } from "./stream/part-writer.ts"
+import { uiResponse, uiStream, type UIMessageChunk } from "./stream/ui-stream.ts"
 
 /** What `answer` gives: a text, or what the form makes of it. */
 export type AnswerOf<Form> = [Form] extends [undefined] ? string : ArgumentsOf<Form>
 
 /** What `ask` gives. */
-export type Parts<Form = undefined> = AsyncIterable<Part<[Form] extends [undefined] ? undefined : ArgumentsOf<Form>>>
-
-/** One piece of what comes back for a message; `done`, `stopped`, `failed` and `halted` are the last. */
-export type Part<Output = undefined> =
-  /** A piece of the answer as the model writes it. */
-  | { readonly type: "text"; readonly text: string }
-  /** A tool call has ended: `content` is what the model reads of it. */
-  | {
-      readonly type: "tool-result"
-      readonly tool: string
-      readonly call: string
-      readonly ok: boolean
-      readonly content: string
-    }
-  /** A model call failed, or the model does not answer; it is tried again. */
-  | { readonly type: "retry"; readonly error: AnswerError }
-  /** A person must decide first; the answer comes after `fleet.approve` or `fleet.deny`. */
-  | { readonly type: "approval"; readonly approval: string; readonly tool: string; readonly call: string }
-  /** The end: the whole answer. */
-  | Done<Output>
-  /**
-   * The end: it ran out of steps (`max-iterations`) or of budget (`cut`), its answer has not the form it must have (`misshapen`),
-   * or a hook let none pass (`refused`); `reply` is what it had said until then.
-   */
-  | {
-      readonly type: "stopped"
-      readonly outcome: "max-iterations" | "cut" | "misshapen" | "refused"
-      readonly reply: string
-      readonly error: AnswerError
-    }
-  /** The end: there is no answer. */
-  | { readonly type: "failed"; readonly error: AnswerError }
-  /** The assistant is halted: the answer comes after `fleet.resume`. */
-  | { readonly type: "halted"; readonly error: AnswerError }
-
-type Done<Output> = { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string } & ([
-  Output
-] extends [undefined]
-  ? /** The reply as JSON, where the assistant answers in a form by itself. */
-    { readonly output?: Json }
-  : /** What the form makes of the reply. */
-    { readonly output: Output })
-
-/** The name of an error class before its words becomes the code. */
-const errorOf = (reason: string, otherwise: string): AnswerError => {
-  const [, code, message] = /^([A-Z][A-Za-z]+): (.+)$/s.exec(reason) ?? []
-  return code === undefined || message === undefined ? { code: otherwise, message: reason } : { code, message }
+export interface Parts<Form = undefined> extends AsyncIterable<
+  Part<[Form] extends [undefined] ? undefined : ArgumentsOf<Form>>
+> {
+  /** Behind the last durable part that was read: as `after` of `ask` with the same `id`, reading goes on from there. */
+  readonly place: string
+  /** The parts as a UI message stream of the AI SDK, for `useChat`. */
+  readonly toUIMessageStream: () => ReadableStream<UIMessageChunk>
+  /** That stream as the answer of a route: server-sent events. */
+  readonly toUIMessageStreamResponse: (init?: ResponseInit) => Response
 }
 
-const failedBy = (reason: string): Part => ({ type: "failed", error: errorOf(reason, "Failed") })
-const haltedBy = (reason: string): Part => ({ type: "halted", error: errorOf(reason, "Halted") })
-
-const ends: ReadonlySet<Part["type"]> = new Set(["done", "stopped", "failed", "halted"])
-
-const isEnd = (part: Part): boolean => ends.has(part.type)
-
-const spent: Readonly<Record<"max-iterations" | "cut", readonly [code: string, message: string]>> = {
-  "max-iterations": [
-    "StepsSpent",
-    "it made as many model calls as one tick may, and was not done; maxSteps allows more"
-  ],
-  cut: ["BudgetSpent", "its budget was used up before it was done"]
-}
-
-type Stopped = Extract<Part, { readonly type: "stopped" }>
-
-const stopped = (outcome: Stopped["outcome"], reply: string, code: string, message: string): Stopped => {
-  return { type: "stopped", outcome, reply, error: { code, message } }
-}
-
-const misshapen = (reply: string, misfit: string): Stopped =>
-  stopped("misshapen", reply, "AnswerMisshapen", `its answer has another form than it must have: ${misfit}`)
-
-type TickEnded = Extract<Notice, { readonly type: "tick-ended" }>
-
-/** The end of a tick that did not fail. */
-const endOfTick = ({ misfit = "", outcome, output, refusal = "", reply }: TickEnded): Part => {
-  if (outcome === "misshapen") return misshapen(reply, misfit)
-  if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
-  if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
-  return { type: "done", outcome, reply, ...defined({ output }) }
-}
-
-/** What a team has answered. */
-const answerOf = (event: { readonly [key: string]: Json }): Part => {
-  const { outcome, text = "" } = event
-  if (typeof text !== "string") return failedBy("its answer can not be read")
-  return outcome === "failed" ? failedBy(text) : { type: "done", outcome: "answered", reply: text }
-}
-
-const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
-
-/** It waits for its model, and goes on by itself. */
-const awayIn = ({ others, reason, server }: { readonly [key: string]: Json }): Part => ({
-  type: "retry",
-  error: {
-    code: "ModelUnavailable",
-    message: `it waits for the model at ${[server, ...(Array.isArray(others) ? others : [])].map(textIn).join(" or ")}, which does not answer: ${textIn(reason)}`
-  }
-})
-
-/** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */
-const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | undefined => {
-  switch (notice.type) {
-    case "part":
-      return notice.envelope === envelope ? { type: "text", text: notice.text } : undefined
-    case "tool-finished":
-      return { type: "tool-result", tool: notice.tool, call: notice.call, ok: notice.ok, content: notice.content }
-    case "model-failed":
-      return { type: "retry", error: errorOf(notice.reason, "ModelFailed") }
-    case "approval-asked":
-      return { type: "approval", approval: notice.approval, tool: notice.tool, call: notice.call }
-    case "tick-ended":
-      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam ? undefined : endOfTick(notice)
-    case "envelope-settled":
-      if (notice.envelope !== envelope) return undefined
-      // The end of its tick was told before: this is what was only overheard.
-      if (notice.outcome === "handled") return isTeam ? undefined : { type: "done", outcome: "noted", reply: "" }
-      return failedBy(notice.reason ?? notice.outcome)
-    case "emitted":
-      if (notice.event.type === "model-away") return awayIn(notice.event)
-      return isTeam && notice.event.type === "answered" && notice.event["envelope"] === envelope
-        ? answerOf(notice.event)
-        : undefined
-    case "state-changed":
-      return notice.status === "halted" ? haltedBy("") : undefined
-    default:
-      return undefined
-  }
-}
-
-/** How the way of an envelope ended, out of the entries of its assistant, the newest first; undefined when it has not. */
-const endOf = async (
-  rows: AsyncIterable<OutboxRow>,
-  envelope: EnvelopeId,
-  isTeam: boolean
-): Promise<Part | undefined> => {
-  for await (const { address, entry, seq } of rows) {
-    for (const notice of noticesOf(address, seq, entry)) {
-      const part = notice.type === "state-changed" ? undefined : partOf(notice, envelope, isTeam)
-      if (part !== undefined && isEnd(part)) return part
-    }
+/** How the way of an envelope ended, out of the entries of its assistant; undefined when it has not. */
+const endOf = async (rows: AsyncIterable<OutboxRow>, about: About): Promise<Part | undefined> => {
+  const writer = new PartWriter(about, { isNew: false })
+  for await (const row of rows) {
+    const told = writer.read(row)
+    if (writer.isOver) return told.at(-1)?.part
   }
   return undefined
 }
 
-interface Question {
+const READ_AT_ONCE = 100
+
+/** The entries since the message was taken up, in their order; none when it waits. */
+async function* rowsSince({ entries, newest }: Asking, assistant: string, envelope: string): AsyncGenerator<OutboxRow> {
+  let from: number | undefined
+  for await (const { entry } of newest(assistant)) {
+    const { cause, no, settled = [] } = entry
+    if (settled.some(({ id }) => id === envelope)) from = no
+    if (cause.kind !== "envelope" || cause.id !== envelope) continue
+    from = no
+    break
+  }
+  while (from !== undefined) {
+    const rows = await entries(assistant, from, READ_AT_ONCE)
+    yield* rows
+    from = rows.length < READ_AT_ONCE ? undefined : (rows.at(-1)?.entry.no ?? 0) + 1
+  }
+}
+
+/** How a question begins: whether it is heard of from its beginning, and what there is of it before. */
+interface Begun {
+  readonly isNew: boolean
+  readonly end?: Part
+  readonly rows?: AsyncIterable<OutboxRow>
+}
+
+interface Question extends About {
+  readonly after: string | undefined
   readonly listen: (listener: (notice: Notice) => void) => () => void
   readonly isAbout: (notice: Notice) => boolean
-  /** It is asked of a team. */
-  readonly isTeam: boolean
-  readonly envelope: EnvelopeId
-  /** Sends the message, and gives the end when that had come before. */
-  readonly begin: () => Promise<Part | "halted" | undefined>
+  readonly begin: () => Promise<Begun>
+  readonly isHalted: () => Promise<boolean>
   /** Why the assistant is halted. */
   readonly haltReason: () => Promise<string | undefined>
   /** Tells when no more notices will come, and why. */
@@ -206,65 +90,84 @@ interface Question {
   readonly onLeave: (listener: (reason: unknown) => void) => () => void
 }
 
-/** Collects parts from notices, from when somebody reads. */
-const partsOf = ({
-  begin,
-  envelope,
-  haltReason,
-  isAbout,
-  isTeam,
-  listen,
-  ...ended
-}: Question): AsyncIterable<Part> => ({
-  async *[Symbol.asyncIterator]() {
-    const parts: Array<Part> = []
-    let inHand = false
-    const over: Array<unknown> = []
-    let wake = () => {}
+const brokenBy = ({ _tag: code, message, recovery }: HostFailure): Part => {
+  const next = recovery === "stop" || recovery === "retry" ? recovery : "tell-owner"
+  return { type: "failed", error: { code, message, recovery: next } }
+}
+
+/** What is heard of a question, from when it is listened to. */
+class Hearing {
+  /** A part stands for what no notice tells. */
+  readonly #heard: Array<Notice | Placed> = []
+  readonly #over: Array<unknown> = []
+  readonly #stops: ReadonlyArray<() => void>
+  #wake = () => {}
+
+  constructor({ isAbout, listen, onBroken, onEnd, onLeave }: Question) {
     const leave = (reason: unknown) => {
-      over.push(reason)
-      wake()
+      this.#over.push(reason)
+      this.#wake()
     }
-    const stops = [
-      ended.onEnd(leave),
-      ended.onLeave(leave),
-      ended.onBroken(({ _tag: code, message }) => {
-        parts.push({ type: "failed", error: { code, message } })
-        wake()
-      })
+    const hear = (heard: Notice | Placed) => {
+      this.#heard.push(heard)
+      this.#wake()
+    }
+    this.#stops = [
+      onEnd(leave),
+      onLeave(leave),
+      onBroken((failure) => hear({ part: brokenBy(failure) })),
+      listen((notice) => (isAbout(notice) ? hear(notice) : undefined))
     ]
-    const listening = listen((notice) => {
-      if (!isAbout(notice)) return
-      if (notice.type === "tick-started" && notice.envelope === envelope) inHand = true
-      const part = partOf(notice, envelope, isTeam)
-      // What happens in a tick of somebody else's envelope is not ours; a halt concerns everyone who waits.
-      if (part === undefined || (!inHand && !isEnd(part))) return
-      parts.push(part)
-      wake()
-    })
-    stops.push(listening)
-    try {
-      if (over.length > 0) throw over[0]
-      const end = await begin()
-      if (end !== undefined) parts.push(end === "halted" ? haltedBy("") : end)
-      while (true) {
-        const part = parts.shift()
-        if (part === undefined) {
-          if (over.length > 0) throw over[0]
-          await new Promise<void>((resolve) => {
-            wake = resolve
-            if (parts.length > 0 || over.length > 0) resolve()
-          })
-          continue
-        }
-        yield part.type === "halted" ? haltedBy((await haltReason()) ?? "an order to halt came") : part
-        if (isEnd(part)) return
-      }
-    } finally {
-      for (const stop of stops) stop()
+  }
+
+  /** @throws why nothing more comes */
+  check(): void {
+    if (this.#over.length > 0) throw this.#over[0]
+  }
+
+  async next(): Promise<Notice | Placed> {
+    while (true) {
+      const heard = this.#heard.shift()
+      if (heard !== undefined) return heard
+      this.check()
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+        if (this.#heard.length > 0 || this.#over.length > 0) resolve()
+      })
     }
   }
-})
+
+  stop(): void {
+    for (const stop of this.#stops) stop()
+  }
+}
+
+/** The parts, from when somebody reads. */
+async function* partsOf(question: Question): AsyncGenerator<Placed> {
+  const { after, begin, haltReason, isHalted } = question
+  const hearing = new Hearing(question)
+  const halted = async (): Promise<Part> => haltedBy((await haltReason()) ?? "an order to halt came")
+  try {
+    hearing.check()
+    const { end, isNew, rows = [] } = await begin()
+    if (end !== undefined) return yield { part: end }
+    // What was shown behind the place was a preview.
+    if (after !== undefined && !isNew) yield { part: { type: "discarded" } }
+    const writer = new PartWriter(question, { after, isNew })
+    for await (const row of rows) yield* writer.read(row)
+    // Halted before, it sends no notice of it now.
+    if (!writer.isOver && (await isHalted())) return yield { part: await halted() }
+    while (!writer.isOver) {
+      const heard = await hearing.next()
+      if ("part" in heard) return yield heard
+      for (const placed of writer.heard(heard)) {
+        yield placed.part.type === "halted" ? { ...placed, part: await halted() } : placed
+      }
+    }
+  } finally {
+    hearing.stop()
+  }
+}
 
 /** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
 export const targetIn = (directory: Directory, target: string): string => {
@@ -287,6 +190,7 @@ const haltReasonIn = (record: AssistantRecord | undefined): string | undefined =
 
 /** What asking needs of a fleet. */
 interface Asking extends Pick<Question, "listen" | "onEnd"> {
+  readonly entries: (assistant: string, from?: number, limit?: number) => Promise<ReadonlyArray<OutboxRow>>
   readonly options: AskOptions<FormOption>
   readonly onBroken: (listener: (address: Address, failure: HostFailure) => void) => () => void
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
@@ -320,58 +224,72 @@ const leaving =
     }
   }
 
-/** The parts of a question that was asked in a form: their end has what the form makes of the answer, or says what does not fit. */
-async function* formed(
-  parts: AsyncIterable<Part>,
-  output: AnswerSchema,
-  run: Asking["run"]
-): AsyncGenerator<Part<unknown>> {
+/** What its form makes of an answer that was asked for in one, or what does not fit. */
+const formed = (part: Part, output: AnswerSchema, run: Asking["run"]): Promise<Part> => {
+  if (part.type !== "done") return Promise.resolve(part)
   const form = formAsked(output)
-  for await (const part of parts) {
-    if (part.type !== "done") {
-      yield part
-      continue
-    }
-    const { output: json, reply } = part
-    const end = Effect.match(json === undefined ? readAnswer(form, reply) : checkAnswer(form, json), {
-      onSuccess: ({ value }): Part<unknown> => ({ ...part, output: value }),
-      onFailure: (issues) => misshapen(reply, issues.join("; "))
+  const { output: json, reply, usage } = part
+  return run(
+    Effect.match(json === undefined ? readAnswer(form, reply) : checkAnswer(form, json), {
+      // The type of the schema says what it makes of an answer.
+      onSuccess: ({ value }): Part => ({ ...part, output: value as never }),
+      onFailure: (issues): Part => ({ ...misshapen(reply, issues.join("; ")), ...defined({ usage }) })
     })
-    yield await run(end)
+  )
+}
+
+class Asked implements Parts {
+  place: string
+  readonly #asking: Asking
+
+  constructor(asking: Asking) {
+    this.#asking = asking
+    this.place = asking.options.after ?? ""
+    // Who never reads must not hear of it as an unhandled rejection.
+    asking.id.catch(() => {})
   }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Part> {
+    const { options, run } = this.#asking
+    const { output } = options
+    const question = await questionOf(this.#asking)
+    for await (const { part, place } of partsOf(question)) {
+      this.place = place ?? this.place
+      yield output === undefined ? part : await formed(part, output, run)
+    }
+  }
+
+  readonly toUIMessageStream = () => uiStream(this, this.#asking.id)
+  readonly toUIMessageStreamResponse = (init?: ResponseInit) => uiResponse(this.toUIMessageStream(), init)
 }
 
-/** Sends when it is read, and gives the parts. The type of a schema says what it makes of an answer. */
-export const asked = <Form extends FormOption>(asking: Asking): Parts<Form> => {
-  const { output } = asking.options
-  const parts = plainly(asking)
-  const form = output === undefined ? parts : { [Symbol.asyncIterator]: () => formed(parts, output, asking.run) }
-  return form as Parts<Form>
-}
+/** Sends when it is read, and gives the parts. */
+export const asked = <Form extends FormOption>(asking: Asking): Parts<Form> => new Asked(asking) as Parts as Parts<Form>
 
-const plainly = (asking: Asking): AsyncIterable<Part> => {
-  const { id, inspect, listen, newest, onEnd, send, target, tenant } = asking
-  // Who never reads must not hear of it as an unhandled rejection.
-  id.catch(() => {})
+const questionOf = async (asking: Asking): Promise<Question> => {
+  const { id, inspect, listen, onEnd, options, send, target, tenant } = asking
+  const { after } = options
+  if (after !== undefined && !isPlace(after))
+    throw new EnvelopeInvalid({ message: `${JSON.stringify(after)} is no place of an answer` })
+  const envelope = (await id) as EnvelopeId
+  const assistant = target()
+  const about = { envelope, isTeam: asking.isTeam(assistant) }
+  const isIts = (address: Address) => address.assistant === assistant && address.tenant === tenant
   return {
-    async *[Symbol.asyncIterator]() {
-      const envelope = (await id) as EnvelopeId
-      const assistant = target()
-      const isTeam = asking.isTeam(assistant)
-      const begin = async () => {
-        const { outcome } = await send(assistant, envelope)
-        const end = outcome === "duplicate" ? await endOf(newest(assistant), envelope, isTeam) : undefined
-        if (end !== undefined) return end
-        // Halted before, it sends no notice of it now.
-        return (await inspect(assistant))?.state.status === "halted" ? ("halted" as const) : undefined
-      }
-      const isIts = (address: Address) => address.assistant === assistant && address.tenant === tenant
-      const isAbout = ({ address }: Notice) => isIts(address)
-      const haltReason = async () => haltReasonIn(await inspect(assistant))
-      const onBroken: Question["onBroken"] = (listener) =>
-        asking.onBroken((address, failure) => (isIts(address) ? listener(failure) : undefined))
-      const onLeave = leaving(asking, assistant, envelope)
-      yield* partsOf({ listen, onEnd, onBroken, onLeave, envelope, isAbout, isTeam, begin, haltReason })
+    ...about,
+    after,
+    listen,
+    onEnd,
+    onBroken: (listener) => asking.onBroken((address, failure) => (isIts(address) ? listener(failure) : undefined)),
+    onLeave: leaving(asking, assistant, envelope),
+    isAbout: ({ address }) => isIts(address),
+    isHalted: async () => (await inspect(assistant))?.state.status === "halted",
+    haltReason: async () => haltReasonIn(await inspect(assistant)),
+    begin: async () => {
+      const { outcome } = await send(assistant, envelope)
+      if (outcome !== "duplicate") return { isNew: true }
+      const end = after === undefined ? await endOf(rowsSince(asking, assistant, envelope), about) : undefined
+      return end === undefined ? { isNew: false, rows: rowsSince(asking, assistant, envelope) } : { isNew: false, end }
     }
   }
 }

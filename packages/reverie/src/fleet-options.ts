@@ -135,6 +135,11 @@ export interface AskOptions<Form extends FormOption = undefined> extends SendOpt
   readonly signal?: AbortSignal | undefined
   /** Longest waiting, in milliseconds, after which it fails with AnswerLate. No bound when left out. */
   readonly timeoutMs?: number | undefined
+  /**
+   * For `ask` of an `id` that was asked before: told is what is behind this place (`place` of the parts), from the beginning
+   * where it is empty. Left out, a message that was answered has its end alone.
+   */
+  readonly after?: string | undefined
 }
 
 // DefineFleet: the assistants and teams of one deployment.

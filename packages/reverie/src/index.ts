@@ -127,7 +127,10 @@ export {
   explainRecall
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
-export type { AnswerError, AnswerOf, Part, Parts } from "./ask.ts"
+export type { AnswerOf, Parts } from "./ask.ts"
+export type { AnswerError, Part } from "./stream/parts.ts"
+export { isPlace, type Placed, PartWriter } from "./stream/part-writer.ts"
+export { UI_STREAM_END, UI_STREAM_HEADERS, UIChunks, uiFrame, type UIMessageChunk } from "./stream/ui-stream.ts"
 export type { AnswerSchema, FormOption } from "./letter.ts"
 export type { Blocks, EditOptions } from "./fleet/blocks.ts"
 export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"

@@ -1,7 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { defineTool, EnvelopeInvalid, Fleet, FleetClosed, type Notice } from "../src/index.ts"
+import { defineTool, EnvelopeInvalid, Fleet, FleetClosed, type Notice, type Part } from "../src/index.ts"
 import { aDirectory, all, calling, failureOf, gate, openFleet } from "./rig.ts"
+
+/** What so many calls of the scripted model take. */
+const used = (calls: number) => ({
+  calls,
+  inputTokens: calls,
+  cachedTokens: 0,
+  outputTokens: calls,
+  reasoningTokens: 0,
+  costMicros: 0,
+  unpricedCalls: calls
+})
+
+const typesOf = (parts: ReadonlyArray<Part>) => parts.map(({ type }) => type)
 
 const tagOf = (error: Error): unknown => Reflect.get(error, "_tag")
 
@@ -63,9 +76,14 @@ describe("asking", () => {
     })
     assert.deepStrictEqual(await all(fleet.ask("desk", "What is there?")), [
       { type: "text", text: "Let me see. " },
+      { type: "tool-start", call: "1.1.0", tool: "look" },
+      { type: "tool-arguments", call: "1.1.0", text: "{}" },
+      { type: "tool-call", call: "1.1.0", tool: "look", arguments: {} },
+      { type: "usage", iteration: 1, model: "scripted", ...used(1) },
       { type: "tool-result", tool: "look", call: "1.1.0", ok: true, content: "two ships" },
       { type: "text", text: "Two ships." },
-      { type: "done", outcome: "answered", reply: "Two ships." }
+      { type: "usage", iteration: 2, model: "scripted", ...used(1) },
+      { type: "done", outcome: "answered", reply: "Two ships.", usage: used(2) }
     ])
   })
 
@@ -74,15 +92,14 @@ describe("asking", () => {
     const parts = fleet.ask("desk", "Hello?")
     await fleet.idle()
     assert.strictEqual((await fleet.monitor.totals()).accepted, 0)
-    assert.strictEqual((await all(parts)).length, 2)
+    assert.deepStrictEqual(typesOf(await all(parts)), ["text", "usage", "done"])
     assert.strictEqual((await fleet.monitor.totals()).accepted, 1)
   })
 
   it("two questions to one assistant each have their own parts", async () => {
     await using fleet = await openFleet({ says: [{ text: "one" }, { text: "two" }] })
     const [first, second] = await Promise.all([all(fleet.ask("desk", "First?")), all(fleet.ask("desk", "Second?"))])
-    assert.strictEqual(first.length, 2)
-    assert.strictEqual(second.length, 2)
+    for (const parts of [first, second]) assert.deepStrictEqual(typesOf(parts), ["text", "usage", "done"])
     assert.deepStrictEqual(
       [first.at(-1), second.at(-1)].map((part) => (part?.type === "done" ? part.reply : "")).toSorted(),
       ["one", "two"]
@@ -104,7 +121,7 @@ describe("asking", () => {
     await fleet.idle()
     assert.deepStrictEqual(await fleet.monitor.totals(), { accepted: 1, settled: 1, dead: 0, discarded: 0 })
     assert.deepStrictEqual(await all(fleet.ask("desk", "Look.", { id: "q" })), [
-      { type: "done", outcome: "answered", reply: "Done." }
+      { type: "done", outcome: "answered", reply: "Done.", usage: used(2) }
     ])
   })
 
@@ -119,7 +136,8 @@ describe("asking", () => {
         assert.strictEqual((await fleet.approve("desk", part.approval)).outcome, "accepted")
       }
     }
-    assert.deepStrictEqual(types, ["approval", "tool-result", "text", "done"])
+    const call = ["tool-start", "tool-arguments", "tool-call", "usage"]
+    assert.deepStrictEqual(types, [...call, "approval", "approval-decided", "tool-result", "text", "usage", "done"])
   })
 
   it("answer gives the whole reply, or says why there is none", async () => {
@@ -144,7 +162,10 @@ describe("asking", () => {
       })
     })
     await fleet.halt("desk", "a drill")
-    assert.deepStrictEqual((await during).at(-1), { type: "halted", error: { code: "Halted", message: "a drill" } })
+    assert.deepStrictEqual((await during).at(-1), {
+      type: "halted",
+      error: { code: "Halted", message: "a drill", recovery: "stop" }
+    })
     assert.match((await failureOf(fleet.answer("desk", "Anyone?", { id: "q-2" }))).message, /desk is halted/)
     await fleet.resume("desk")
     await fleet.idle()
@@ -248,7 +269,7 @@ describe("opening and closing", () => {
     await using again = await openFleet({ data, tools: [dig(false)], says: [{ text: "It is dug." }] })
     await again.idle()
     assert.deepStrictEqual(await all(again.ask("desk", "Dig.", { id: "q" })), [
-      { type: "done", outcome: "answered", reply: "It is dug." }
+      { type: "done", outcome: "answered", reply: "It is dug.", usage: used(2) }
     ])
     assert.deepStrictEqual(keys, ["default/desk/1.1.0", "default/desk/1.1.0"])
   })

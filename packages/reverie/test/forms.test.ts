@@ -20,6 +20,7 @@ import {
   forkTick,
   IdReused,
   type Part,
+  type Parts,
   promptsOfTick
 } from "../src/index.ts"
 import { aDirectory, all, calling, failureOf, openFleet } from "./rig.ts"
@@ -82,7 +83,7 @@ describe("an answer in a form", () => {
 
     const plain = await fleet.answer("desk", "In words?", { timeoutMs: 60_000 })
     expectTypeOf(plain).toEqualTypeOf<string>()
-    expectTypeOf(fleet.ask("desk", "In words?")).toEqualTypeOf<AsyncIterable<Part>>()
+    expectTypeOf(fleet.ask("desk", "In words?")).toEqualTypeOf<Parts>()
     // @ts-expect-error a form is no text
     assert.instanceOf(await failureOf(fleet.answer("desk", "Which?", { output: "berth" })), EnvelopeInvalid)
   })
@@ -146,8 +147,9 @@ describe("an answer in a form", () => {
     const says = [FITTING, { text: '{"berth":8,"from":"noon"}' }, PROSE]
     await using fleet = await openFleet({ says, assistant: { output: evenBerth } })
     const parts = await all(fleet.ask("desk", "Which berth?"))
-    const end = parts.at(-1)
+    const { usage, ...end } = parts.at(-1) as Extract<Part, { readonly type: "done" }>
     // Seven is odd: the assistant itself was asked again.
+    assert.strictEqual(usage?.calls, 2)
     assert.deepStrictEqual(end, {
       type: "done",
       outcome: "answered",

@@ -19,7 +19,7 @@ const inShort = (notice: Notice): string => {
     case "envelope-settled":
       return `settled ${notice.envelope} ${notice.outcome}`
     case "part":
-      return `part of ${notice.envelope}: ${notice.text}`
+      return `part of ${notice.envelope}: ${notice.iteration} ${JSON.stringify(Object.values(notice.piece))}`
     default:
       return notice.type
   }
@@ -33,12 +33,14 @@ describe("notices", () => {
     assert.deepStrictEqual(life.notices.map(inShort), [
       "started m-1 by kim: Look.",
       "state awake.thinking.inferring",
-      "part of m-1: Hm.",
+      'part of m-1: 1 ["text","Hm."]',
+      'part of m-1: 1 ["call","1.1.0","look"]',
+      'part of m-1: 1 ["arguments","1.1.0","{}"]',
       "replied 1: Hm.[1.1.0 look]",
       "state awake.acting.running",
       "tool 1.1.0 look ok: look done",
       "state awake.thinking.inferring",
-      "part of m-1: Seen.",
+      'part of m-1: 2 ["text","Seen."]',
       "replied 2: Seen.[]",
       "state awake.idle",
       "ended m-1 answered after 2: Seen.",

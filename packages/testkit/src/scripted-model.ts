@@ -17,6 +17,8 @@ export interface Line {
   readonly calls?: ReadonlyArray<{ readonly tool: string; readonly arguments?: Json; readonly malformed?: string }>
   readonly usage?: Reply["usage"]
   readonly finish?: Reply["finish"]
+  /** Shown before it speaks, in pieces. */
+  readonly thinks?: ReadonlyArray<string>
 }
 
 export interface ScriptedModel {
@@ -46,7 +48,10 @@ export const scriptedModel = (script: Script): ScriptedModel => {
         const call = prompts.push(structuredClone(prompt))
         return Effect.map(script(prompt, call), (line) => {
           const reply = replyOf(prompt, line)
+          for (const thought of line.thinks ?? []) options?.onReasoning?.(thought)
           if (reply.text !== "") options?.onText?.(reply.text)
+          for (const [call, { arguments: args, tool }] of reply.calls.entries())
+            options?.onCall?.({ call, tool, arguments: JSON.stringify(args) })
           return reply
         })
       })

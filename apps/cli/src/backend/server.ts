@@ -3,7 +3,7 @@
 // C1  The token stands in the header of requests to this server and nowhere else: no redirect is followed.
 // W1  A stream that breaks is asked again from the last event that was read, so that nothing is lost and nothing comes twice.
 
-import { defined, type Json } from "@reverie/protocol"
+import { defined } from "@reverie/protocol"
 import { Access, Api } from "@reverie/server/api"
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import * as Effect from "effect/Effect"
@@ -18,124 +18,10 @@ import type { Stop } from "../running/stop.ts"
 import { Backend } from "./backend.ts"
 import { type Taken, timed } from "./transport.ts"
 
-// AnswerReader: a run of AG-UI as the parts of an answer.
-// A1  Events that it does not know mean nothing to it: the protocol may grow.
-
 type Fields = { readonly [key: string]: unknown }
 
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
-
-/** It waits for its model, and goes on by itself. */
-const awayIn = (value: unknown): Part => {
-  const { others = [], reason, server } = isFields(value) ? value : {}
-  return {
-    type: "retry",
-    error: {
-      code: "ModelUnavailable",
-      message: `it waits for the model at ${[server].concat(others).map(text).join(" or ")}, which does not answer: ${text(reason)}`
-    }
-  }
-}
-
-type StopOutcome = Extract<Part, { readonly type: "stopped" }>["outcome"]
-
-/** What the SDK calls an end before it was done. */
-const stopCodes: Readonly<Record<StopOutcome, string>> = {
-  "max-iterations": "StepsSpent",
-  cut: "BudgetSpent",
-  misshapen: "AnswerMisshapen",
-  refused: "AnswerRefused"
-}
-
-const isStop = (code: unknown): code is StopOutcome => typeof code === "string" && Object.hasOwn(stopCodes, code)
-
-class AnswerReader {
-  /** Of every reading so far, how many parts were told. */
-  #told = 0
-  #said = ""
-  #current = ""
-  readonly #tools = new Map<string, string>()
-
-  /** Begins a reading; parts of an earlier one are not told again. */
-  begin(): (event: unknown) => ReadonlyArray<Part> {
-    let seen = 0
-    this.#said = ""
-    return (event) => {
-      const parts = isFields(event) ? this.#partsOf(event) : []
-      return parts.filter(() => {
-        seen++
-        if (seen <= this.#told) return false
-        this.#told = seen
-        return true
-      })
-    }
-  }
-
-  #partsOf(event: Fields): ReadonlyArray<Part> {
-    switch (event["type"]) {
-      case "TEXT_MESSAGE_START":
-        this.#current = ""
-        return []
-      case "TEXT_MESSAGE_CONTENT":
-      case "TEXT_MESSAGE_CHUNK": {
-        const piece = text(event["delta"])
-        this.#current += piece
-        return piece === "" ? [] : [{ type: "text", text: piece }]
-      }
-      case "TEXT_MESSAGE_END":
-        this.#said = this.#current
-        return []
-      case "TOOL_CALL_START":
-        this.#tools.set(text(event["toolCallId"]), text(event["toolCallName"]))
-        return []
-      case "TOOL_CALL_RESULT": {
-        const call = text(event["toolCallId"])
-        const content = text(event["content"])
-        return [{ type: "tool-result", tool: this.#tools.get(call) ?? "tool", call, ok: true, content }]
-      }
-      case "CUSTOM":
-        return event["name"] === "reverie.model-away" ? [awayIn(event["value"])] : []
-      case "RUN_ERROR":
-        if (event["code"] === "halted")
-          return [{ type: "halted", error: { code: "Halted", message: text(event["message"]) } }]
-        if (isStop(event["code"])) return [this.#stopOf(event["code"], event)]
-        return [
-          {
-            type: "failed",
-            error: { code: "Failed", message: text(event["message"]) || "the run ended with an error" }
-          }
-        ]
-      case "RUN_FINISHED":
-        return [this.#endOf(event)]
-      default:
-        return []
-    }
-  }
-
-  /** A run that was ended before it was done. */
-  #stopOf(outcome: StopOutcome, event: Fields): Part {
-    const told = isFields(event["result"]) ? event["result"] : {}
-    const error = { code: stopCodes[outcome], message: text(event["message"]) }
-    return { type: "stopped", outcome, reply: text(told["reply"]) || this.#said, error }
-  }
-
-  #endOf(event: Fields): Part {
-    const { outcome, result } = event
-    const how = isFields(outcome) ? outcome : { type: outcome }
-    if (how["type"] === "interrupt") {
-      const [first] = Array.isArray(how["interrupts"]) ? (how["interrupts"] as ReadonlyArray<unknown>) : []
-      const asked = isFields(first) ? first : {}
-      const call = text(asked["toolCallId"])
-      const tool = this.#tools.get(call) ?? "a tool"
-      return { type: "approval", approval: text(asked["id"]), tool, call }
-    }
-    const told = isFields(result) ? result : {}
-    const reply = text(told["reply"]) || (typeof result === "string" ? result : this.#said || this.#current)
-    const output = told["output"] as Json | undefined
-    return { type: "done", outcome: (text(told["outcome"]) || "answered") as "answered", reply, ...defined({ output }) }
-  }
-}
 
 /** The events of a body, as they come. */
 async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventSourceMessage> {
@@ -185,16 +71,14 @@ class Feed {
   /** What comes back for a message, to its end. */
   async *answers(id: string, send: () => Promise<Taken>): AsyncGenerator<Part> {
     const { envelope } = await send()
-    const path = `/v1/assistants/${encodeURIComponent(id)}/answers/${encodeURIComponent(envelope)}`
-    const reader = new AnswerReader()
+    const path = `/v1/assistants/${encodeURIComponent(id)}/answers/${encodeURIComponent(envelope)}?format=parts`
+    let last: string | undefined
     while (!this.#ending.signal.aborted) {
-      // Told from its beginning again; what was read before is left out.
-      const told = reader.begin()
-      for await (const { data } of this.#events(path)) {
-        for (const part of told(JSON.parse(data))) {
-          yield part
-          if (ends.has(part.type)) return
-        }
+      for await (const event of this.#events(path, defined({ "last-event-id": last }))) {
+        last = event.id ?? last
+        const part = JSON.parse(event.data) as Part
+        yield part
+        if (ends.has(part.type)) return
       }
       await later(AGAIN_MILLIS)
     }

@@ -58,6 +58,10 @@ const lineOf = (notice: Notice): string | undefined => {
     }
     case "model-failed":
       return `${painted("yellow", "model failed:")} ${quoted(notice.reason)}`
+    case "tool-refused":
+      return `${painted("yellow", "refused:")} ${quoted(notice.tool)}: ${quoted(notice.reason)}`
+    case "sub-agent-started":
+      return painted("dim", `hands a task to ${quoted(notice.id)}: ${quoted(notice.task)}`)
     case "step-skipped":
       return painted("dim", `${notice.step}: skipped, ${quoted(notice.reason)}`)
     case "approval-asked":
@@ -84,8 +88,10 @@ const lineOf = (notice: Notice): string | undefined => {
         .join(", ")
       return earlier === "" ? undefined : `${painted("yellow", "another model answers:")} ${quoted(earlier)}`
     }
+    case "approval-decided":
     case "created":
     case "step-finished":
+    case "sub-agent-ended":
     case "part":
       return undefined
   }

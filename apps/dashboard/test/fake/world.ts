@@ -138,7 +138,12 @@ export const makeWorld = (total: number): World => {
     row.ticks += 1
     tell(row, { type: "tick-started", envelope, from: "you", text })
     move(row, "awake.thinking.inferring")
-    const parts = ANSWER.split(/(?<= )/).map((part) => () => tell(row, { type: "part", envelope, text: part }))
+    const show = (piece: object) => () => tell(row, { type: "part", envelope, iteration: 1, piece })
+    const parts = [
+      show({ kind: "reasoning", text: "Let me look at the berths." }),
+      show({ kind: "call", call: "1.1.0", tool: "look_at_berths" }),
+      ...ANSWER.split(/(?<= )/).map((text) => show({ kind: "text", text }))
+    ]
     soon(
       [
         ...parts,

@@ -55,6 +55,9 @@ export type AgUiEvent =
   | { readonly type: "TEXT_MESSAGE_START"; readonly messageId: string; readonly role: "assistant" }
   | { readonly type: "TEXT_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }
   | { readonly type: "TEXT_MESSAGE_END"; readonly messageId: string }
+  | { readonly type: "REASONING_START" | "REASONING_END" | "REASONING_MESSAGE_END"; readonly messageId: string }
+  | { readonly type: "REASONING_MESSAGE_START"; readonly messageId: string; readonly role: "reasoning" }
+  | { readonly type: "REASONING_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }
   | (Timed & {
       readonly type: "TOOL_CALL_START"
       readonly toolCallId: string

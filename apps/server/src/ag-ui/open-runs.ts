@@ -10,9 +10,10 @@ import * as Hash from "effect/Hash"
 import { LimitReached } from "../api/index.ts"
 import type { ReadFleet } from "../gateway.ts"
 import { SharedReads } from "../views/shared-reads.ts"
-import { type Beginning, eventsOf, type Listening, type RunRequest } from "./run.ts"
+import { type Beginning, type Listening, type RunRequest } from "./run.ts"
 import { Ear } from "./ear.ts"
-import { type AgUiEvent, BEAT, frameOf } from "./events.ts"
+import { BEAT } from "./events.ts"
+import type { RunFormat } from "./formats.ts"
 
 // RunStream: a run as the body of an answer.
 // U1  A client that leaves, or never comes, ends the run's listening at once, whatever it waits for.
@@ -27,7 +28,7 @@ export class RunStream extends Readable {
   readonly #request: RunRequest
   readonly #leaving = new AbortController()
   readonly #beat: NodeJS.Timeout
-  #events: AsyncGenerator<AgUiEvent> | undefined
+  #frames: AsyncGenerator<string> | undefined
   #isReading = false
   #wasRead = false
   #isEnded = false
@@ -56,9 +57,10 @@ export class RunStream extends Readable {
     return this === that
   }
 
-  tell(known: Pick<Listening, "beginning" | "explain" | "heardSince">): this {
+  tell(known: Pick<Listening, "beginning" | "explain" | "heardSince">, format: RunFormat): this {
     const { signal } = this.#leaving
-    this.#events = eventsOf({ ...known, fleet: this.#fleet, request: this.#request, ear: this.#ear, signal })
+    const listening = { ...known, fleet: this.#fleet, request: this.#request, ear: this.#ear, signal }
+    this.#frames = format(listening)
     return this
   }
 
@@ -72,9 +74,9 @@ export class RunStream extends Readable {
 
   override _read(): void {
     this.#wasRead = true
-    if (this.#isReading || this.#events === undefined) return
+    if (this.#isReading || this.#frames === undefined) return
     this.#isReading = true
-    this.#goOn(this.#events)
+    this.#goOn(this.#frames)
       .catch((error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))))
       .finally(() => {
         this.#isReading = false
@@ -86,12 +88,12 @@ export class RunStream extends Readable {
     done(error)
   }
 
-  async #goOn(events: AsyncGenerator<AgUiEvent>): Promise<void> {
+  async #goOn(frames: AsyncGenerator<string>): Promise<void> {
     while (!this.destroyed) {
-      const { done, value } = await events.next()
+      const { done, value } = await frames.next()
       if (this.destroyed || this.#isEnded) return
       if (done === true) return this.end()
-      if (!this.push(frameOf(value))) return
+      if (!this.push(value)) return
     }
   }
 

@@ -1,16 +1,16 @@
 // Run: what came, and comes, back for one envelope.
 // Owns finding its beginning in the ledger, reading on from there, and listening until its end. Leaves what is reported of an
-// entry to teller.ts.
+// entry to a telling: that of AG-UI (teller.ts), or one of formats.ts.
 // R1  The ledger is what is reported; notices of this process only wake the reading, and `part`s only come early.
 // R2  A run is reported by any process of a fleet: where nothing wakes it, it looks by itself.
 // R3  Listening ends with the run, or when the one who reads it leaves.
 // R4  A piece of a reply is reported after what was committed before it, and only where the whole reply was heard.
 
-import { type AssistantRecord, type Entry, viewOf } from "reverie"
-import { Ear } from "./ear.ts"
+import { type AssistantRecord, type Entry, type OutboxRow, viewOf } from "reverie"
+import { Ear, type PieceNotice } from "./ear.ts"
 import type { ReadFleet } from "../gateway.ts"
 import type { AgUiEvent } from "./events.ts"
-import { isAsking, Teller } from "./teller.ts"
+import { isAsking, type OpenApproval, Teller } from "./teller.ts"
 import { NotFound } from "../api/index.ts"
 import { living } from "../views/facts.ts"
 
@@ -61,6 +61,37 @@ export const beginningOf = async (
   return waiting > letters.length ? "waiting" : undefined
 }
 
+/** What is reported of a run, made of its entries and of the pieces of its replies. */
+export interface Telling<Event> {
+  readonly isOver: boolean
+  /** `status`: the state of the assistant before the run. */
+  readonly begin: (status: string) => ReadonlyArray<Event>
+  readonly piece: (notice: PieceNotice) => ReadonlyArray<Event>
+  readonly entry: (row: OutboxRow) => ReadonlyArray<Event>
+  /** Nothing more is in the ledger: it goes on when someone acts. */
+  readonly caughtUp: (status: string, approvals: ReadonlyArray<OpenApproval>) => ReadonlyArray<Event>
+  readonly failed: (message: string, code: string) => ReadonlyArray<Event>
+}
+
+export const isTeamIn = (fleet: ReadFleet, { assistant }: RunRequest): boolean =>
+  fleet.teams().some(({ id }) => id === assistant)
+
+/** In the events of AG-UI. */
+export const agUiTelling = (fleet: ReadFleet, request: RunRequest): Telling<AgUiEvent> => {
+  const isTeam = isTeamIn(fleet, request)
+  const teller = new Teller({ ...request, isTeam })
+  return {
+    get isOver() {
+      return teller.isOver
+    },
+    begin: (status) => teller.begin(status),
+    piece: ({ at, piece }) => teller.piece(piece, at),
+    entry: ({ entry }) => teller.entry(toldOf(entry, isTeam)),
+    caughtUp: (status, approvals) => teller.caughtUp(status, approvals),
+    failed: (message, code) => teller.failed(message, code)
+  }
+}
+
 export interface Listening {
   readonly fleet: ReadFleet
   readonly request: RunRequest
@@ -85,40 +116,37 @@ const toldOf = (entry: Entry, isTeam: boolean): Entry => {
   return { ...rest, messages: [] }
 }
 
-class Reading {
+class Reading<Event> {
   readonly #listening: Listening
-  readonly #teller: Teller
-  readonly #isTeam: boolean
+  readonly #telling: Telling<Event>
   #next = 1
   #seq = 0
   #tick: number | undefined
   #isHeardWhole = false
 
-  constructor(listening: Listening) {
-    const { fleet, request } = listening
+  constructor(listening: Listening, telling: Telling<Event>) {
     this.#listening = listening
-    this.#isTeam = fleet.teams().some(({ id }) => id === request.assistant)
-    this.#teller = new Teller({ ...request, isTeam: this.#isTeam })
+    this.#telling = telling
   }
 
-  async *events(): AsyncGenerator<AgUiEvent> {
+  async *events(): AsyncGenerator<Event> {
     const { beginning, ear, fleet, heardSince, signal, request } = this.#listening
     this.#next = beginning === "waiting" ? heardSince + 1 : beginning.from
-    yield* this.#teller.begin(await statusBefore(fleet, request.assistant, this.#next))
-    while (!this.#teller.isOver && !signal.aborted) {
+    yield* this.#telling.begin(await statusBefore(fleet, request.assistant, this.#next))
+    while (!this.#telling.isOver && !signal.aborted) {
       const rows = await fleet.history.entries(request.assistant, this.#next, READ_AT_ONCE)
-      for (const { entry, seq } of rows) {
-        yield* this.#pieces(seq - 1)
-        yield* this.#take(entry)
-        this.#seq = seq
-        if (this.#teller.isOver || signal.aborted) return
+      for (const row of rows) {
+        yield* this.#pieces(row.seq - 1)
+        yield* this.#take(row)
+        this.#seq = row.seq
+        if (this.#telling.isOver || signal.aborted) return
       }
       if (rows.length === READ_AT_ONCE) continue
       const record = await fleet.inspect(request.assistant)
       if (record === undefined || record.version >= this.#next) continue
       yield* this.#pieces(this.#seq)
-      if (await this.#isWaiting(record)) yield* this.#teller.caughtUp(record.state.status, viewOf(record).approvals)
-      if (!this.#teller.isOver) await ear.next(signal)
+      if (await this.#isWaiting(record)) yield* this.#telling.caughtUp(record.state.status, viewOf(record).approvals)
+      if (!this.#telling.isOver) await ear.next(signal)
     }
   }
 
@@ -132,28 +160,29 @@ class Reading {
     return (await fleet.inspect(request.assistant))?.version === version
   }
 
-  failed(error: unknown): ReadonlyArray<AgUiEvent> {
-    return this.#teller.failed(this.#listening.explain(error), "unavailable")
+  failed(error: unknown): ReadonlyArray<Event> {
+    return this.#telling.failed(this.#listening.explain(error), "unavailable")
   }
 
-  *#take(entry: Entry): Generator<AgUiEvent> {
+  *#take(row: OutboxRow): Generator<Event> {
     const { heardSince, request } = this.#listening
+    const { entry } = row
     this.#next = entry.no + 1
     if (entry.no > heardSince) this.#isHeardWhole = true
     if (this.#tick === undefined && (beginsWith(entry, request.envelope) || settles(entry, request.envelope))) {
       this.#tick = entry.tick
     }
-    if (this.#tick !== undefined) yield* this.#teller.entry(toldOf(entry, this.#isTeam))
+    if (this.#tick !== undefined) yield* this.#telling.entry(row)
   }
 
-  *#pieces(seq: number): Generator<AgUiEvent> {
-    for (const piece of this.#listening.ear.ready(seq)) if (this.#isHeardWhole) yield* this.#teller.part(piece)
+  *#pieces(seq: number): Generator<Event> {
+    for (const notice of this.#listening.ear.ready(seq)) if (this.#isHeardWhole) yield* this.#telling.piece(notice)
   }
 }
 
 /** The run from its beginning to its end; a failure on the way is its end. */
-export async function* eventsOf(listening: Listening): AsyncGenerator<AgUiEvent> {
-  const reading = new Reading(listening)
+export async function* eventsOf<Event>(listening: Listening, telling: Telling<Event>): AsyncGenerator<Event> {
+  const reading = new Reading(listening, telling)
   try {
     yield* reading.events()
   } catch (error) {
@@ -179,7 +208,8 @@ export async function* toldRun(
     await prepare()
     const beginning = await beginningOf(fleet, request, signal)
     if (beginning === undefined) throw unknownEnvelope(request)
-    yield* eventsOf({ fleet, request, ear, heardSince, beginning, signal, explain })
+    const telling = agUiTelling(fleet, request)
+    yield* eventsOf({ fleet, request, ear, heardSince, beginning, signal, explain }, telling)
   } finally {
     ear.close()
   }

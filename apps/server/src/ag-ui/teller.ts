@@ -1,15 +1,16 @@
 // Teller: one run of AG-UI, made of what the ledger says of it.
 // Owns which events follow from which entry, and that everything that was opened is closed. Leaves reading entries to run.ts.
 // T1  The same entries make the same run, whether they are reported as they come or years later; only `part`s make it livelier.
-// T2  A message, a tool call and a step that were opened are closed before the run is, and a run ends once.
+// T2  A message, a reasoning, a tool call and a step that were opened are closed before the run is, and a run ends once.
 // T3  What was shown of a reply before it was committed is its beginning, or that message is closed and the committed
 //     text comes whole.
 // T4  A run that was ended before it was done is an error with its reason, after all that was said in it.
 
-import { defined, type EnvelopeId, type Message, type TickEnd } from "@reverie/protocol"
+import { defined, type EnvelopeId, type Message, type Piece, type TickEnd } from "@reverie/protocol"
 import { activityOf, type Entry } from "reverie"
 import { clip, WHOLE_CHARS } from "../views/message-view.ts"
 import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
+import { ShownCalls, ShownThoughts } from "./shown.ts"
 
 // Usages: the tokens that a run has taken, model by model.
 
@@ -75,6 +76,8 @@ const phaseOf = (status: string): string => {
 export class Teller {
   readonly #told: Told
   readonly #usages = new Usages()
+  readonly #shown: ShownCalls
+  readonly #thoughts: ShownThoughts
   readonly #calls = new Set<string>()
   readonly #expiries = new Map<string, number>()
   readonly #texts: Array<string> = []
@@ -82,10 +85,14 @@ export class Teller {
   #step: string | undefined
   #messages = 0
   #open: { readonly id: string; readonly text: string } | undefined
+  /** The text of the reply at hand, which a call that begins has ended. */
+  #before: { readonly id: string; readonly text: string } | undefined
   #isOver = false
 
   constructor(told: Told) {
     this.#told = told
+    this.#shown = new ShownCalls(told.envelope)
+    this.#thoughts = new ShownThoughts(told.envelope)
   }
 
   get isOver(): boolean {
@@ -110,6 +117,24 @@ export class Teller {
     return [...started, { type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: text }]
   }
 
+  /** A piece of a reply that is being made. */
+  piece(piece: Piece, at: number): ReadonlyArray<AgUiEvent> {
+    if (this.#isOver) return []
+    switch (piece.kind) {
+      case "text":
+        return [...this.#thoughts.close(), ...this.part(piece.text)]
+      case "reasoning":
+        return this.#thoughts.say(piece.text)
+      case "call":
+        return this.#beginCall(piece.call, piece.tool, at)
+      case "arguments":
+        return this.#shown.goOn(piece.call, piece.text)
+      case "dropped":
+        this.#before = undefined
+        return [...this.#closeMessage(), ...this.#shown.drop()]
+    }
+  }
+
   /** Everything that one entry of the run says. */
   entry(entry: Entry): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
@@ -117,10 +142,11 @@ export class Teller {
     const events = [
       ...entry.messages.flatMap((message, index) => this.#said(message, `${entry.no}/${index}`, entry.at)),
       // A reply that was not committed is none.
-      ...(entry.step?.kind === "infer" ? this.#closeMessage() : []),
+      ...(entry.step?.kind === "infer" ? [...this.#closeMessage(), ...this.#shown.drop()] : []),
       ...this.#emitted(entry),
       ...this.#moved(entry)
     ]
+    if (entry.step?.kind === "infer") this.#before = undefined
     const end = this.#endIn(entry)
     return end === undefined ? events : [...events, ...end]
   }
@@ -144,15 +170,27 @@ export class Teller {
   }
 
   #closeMessage(): ReadonlyArray<AgUiEvent> {
-    if (this.#open === undefined) return []
+    const before = this.#thoughts.close()
+    if (this.#open === undefined) return before
     const { id } = this.#open
     this.#open = undefined
-    return [{ type: "TEXT_MESSAGE_END", messageId: id }]
+    return [...before, { type: "TEXT_MESSAGE_END", messageId: id }]
+  }
+
+  /** The text that was told ends before its calls, as it does when it is reported later. */
+  #beginCall(call: string, tool: string, timestamp: number): ReadonlyArray<AgUiEvent> {
+    this.#before ??= this.#open
+    const beside = { timestamp, ...defined({ parentMessageId: this.#before?.id }) }
+    return [...this.#closeMessage(), ...this.#shown.begin(call, tool, beside)]
   }
 
   #wholeText(text: string): ReadonlyArray<AgUiEvent> {
-    if (text === "") return this.#closeMessage()
-    const shown = this.#open?.text ?? ""
+    const shown = this.#open?.text ?? this.#before?.text ?? ""
+    this.#before = undefined
+    if (text === "" || text === shown) {
+      if (text !== "") this.#texts.push(text)
+      return this.#closeMessage()
+    }
     const fits = text.startsWith(shown)
     const before = fits ? [] : this.#closeMessage()
     const rest = this.part(fits ? text.slice(shown.length) : text)
@@ -164,23 +202,22 @@ export class Teller {
     const { call, calls = [], content, meta, role } = message
     if (role === "assistant") {
       if (meta?.["type"] === "withheld") return this.#closeMessage()
-      const parent = `${this.#told.envelope}/${this.#messages + (this.#open === undefined && content !== "" ? 1 : 0)}`
+      const parent = `${this.#told.envelope}/${this.#messages + (this.#open === undefined && this.#before === undefined && content !== "" ? 1 : 0)}`
       return [
         ...this.#wholeText(content),
-        ...calls.flatMap(({ arguments: asked, id, malformed, tool }): ReadonlyArray<AgUiEvent> => {
-          this.#calls.add(id)
-          const parentMessage = content === "" ? {} : { parentMessageId: parent }
-          const delta = clip(malformed ?? JSON.stringify(asked), WHOLE_CHARS)
-          return [
-            { type: "TOOL_CALL_START", toolCallId: id, toolCallName: tool, timestamp: at, ...parentMessage },
-            { type: "TOOL_CALL_ARGS", toolCallId: id, delta },
-            { type: "TOOL_CALL_END", toolCallId: id }
-          ]
+        ...this.#shown.drop(calls),
+        ...calls.flatMap((each): ReadonlyArray<AgUiEvent> => {
+          this.#calls.add(each.id)
+          return this.#shown.whole(each, { timestamp: at, ...(content === "" ? {} : { parentMessageId: parent }) })
         })
       ]
     }
     if (role !== "tool" || call === undefined || !this.#calls.has(call)) return []
-    const result = { messageId: `${this.#told.envelope}/result/${place}`, toolCallId: call, role: "tool" as const }
+    const result = {
+      messageId: `${this.#told.envelope}/result/${place}`,
+      toolCallId: this.#shown.idOf(call),
+      role: "tool" as const
+    }
     return [{ type: "TOOL_CALL_RESULT", ...result, content: clip(content, WHOLE_CHARS), timestamp: at }]
   }
 
@@ -272,11 +309,11 @@ export class Teller {
         id: approval,
         reason: APPROVAL_REASON,
         message: `${tool} waits for a person to approve it`,
-        toolCallId: call,
+        toolCallId: this.#shown.idOf(call),
         ...defined({ expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString() })
       }
     })
-    const pendingToolCallIds = approvals.map(({ call }) => call)
+    const pendingToolCallIds = approvals.map(({ call }) => this.#shown.idOf(call))
     const outcome = { type: "interrupt" as const, interrupts, pendingToolCallIds }
     return this.#over({ type: "RUN_FINISHED", threadId, runId, outcome, ...this.#usage() })
   }
@@ -288,7 +325,7 @@ export class Teller {
 
   #over(last: AgUiEvent): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
-    const events = [...this.#closeMessage(), ...this.#endStep(), last]
+    const events = [...this.#closeMessage(), ...this.#shown.drop(), ...this.#endStep(), last]
     this.#isOver = true
     return events
   }

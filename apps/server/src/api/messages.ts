@@ -1,7 +1,8 @@
 // Messages: the group about what is said to an assistant, and what it answers.
-// Owns its schemas and endpoints. The chat stream speaks AG-UI 1.0 (`../ag-ui/`).
+// Owns its schemas and endpoints. Chat streams speak AG-UI 1.0, the UI message stream protocol of the AI SDK, or parts (`../ag-ui/`).
 // M1  A message is answered with 202 only after it is durable; the same key again is the same answer.
-// M2  A stream that breaks loses nothing: `answers` tells the same run again from its beginning, or its end.
+// M2  A stream that breaks loses nothing: `answers` tells the same run again from its beginning, parts also behind the last event
+//     id that was read.
 
 import { ReminderRule } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
@@ -46,7 +47,7 @@ export const MessageView = Schema.Struct({
 })
 export type MessageView = typeof MessageView.Type
 
-/** The events of AG-UI 1.0 that are sent; `type` tells them apart. */
+/** The events of AG-UI 1.0, the chunks of a UI message stream, or parts: `type` tells them apart. */
 export const ChatEvent = Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [
   Schema.Record(Schema.String, Schema.Json)
 ])
@@ -137,9 +138,16 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
     success: Receipt,
     error: failures
   }),
-  /** What came, and comes, back for a message: one run of AG-UI. */
+  /**
+   * What came, and comes, back for a message. `format`: one run of AG-UI (`ag-ui`, when not said), a UI message stream of the AI SDK
+   * (`ui`), or the parts that `ask` of the SDK gives (`parts`), behind `after` or the header `last-event-id`.
+   */
   HttpApiEndpoint.get("answers", "/v1/assistants/:id/answers/:envelope", {
     params: { ...ofAssistant, envelope: Key },
+    query: {
+      format: Schema.optionalKey(Schema.Literals(["ag-ui", "parts", "ui"])),
+      after: Schema.optionalKey(Text(32))
+    },
     success: chat,
     error: failures
   }),
@@ -155,6 +163,23 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
         runId: Key,
         output: Schema.optionalKey(Form),
         messages: Schema.Array(Schema.Record(Schema.String, Schema.Json)).check(Schema.isMaxLength(10_000))
+      }),
+      [Schema.Record(Schema.String, Schema.Json)]
+    ),
+    success: chat,
+    error: failures
+  }),
+  /**
+   * What `useChat` of the AI SDK asks, by `DefaultChatTransport`: the last message is said under its id, and the stream is its
+   * answer. A last message of the assistant holds what a person decided of tool calls.
+   */
+  HttpApiEndpoint.post("chat", "/v1/assistants/:id/chat", {
+    params: ofAssistant,
+    payload: Schema.StructWithRest(
+      Schema.Struct({
+        messages: Schema.Array(Schema.Record(Schema.String, Schema.Json)).check(Schema.isMaxLength(10_000)),
+        trigger: Schema.optionalKey(Text(64)),
+        messageId: Schema.optionalKey(Schema.NullOr(Text(256)))
       }),
       [Schema.Record(Schema.String, Schema.Json)]
     ),

@@ -85,7 +85,7 @@ export const remoteFleet = async ({ token, url }: RemoteFleetOptions): Promise<M
   /** What was said is durable before anybody waits: anyone who stops waiting loses nothing. */
   const answered = async (agent: string, envelope: string, { signal, waitMillis }: Patience): Promise<Answer> => {
     const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMillis)])
-    const end = Effect.flatMap(client.messages.answers({ params: { id: agent, envelope } }), (events) =>
+    const end = Effect.flatMap(client.messages.answers({ params: { id: agent, envelope }, query: {} }), (events) =>
       Stream.runHead(Stream.filter(events, ({ type }) => ends.has(type)))
     )
     const exit = await runtime.runPromiseExit(end, { signal: leaving })

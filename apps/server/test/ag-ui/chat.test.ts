@@ -35,7 +35,10 @@ const endOf = (events: ReadonlyArray<Told>): Told => events.at(-1) ?? { type: ""
 /** What a second telling can not know: how the text came in pieces. */
 const settledOf = (events: ReadonlyArray<Told>) => [
   ...textsIn(events),
-  ...events.filter(({ type }) => type !== "TEXT_MESSAGE_CONTENT")
+  ...events
+    .filter(({ type }) => type !== "TEXT_MESSAGE_CONTENT")
+    // A call that is reported as it begins has the time of then.
+    .map((event) => (event.type === "TOOL_CALL_START" ? { ...event, timestamp: typeof event["timestamp"] } : event))
 ]
 
 /** How many listen to the notices of a fleet. */

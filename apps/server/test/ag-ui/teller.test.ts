@@ -1,3 +1,4 @@
+import type { Piece } from "@reverie/protocol"
 import type { Entry } from "reverie"
 import { assert, describe, test } from "vitest"
 import type { AgUiEvent } from "../../src/ag-ui/events.ts"
@@ -63,6 +64,42 @@ describe("a run that is reported", () => {
     ])
     assert.deepStrictEqual(texts(["Bad ", inferred(1, "Good."), ended(2, "Good.")]), ["Bad ", "Good."])
     assert.deepStrictEqual(texts(["Bad ", ended(1, "")]), ["Bad "])
+  })
+
+  test("S1 S2 a call is reported once, as it begins; one of an attempt that was given up ends with a result that says so", () => {
+    const teller = new Teller({ threadId: "thread", runId: ENVELOPE, envelope: ENVELOPE, isTeam: false })
+    const events = [...teller.begin("awake.idle")]
+    const show = (piece: Piece) => events.push(...teller.piece(piece, 5))
+    const call = { id: "1.1.0", tool: "look", arguments: { berth: 7 } }
+    const again = { id: "1.1.1", tool: "tide", arguments: {} }
+    show({ kind: "reasoning", text: "Hm." })
+    show({ kind: "text", text: "Six" })
+    show({ kind: "call", call: "1.1.0", tool: "look" })
+    show({ kind: "arguments", call: "1.1.0", text: '{"berth' })
+    show({ kind: "dropped" })
+    show({ kind: "text", text: "I look." })
+    show({ kind: "call", call: "1.1.0", tool: "look" })
+    show({ kind: "arguments", call: "1.1.0", text: '{ "berth": 7 }' })
+    show({ kind: "call", call: "1.1.1", tool: "look" })
+    const reply = { role: "assistant" as const, content: "I look.", at: 1, tokens: 1, calls: [call, again] }
+    const result = { role: "tool" as const, content: "free", call: "1.1.0", at: 2, tokens: 1 }
+    events.push(...teller.entry({ ...inferred(1, ""), messages: [reply] }))
+    events.push(...teller.entry(anEntry(2, { messages: [result] })), ...teller.entry(ended(3, "I look.")))
+    const seen = events as unknown as ReadonlyArray<Told>
+    assert.deepStrictEqual(flawsOf(seen), [])
+    assert.deepStrictEqual(textsIn(seen), ["Six", "I look."])
+    const args = (id: string) =>
+      seen.flatMap((event) => (event.type === "TOOL_CALL_ARGS" && event["toolCallId"] === id ? [event["delta"]] : []))
+    assert.deepStrictEqual(
+      seen.filter(({ type }) => type === "TOOL_CALL_RESULT").map((event) => [event["toolCallId"], event["content"]]),
+      [
+        ["1.1.0", "Not called: the model was asked again."],
+        ["1.1.1", "Not called: the model was asked again."],
+        ["1.1.0~2", "free"]
+      ]
+    )
+    assert.deepStrictEqual([args("1.1.0~2"), args("1.1.1~2")], [['{ "berth": 7 }'], ["{}"]])
+    assert.strictEqual(seen.filter(({ type }) => type === "REASONING_START").length, 1)
   })
 
   test("what a tool has said for the assistant is reported at the end, what was told already is not", () => {

@@ -144,12 +144,15 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
   }
   return {
     serves: { provider: "reverie", model: MODEL, output: "native" },
-    infer: (prompt, { onText } = {}) =>
+    infer: (prompt, { onCall, onText } = {}) =>
       Effect.suspend((): Effect.Effect<Reply, ModelRefused> => {
         if (asksNothing(prompt)) return Effect.fail(refusal)
         const { requests = [], text = "" } = nextOf(prompt)
         if (onText !== undefined) for (const [word] of text.matchAll(/\S+\s*/g)) onText(word)
         const calls = requests.map((request, index) => ({ id: `${prompt.callPrefix}.${index}`, ...request }))
+        for (const [call, { arguments: args, tool }] of calls.entries()) {
+          onCall?.({ call, tool, arguments: JSON.stringify(args) })
+        }
         return Effect.succeed({
           text,
           calls,

@@ -27,6 +27,7 @@ import { addUsage, defined, isJsonObject, type Json, type Usage } from "@reverie
 import {
   Breaker,
   breakerOptionsOf,
+  cleaned,
   corrections,
   countedUsage,
   isEmpty,
@@ -36,12 +37,14 @@ import {
   makeFailures,
   makeScrub,
   plainCorrections,
+  Preview,
   providerUsage,
   retried,
   roughCount,
   type Scrub,
   secretsOfHeaders,
-  type Signer
+  type Signer,
+  wireName
 } from "@reverie/model/wire"
 import { attempt, type AttemptContext } from "./attempt.ts"
 import { lazyCompletions, lazyResponses, nameOf, providerOf } from "./client.ts"
@@ -93,7 +96,7 @@ interface Wire {
   readonly message: (signer: Signer) => (message: PromptMessage) => string
   readonly tools: (offers: ReadonlyArray<ToolOffer>) => WireTools
   readonly writer: (style: BodyStyle) => BodyWriter
-  readonly assembly: (onText: ((text: string) => void) | undefined) => Assembled
+  readonly assembly: (shown: InferOptions | undefined) => Assembled
   readonly post: typeof lazyCompletions
 }
 
@@ -102,14 +105,14 @@ const wires: Readonly<Record<"chat" | "responses", Wire>> = {
     message: chatMessage,
     tools: wireTools,
     writer: makeBodyWriter,
-    assembly: (onText) => new Assembly(onText),
+    assembly: (shown) => new Assembly(shown),
     post: lazyCompletions
   },
   responses: {
     message: responseItems,
     tools: responseTools,
     writer: makeResponsesWriter,
-    assembly: (onText) => new ResponsesAnswer(onText),
+    assembly: (shown) => new ResponsesAnswer(shown),
     post: lazyResponses
   }
 }
@@ -156,18 +159,19 @@ const round = Effect.fnUntraced(function* (
   prompt: Prompt,
   messages: WireMessages,
   until: number,
-  onText: InferOptions["onText"],
+  preview: Preview,
   context: RoundContext
 ): Effect.fn.Return<Round, ModelError> {
   const { failures, isPlain, limits, scrub, signer, wire, writeBody } = context
   const tools = wire.tools(prompt.tools)
-  const isStream = context.stream ?? onText !== undefined
+  const isStream = context.stream ?? preview.isHeard
   const allowed = prompt.allowed?.map((name) => writtenName(tools, name))
   const hints = { cacheKey: prompt.cacheKey, allowed, output: context.isDescribed ? undefined : prompt.output }
   const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens, hints)
-  const preview = onText === undefined || isPlain ? undefined : (text: string) => onText(scrub.kept(text))
+  const toolOf = (name: string) => tools.nameByWire.get(wireName(name)) ?? name
+  const shown = () => (isPlain ? undefined : cleaned(preview.attempt(), { kept: scrub.kept, toolOf }))
   const assembly = yield* retried(
-    attempt(body, until, () => new Answer(failures, wire.assembly(preview)), context),
+    attempt(body, until, () => new Answer(failures, wire.assembly(shown())), context),
     until,
     context
   )
@@ -180,7 +184,7 @@ const round = Effect.fnUntraced(function* (
   if (isEmpty(judged) && judged.reply.finish === "content-filter") {
     return yield* failures.filtered("the answer was filtered away")
   }
-  if (isPlain && onText !== undefined && judged.reply.text !== "") onText(judged.reply.text)
+  if (isPlain && judged.reply.text !== "") preview.attempt()?.onText?.(judged.reply.text)
   return { ...judged, complaint: broken ?? judged.complaint, said }
 })
 
@@ -213,10 +217,9 @@ const askAgain = Effect.fnUntraced(function* (
   messages: WireMessages,
   first: Round,
   until: number,
-  onText: InferOptions["onText"],
+  preview: Preview,
   context: RoundContext
 ): Effect.fn.Return<Reply, ModelError> {
-  const preview = first.reply.text === "" ? onText : undefined
   const asked = yield* Effect.result(round(prompt, withComplaint(messages, first, context), until, preview, context))
   if (Result.isFailure(asked)) {
     // What the first reply holds is worth more than the failure to have it corrected.
@@ -235,12 +238,12 @@ const rendered = ({ lasting = 0, messages }: Prompt, { isMarked, transcripts }: 
 const askFor = Effect.fnUntraced(function* (
   prompt: Prompt,
   until: number,
-  onText: InferOptions["onText"],
+  preview: Preview,
   context: RoundContext
 ): Effect.fn.Return<Reply, ModelError> {
   const messages = context.isPlain ? plainMessages(prompt) : rendered(prompt, context)
-  const first = yield* round(prompt, messages, until, onText, context)
-  return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, onText, context)
+  const first = yield* round(prompt, messages, until, preview, context)
+  return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, preview, context)
 })
 
 // Form: how a server is asked for an answer of a form.
@@ -249,21 +252,15 @@ const askFor = Effect.fnUntraced(function* (
 
 const ofSchema = /invalid schema/i
 
-const askedInWords = (prompt: Prompt, until: number, onText: InferOptions["onText"], context: RoundContext) =>
-  askFor(withOutputDescribed(prompt), until, onText, { ...context, isDescribed: true })
+const askedInWords = (prompt: Prompt, until: number, preview: Preview, context: RoundContext) =>
+  askFor(withOutputDescribed(prompt), until, preview, { ...context, isDescribed: true })
 
 /** Asks with the form where it is sent, and in words where the server refuses it. */
-const askForForm = (
-  prompt: Prompt,
-  output: OutputForm,
-  until: number,
-  onText: InferOptions["onText"],
-  context: RoundContext
-) =>
-  Effect.catchTag(askFor(prompt, until, onText, context), "ModelRefused", (refused) => {
+const askForForm = (prompt: Prompt, output: OutputForm, until: number, preview: Preview, context: RoundContext) =>
+  Effect.catchTag(askFor(prompt, until, preview, context), "ModelRefused", (refused) => {
     if (refused.kind !== "bad-request") return Effect.fail(refused)
     const { forms } = context
-    return askedInWords(prompt, until, onText, context).pipe(
+    return askedInWords(prompt, until, preview, context).pipe(
       Effect.tap(() =>
         Effect.sync(() => {
           if (ofSchema.test(refused.message)) forms.refused.add(output)
@@ -274,15 +271,15 @@ const askForForm = (
     )
   })
 
-const infer = (prompt: Prompt, onText: InferOptions["onText"], context: RoundContext) =>
+const infer = (prompt: Prompt, preview: Preview, context: RoundContext) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const until = now + context.limits.timeoutMillis
     const { output } = prompt
-    if (output === undefined) return askFor(prompt, until, onText, context)
+    if (output === undefined) return askFor(prompt, until, preview, context)
     const { isDescribed, refused } = context.forms
     return isDescribed || refused.has(output)
-      ? askedInWords(prompt, until, onText, context)
-      : askForForm(prompt, output, until, onText, context)
+      ? askedInWords(prompt, until, preview, context)
+      : askForForm(prompt, output, until, preview, context)
   })
 
 const formsFor = ({ output, tools }: OpenAiModelOptions): Forms => ({
@@ -328,7 +325,7 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
   const contextOf = contextsOf(context, provider, options)
   const now = Clock.currentTimeMillis
   return {
-    infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)),
+    infer: (prompt, inferOptions) => infer(prompt, new Preview(inferOptions), contextOf(prompt.model)),
     serves: {
       provider: nameOf(provider),
       model: options.model,

@@ -36,7 +36,7 @@ export interface OpenAiModelOptions extends ServerOptions {
   readonly wire?: "chat" | "responses"
   readonly temperature?: number
   readonly reasoningEffort?: ReasoningEffort
-  /** Ask for a stream. When absent, a call streams if it is given `onText`. */
+  /** Ask for a stream. When absent, a call streams if someone looks on. */
   readonly stream?: boolean
   /** `json` describes the tools in the system prompt and asks for one JSON object, for servers without native tools. */
   readonly tools?: "native" | "json"

@@ -102,7 +102,7 @@ const keysOf = (value: Json): Array<string> =>
       ]
 
 const read = (bytes: Buffer, contentType: string, cut: number, ending: Ending) => {
-  const answer = new Answer(failures, new Assembly(() => {}))
+  const answer = new Answer(failures, new Assembly({ onText: () => {} }))
   answer.begin(contentType)
   answer.take(bytes.subarray(0, cut))
   answer.take(bytes.subarray(cut))

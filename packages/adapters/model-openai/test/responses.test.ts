@@ -242,7 +242,7 @@ describe("I1 the end of a stream", () => {
 
   it("I2 what the last event holds stands in place of what came in pieces", () => {
     const heard: Array<string> = []
-    const answer = new ResponsesAnswer((text) => heard.push(text))
+    const answer = new ResponsesAnswer({ onText: (text) => heard.push(text) })
     answer.take({ type: "response.output_text.delta", item_id: "m", delta: "The ber" })
     const output = [
       thought,

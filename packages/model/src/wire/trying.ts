@@ -1,12 +1,14 @@
 // Trying: when a request is made again, when it is not made at all, and what bounds it.
 // Owns the defaults of these bounds, the retries and the circuit. Leaves one attempt to the adapter.
 
+import { defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { RequestError } from "../errors.ts"
+import type { CallPiece, InferOptions } from "../model.ts"
 import type { Failure, Failures } from "./failure.ts"
 
 /** What bounds a request of any kind, with its retries. */
@@ -240,3 +242,86 @@ export const throughBreaker = <A, R>(
       })
     )
   })
+
+// Preview: what the attempts at one reply show of it.
+// Owns dropping what an attempt has shown that is not the reply. Leaves reading pieces to the adapters.
+// W1  Before an attempt shows anything, what earlier ones have shown was dropped; where the listener can not drop, only the first
+//     attempt that shows anything is shown.
+// W2  An attempt that another one has followed shows nothing more.
+// W3  Where no one looks on, there is no preview.
+
+export class Preview {
+  /** True where someone looks on. */
+  readonly isHeard: boolean
+  readonly #to: InferOptions
+  #attempt = 0
+  #isShown = false
+  #isMuted = false
+
+  constructor(to: InferOptions = {}) {
+    this.#to = to
+    this.isHeard = to.onText !== undefined || to.onReasoning !== undefined || to.onCall !== undefined
+  }
+
+  /** What a new attempt shows its pieces to; undefined where no one looks on. */
+  attempt(): InferOptions | undefined {
+    if (!this.isHeard) return undefined
+    this.#drop()
+    const attempt = ++this.#attempt
+    const { onCall, onDropped, onReasoning, onText } = this.#to
+    const passing =
+      <A>(take: (piece: A) => void) =>
+      (piece: A) => {
+        if (attempt !== this.#attempt || this.#isMuted) return
+        this.#isShown = true
+        take(piece)
+      }
+    return defined({
+      onText: onText === undefined ? undefined : passing(onText),
+      onReasoning: onReasoning === undefined ? undefined : passing(onReasoning),
+      onCall: onCall === undefined ? undefined : passing(onCall),
+      onDropped: onDropped === undefined ? undefined : () => (attempt === this.#attempt ? this.#drop() : undefined)
+    })
+  }
+
+  #drop(): void {
+    if (!this.#isShown) return
+    if (this.#to.onDropped === undefined) {
+      this.#isMuted = true
+      return
+    }
+    this.#isShown = false
+    this.#to.onDropped()
+  }
+}
+
+/** How pieces are made fit to be shown. */
+interface Cleaning {
+  readonly kept: (text: string) => string
+  /** What we call the tool that a model names so. */
+  readonly toolOf: (name: string) => string
+}
+
+/** The same listener, to whom every piece is fit to be shown; what is no piece is not passed on. */
+export const cleaned = (to: InferOptions | undefined, { kept, toolOf }: Cleaning): InferOptions | undefined => {
+  if (to === undefined) return undefined
+  const { onCall, onReasoning, onText, ...others } = to
+  const passing = (take: (text: string) => void) => (text: string) => {
+    if (typeof text === "string" && text !== "") take(kept(text))
+  }
+  return {
+    ...others,
+    ...defined({
+      onText: onText === undefined ? undefined : passing(onText),
+      onReasoning: onReasoning === undefined ? undefined : passing(onReasoning),
+      onCall:
+        onCall === undefined
+          ? undefined
+          : (piece: CallPiece) => {
+              const { arguments: args, call, tool } = piece
+              if (typeof tool !== "string" || typeof args !== "string" || !Number.isInteger(call)) return
+              onCall({ call, tool: toolOf(kept(tool)), arguments: kept(args) })
+            }
+    })
+  }
+}

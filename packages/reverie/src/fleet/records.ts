@@ -174,6 +174,7 @@ const knownOptions: Readonly<Record<keyof Required<AskOptions>, true>> = {
   context: true,
   output: true,
   signal: true,
+  after: true,
   timeoutMs: true
 }
 

@@ -32,7 +32,7 @@ import {
   walkContext,
   walkedModel
 } from "./promise-model.ts"
-import { type Broken, fieldsOf, isBroken, promised } from "./thrown.ts"
+import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "./thrown.ts"
 
 /** What the AI SDK calls a language model: `openai("gpt-5-mini")`, `anthropic(...)` and so on of its packages. */
 export interface LanguageModel {
@@ -48,7 +48,7 @@ type Asked = Parameters<LanguageModel["doGenerate"]>[0]
 
 // Prompt: our messages as the AI SDK writes them.
 
-type Part = { readonly type: string; readonly [key: string]: unknown }
+type Part = Fields & { readonly type: string }
 type Message = { readonly role: PromptMessage["role"]; readonly content: string | ReadonlyArray<Part> }
 
 const text = (said: string): Part => ({ type: "text", text: said.toWellFormed() })
@@ -151,10 +151,7 @@ const usageIn = (usage: unknown): Usage | undefined => {
   return providerUsage(totalOf(inputTokens), totalOf(outputTokens), { cached, reasoning })
 }
 
-const stringIn = (fields: { readonly [key: string]: unknown }, name: string): string => {
-  const value = fields[name]
-  return typeof value === "string" ? value : ""
-}
+const stringIn = (fields: Fields, name: string): string => textIn(fields[name]) ?? ""
 
 const reasoningTokensIn = (usage: unknown): number | undefined => {
   const { outputTokens, reasoningTokens } = fieldsOf(usage)
@@ -193,14 +190,12 @@ class Gathering {
   readonly calls: Array<RawCall> = []
   readonly #thoughts = new Map<string, Thought>()
   readonly #signed: Array<{ readonly of: "text" | number; readonly part: Json }> = []
-  readonly #onText: InferOptions["onText"]
+  /** By the ids of those that came in pieces, their place among the calls. */
+  readonly #begun = new Map<string, number>()
+  readonly #shown: InferOptions
 
-  constructor(onText?: InferOptions["onText"]) {
-    this.#onText = onText
-  }
-
-  get hasBegun(): boolean {
-    return this.text !== "" || this.calls.length > 0 || this.reasoned
+  constructor(shown: InferOptions = {}) {
+    this.#shown = shown
   }
 
   take(given: unknown): void {
@@ -210,7 +205,7 @@ class Gathering {
       case "text-delta": {
         const piece = stringIn(part, part["type"] === "text" ? "text" : "delta")
         this.text += piece
-        if (piece !== "") this.#onText?.(piece)
+        if (piece !== "") this.#shown.onText?.(piece)
         this.#sign("text", part)
         break
       }
@@ -225,11 +220,12 @@ class Gathering {
       case "reasoning-end":
         this.#think(stringIn(part, "id"), stringIn(part, "delta"), part)
         break
+      case "tool-input-start":
+      case "tool-input-delta":
+        if (part["providerExecuted"] !== true) this.#showCall(part)
+        break
       case "tool-call":
-        if (part["providerExecuted"] !== true) {
-          this.#sign(this.calls.length, part)
-          this.calls.push({ name: stringIn(part, "toolName"), arguments: argumentsText(part["input"]) })
-        }
+        if (part["providerExecuted"] !== true) this.#call(part)
         break
       case "response-metadata":
         this.model = stringIn(part, "modelId") || this.model
@@ -240,7 +236,7 @@ class Gathering {
     }
   }
 
-  end({ finishReason, usage }: { readonly [key: string]: unknown }): void {
+  end({ finishReason, usage }: Fields): void {
     this.finish = finishIn(finishReason)
     this.usage = usageIn(usage)
     this.reasoningTokens = reasoningTokensIn(usage)
@@ -251,17 +247,36 @@ class Gathering {
     return this.calls.length + (this.text === "" ? 0 : 1)
   }
 
-  #think(id: string, piece: string, { providerMetadata }: { readonly [key: string]: unknown }): void {
+  #think(id: string, piece: string, { providerMetadata }: Fields): void {
     this.reasoned = true
     const thought = this.#thoughts.get(id) ?? { at: this.#items, text: "", metadata: {} }
     thought.text += piece
+    if (piece !== "") this.#shown.onReasoning?.(piece)
     for (const [name, each] of Object.entries(fieldsOf(providerMetadata))) {
       thought.metadata = { ...thought.metadata, [name]: { ...fieldsOf(thought.metadata[name]), ...fieldsOf(each) } }
     }
     this.#thoughts.set(id, thought)
   }
 
-  #sign(of: "text" | number, { providerMetadata }: { readonly [key: string]: unknown }): void {
+  #call(part: Fields): void {
+    const name = stringIn(part, "toolName")
+    const args = argumentsText(part["input"])
+    this.#sign(this.calls.length, part)
+    if (!this.#begun.has(stringIn(part, "toolCallId")))
+      this.#shown.onCall?.({ call: this.calls.length, tool: name, arguments: textIn(args) ?? "" })
+    this.calls.push({ name, arguments: args })
+  }
+
+  /** A call that begins, or a piece of its arguments; the whole follows. */
+  #showCall(part: Fields): void {
+    const id = stringIn(part, "id")
+    if (part["type"] === "tool-input-start") this.#begun.set(id, this.#begun.size)
+    const call = this.#begun.get(id)
+    if (call !== undefined)
+      this.#shown.onCall?.({ call, tool: stringIn(part, "toolName"), arguments: stringIn(part, "delta") })
+  }
+
+  #sign(of: "text" | number, { providerMetadata }: Fields): void {
     const providerOptions = wholeOptions(providerMetadata)
     if (providerOptions !== undefined) this.#signed.push({ of, part: { type: SIGNED, providerOptions } })
   }
@@ -317,7 +332,7 @@ const generated = (model: LanguageModel, prompt: Prompt, context: WalkContext): 
 
 /** Whatever fails after text has come may have cost it. */
 const asBegun = (failure: Failure, gathered: Gathering, { failures }: WalkContext): Failure =>
-  gathered.hasBegun && failure.error._tag === "ModelUnavailable"
+  (gathered.text !== "" || gathered.calls.length > 0 || gathered.reasoned) && failure.error._tag === "ModelUnavailable"
     ? failures.unavailable(failure.error.kind, failure.error.message, { begun: true })
     : failure
 
@@ -347,13 +362,8 @@ const readAll = Effect.fnUntraced(function* (reader: Reader, gathered: Gathering
   return yield* Effect.fail(failures.unavailable("too-large", `more than ${limits.maxReplyBytes} characters`))
 })
 
-const streamed = (
-  model: LanguageModel,
-  prompt: Prompt,
-  onText: InferOptions["onText"],
-  context: WalkContext
-): ReturnType<Ask> => {
-  const gathered = new Gathering(onText)
+const streamed = (model: LanguageModel, prompt: Prompt, shown: InferOptions, context: WalkContext): ReturnType<Ask> => {
+  const gathered = new Gathering(shown)
   const controller = new AbortController()
   const opened = promised(context.failures, async () => {
     const { stream } = fieldsOf(await model.doStream(optionsOf(prompt, controller.signal, context)))
@@ -377,7 +387,7 @@ const streamed = (
 /** The port over a language model of the AI SDK. */
 export const aiSdkModel = (model: LanguageModel, limits?: Partial<CallLimits>): Model["Service"] => {
   const context = walkContext(model.provider, model.modelId, limits)
-  return walkedModel(model.provider, context, (prompt, onText) =>
-    onText === undefined ? generated(model, prompt, context) : streamed(model, prompt, onText, context)
+  return walkedModel(model.provider, context, (prompt, shown) =>
+    shown === undefined ? generated(model, prompt, context) : streamed(model, prompt, shown, context)
   )
 }

@@ -6,12 +6,13 @@
 // P3  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // P4  An object whose `infer` answers an Effect is a service already, and is asked as it is.
 
-import { type InferOptions, type Model, type ModelError, type Prompt, type Reply } from "@reverie/model"
+import { type CallPiece, type InferOptions, type Model, type ModelError, type Prompt, type Reply } from "@reverie/model"
 import {
   Breaker,
   breakerOptionsOf,
   type CallLimits,
   callLimitsOf,
+  cleaned,
   corrections,
   countedUsage,
   type Failure,
@@ -23,6 +24,7 @@ import {
   makeFailures,
   makeScrub,
   offersByName,
+  Preview,
   providerUsage,
   type RawReply,
   retried,
@@ -30,6 +32,7 @@ import {
   type Scrub,
   type Signer,
   throughBreaker,
+  wireName,
   withOwnReasoning
 } from "@reverie/model/wire"
 import { addUsage, defined, isJsonObject, type Json, parseJson, type Usage } from "@reverie/protocol"
@@ -64,6 +67,10 @@ export interface PromiseOptions {
   readonly signal: AbortSignal
   /** Takes text as it comes, for those who look on; the reply holds the whole. Absent when no one does. */
   readonly onText?: (text: string) => void
+  /** The same of what the model thinks before it speaks. */
+  readonly onReasoning?: (text: string) => void
+  /** The same of tool calls: `call` counts those of the reply from 0, `arguments` is a piece of their JSON text. */
+  readonly onCall?: (piece: CallPiece) => void
 }
 
 /**
@@ -106,7 +113,7 @@ export interface WalkContext {
 }
 
 /** One attempt at an answer. */
-export type Ask = (prompt: Prompt, onText: InferOptions["onText"]) => Effect.Effect<Answered | Broken, Failure>
+export type Ask = (prompt: Prompt, shown: InferOptions | undefined) => Effect.Effect<Answered | Broken, Failure>
 
 const TIMEOUT_MILLIS = 120_000
 const MAX_REPLY_CHARS = 4 * 1024 * 1024
@@ -126,7 +133,7 @@ export const walkContext = (provider: string, model: string, limits: Partial<Cal
 
 const attempted = Effect.fnUntraced(function* (
   prompt: Prompt,
-  onText: InferOptions["onText"],
+  shown: () => InferOptions | undefined,
   until: number,
   context: WalkContext,
   ask: Ask
@@ -135,7 +142,7 @@ const attempted = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const duration = Math.max(1, until - clock.currentTimeMillisUnsafe())
   const inTime = Effect.timeoutOrElse(
-    Effect.suspend(() => ask(prompt, onText)),
+    Effect.suspend(() => ask(prompt, shown())),
     { duration, orElse: () => Effect.fail(failures.unavailable("timeout", "no answer in time")) }
   )
   const whole = Effect.flatMap(inTime, (answered) =>
@@ -148,19 +155,20 @@ const attempted = Effect.fnUntraced(function* (
 
 const round = Effect.fnUntraced(function* (
   prompt: Prompt,
-  onText: InferOptions["onText"],
+  preview: Preview,
   until: number,
   context: WalkContext,
   ask: Ask
 ): Effect.fn.Return<Judged, ModelError> {
   const { failures, model, scrub, signer } = context
-  const preview = onText === undefined ? undefined : (text: string) => onText(scrub.kept(text))
-  const answered = yield* retried(attempted(prompt, preview, until, context, ask), until, context)
+  const names = new Map([...offersByName(prompt.tools)].map(([name, offer]) => [name, offer.name] as const))
+  const toolOf = (name: string) => names.get(wireName(name)) ?? name
+  const shown = () => cleaned(preview.attempt(), { kept: scrub.kept, toolOf })
+  const answered = yield* retried(attempted(prompt, shown, until, context, ask), until, context)
   if (isBroken(answered)) return yield* failures.unusable(answered.broken)
-  const names = [...offersByName(prompt.tools)].map(([name, offer]) => [name, offer.name] as const)
   const usage = answered.usage ?? countedUsage(prompt, answered, roughCount)
   const raw = { ...answered, callCount: answered.calls.length }
-  const judged = judge(raw, { prompt, nameByWire: new Map(names), usage, model, signer, maxCalls: MAX_CALLS, scrub })
+  const judged = judge(raw, { prompt, nameByWire: names, usage, model, signer, maxCalls: MAX_CALLS, scrub })
   if (isEmpty(judged) && judged.reply.finish === "content-filter") {
     return yield* failures.filtered("the answer was filtered away")
   }
@@ -169,15 +177,14 @@ const round = Effect.fnUntraced(function* (
 
 const walk = Effect.fnUntraced(function* (
   prompt: Prompt,
-  onText: InferOptions["onText"],
+  preview: Preview,
   context: WalkContext,
   ask: Ask
 ): Effect.fn.Return<Reply, ModelError> {
   const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
-  const first = yield* round(prompt, onText, until, context, ask)
+  const first = yield* round(prompt, preview, until, context, ask)
   if (isFine(first)) return first.reply
   const corrected = { ...prompt, messages: [...prompt.messages, ...corrections(first)] }
-  const preview = first.reply.text === "" ? onText : undefined
   const asked = yield* Effect.result(round(corrected, preview, until, context, ask))
   if (Result.isFailure(asked)) {
     // What the first reply holds is worth more than the failure to have it corrected.
@@ -192,7 +199,7 @@ const walk = Effect.fnUntraced(function* (
 
 /** The port over attempts. `server`: what people know it by, and what those that wait for it are woken by. */
 export const walkedModel = (provider: string, context: WalkContext, ask: Ask): Model["Service"] => ({
-  infer: (prompt, options) => walk(withOwnReasoning(prompt, context.signer), options?.onText, context, ask),
+  infer: (prompt, options) => walk(withOwnReasoning(prompt, context.signer), new Preview(options), context, ask),
   serves: { provider, model: context.model, server: provider },
   circuit: {
     withheldMillis: () => Effect.map(Clock.currentTimeMillis, (now) => context.breaker.withheldMillis(now)),
@@ -254,16 +261,27 @@ const isAsync = (code: unknown): boolean => Object.prototype.toString.call(code)
 
 const asking =
   (call: Call, { failures }: WalkContext): Ask =>
-  (prompt, onText) =>
-    promised(failures, async (signal) => readReply(await call(prompt, { signal, ...defined({ onText }) })))
+  (prompt, { onDropped: _, ...shown } = {}) =>
+    promised(failures, async (signal) => readReply(await call(prompt, { signal, ...shown })))
+
+/** An attempt that was begun, and what else there is to do with it. */
+interface Begun {
+  readonly answer: () => unknown
+  readonly abort: () => void
+  /** Another one follows it. */
+  readonly leave: () => void
+}
 
 /** The first attempt has been made already, and is the one that was begun; others are made as they come. */
-const begunWith = (begun: () => unknown, abort: () => void, later: Ask, { failures }: WalkContext): Ask => {
-  let left: (() => unknown) | undefined = begun
-  return (prompt, onText) => {
+const begunWith = ({ abort, answer, leave }: Begun, later: Ask, { failures }: WalkContext): Ask => {
+  let left: (() => unknown) | undefined = answer
+  return (prompt, shown) => {
     const taken = left
     left = undefined
-    if (taken === undefined) return later(prompt, onText)
+    if (taken === undefined) {
+      leave()
+      return later(prompt, shown)
+    }
     return promised(failures, async (signal) => {
       signal.addEventListener("abort", abort, { once: true })
       return readReply(await taken())
@@ -281,18 +299,19 @@ const eitherModel = (call: Call, name: string, context: WalkContext): Model["Ser
     if (kind === "service") return (call as Infer)(prompt, options)
     return Effect.suspend(() => {
       const controller = new AbortController()
-      const made = Result.try(() => call(prompt, { ...options, signal: controller.signal }))
+      const preview = new Preview(options)
+      const made = Result.try(() => call(prompt, { ...preview.attempt(), signal: controller.signal }))
       if (Result.isSuccess(made) && Effect.isEffect(made.success)) {
         kind = "service"
         return made.success as ReturnType<Infer>
       }
       kind = "promise"
-      const first = begunWith(
-        () => Result.getOrThrow(made),
-        () => controller.abort(),
-        ask,
-        context
-      )
+      const begun = {
+        answer: () => Result.getOrThrow(made),
+        abort: () => controller.abort(),
+        leave: () => void preview.attempt()
+      }
+      const first = begunWith(begun, ask, context)
       return walkedModel(name, context, first).infer(prompt, options)
     })
   }

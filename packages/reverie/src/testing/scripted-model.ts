@@ -52,6 +52,8 @@ export interface ScriptedCall {
 export interface ScriptedReply {
   readonly text?: string
   readonly calls?: ReadonlyArray<ScriptedCall>
+  /** What it thinks before it speaks: shown, and not kept. */
+  readonly reasoning?: string
   /** Tokens; 1 and 1 when not said. */
   readonly usage?: {
     readonly inputTokens: number
@@ -194,7 +196,10 @@ class Scripted implements ScriptedModel {
         const said = Effect.suspend(() => {
           if ("fails" in rest) return Effect.fail(rest.fails)
           const reply = replyOf(prompt, rest)
+          if (rest.reasoning !== undefined) options?.onReasoning?.(rest.reasoning)
           for (const [word] of reply.text.matchAll(/\s*\S+\s*/g)) options?.onText?.(word)
+          for (const [call, { arguments: args, malformed, tool }] of reply.calls.entries())
+            options?.onCall?.({ call, tool, arguments: malformed ?? JSON.stringify(args) })
           return Effect.succeed(reply)
         })
         const millis = millisOf(after)

@@ -88,19 +88,23 @@ const dressed = (fleet: Fleet, stage: Stage, clock: TestClock, restart: TestFlee
     restart,
     forTenant: (tenant: string, options?: { readonly exact?: boolean }) =>
       dressed(forTenant(tenant, options), stage, clock, restart),
-    ask: <Form extends FormOption>(to: string, text: string, options?: AskOptions<Form>): Parts<Form> => ({
-      async *[Symbol.asyncIterator]() {
-        const stop = clock.keepMoving()
-        try {
-          for await (const part of ask<Form>(to, text, options)) {
-            if (part.type === "halted") stage.assertSound()
-            yield part
+    ask: <Form extends FormOption>(to: string, text: string, options?: AskOptions<Form>): Parts<Form> => {
+      const parts = ask<Form>(to, text, options)
+      const read = parts[Symbol.asyncIterator].bind(parts)
+      return Object.assign(parts, {
+        async *[Symbol.asyncIterator]() {
+          const stop = clock.keepMoving()
+          try {
+            for await (const part of { [Symbol.asyncIterator]: read }) {
+              if (part.type === "halted") stage.assertSound()
+              yield part
+            }
+          } finally {
+            stop()
           }
-        } finally {
-          stop()
         }
-      }
-    }),
+      })
+    },
     idle: async ({ patienceMs = 0 }: IdleOptions = {}): Promise<void> => {
       await clock.toRest(stage, patienceMs)
       stage.assertSound()

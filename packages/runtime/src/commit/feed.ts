@@ -6,7 +6,8 @@
 // D3  A store that does not answer delays the feed and ends nothing.
 
 import { Ledger, type OutboxRow } from "@reverie/ledger"
-import { type Notice, noticesOf } from "@reverie/protocol"
+import type { CallPiece, InferOptions } from "@reverie/model"
+import { type Notice, noticesOf, type Piece } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
@@ -110,3 +111,106 @@ export const lookedFor = <A, E, R>(
       }
     })
   )
+
+// Showing: a preview of a reply while it is being made, as pieces for screens.
+// S1  What comes in one turn of the event loop is one piece for each run of its kind: a token costs no notice of its own.
+// S2  A secret is hidden, also where it comes in pieces. The end of a text that may be the beginning of one comes with the reply.
+// S3  What was dropped is dropped by everyone who was shown any of it; after the end nothing more is shown.
+
+interface ShowingOptions {
+  readonly tell: (piece: Piece) => void
+  /** A text that comes in pieces, without secrets. */
+  readonly inPieces: () => (piece: string) => string
+  /** The id of the call at this place of the reply; undefined where it is not followed. */
+  readonly callId: (index: number) => string | undefined
+  /** Arguments are shown as they come, and not with the reply only. */
+  readonly showsArguments: boolean
+}
+
+type Text = Extract<Piece, { readonly text: string }>
+
+const isContinued = (last: Piece | undefined, next: Text): last is Text =>
+  last !== undefined &&
+  last.kind === next.kind &&
+  (next.kind !== "arguments" || (last as typeof next).call === next.call)
+
+export class Showing {
+  /** For the call of the model. */
+  readonly options: InferOptions
+  readonly #how: ShowingOptions
+  readonly #hiding = new Map<string, (piece: string) => string>()
+  readonly #begun = new Set<string>()
+  #waiting: Array<Piece> = []
+  #isWaiting = false
+  #isSeen = false
+  #isOver = false
+
+  constructor(how: ShowingOptions) {
+    this.#how = how
+    this.options = {
+      onText: (text) => this.#say({ kind: "text", text }),
+      onReasoning: (text) => this.#say({ kind: "reasoning", text }),
+      onCall: (piece) => this.#call(piece),
+      onDropped: () => this.#drop()
+    }
+  }
+
+  /** The call has ended: what has come is shown, and nothing after it. */
+  end(): void {
+    this.#flush()
+    this.#isOver = true
+  }
+
+  #say(piece: Text): void {
+    const channel = piece.kind === "arguments" ? piece.call : piece.kind
+    const hide = this.#hiding.get(channel) ?? this.#how.inPieces()
+    this.#hiding.set(channel, hide)
+    const text = hide(piece.text)
+    if (text !== "") this.#take({ ...piece, text })
+  }
+
+  #call({ arguments: text, call: index, tool }: CallPiece): void {
+    const call = this.#how.callId(index)
+    if (call === undefined) return
+    if (!this.#begun.has(call) && tool !== "") this.#take({ kind: "call", call, tool })
+    // Some servers give a name in pieces, or again with each piece.
+    const begun = this.#waiting.findIndex((each) => each.kind === "call" && each.call === call)
+    if (begun >= 0 && tool !== "") this.#waiting[begun] = { kind: "call", call, tool }
+    this.#begun.add(call)
+    if (text !== "" && this.#how.showsArguments) this.#say({ kind: "arguments", call, text })
+  }
+
+  #drop(): void {
+    this.#waiting = this.#waiting.filter(({ kind }) => kind === "dropped")
+    this.#hiding.clear()
+    this.#begun.clear()
+    if (this.#isSeen) this.#take({ kind: "dropped" })
+    this.#isSeen = false
+  }
+
+  #take(piece: Piece): void {
+    if (this.#isOver) return
+    const last = this.#waiting.at(-1)
+    if ("text" in piece && isContinued(last, piece)) {
+      this.#waiting[this.#waiting.length - 1] = { ...last, text: last.text + piece.text }
+    } else this.#waiting.push(piece)
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    Effect.runFork(
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => this.#flush())
+      )
+    )
+  }
+
+  #flush(): void {
+    this.#isWaiting = false
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const piece of waiting) {
+      this.#isSeen = piece.kind !== "dropped"
+      this.#how.tell(piece)
+    }
+  }
+}

@@ -31,6 +31,7 @@ import {
   type Message,
   type OpenJob,
   type OpenTimer,
+  REFUSED,
   type Settlement,
   STATE_VERSION,
   type TickEnd,
@@ -101,9 +102,6 @@ export const sleepTimerOf = (address: Address, { dueAt, event }: OpenTimer): Tur
   }
   return { cause: { kind: "timer", name: SLEEP_TIMER }, event: null, messages: [], sends: [order] }
 }
-
-/** How the text of a call begins that was refused. */
-export const REFUSED = "Refused: "
 
 export interface Inputs {
   readonly before: Decoded

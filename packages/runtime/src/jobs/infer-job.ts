@@ -3,17 +3,9 @@
 // I1  Arguments and texts go into messages; the statechart receives control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import { contextOf, type InferFailure } from "@reverie/assistant"
+import { callId, contextOf, type InferFailure } from "@reverie/assistant"
 import type { ContextTooSmall } from "@reverie/context"
-import {
-  type InferOptions,
-  Model,
-  type ModelError,
-  type Prompt,
-  type Reply,
-  type ToolOffer,
-  withOutputDescribed
-} from "@reverie/model"
+import { Model, type ModelError, type Prompt, type Reply, type ToolOffer, withOutputDescribed } from "@reverie/model"
 import { defined, type EnvelopeId, type OpenJob } from "@reverie/protocol"
 import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"
@@ -27,6 +19,7 @@ import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Gua
 import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
 import { Faults, pricesNow, withHooks } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
+import { Showing } from "../commit/feed.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
@@ -89,15 +82,22 @@ const unsentBefore = (session: Session, recovered: boolean, now: number): InferF
   return { recovery: "again", reason: "a crash cut this call off; what was moved away for it counts as spent" }
 }
 
-/** Where the text of a reply is shown while it grows; nowhere when no one listens. */
-const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): InferOptions | undefined => {
-  const { envelope, tick } = contextOf(session.decoded)
+/** Where a reply is shown while it is made; nowhere when no one listens. */
+const showingOf = Effect.fnUntraced(function* (session: Session, at: number) {
+  const hub = yield* NoticeHub
+  const { inPieces } = yield* Secrets
+  const { envelope, iteration, tick } = contextOf(session.decoded)
+  const { address, definition } = session
   // What a hook may still change or refuse, no one is shown before.
-  const isGuarded = session.definition.hooks?.afterModel !== undefined
-  if (envelope === null || isGuarded || !hub.isHeard()) return undefined
-  const { address } = session
-  return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
-}
+  if (envelope === null || definition.hooks?.afterModel !== undefined || !hub.isHeard()) return undefined
+  const about = { type: "part", address, at, tick, iteration, envelope: envelope as EnvelopeId } as const
+  return new Showing({
+    tell: (piece) => hub.tell({ ...about, piece }),
+    inPieces,
+    callId: (index) => (index < MAX_CALLS ? callId(tick, iteration, index) : undefined),
+    showsArguments: definition.hooks?.beforeTool === undefined
+  })
+})
 
 /** The prompt as it reaches the model: one that does not read a form by itself, or has not kept to it, reads it in words. */
 const promptFor = (
@@ -184,13 +184,14 @@ const replyTo = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   prompt: Prompt,
-  { options, promptTokens }: { readonly options: InferOptions | undefined; readonly promptTokens: number }
+  { promptTokens, showing }: { readonly showing: Showing | undefined; readonly promptTokens: number }
 ) {
   const model = yield* Model
   const { hide } = yield* Secrets
-  return yield* model.infer(prompt, options).pipe(
-    Effect.map((reply) => ({
-      reply: reply.earlier === undefined ? reply : { ...reply, earlier: hide(reply.earlier) }
+  return yield* model.infer(prompt, showing?.options).pipe(
+    Effect.ensuring(Effect.sync(() => showing?.end())),
+    Effect.map(({ calls, earlier, text, ...reply }) => ({
+      reply: { ...reply, text: hide(text), calls: hide(calls), ...defined({ earlier: hide(earlier) }) }
     })),
     Effect.catch((error) =>
       Effect.map(failedWith(session, job, error, promptTokens, prompt.maxOutputTokens), (failure) => ({ failure }))
@@ -207,7 +208,6 @@ const replyTo = Effect.fnUntraced(function* (
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const model = yield* Model
   const faults = yield* Faults
-  const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
   const unsent = unsentBefore(session, recovered, startedAt)
   if (unsent !== undefined) return inferFailed(job, unsent, startedAt, startedAt)
@@ -242,7 +242,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const prompt = before?.prompt ?? made
   const outcome = yield* replyTo(session, job, prompt, {
     promptTokens: before?.tokens ?? report.tokens,
-    options: previewOf(session, hub, startedAt)
+    showing: yield* showingOf(session, startedAt)
   })
   yield* faults.at("after-model", session.address)
   const after =

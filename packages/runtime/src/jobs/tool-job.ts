@@ -47,15 +47,40 @@ const REDACTED = "[redacted]"
 interface Hiding {
   /** The value without them. It must be plain JSON data. */
   readonly hide: <A>(value: A) => A
+  /** A text that comes in pieces, without them: what may be the beginning of one waits for what follows it. */
+  readonly inPieces: () => (piece: string) => string
 }
 
-const HIDING_NOTHING: Hiding = { hide: (value) => value }
+const asItIs = (piece: string): string => piece
+
+const HIDING_NOTHING: Hiding = { hide: (value) => value, inPieces: () => asItIs }
 
 /** By default nothing is known to be secret. */
 export const Secrets = Context.Reference<Hiding>("@reverie/runtime/Secrets", { defaultValue: () => HIDING_NOTHING })
 
 /** As it stands inside of JSON text. */
 const inJson = (secret: string): string => JSON.stringify(secret).slice(1, -1)
+
+/** How much of the end of a text may be the beginning of one of these. */
+const openEnd = (text: string, secrets: ReadonlyArray<string>): number => {
+  let open = 0
+  for (const secret of secrets) {
+    for (let length = Math.min(secret.length - 1, text.length); length > open; length--) {
+      if (secret.startsWith(text.slice(-length))) open = length
+    }
+  }
+  return open
+}
+
+const hidingInPieces = (secrets: ReadonlyArray<string>) => (): ((piece: string) => string) => {
+  let held = ""
+  return (piece) => {
+    const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), held + piece)
+    const length = text.length - openEnd(text, secrets)
+    held = text.slice(length)
+    return text.slice(0, length)
+  }
+}
 
 /** Hides these, and what is left of each when it is written as JSON. */
 export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
@@ -68,7 +93,9 @@ export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
       const text = JSON.stringify(value) as string | undefined
       if (text === undefined || !hidden.some((secret) => text.includes(secret))) return value
       return JSON.parse(hidden.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)) as A
-    }
+    },
+    // Of a text, and of JSON text.
+    inPieces: hidingInPieces([...new Set([...hidden, ...hidden.map((secret) => JSON.parse(`"${secret}"`) as string)])])
   }
 }
 

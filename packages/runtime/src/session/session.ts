@@ -46,6 +46,7 @@ import {
   type OpenTimer,
   ownKinds,
   type RecordChange,
+  REFUSED,
   STATE_VERSION,
   type ToolCall
 } from "@reverie/protocol"
@@ -68,7 +69,7 @@ import {
 import { DefinitionMissing } from "../errors.ts"
 import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts"
 import { sentDefinition } from "../sub-agents/sent-definition.ts"
-import { addSleepTimer, REFUSED, type Turn } from "../commit/turn.ts"
+import { addSleepTimer, type Turn } from "../commit/turn.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import { openTrace, type TurnTrace } from "../telemetry/open-trace.ts"
 

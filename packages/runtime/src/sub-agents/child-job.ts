@@ -176,6 +176,15 @@ const taskOf = (session: Session, line: SubAgent): ReadonlyArray<Envelope> => {
 const lineOf = (session: Session, call: string): SubAgent | undefined =>
   contextOf(session.decoded).subAgents.find((line) => line.call === call && line.phase === "spawning")
 
+/** Who was created for which call, and the beginning of its task. */
+const startedOf = (session: Session, line: SubAgent) => ({
+  child: childAddress(session, line).assistant,
+  call: line.call,
+  task: (assignmentOn(session.own, line.call)?.task ?? "").slice(0, MAX_SHOWN_TASK_CHARS).toWellFormed()
+})
+
+const MAX_SHOWN_TASK_CHARS = 400
+
 export const runChild = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const startedAt = yield* Clock.currentTimeMillis
   const { call } = job.input as { readonly call: string }
@@ -186,6 +195,7 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
       : yield* create(session, line).pipe(
           Effect.catchTag(["LedgerUnavailable", "UnreadableRecord"], ({ message }) => Effect.succeed(message))
         )
+  const started = line === undefined ? undefined : startedOf(session, line)
   const end: JobEnd = {
     job,
     event: problem === undefined ? jobDone(job.name, null) : jobFailed(job.name, { reason: problem }),
@@ -196,7 +206,7 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
       name: job.name,
       ok: problem === undefined,
       elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
-      detail: defined({ child: line === undefined ? undefined : childAddress(session, line).assistant, error: problem })
+      detail: defined({ ...started, error: problem })
     },
     ...defined({ sends: line === undefined || problem !== undefined ? undefined : taskOf(session, line) })
   }

@@ -56,10 +56,20 @@ const Said = ({ message }: { readonly message: MessageView }) => {
 const BeingWritten = ({ writing }: { readonly writing: Writing }) => (
   <li className="said" data-role="assistant" data-writing={writing.isWhole ? "whole" : "on"} aria-live="off">
     <header className="font-medium text-ink-2">assistant {writing.isWhole ? "" : "is writing"}</header>
+    {writing.thought === "" ? null : (
+      <p className="said-text text-ink-3" data-thought="">
+        <Visible text={writing.thought} />
+      </p>
+    )}
     <p className="said-text">
       <Visible text={writing.text} />
       {writing.isWhole ? null : <span className="caret" aria-hidden />}
     </p>
+    {Object.entries(writing.calls).map(([call, tool]) => (
+      <p key={call} className="said-more" data-begun={call}>
+        calls <code>{tool}</code>
+      </p>
+    ))}
   </li>
 )
 

@@ -13,6 +13,10 @@ const LOG_LINES = 60
 export interface Writing {
   readonly tick: number
   readonly text: string
+  /** What the model thinks before it speaks; nothing once it has ended. */
+  readonly thought: string
+  /** Tools whose calls it has begun, by the ids of these. */
+  readonly calls: Readonly<Record<string, string>>
   /** The model has ended; the history will have it. */
   readonly isWhole: boolean
 }
@@ -58,6 +62,14 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
       return [`the model failed: ${notice.reason}`, true]
     case "tool-finished":
       return [`${notice.tool} ${notice.ok ? "gave" : "failed"}: ${notice.content.slice(0, 200)}`, !notice.ok]
+    case "tool-refused":
+      return [`${notice.tool} was refused: ${notice.reason}`, true]
+    case "approval-decided":
+      return [`a person has ${notice.decision} a call`, false]
+    case "sub-agent-started":
+      return [`hands a task to ${notice.id}: ${notice.task}`, false]
+    case "sub-agent-ended":
+      return [`heard of a sub-agent: ${notice.end}`, notice.end === "failed"]
     case "step-skipped":
       return [`${notice.step} was skipped: ${notice.reason}`, false]
     case "step-finished":
@@ -85,6 +97,28 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
   }
 }
 
+const unwritten = (tick: number): Writing => ({ tick, text: "", thought: "", calls: {}, isWhole: false })
+
+/** The reply that is being written, with one piece more; nothing of it once it was dropped. */
+const written = (
+  writing: Writing | undefined,
+  { piece, tick }: Extract<Notice, { type: "part" }>
+): Writing | undefined => {
+  const before = writing?.tick === tick && !writing.isWhole ? writing : unwritten(tick)
+  switch (piece.kind) {
+    case "text":
+      return { ...before, text: before.text + piece.text }
+    case "reasoning":
+      return { ...before, thought: before.thought + piece.text }
+    case "call":
+      return { ...before, calls: { ...before.calls, [piece.call]: piece.tool } }
+    case "arguments":
+      return before
+    case "dropped":
+      return undefined
+  }
+}
+
 const heard = (turn: Turn, notice: Notice): Turn => {
   const line = said(notice)
   const seen = turn.seen + 1
@@ -98,14 +132,12 @@ const heard = (turn: Turn, notice: Notice): Turn => {
         )
   const next = { ...turn, log, seen }
   switch (notice.type) {
-    case "part": {
-      const before = turn.writing?.tick === notice.tick && !turn.writing.isWhole ? turn.writing.text : ""
-      return { ...next, writing: { tick: notice.tick, text: before + notice.text, isWhole: false } }
-    }
+    case "part":
+      return { ...next, writing: written(turn.writing, notice) }
     case "model-replied":
       return {
         ...next,
-        writing: notice.text === "" ? undefined : { tick: notice.tick, text: notice.text, isWhole: true }
+        writing: notice.text === "" ? undefined : { ...unwritten(notice.tick), text: notice.text, isWhole: true }
       }
     case "model-failed":
       return { ...next, writing: undefined }

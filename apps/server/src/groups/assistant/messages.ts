@@ -7,7 +7,7 @@ import type { Reminder } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { acceptEvent, acceptMessage, type Beside } from "../../views/acceptance.ts"
-import { answersOf, runOf } from "../../ag-ui/index.ts"
+import { answersOf, runOf, uiChatOf } from "../../ag-ui/index.ts"
 import { Api, type MessageView, type ReminderView } from "../../api/index.ts"
 import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
@@ -86,8 +86,9 @@ export const messagesLive = HttpApiBuilder.group(
         changing("messages.cancel-reminder", `${id}/${reminder}`, (fleet) =>
           fleet.reminders.cancel(id, reminder, keyOf(headers))
         ),
-      answers: ({ params: { envelope, id } }) => answersOf(id, envelope),
-      run: ({ params: { id }, payload }) => runOf(id, payload)
+      answers: ({ params: { envelope, id }, query }) => answersOf(id, envelope, query),
+      run: ({ params: { id }, payload }) => runOf(id, payload),
+      chat: ({ params: { id }, payload }) => uiChatOf(id, payload)
     })
   })
 )

@@ -5,6 +5,7 @@
 // I3  Reasoning that a server wants back is put together as it came: `reasoning_details`, and `extra_content` of calls.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
+import type { InferOptions } from "@reverie/model"
 import type { Problem, RawReasoning } from "@reverie/model/wire"
 
 export interface RawCall {
@@ -37,6 +38,10 @@ export const fieldText = (fields: Fields, name: string): string => {
   return typeof value === "string" ? value : ""
 }
 
+/** What is shown of a piece of arguments. */
+export const pieceOf = (args: Json | undefined): string =>
+  typeof args === "string" ? args : args === undefined || args === null ? "" : JSON.stringify(args)
+
 /** What an answer of any wire is put together in. */
 export type Assembled = Pick<Assembly, keyof Assembly>
 
@@ -58,10 +63,10 @@ export class Assembly {
   readonly #details: Array<{ [key: string]: Json }> = []
   readonly #byIndex = new Map<number, RawCall>()
   readonly #dropped: RawCall = { id: "", name: "", arguments: "" }
-  readonly #onText: ((text: string) => void) | undefined
+  readonly #shown: InferOptions
 
-  constructor(onText: ((text: string) => void) | undefined) {
-    this.#onText = onText
+  constructor(shown: InferOptions = {}) {
+    this.#shown = shown
   }
 
   /** Takes a whole completion or one chunk. */
@@ -98,8 +103,11 @@ export class Assembly {
     return typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0 ? tokens : undefined
   }
 
-  #detail(piece: Fields, isDelta: boolean): void {
+  /** `isSaid`: the same words stand beside it, as some servers send both. */
+  #detail(piece: Fields, isDelta: boolean, isSaid: boolean): void {
     this.reasoned = true
+    const thought = fieldText(piece, "text") || fieldText(piece, "summary")
+    if (!isSaid && thought !== "") this.#shown.onReasoning?.(thought)
     const known = this.#details.find(({ index, type }) => index === piece["index"] && type === piece["type"])
     if (known === undefined || !isDelta) {
       if (this.#details.length < MOST_CALLS_KEPT) this.#details.push({ ...piece })
@@ -128,13 +136,17 @@ export class Assembly {
     const piece = textOf(part["content"])
     if (piece !== "") {
       this.text += piece
-      this.#onText?.(piece)
+      this.#shown.onText?.(piece)
     }
     this.refusal += fieldText(part, "refusal")
-    if (fieldText(part, "reasoning_content") !== "" || fieldText(part, "reasoning") !== "") this.reasoned = true
+    const thought = fieldText(part, "reasoning_content") || fieldText(part, "reasoning")
+    if (thought !== "") {
+      this.reasoned = true
+      this.#shown.onReasoning?.(thought)
+    }
     const details = part["reasoning_details"]
     if (Array.isArray(details)) {
-      for (const each of details) if (isJsonObject(each)) this.#detail(each, isDelta)
+      for (const each of details) if (isJsonObject(each)) this.#detail(each, isDelta, thought !== "")
     }
     const calls = part["tool_calls"]
     if (Array.isArray(calls)) {
@@ -160,6 +172,7 @@ export class Assembly {
     const args = fields["arguments"]
     if (typeof args === "string" && typeof call.arguments === "string") call.arguments += args
     else if (args !== undefined && args !== null) call.arguments = args
+    this.#shown.onCall?.({ call: this.calls.indexOf(call), tool: call.name, arguments: pieceOf(args) })
   }
 
   /** A call that was found elsewhere than among the calls. */

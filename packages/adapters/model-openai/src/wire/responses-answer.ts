@@ -4,8 +4,9 @@
 // I2  Items are distinguished by their ids, else by their index; what the last event holds stands in place of what came in pieces.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
+import type { InferOptions } from "@reverie/model"
 import type { Problem, RawReasoning } from "@reverie/model/wire"
-import { type Assembled, fieldText, type Fields, type RawCall, textOf } from "./assembly.ts"
+import { type Assembled, fieldText, type Fields, pieceOf, type RawCall, textOf } from "./assembly.ts"
 import { keptItem, responsesUsage } from "./responses.ts"
 
 interface Item {
@@ -50,10 +51,10 @@ export class ResponsesAnswer implements Assembled {
   #items: Array<Item> = []
   #left = 0
   readonly #byKey = new Map<string, Item>()
-  readonly #onText: ((text: string) => void) | undefined
+  readonly #shown: InferOptions
 
-  constructor(onText: ((text: string) => void) | undefined) {
-    this.#onText = onText
+  constructor(shown: InferOptions = {}) {
+    this.#shown = shown
   }
 
   get text(): string {
@@ -125,9 +126,12 @@ export class ResponsesAnswer implements Assembled {
       case "in_progress":
         this.#named(objectIn(data["response"]))
         return
-      case "output_item.added":
-        this.#fill(this.#begin("", data), objectIn(data["item"]))
+      case "output_item.added": {
+        const item = this.#begin("", data)
+        this.#fill(item, objectIn(data["item"]))
+        if (item.kind === "function_call") this.#showCall(item.call, pieceOf(item.call.arguments))
         return
+      }
       case "output_item.done": {
         const item = objectIn(data["item"])
         this.#fill(this.#known(data, fieldText(item, "id")) ?? this.#begin("", data), item)
@@ -143,7 +147,7 @@ export class ResponsesAnswer implements Assembled {
     switch (type) {
       case "output_text.delta":
         this.#found("message", data).text += piece
-        if (piece !== "") this.#onText?.(piece)
+        if (piece !== "") this.#shown.onText?.(piece)
         return
       case "refusal.delta":
         this.#found("message", data).refusal += piece
@@ -151,10 +155,16 @@ export class ResponsesAnswer implements Assembled {
       case "reasoning_text.delta":
       case "reasoning_summary_text.delta":
         this.#found("reasoning", data)
+        if (piece !== "") this.#shown.onReasoning?.(piece)
+        return
+      case "reasoning_summary_part.added":
+        // Its parts are paragraphs.
+        if (data["summary_index"] !== 0) this.#shown.onReasoning?.("\n\n")
         return
       case "function_call_arguments.delta": {
         const { call } = this.#found("function_call", data)
         if (typeof call.arguments === "string") call.arguments += piece
+        this.#showCall(call, piece)
         return
       }
       case "function_call_arguments.done": {
@@ -162,6 +172,11 @@ export class ResponsesAnswer implements Assembled {
         if (args !== undefined && args !== null) this.#found("function_call", data).call.arguments = args
       }
     }
+  }
+
+  #showCall(call: Item["call"], piece: string): void {
+    const at = this.calls.indexOf(call)
+    if (at >= 0) this.#shown.onCall?.({ call: at, tool: call.name, arguments: piece })
   }
 
   #named(response: Fields): void {
@@ -187,7 +202,7 @@ export class ResponsesAnswer implements Assembled {
     this.#byKey.clear()
     this.#left = 0
     for (const each of output) if (isJsonObject(each)) this.#fill(this.#begin(""), each)
-    if (said === "" && this.text !== "") this.#onText?.(this.text)
+    if (said === "" && this.text !== "") this.#shown.onText?.(this.text)
   }
 
   #begin(kind: string, data: Fields = {}): Item {
