@@ -12,6 +12,7 @@ import {
   type TickOutcome
 } from "./records/entry.ts"
 import type { Message, Usage } from "./mail/envelope.ts"
+import type { ContentPart } from "./mail/part.ts"
 
 interface Base {
   readonly address: Address
@@ -65,6 +66,7 @@ export type Notice = Base &
         readonly output?: Json
         readonly misfit?: string
         readonly refusal?: string
+        readonly parts?: ReadonlyArray<ContentPart>
       }
     | {
         readonly type: "envelope-settled"

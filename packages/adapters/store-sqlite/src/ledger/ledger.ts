@@ -45,6 +45,7 @@ import {
   type StateRow
 } from "./assistants.ts"
 import { sqliteUsage, usageAdding } from "./allowance.ts"
+import { sqliteBlobs } from "./blobs.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
@@ -394,6 +395,7 @@ export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Se
     ...sqliteEntryHistory(database, readable),
     ...sqliteRegister(database, readable),
     ...sqliteKept(database),
-    ...sqliteUsage(database)
+    ...sqliteUsage(database),
+    blobs: sqliteBlobs(database, writer)
   }
 }

@@ -1,0 +1,242 @@
+// Blobs: the bytes of images, files and audio that messages refer to.
+// Owns what a store promises of them, and reading what a user, a tool or a model gives as a part. The reference that a message
+// carries is `ContentPart` of the protocol.
+// B1  What was kept comes back byte for byte under the SHA-256 of its bytes; it is durable when `keep` returns.
+// B2  The same bytes are kept once for a tenant, however often and by however many they are given.
+// B3  Tenants are apart: what one keeps, no other one reads.
+// B4  What is no digest of anything here names nothing, whatever text it is: no bytes, and no failure.
+// B5  Nothing is kept of a list of which one has no bytes, or more than MAX_PART_BYTES.
+// B6  A part is what its bytes say: an image without the header of its media type is refused, for a provider would refuse each
+//     prompt with it.
+
+import { Buffer } from "node:buffer"
+import { createHash } from "node:crypto"
+import {
+  type ContentPart,
+  defined,
+  type GivenPart,
+  MAX_MESSAGE_BYTES,
+  MAX_PART_BYTES,
+  MAX_PARTS,
+  mediaTypePattern,
+  partName,
+  type PartType,
+  partTypes,
+  type TenantId
+} from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { BlobRefused, type LedgerUnavailable } from "./errors.ts"
+
+export interface Blobs {
+  /** Keeps bytes, and answers their digests in the same order. Durable when it returns: all of them, or none. */
+  readonly keep: (
+    tenant: TenantId,
+    blobs: ReadonlyArray<Uint8Array>
+  ) => Effect.Effect<ReadonlyArray<string>, LedgerUnavailable | BlobRefused>
+  readonly read: (tenant: TenantId, digest: string) => Effect.Effect<Uint8Array | undefined, LedgerUnavailable>
+}
+
+export const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+/** Why one of them can not be kept; undefined when all can. */
+export const flawOfBlobs = (blobs: ReadonlyArray<Uint8Array>): BlobRefused | undefined => {
+  const wrong = blobs.find(({ length }) => length === 0 || length > MAX_PART_BYTES)
+  return wrong === undefined
+    ? undefined
+    : new BlobRefused({ message: `a blob has 1 to ${MAX_PART_BYTES} bytes, and this one has ${wrong.length}` })
+}
+
+// Image: what the header of an image says.
+
+interface ImageHeader {
+  readonly mediaType: string
+  readonly width?: number
+  readonly height?: number
+}
+
+const sized = (mediaType: string, width: number, height: number): ImageHeader =>
+  width > 0 && height > 0 ? { mediaType, width, height } : { mediaType }
+
+const at = (bytes: Uint8Array, place: number): number => bytes[place] ?? 0
+const big = (bytes: Uint8Array, place: number): number => at(bytes, place) * 256 + at(bytes, place + 1)
+const little = (bytes: Uint8Array, place: number): number => at(bytes, place + 1) * 256 + at(bytes, place)
+
+const letters = (bytes: Uint8Array, from: number, length: number): string =>
+  String.fromCharCode(...bytes.subarray(from, from + length))
+
+/** Frames of a JPEG but for tables that have the same beginning. */
+const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+const jpegHeader = (bytes: Uint8Array): ImageHeader => {
+  const mediaType = "image/jpeg"
+  for (let place = 2; place + 8 < bytes.length && at(bytes, place) === 0xff;) {
+    const marker = at(bytes, place + 1)
+    if (isFrame(marker)) return sized(mediaType, big(bytes, place + 7), big(bytes, place + 5))
+    const isFilling = marker === 0xff
+    place += isFilling ? 1 : 2 + Math.max(2, big(bytes, place + 2))
+  }
+  return { mediaType }
+}
+
+const webpHeader = (bytes: Uint8Array): ImageHeader => {
+  const mediaType = "image/webp"
+  switch (letters(bytes, 12, 4)) {
+    case "VP8X":
+      return sized(
+        mediaType,
+        1 + little(bytes, 24) + at(bytes, 26) * 65_536,
+        1 + little(bytes, 27) + at(bytes, 29) * 65_536
+      )
+    case "VP8L": {
+      const bits = little(bytes, 21) + little(bytes, 23) * 65_536
+      return sized(mediaType, 1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff))
+    }
+    case "VP8 ":
+      return sized(mediaType, little(bytes, 26) & 0x3fff, little(bytes, 28) & 0x3fff)
+    default:
+      return { mediaType }
+  }
+}
+
+/** What an image is by its first bytes; undefined for whatever is none that models are shown. */
+export const imageHeader = (bytes: Uint8Array): ImageHeader | undefined => {
+  const begin = letters(bytes, 0, 8)
+  if (begin === "\u0089PNG\r\n\u001a\n") {
+    return sized("image/png", big(bytes, 16) * 65_536 + big(bytes, 18), big(bytes, 20) * 65_536 + big(bytes, 22))
+  }
+  if (begin.startsWith("GIF87a") || begin.startsWith("GIF89a")) {
+    return sized("image/gif", little(bytes, 6), little(bytes, 8))
+  }
+  if (begin.startsWith("\u00ff\u00d8\u00ff")) return jpegHeader(bytes)
+  return begin.startsWith("RIFF") && letters(bytes, 8, 4) === "WEBP" ? webpHeader(bytes) : undefined
+}
+
+// Given: a part as a user, a tool or a model gives it.
+
+/** A part and its bytes. */
+export interface LoosePart {
+  readonly part: ContentPart
+  readonly bytes: Uint8Array
+}
+
+const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
+
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** The bytes of a text in base64, of either alphabet; undefined when it is none. */
+const decoded = (text: string): Uint8Array | undefined => {
+  const plain = text.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/")
+  if (plain.length % 4 === 1 || !base64.test(plain)) return plain === "" ? new Uint8Array() : undefined
+  return new Uint8Array(Buffer.from(plain, "base64"))
+}
+
+interface Data {
+  readonly bytes: Uint8Array
+  readonly mediaType?: string
+}
+
+const MOST_CHARS = Math.ceil(MAX_PART_BYTES / 3) * 4
+
+const tooLong = `has more than ${MAX_PART_BYTES / 1_048_576} MiB, which one part may have`
+
+const sizedData = (length: number, copied: () => Uint8Array): Data | string =>
+  length > MAX_PART_BYTES ? tooLong : { bytes: copied() }
+
+const dataIn = (data: unknown): Data | string => {
+  // A copy: whoever gave them may use the memory again before they are kept.
+  if (data instanceof ArrayBuffer) return sizedData(data.byteLength, () => new Uint8Array(data.slice()))
+  if (data instanceof Uint8Array) return sizedData(data.length, () => Uint8Array.from(data))
+  if (typeof data !== "string") return "has no data: give bytes, base64 or a data: URL"
+  if (/^https?:/i.test(data)) return "is an address; give its bytes, for nothing is fetched"
+  const comma = data.startsWith("data:") ? data.indexOf(",") : -1
+  const [, mediaType = "", coding = ""] =
+    /^data:([^;,]*)(?:;[^;,]*)*?(;base64)?$/i.exec(data.slice(0, Math.max(0, comma))) ?? []
+  if (data.startsWith("data:") && coding === "") return "is a data: URL without base64"
+  // A line break in base64 stands every 64 characters or more.
+  if (data.length - comma > MOST_CHARS * 1.1) return tooLong
+  const bytes = decoded(data.slice(comma + 1))
+  if (bytes === undefined) return "has data that is no base64"
+  return { bytes, ...defined({ mediaType: mediaType === "" ? undefined : mediaType }) }
+}
+
+/** The media type decides what a part is: some call every part a file. */
+const typeOf = (mediaType: string): PartType =>
+  IMAGES.includes(mediaType) ? "image" : mediaType.startsWith("audio/") ? "audio" : "file"
+
+const mediaTypeIn = (given: unknown): string | undefined =>
+  typeof given === "string"
+    ? given
+        .split(";")[0]
+        ?.trim()
+        .toLowerCase()
+        .replace(/^image\/jpg$/, "image/jpeg")
+    : undefined
+
+const partOf = ({ mediaType: asked, name, type }: Omit<GivenPart, "data">, data: Data): LoosePart | string => {
+  const { bytes } = data
+  if (bytes.length === 0) return "is empty"
+  if (bytes.length > MAX_PART_BYTES) return tooLong
+  const header = imageHeader(bytes)
+  const mediaType = mediaTypeIn(asked) ?? mediaTypeIn(data.mediaType) ?? header?.mediaType
+  if (mediaType === undefined) return "has no mediaType, such as application/pdf"
+  if (!mediaTypePattern.test(mediaType))
+    return `has the mediaType ${JSON.stringify(mediaType.slice(0, 60))}, which is none`
+  const found = typeOf(mediaType)
+  if (type !== "file" && type !== found) {
+    const fit = type === "image" ? `one of ${IMAGES.join(", ")}` : "audio/wav, audio/mpeg or the like"
+    return `is ${type === "image" ? "an image" : type} of the mediaType ${mediaType}; that must be ${fit}`
+  }
+  if (found === "image" && header?.mediaType !== mediaType)
+    return `has the mediaType ${mediaType}, and its bytes are no such image`
+  const kept = name === undefined ? "" : partName(name)
+  const size = found === "image" && header !== undefined ? defined({ width: header.width, height: header.height }) : {}
+  const part = { type: found, digest: digestOf(bytes), mediaType, bytes: bytes.length, ...size }
+  return { bytes, part: { ...part, ...defined({ name: kept === "" ? undefined : kept }) } }
+}
+
+const fields: ReadonlyArray<string> = ["type", "data", "mediaType", "name"]
+
+const looseIn = (given: unknown): LoosePart | string => {
+  if (typeof given !== "object" || given === null) return "is no object { type, data, mediaType }"
+  const { data, mediaType, name, type } = given as { readonly [Field in keyof GivenPart]: unknown }
+  if (!partTypes.includes(type as PartType))
+    return `has the type ${JSON.stringify(type)}; there are ${partTypes.join(", ")}`
+  const strange = Object.keys(given).find((key) => !fields.includes(key))
+  if (strange !== undefined)
+    return `has ${JSON.stringify(strange.slice(0, 60))}, which no part has; it has ${fields.join(", ")}`
+  if (name !== undefined && typeof name !== "string") return "has a name that is no text"
+  if (mediaType !== undefined && typeof mediaType !== "string") return "has a mediaType that is no text"
+  const found = dataIn(data)
+  return typeof found === "string" ? found : partOf({ type: type as PartType, ...defined({ mediaType, name }) }, found)
+}
+
+/** The parts of one message as they can be kept, or one sentence about what is wrong with them. */
+export const looseParts = (given: unknown): Result.Result<ReadonlyArray<LoosePart>, string> => {
+  if (!Array.isArray(given)) return Result.fail("parts must be a list of { type, data, mediaType }")
+  if (given.length > MAX_PARTS)
+    return Result.fail(`a message has at most ${MAX_PARTS} parts, and this one has ${given.length}`)
+  const found: Array<LoosePart> = []
+  for (const [index, each] of given.entries()) {
+    const loose = looseIn(each)
+    if (typeof loose === "string") return Result.fail(`part ${index + 1} ${loose}`)
+    found.push(loose)
+  }
+  const sum = found.reduce((bytes, { part }) => bytes + part.bytes, 0)
+  return sum > MAX_MESSAGE_BYTES
+    ? Result.fail(
+        `the parts of a message have at most ${MAX_MESSAGE_BYTES / 1_048_576} MiB together, and these have more`
+      )
+    : Result.succeed(found)
+}
+
+/** Keeps parts, and gives the references to them. */
+export const keptParts = (
+  blobs: Blobs,
+  tenant: TenantId,
+  loose: ReadonlyArray<LoosePart>
+): Effect.Effect<ReadonlyArray<ContentPart>, LedgerUnavailable | BlobRefused> => {
+  if (loose.length === 0) return Effect.succeed([])
+  const [bytes, parts] = [loose.map((each) => each.bytes), loose.map(({ part }) => part)]
+  return Effect.as(blobs.keep(tenant, bytes), parts)
+}
