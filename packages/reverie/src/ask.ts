@@ -14,6 +14,7 @@ import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import {
   type Address,
+  type ContentPart,
   defined,
   type EnvelopeId,
   type Json,
@@ -77,9 +78,13 @@ export type Part<Output = undefined> =
   /** The assistant is halted: the answer comes after `fleet.resume`. */
   | { readonly type: "halted"; readonly error: AnswerError }
 
-type Done<Output> = { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string } & ([
-  Output
-] extends [undefined]
+type Done<Output> = {
+  readonly type: "done"
+  readonly outcome: TickOutcome
+  readonly reply: string
+  /** Images, files and audio of the answer; `fleet.blob(digest)` reads their bytes. */
+  readonly parts?: ReadonlyArray<ContentPart>
+} & ([Output] extends [undefined]
   ? /** The reply as JSON, where the assistant answers in a form by itself. */
     { readonly output?: Json }
   : /** What the form makes of the reply. */
@@ -118,11 +123,11 @@ const misshapen = (reply: string, misfit: string): Stopped =>
 type TickEnded = Extract<Notice, { readonly type: "tick-ended" }>
 
 /** The end of a tick that did not fail. */
-const endOfTick = ({ misfit = "", outcome, output, refusal = "", reply }: TickEnded): Part => {
+const endOfTick = ({ misfit = "", outcome, output, parts, refusal = "", reply }: TickEnded): Part => {
   if (outcome === "misshapen") return misshapen(reply, misfit)
   if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
   if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
-  return { type: "done", outcome, reply, ...defined({ output }) }
+  return { type: "done", outcome, reply, ...defined({ output, parts }) }
 }
 
 /** What a team has answered. */

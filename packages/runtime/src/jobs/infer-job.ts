@@ -5,6 +5,7 @@
 
 import { contextOf, type InferFailure } from "@reverie/assistant"
 import type { ContextTooSmall } from "@reverie/context"
+import { Ledger } from "@reverie/ledger"
 import {
   type InferOptions,
   Model,
@@ -25,7 +26,7 @@ import { describesTools, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
 import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
-import { Faults, pricesNow, withHooks } from "./job-end.ts"
+import { bytesFor, Faults, keptGiven, pricesNow, withHooks, withoutParts } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
@@ -170,7 +171,9 @@ const guardedBefore = Effect.fnUntraced(function* (guarding: Guarding, prompt: P
 const guardedAfter = Effect.fnUntraced(function* (guarding: Guarding, said: Reply, { callPrefix }: Prompt) {
   const { records, reply, stop } = yield* guardedReply(guarding, said, "answer", callPrefix)
   if (stop !== undefined) {
-    return { reply: { ...reply, text: WITHHELD.text, calls: [] }, records, verdicts: [], refusal: stop.reason }
+    const { kept: _kept, parts: _parts, ...bare } = reply
+    const withheld: Reply = { ...bare, text: WITHHELD.text, calls: [] }
+    return { reply: withheld, records, verdicts: [], refusal: stop.reason }
   }
   if (reply.calls.length === 0) return { reply, records, verdicts: [] }
   const { calls, ...judged } = yield* guardedCalls(guarding, reply.calls.slice(0, MAX_CALLS))
@@ -180,6 +183,8 @@ const guardedAfter = Effect.fnUntraced(function* (guarding: Guarding, said: Repl
     verdicts: judged.verdicts
   }
 })
+
+const NO_PARTS = { parts: [], problem: undefined }
 
 /** What the model answers, or why it does not. */
 const replyTo = Effect.fnUntraced(function* (
@@ -237,21 +242,24 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { hide } = yield* Secrets
   const form = answerFormOf(session)
   const { hooks } = session.definition
-  const made = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
+  const plain = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
   const before =
-    hooks?.beforeModel === undefined ? undefined : yield* guardedBefore({ session, hide }, made, report.tokens)
+    hooks?.beforeModel === undefined ? undefined : yield* guardedBefore({ session, hide }, plain, report.tokens)
   if (before?.unfit !== undefined) return withHooks(unsentJob(job, before.unfit), before.records)
-  const prompt = before?.prompt ?? made
+  const prompt = before?.prompt ?? plain
   const outcome = yield* replyTo(session, job, prompt, {
     promptTokens: before?.tokens ?? report.tokens,
-    options: previewOf(session, hub, startedAt)
+    options: { ...previewOf(session, hub, startedAt), bytesOf: bytesFor(session, yield* Ledger) }
   })
   yield* faults.at("after-model", session.address)
   const after =
     hooks === undefined || !("reply" in outcome)
       ? undefined
       : yield* guardedAfter({ session, hide }, outcome.reply, prompt)
-  const reply = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
+  const said = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
+  const made = said?.parts === undefined ? NO_PARTS : yield* keptGiven(session, said.parts)
+  const parts = [...(said?.kept ?? []), ...made.parts]
+  const reply = said === undefined ? undefined : { ...said, text: withoutParts(said.text, made.problem) }
   const isJudged = form !== undefined || after?.refusal !== undefined
   const judged =
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
@@ -260,8 +268,14 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const took = { pressed, judged, server: model.serves?.server, priceOf, verdicts: after?.verdicts ?? [] }
   const end =
     "reply" in outcome
-      ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)
+      ? inferred(session, job, { ...took, reply: reply ?? outcome.reply, parts }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
+  const seen = seeing(
+    end,
+    report,
+    patternShown(session, pressed),
+    session.recollection.ids,
+    servedIn(end, model, prompt)
+  )
   return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
 })
