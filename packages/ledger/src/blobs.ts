@@ -15,6 +15,7 @@ import {
   type ContentPart,
   defined,
   type GivenPart,
+  imageHeader,
   MAX_MESSAGE_BYTES,
   MAX_PART_BYTES,
   MAX_PARTS,
@@ -45,71 +46,6 @@ export const flawOfBlobs = (blobs: ReadonlyArray<Uint8Array>): BlobRefused | und
   return wrong === undefined
     ? undefined
     : new BlobRefused({ message: `a blob has 1 to ${MAX_PART_BYTES} bytes, and this one has ${wrong.length}` })
-}
-
-// Image: what the header of an image says.
-
-interface ImageHeader {
-  readonly mediaType: string
-  readonly width?: number
-  readonly height?: number
-}
-
-const sized = (mediaType: string, width: number, height: number): ImageHeader =>
-  width > 0 && height > 0 ? { mediaType, width, height } : { mediaType }
-
-const at = (bytes: Uint8Array, place: number): number => bytes[place] ?? 0
-const big = (bytes: Uint8Array, place: number): number => at(bytes, place) * 256 + at(bytes, place + 1)
-const little = (bytes: Uint8Array, place: number): number => at(bytes, place + 1) * 256 + at(bytes, place)
-
-const letters = (bytes: Uint8Array, from: number, length: number): string =>
-  String.fromCharCode(...bytes.subarray(from, from + length))
-
-/** Frames of a JPEG but for tables that have the same beginning. */
-const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-
-const jpegHeader = (bytes: Uint8Array): ImageHeader => {
-  const mediaType = "image/jpeg"
-  for (let place = 2; place + 8 < bytes.length && at(bytes, place) === 0xff;) {
-    const marker = at(bytes, place + 1)
-    if (isFrame(marker)) return sized(mediaType, big(bytes, place + 7), big(bytes, place + 5))
-    const isFilling = marker === 0xff
-    place += isFilling ? 1 : 2 + Math.max(2, big(bytes, place + 2))
-  }
-  return { mediaType }
-}
-
-const webpHeader = (bytes: Uint8Array): ImageHeader => {
-  const mediaType = "image/webp"
-  switch (letters(bytes, 12, 4)) {
-    case "VP8X":
-      return sized(
-        mediaType,
-        1 + little(bytes, 24) + at(bytes, 26) * 65_536,
-        1 + little(bytes, 27) + at(bytes, 29) * 65_536
-      )
-    case "VP8L": {
-      const bits = little(bytes, 21) + little(bytes, 23) * 65_536
-      return sized(mediaType, 1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff))
-    }
-    case "VP8 ":
-      return sized(mediaType, little(bytes, 26) & 0x3fff, little(bytes, 28) & 0x3fff)
-    default:
-      return { mediaType }
-  }
-}
-
-/** What an image is by its first bytes; undefined for whatever is none that models are shown. */
-export const imageHeader = (bytes: Uint8Array): ImageHeader | undefined => {
-  const begin = letters(bytes, 0, 8)
-  if (begin === "\u0089PNG\r\n\u001a\n") {
-    return sized("image/png", big(bytes, 16) * 65_536 + big(bytes, 18), big(bytes, 20) * 65_536 + big(bytes, 22))
-  }
-  if (begin.startsWith("GIF87a") || begin.startsWith("GIF89a")) {
-    return sized("image/gif", little(bytes, 6), little(bytes, 8))
-  }
-  if (begin.startsWith("\u00ff\u00d8\u00ff")) return jpegHeader(bytes)
-  return begin.startsWith("RIFF") && letters(bytes, 8, 4) === "WEBP" ? webpHeader(bytes) : undefined
 }
 
 // Given: a part as a user, a tool or a model gives it.

@@ -8,6 +8,8 @@ import { Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
+import { defined } from "../../api/defined.ts"
+import { Attachments, type Chosen, readAll } from "./attachments.tsx"
 import type { Writing } from "./turn.ts"
 
 const LAST = 30
@@ -22,7 +24,7 @@ const Call = ({ call }: { readonly call: NonNullable<MessageView["calls"]>[numbe
 )
 
 const Said = ({ message }: { readonly message: MessageView }) => {
-  const { at, calls = [], content, name, role } = message
+  const { at, calls = [], content, name, parts, role } = message
   const who = role === "assistant" ? "assistant" : (name ?? role)
   return (
     <li className="said" data-role={role}>
@@ -46,6 +48,7 @@ const Said = ({ message }: { readonly message: MessageView }) => {
           <Visible text={content} />
         </p>
       )}
+      <Attachments parts={parts} />
       {calls.map((call) => (
         <Call key={call.id} call={call} />
       ))}
@@ -108,13 +111,22 @@ interface SayProps {
 
 const Say = ({ accepts, id, mode }: SayProps) => {
   const [text, write] = useState("")
+  const [chosen, choose] = useState<ReadonlyArray<Chosen>>([])
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
   const isOver = mode === "retired"
   const waits = !accepts.includes("message")
+  const isEmpty = text.trim() === "" && chosen.length === 0
   const say = () => {
-    if (text.trim() === "" || isPending) return
-    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key } }), { onSuccess: () => write("") })
+    if (isEmpty || isPending) return
+    const parts = chosen.length === 0 ? undefined : chosen
+    const payload = (key: string) => ({ text: text.trim(), id: key, ...defined({ parts }) })
+    const onSuccess = () => {
+      write("")
+      choose([])
+    }
+    mutate((key) => ({ params: { id }, payload: payload(key) }), { onSuccess })
   }
+  const attach = (files: Iterable<File>) => void readAll(files).then((more) => choose((before) => [...before, ...more]))
   return (
     <form
       className="space-y-2 border-t border-line p-3"
@@ -140,8 +152,27 @@ const Say = ({ accepts, id, mode }: SayProps) => {
             event.preventDefault()
             say()
           }}
+          onPaste={({ clipboardData: { files } }) => {
+            if (files.length > 0) attach(files)
+          }}
         />
       </label>
+      {chosen.length === 0 ? null : (
+        <ul className="flex flex-wrap gap-1.5" aria-label="Files to send" data-chosen={chosen.length}>
+          {chosen.map(({ name }, at) => (
+            <li key={at}>
+              <button
+                type="button"
+                className="button button-small"
+                title="Take it off"
+                onClick={() => choose(chosen.toSpliced(at, 1))}
+              >
+                <Visible text={name} /> ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       <div className="flex items-center justify-between gap-3">
         <span className="label">
           {isOver
@@ -150,13 +181,28 @@ const Say = ({ accepts, id, mode }: SayProps) => {
               ? "It is busy: this waits in its mailbox."
               : "Enter sends, Shift Enter is a new line."}
         </span>
-        <button
-          type="submit"
-          className="button button-primary button-small"
-          disabled={isOver || isPending || text.trim() === ""}
-        >
-          Send
-        </button>
+        <span className="flex items-center gap-1.5">
+          <label className="button button-small" data-attach="">
+            Attach
+            <input
+              type="file"
+              className="sr-only"
+              multiple
+              disabled={isOver}
+              onChange={({ target }) => {
+                attach(target.files ?? [])
+                target.value = ""
+              }}
+            />
+          </label>
+          <button
+            type="submit"
+            className="button button-primary button-small"
+            disabled={isOver || isPending || isEmpty}
+          >
+            Send
+          </button>
+        </span>
       </div>
     </form>
   )
