@@ -48,7 +48,7 @@ test("a file that is attached is sent with the message and seen in Live and in t
     expect(kept.suggestedFilename()).toContain("plan.html")
 
     await tab.open("/a/desk/timeline", "timeline")
-    await page.click("[data-tick=\"1\"] [data-toggle]")
+    await page.click('[data-tick="1"] [data-toggle]')
     await page.waitForSelector('[data-opened] [data-parts="2"] img[src^="blob:"]')
     expect(tab.wrongs).toEqual([])
     expect(await page.evaluate(() => (globalThis as { __owned?: unknown }).__owned)).toBeUndefined()

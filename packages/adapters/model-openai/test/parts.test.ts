@@ -118,20 +118,22 @@ describe("parts on the wire", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("L3 a server that refuses parts is asked once more in words, and one that refuses anyway is told of as before", () =>
-    Effect.gen(function* () {
-      const picky: Script = ({ messages }) =>
-        JSON.stringify(messages).includes("image_url")
-          ? { refuse: "this model does not support image input" }
-          : { text: "Told." }
-      const { bodies, reply } = yield* asked({ accepts: ["image"] }, conversation.slice(0, 2), picky)
-      assert.ok(Result.isSuccess(reply), JSON.stringify(reply))
-      assert.strictEqual(reply.success.text, "Told.")
-      assert.strictEqual(bodies.length, 2)
-      const never: Script = () => ({ refuse: "the prompt is wrong" })
-      const refused = yield* asked({ accepts: ["image"] }, conversation.slice(0, 2), never)
-      assert.ok(Result.isFailure(refused.reply))
-      assert.strictEqual(refused.reply.failure._tag, "ModelRefused")
-    }).pipe(Effect.scoped)
+  it.live(
+    "L3 a server that refuses parts is asked once more in words, and one that refuses anyway is told of as before",
+    () =>
+      Effect.gen(function* () {
+        const picky: Script = ({ messages }) =>
+          JSON.stringify(messages).includes("image_url")
+            ? { refuse: "this model does not support image input" }
+            : { text: "Told." }
+        const { bodies, reply } = yield* asked({ accepts: ["image"] }, conversation.slice(0, 2), picky)
+        assert.ok(Result.isSuccess(reply), JSON.stringify(reply))
+        assert.strictEqual(reply.success.text, "Told.")
+        assert.strictEqual(bodies.length, 2)
+        const never: Script = () => ({ refuse: "the prompt is wrong" })
+        const refused = yield* asked({ accepts: ["image"] }, conversation.slice(0, 2), never)
+        assert.ok(Result.isFailure(refused.reply))
+        assert.strictEqual(refused.reply.failure._tag, "ModelRefused")
+      }).pipe(Effect.scoped)
   )
 })
