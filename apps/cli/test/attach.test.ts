@@ -38,10 +38,10 @@ test("files are attached to a message of chat and of send, and an answer names w
 
   assertFailure(
     await run([...chat, "-m", "x", "--attach", join(path, "none"), "--json"]),
-    1,
+    4,
     "no-such-file",
     "to attach"
   )
   writeFileSync(notes, "")
-  assertFailure(await run([...chat, "-m", "x", "--attach", notes, "--json"]), 1, "EnvelopeInvalid", "part 1 is empty")
+  assertFailure(await run([...chat, "-m", "x", "--attach", notes, "--json"]), 2, "message-invalid", "part 1 is empty")
 })

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { later } from "@reverie/testkit/later"
 import { assert, describe, test } from "vitest"
 import {
+  backup,
   defineAssistant,
   defineFleet,
   defineTool,
@@ -16,7 +17,8 @@ import {
   type GivenPart,
   importFleet,
   type PromiseModel,
-  promptsOfTick
+  promptsOfTick,
+  restore
 } from "../src/index.ts"
 import { aDirectory, failureOf } from "./rig.ts"
 
@@ -236,7 +238,70 @@ describe("what makes parts", () => {
   })
 })
 
+describe("a language model of the AI SDK", () => {
+  const model = (specificationVersion: string, asked: Array<never>, over: object = {}) =>
+    ({
+      specificationVersion,
+      provider: "seeing.chat",
+      modelId: "seeing-1",
+      ...over,
+      doStream: () => Promise.reject(new Error("not asked")),
+      doGenerate: async ({ prompt }: { readonly prompt: never }) => {
+        asked.push(prompt)
+        const data = specificationVersion === "v4" ? { type: "data", data: PNG } : PNG
+        return {
+          content: [
+            { type: "text", text: "Drawn." },
+            { type: "file", mediaType: "image/png", data }
+          ],
+          finishReason: specificationVersion === "v2" ? "stop" : { unified: "stop", raw: "stop" },
+          usage: {},
+          warnings: []
+        }
+      }
+    }) as never
+
+  test.each(["v2", "v3", "v4"])("%s is given file parts and gives them", async (version) => {
+    const asked: Array<never> = []
+    await using fleet = await open(model(version, asked, { supportedUrls: { "image/*": [] } }))
+    await fleet.send("desk", "What is this?", { parts: [berth, plan] })
+    await fleet.idle()
+    const data = version === "v4" ? { type: "data", data: PNG } : PNG
+    const [, said] = asked[0] as unknown as ReadonlyArray<{ readonly content: ReadonlyArray<unknown> }>
+    assert.deepStrictEqual(said?.content.slice(1), [
+      { type: "file", data, mediaType: "image/png", filename: "berth.png" }
+    ])
+    const answer = (await messagesOf(fleet)).findLast(({ role }) => role === "assistant")
+    assert.strictEqual(answer?.parts?.[0]?.digest, digest)
+  })
+})
+
 describe("a life with parts", () => {
+  test("counts them towards the window as far as its model takes them", async () => {
+    const tokensWith = async (accepts: ReadonlyArray<string>) => {
+      await using fleet = await open(listening(accepts).model)
+      await fleet.answer("desk", "Look.", { parts: [berth] })
+      return (await messagesOf(fleet)).find(({ role }) => role === "user")?.tokens ?? 0
+    }
+    const [taken, told] = [await tokensWith(["image"]), await tokensWith([])]
+    assert.isAtLeast(taken, 255)
+    assert.isBelow(told, 60)
+  })
+
+  test("is in a backup, and back with it", async () => {
+    const [data, to] = [aDirectory(), aDirectory()]
+    const { model } = listening(["image"])
+    {
+      await using fleet = await open(model, { data })
+      await fleet.answer("desk", "Look.", { parts: [berth] })
+    }
+    await backup({ data, to })
+    const other = aDirectory()
+    await restore({ data: other, from: to })
+    await using fleet = await open(model, { data: other })
+    assert.deepStrictEqual(await fleet.blob(digest), PNG)
+  })
+
   test("is durable before it is accepted: a process that is killed then leaves a message whose bytes are there", async () => {
     const data = aDirectory()
     const child = fileURLToPath(new URL("children/sending-parts.ts", import.meta.url))
