@@ -80,7 +80,7 @@ const sizedData = (length: number, copied: () => Uint8Array): Data | string =>
   length > MAX_PART_BYTES ? tooLong : { bytes: copied() }
 
 const dataIn = (data: unknown): Data | string => {
-  // A copy: whoever gave them may use the memory again before they are kept.
+  // A copy: the caller may use the memory again before they are kept.
   if (data instanceof ArrayBuffer) return sizedData(data.byteLength, () => new Uint8Array(data.slice()))
   if (data instanceof Uint8Array) return sizedData(data.length, () => Uint8Array.from(data))
   if (typeof data !== "string") return "has no data: give bytes, base64 or a data: URL"

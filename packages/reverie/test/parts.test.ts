@@ -36,10 +36,7 @@ const plan: GivenPart = { type: "file", data: "JVBERi0xLjQK", mediaType: "applic
 type Asked = Parameters<PromiseModel["infer"]>[0]
 
 /** A model that says the same to everything, and what it was asked. */
-const listening = (
-  accepts?: ReadonlyArray<string>,
-  says: ReturnType<PromiseModel["infer"]> | undefined = undefined
-) => {
+const listening = (accepts?: ReadonlyArray<string>, says?: ReturnType<PromiseModel["infer"]>) => {
   const asked: Array<Asked> = []
   const model: PromiseModel = {
     name: "listener",
@@ -69,7 +66,7 @@ describe("a message with parts", () => {
     const { asked, model } = listening(["image"])
     await using fleet = await open(model)
     assert.strictEqual(await fleet.answer("desk", "What is this?", { parts: [berth, plan] }), "I see.")
-    const [said] = (await messagesOf(fleet)).filter(({ role }) => role === "user")
+    const said = (await messagesOf(fleet)).find(({ role }) => role === "user")
     const image = { type: "image", digest, mediaType: "image/png", bytes: 70, width: 1, height: 1, name: "berth.png" }
     assert.deepStrictEqual(said?.parts?.[0] as unknown, image)
     assert.strictEqual(said?.content, "What is this?")
@@ -87,7 +84,7 @@ describe("a message with parts", () => {
     assert.strictEqual(asked[1]?.messages.at(-1)?.parts?.[0]?.digest, digest)
   })
 
-  test("is told in words to a model that takes none, also where there is no text", async () => {
+  test("is a line of text for a model that takes none, also where there is no text", async () => {
     const { asked, model } = listening()
     await using fleet = await open(model)
     await fleet.answer("desk", "", { parts: [berth] })
@@ -198,12 +195,12 @@ describe("what makes parts", () => {
     const result = asked[1]?.messages.find(({ role }) => role === "tool")
     assert.strictEqual(result?.content, "A berth.")
     assert.deepStrictEqual(result?.parts?.[0]?.data, PNG)
-    const [kept] = (await messagesOf(fleet)).filter(({ role }) => role === "tool")
+    const kept = (await messagesOf(fleet)).find(({ role }) => role === "tool")
     assert.strictEqual(kept?.parts?.[0]?.digest, digest)
     assert.deepStrictEqual(await fleet.blob(digest), PNG)
   })
 
-  test("what can not be kept is told in the result", async () => {
+  test("what can not be kept is named in the result", async () => {
     const { asked, model } = calling(["image"])
     const empty = defineTool({
       name: "look",

@@ -94,7 +94,7 @@ describe("parts on the wire", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a model that is known for nothing is told in words, and no bytes are read for it", () =>
+  it.live("a model that is known for nothing reads of them in words, and no bytes are read for it", () =>
     Effect.gen(function* () {
       read.length = 0
       const { accepts, bodies } = yield* asked({})
@@ -119,7 +119,7 @@ describe("parts on the wire", () => {
   )
 
   it.live(
-    "L3 a server that refuses parts is asked once more in words, and one that refuses anyway is told of as before",
+    "L3 a server that refuses parts is asked once more in words, and one that refuses anyway refuses as before",
     () =>
       Effect.gen(function* () {
         const picky: Script = ({ messages }) =>

@@ -58,7 +58,12 @@ describe("a compaction", () => {
     const at = lines.indexOf("Images, files and audio no longer visible, the newest first:")
     assert.strictEqual(lines[at + 1], "- [image berth 11).png, image/png, 34 kB] (m/4/2)")
     assert.strictEqual(lines[at + 9], "- and 4 more")
-    const read = summaryAsk({ config: {}, messages: placed(history).slice(0, 1), soFar: "", self: "desk" }).data
+    const read = summaryAsk({
+      config: { compactPrompt: undefined },
+      messages: placed(history).slice(0, 1),
+      soFar: "",
+      self: "desk"
+    }).data
     assert.include(read, "[image berth 0).png, image/png, 34 kB]")
     assert.deepStrictEqual(accountOf(start.account, placed(talk(3, 50)), [])?.parts, start.account.parts)
   })

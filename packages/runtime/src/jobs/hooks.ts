@@ -363,7 +363,7 @@ export const guardedResult = Effect.fnUntraced(function* <A extends ToolResult>(
   const content = stop === undefined ? value : withheld(call.tool, stop)
   const { parts, ...rest } = result
   const shown = defined({ parts: stop === undefined ? parts : undefined })
-  const guarded = { result: { ...rest, ...shown, ...refused, content } as unknown as A, records }
+  const guarded: GuardedResult<A> = { result: { ...rest, ...shown, ...refused, content } as unknown as A, records }
   return guarded
 })
 

@@ -5,15 +5,7 @@
 import { type InferFailure, jobDone, jobFailed, type Restriction } from "@reverie/assistant"
 import type { ContextReport } from "@reverie/context"
 import type { Model, Prompt, Reply } from "@reverie/model"
-import {
-  type ContentPart,
-  defined,
-  type Json,
-  type OpenJob,
-  type PriceOf,
-  type RecordChange,
-  type StepRecord
-} from "@reverie/protocol"
+import { defined, type Json, type OpenJob, type PriceOf, type RecordChange, type StepRecord } from "@reverie/protocol"
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { WITHHELD } from "../prompt/answer-form.ts"
 import { insightsOf } from "../prompt/blocks.ts"
@@ -28,7 +20,6 @@ export const MAX_CALLS = 16
 
 interface Inferred {
   readonly reply: Reply
-  readonly parts: ReadonlyArray<ContentPart>
   /** Who is asked where the reply does not say who answered. */
   readonly server: string | undefined
   readonly pressed: Restriction | undefined
@@ -49,7 +40,7 @@ export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
 export const inferred = (
   session: Session,
   job: OpenJob,
-  { judged, parts, pressed, priceOf, reply, server, verdicts }: Inferred,
+  { judged, pressed, priceOf, reply, server, verdicts }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
@@ -78,7 +69,7 @@ export const inferred = (
         content: reply.text,
         at: now,
         ...defined({
-          parts: parts.length === 0 || refused !== undefined ? undefined : parts,
+          parts: refused === undefined ? reply.kept : undefined,
           calls: calls.length === 0 ? undefined : calls,
           // The reasoning of an answer that is withheld is withheld too.
           reasoning: refused === undefined ? reply.reasoning : undefined,

@@ -26,7 +26,7 @@ import { describesTools, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
 import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
-import { bytesFor, Faults, keptGiven, pricesNow, withHooks, withoutParts } from "./job-end.ts"
+import { bytesFor, Faults, keptReply, pricesNow, withHooks } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
@@ -184,8 +184,6 @@ const guardedAfter = Effect.fnUntraced(function* (guarding: Guarding, said: Repl
   }
 })
 
-const NO_PARTS = { parts: [], problem: undefined }
-
 /** What the model answers, or why it does not. */
 const replyTo = Effect.fnUntraced(function* (
   session: Session,
@@ -257,9 +255,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
       ? undefined
       : yield* guardedAfter({ session, hide }, outcome.reply, prompt)
   const said = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
-  const made = said?.parts === undefined ? NO_PARTS : yield* keptGiven(session, said.parts)
-  const parts = [...(said?.kept ?? []), ...made.parts]
-  const reply = said === undefined ? undefined : { ...said, text: withoutParts(said.text, made.problem) }
+  const reply = said?.parts === undefined ? said : yield* keptReply(session, said)
   const isJudged = form !== undefined || after?.refusal !== undefined
   const judged =
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
@@ -268,14 +264,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const took = { pressed, judged, server: model.serves?.server, priceOf, verdicts: after?.verdicts ?? [] }
   const end =
     "reply" in outcome
-      ? inferred(session, job, { ...took, reply: reply ?? outcome.reply, parts }, shown, now, startedAt)
+      ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  const seen = seeing(
-    end,
-    report,
-    patternShown(session, pressed),
-    session.recollection.ids,
-    servedIn(end, model, prompt)
-  )
+  const served = servedIn(end, model, prompt)
+  const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, served)
   return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
 })

@@ -4,7 +4,7 @@
 
 import { contextOf, type Input, type Settings, settingsNow } from "@reverie/assistant"
 import { keptParts, Ledger, looseParts, type TenantLimits } from "@reverie/ledger"
-import { type BytesOf, chargeOf, type Tariff } from "@reverie/model"
+import { type BytesOf, chargeOf, type Reply, type Tariff } from "@reverie/model"
 import {
   type Address,
   defined,
@@ -83,6 +83,18 @@ export const keptGiven = Effect.fnUntraced(function* ({ address }: Session, give
 /** A text that says why what belongs to it is missing. */
 export const withoutParts = (text: string, problem: string | undefined): string =>
   problem === undefined ? text : [text, `[What belongs to it is not kept: ${problem}.]`].join("\n").trimStart()
+
+/** A reply whose parts are kept. */
+export const keptReply = Effect.fnUntraced(function* (session: Session, { parts: made, ...reply }: Reply) {
+  const { parts, problem } = yield* keptGiven(session, made)
+  const kept = [...(reply.kept ?? []), ...parts]
+  const said: Reply = {
+    ...reply,
+    text: withoutParts(reply.text, problem),
+    ...defined({ kept: kept.length === 0 ? undefined : kept })
+  }
+  return said
+})
 
 /** The bytes of the parts of a prompt. A store that is away is the failure of the call. */
 export const bytesFor =

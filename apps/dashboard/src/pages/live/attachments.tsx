@@ -118,7 +118,7 @@ export const Attachments = ({ parts = [] }: { readonly parts?: ReadonlyArray<Par
 
 // Chosen: files that go with the next message.
 
-export interface Chosen {
+interface Chosen {
   readonly type: "file"
   /** A `data:` URL. */
   readonly data: string
@@ -133,7 +133,7 @@ const read = (file: File): Promise<Chosen> =>
     reader.addEventListener("load", () =>
       resolve({
         type: "file",
-        data: String(reader.result),
+        data: typeof reader.result === "string" ? reader.result : "",
         mediaType: file.type === "" ? "application/octet-stream" : file.type,
         name: file.name
       })
@@ -141,4 +141,47 @@ const read = (file: File): Promise<Chosen> =>
     reader.readAsDataURL(file)
   })
 
-export const readAll = (files: Iterable<File>): Promise<ReadonlyArray<Chosen>> => Promise.all([...files].map(read))
+/** Files that are chosen or pasted, until they are sent. */
+export const useChosen = () => {
+  const [chosen, choose] = useState<ReadonlyArray<Chosen>>([])
+  const attach = (files: Iterable<File>) =>
+    void Promise.all([...files].map(read)).then((more) => choose((before) => [...before, ...more]))
+  return { attach, choose, chosen }
+}
+
+export const ChosenFiles = ({ choose, chosen }: Pick<ReturnType<typeof useChosen>, "choose" | "chosen">) =>
+  chosen.length === 0 ? null : (
+    <ul className="flex flex-wrap gap-1.5" aria-label="Files to send" data-chosen={chosen.length}>
+      {chosen.map(({ name }, at) => (
+        <li key={at}>
+          <button
+            type="button"
+            className="button button-small"
+            title="Take it off"
+            onClick={() => choose(chosen.toSpliced(at, 1))}
+          >
+            <Visible text={name} /> ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+
+export const Attach = ({
+  attach,
+  isOver
+}: Pick<ReturnType<typeof useChosen>, "attach"> & { readonly isOver: boolean }) => (
+  <label className="button button-small" data-attach="">
+    Attach
+    <input
+      type="file"
+      className="sr-only"
+      multiple
+      disabled={isOver}
+      onChange={({ target }) => {
+        attach(target.files ?? [])
+        target.value = ""
+      }}
+    />
+  </label>
+)

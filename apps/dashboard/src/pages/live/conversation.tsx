@@ -9,7 +9,7 @@ import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { defined } from "../../api/defined.ts"
-import { Attachments, type Chosen, readAll } from "./attachments.tsx"
+import { Attach, Attachments, ChosenFiles, useChosen } from "./attachments.tsx"
 import type { Writing } from "./turn.ts"
 
 const LAST = 30
@@ -109,24 +109,26 @@ interface SayProps {
   readonly mode: string
 }
 
+const hintOf = (isOver: boolean, isHeard: boolean): string => {
+  if (isOver) return "No one hears any more."
+  return isHeard ? "Enter sends, Shift Enter is a new line." : "It is busy: this waits in its mailbox."
+}
+
 const Say = ({ accepts, id, mode }: SayProps) => {
   const [text, write] = useState("")
-  const [chosen, choose] = useState<ReadonlyArray<Chosen>>([])
+  const { attach, choose, chosen } = useChosen()
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
   const isOver = mode === "retired"
-  const waits = !accepts.includes("message")
   const isEmpty = text.trim() === "" && chosen.length === 0
   const say = () => {
     if (isEmpty || isPending) return
     const parts = chosen.length === 0 ? undefined : chosen
-    const payload = (key: string) => ({ text: text.trim(), id: key, ...defined({ parts }) })
     const onSuccess = () => {
       write("")
       choose([])
     }
-    mutate((key) => ({ params: { id }, payload: payload(key) }), { onSuccess })
+    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key, ...defined({ parts }) } }), { onSuccess })
   }
-  const attach = (files: Iterable<File>) => void readAll(files).then((more) => choose((before) => [...before, ...more]))
   return (
     <form
       className="space-y-2 border-t border-line p-3"
@@ -157,44 +159,11 @@ const Say = ({ accepts, id, mode }: SayProps) => {
           }}
         />
       </label>
-      {chosen.length === 0 ? null : (
-        <ul className="flex flex-wrap gap-1.5" aria-label="Files to send" data-chosen={chosen.length}>
-          {chosen.map(({ name }, at) => (
-            <li key={at}>
-              <button
-                type="button"
-                className="button button-small"
-                title="Take it off"
-                onClick={() => choose(chosen.toSpliced(at, 1))}
-              >
-                <Visible text={name} /> ×
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ChosenFiles chosen={chosen} choose={choose} />
       <div className="flex items-center justify-between gap-3">
-        <span className="label">
-          {isOver
-            ? "No one hears any more."
-            : waits
-              ? "It is busy: this waits in its mailbox."
-              : "Enter sends, Shift Enter is a new line."}
-        </span>
+        <span className="label">{hintOf(isOver, accepts.includes("message"))}</span>
         <span className="flex items-center gap-1.5">
-          <label className="button button-small" data-attach="">
-            Attach
-            <input
-              type="file"
-              className="sr-only"
-              multiple
-              disabled={isOver}
-              onChange={({ target }) => {
-                attach(target.files ?? [])
-                target.value = ""
-              }}
-            />
-          </label>
+          <Attach attach={attach} isOver={isOver} />
           <button
             type="submit"
             className="button button-primary button-small"

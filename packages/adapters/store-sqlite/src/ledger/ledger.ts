@@ -385,17 +385,14 @@ const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   }
 }
 
-export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => {
-  const readable = new Readable()
-  return {
-    ...writing(database, writer),
-    ...sending(database, writer, readable),
-    ...discarding(database, writer),
-    ...probing(database, writer),
-    ...sqliteEntryHistory(database, readable),
-    ...sqliteRegister(database, readable),
-    ...sqliteKept(database),
-    ...sqliteUsage(database),
-    blobs: sqliteBlobs(database, writer)
-  }
-}
+export const sqliteLedger = (database: DatabaseSync, writer: Writer, readable = new Readable()): Ledger["Service"] => ({
+  ...writing(database, writer),
+  ...sending(database, writer, readable),
+  ...discarding(database, writer),
+  ...probing(database, writer),
+  ...sqliteEntryHistory(database, readable),
+  ...sqliteRegister(database, readable),
+  ...sqliteKept(database),
+  ...sqliteUsage(database),
+  blobs: sqliteBlobs(database, writer)
+})
