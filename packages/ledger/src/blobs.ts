@@ -58,12 +58,13 @@ export interface LoosePart {
 
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/
+/** A search goes through a long text without a step back, as a pattern of the whole text would not. */
+const isBase64 = (text: string): boolean => !/[^A-Za-z0-9+/=]/.test(text) && !/=[^=]|={3}/.test(text)
 
 /** The bytes of a text in base64, of either alphabet; undefined when it is none. */
 const decoded = (text: string): Uint8Array | undefined => {
   const plain = text.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/")
-  if (plain.length % 4 === 1 || !base64.test(plain)) return plain === "" ? new Uint8Array() : undefined
+  if (plain.replace(/=+$/, "").length % 4 === 1 || !isBase64(plain)) return undefined
   return new Uint8Array(Buffer.from(plain, "base64"))
 }
 

@@ -26,7 +26,8 @@ const Ordinal = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 const Lane = Schema.Literals(LANES)
 // What is inside was parsed from JSON, so that it is JSON needs no second look.
 const AnyJson = Schema.Unknown as unknown as Schema.Codec<Json>
-const Base64 = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9+/]*={0,2}$/))
+const isBase64 = (text: string): boolean => !/[^A-Za-z0-9+/=]/.test(text) && !/=[^=]|={3}/.test(text)
+const Base64 = Schema.String.check(Schema.makeFilter(isBase64, { message: "expected base64" }))
 
 const State = Schema.Struct({
   v: Schema.Literal(STATE_VERSION),

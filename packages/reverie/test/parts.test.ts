@@ -236,31 +236,32 @@ describe("what makes parts", () => {
 })
 
 describe("a language model of the AI SDK", () => {
-  const model = (specificationVersion: string, asked: Array<never>, over: object = {}) =>
-    ({
+  const model = (specificationVersion: string, asked: Array<never>) => {
+    const data = specificationVersion === "v4" ? { type: "data", data: PNG } : PNG
+    const content = [{ type: "file", mediaType: "image/png", data }]
+    const end = {
+      finishReason: specificationVersion === "v2" ? "stop" : { unified: "stop", raw: "stop" },
+      usage: { inputTokens: 1, outputTokens: 1 }
+    }
+    return {
       specificationVersion,
       provider: "seeing.chat",
       modelId: "seeing-1",
-      ...over,
-      doStream: () => Promise.reject(new Error("not asked")),
+      supportedUrls: { "image/*": [] },
+      doStream: async ({ prompt }: { readonly prompt: never }) => {
+        asked.push(prompt)
+        return { stream: ReadableStream.from([...content, { type: "finish", ...end }]) }
+      },
       doGenerate: async ({ prompt }: { readonly prompt: never }) => {
         asked.push(prompt)
-        const data = specificationVersion === "v4" ? { type: "data", data: PNG } : PNG
-        return {
-          content: [
-            { type: "text", text: "Drawn." },
-            { type: "file", mediaType: "image/png", data }
-          ],
-          finishReason: specificationVersion === "v2" ? "stop" : { unified: "stop", raw: "stop" },
-          usage: {},
-          warnings: []
-        }
+        return { content, ...end, warnings: [] }
       }
-    }) as never
+    } as never
+  }
 
   test.each(["v2", "v3", "v4"])("%s is given file parts and gives them", async (version) => {
     const asked: Array<never> = []
-    await using fleet = await open(model(version, asked, { supportedUrls: { "image/*": [] } }))
+    await using fleet = await open(model(version, asked))
     await fleet.send("desk", "What is this?", { parts: [berth, plan] })
     await fleet.idle()
     const data = version === "v4" ? { type: "data", data: PNG } : PNG

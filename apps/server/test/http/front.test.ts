@@ -57,7 +57,8 @@ describe("front: every request, whatever it asks", () => {
       headers: JSON_TYPE,
       body: new ReadableStream({
         start(controller) {
-          for (let sent = 0; sent <= MAX_PARTS_BYTES; sent += 1_000_000) controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
+          for (let sent = 0; sent <= MAX_PARTS_BYTES; sent += 1_000_000)
+            controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
           controller.close()
         }
       }),

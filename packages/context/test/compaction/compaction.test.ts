@@ -59,7 +59,7 @@ describe("a compaction", () => {
     assert.strictEqual(lines[at + 1], "- [image berth 11).png, image/png, 34 kB] (m/4/2)")
     assert.strictEqual(lines[at + 9], "- and 4 more")
     const read = summaryAsk({
-      config: { compactPrompt: undefined },
+      config: { compactPrompt: null },
       messages: placed(history).slice(0, 1),
       soFar: "",
       self: "desk"

@@ -119,9 +119,9 @@ const Say = ({ accepts, id, mode }: SayProps) => {
   const { attach, choose, chosen } = useChosen()
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
   const isOver = mode === "retired"
-  const isEmpty = text.trim() === "" && chosen.length === 0
+  const isOff = isOver || isPending || (text.trim() === "" && chosen.length === 0)
   const say = () => {
-    if (isEmpty || isPending) return
+    if (isOff) return
     const parts = chosen.length === 0 ? undefined : chosen
     const onSuccess = () => {
       write("")
@@ -164,11 +164,7 @@ const Say = ({ accepts, id, mode }: SayProps) => {
         <span className="label">{hintOf(isOver, accepts.includes("message"))}</span>
         <span className="flex items-center gap-1.5">
           <Attach attach={attach} isOver={isOver} />
-          <button
-            type="submit"
-            className="button button-primary button-small"
-            disabled={isOver || isPending || isEmpty}
-          >
+          <button type="submit" className="button button-primary button-small" disabled={isOff}>
             Send
           </button>
         </span>
