@@ -1,6 +1,8 @@
 // Parts of messages by HTTP: sent in base64 within bounds, read back by who may read, and never run by a browser.
 
+import { later } from "@reverie/testkit/later"
 import { assert, describe, test } from "vitest"
+import { fetchHandler } from "../../src/fetch.ts"
 import { assertFailure, assertSecured, bearer, openRig, SECRETS, tokens } from "./rig.ts"
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -40,6 +42,22 @@ describe("parts by HTTP", () => {
     const posed = await ask(`/v1/blobs/${html.digest}?type=image/svg%2Bxml`)
     assert.strictEqual(posed.headers["content-type"], "application/octet-stream")
     assert.strictEqual(posed.headers["content-disposition"], "attachment")
+  })
+
+  test("a mounted handler takes and answers the same bytes", async () => {
+    const { fleet } = await openRig()
+    const handler = fetchHandler(fleet, { open: true })
+    later(() => handler.close())
+    const headers = { "content-type": "application/json" }
+    const body = JSON.stringify({ text: "", parts: [image] })
+    const sent = await handler(
+      new Request("http://app.example/v1/assistants/desk/messages", { method: "POST", headers, body })
+    )
+    assert.strictEqual(sent.status, 202, await sent.text())
+    const shown = await handler(new Request(`http://app.example/v1/blobs/${digest}`))
+    assert.strictEqual(shown.headers.get("content-type"), "image/png")
+    assert.match(shown.headers.get("content-security-policy") ?? "", /sandbox/)
+    assert.strictEqual(Buffer.from(await shown.arrayBuffer()).toString("base64"), PNG)
   })
 
   test("only who may read the tenant reads them", async () => {
