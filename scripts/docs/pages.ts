@@ -31,6 +31,7 @@ const guides: ReadonlyArray<readonly [section: string, names: ReadonlyArray<stri
     [
       "tools",
       "answers-in-a-form",
+      "parts",
       "approvals",
       "hooks",
       "memory",

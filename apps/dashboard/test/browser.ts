@@ -49,7 +49,8 @@ export const openTab = async (browser: Browser, url: string, options: BrowserCon
     if (message.type() === "error" || message.type() === "warning") wrongs.push(message.text())
   })
   page.on("request", (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) wrongs.push(`asked for ${request.url()}`)
+    const own = [url, "data:", `blob:${url}`]
+    if (!own.some((begin) => request.url().startsWith(begin))) wrongs.push(`asked for ${request.url()}`)
   })
   return {
     page,

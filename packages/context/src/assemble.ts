@@ -13,20 +13,19 @@
 // A8  A prompt begins with the whole of the one before it up to the event of that one, as long as the parts before the
 //     conversation are the same and nothing has left the window.
 
-import { defined, type Message } from "@reverie/protocol"
-import type { PromptMessage, ToolOffer } from "@reverie/model"
+import { defined, type Message, textWithParts } from "@reverie/protocol"
+import { described, type PromptMessage, type ToolOffer } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component } from "./layout/component.ts"
 import { type ContextTypeConfig, inReadingOrder, isIncluded, isLate } from "./layout/context-types.ts"
 import { ContextTooSmall } from "./errors.ts"
 import {
-  type CountMessage,
-  type Cut,
   interruptionTokens,
   KEPT_SHARE,
   type MessageCap,
   partsOf,
   type Row,
+  type Shorter,
   shrink,
   type Unit,
   type Window,
@@ -36,7 +35,7 @@ import {
   withTurn
 } from "./tokens/window.ts"
 import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
-import { fingerprintOf } from "./tokens/price-book.ts"
+import { type CountMessage, fingerprintOf } from "./tokens/price-book.ts"
 import { FORM_PLACE, PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
@@ -45,6 +44,7 @@ import { FORM_PLACE, PLACES } from "./layout/scheme.ts"
 // X3  Nothing but content is cut: who speaks and what is called stays whole.
 // X4  A turn is cut anew from its history each time, so that a cut is never cut.
 // X5  It is cut to KEPT_SHARE of the limit where it can be, so that what follows in the turn does not cut it again.
+// X6  Where texts alone do not make room, a line of text stands in the place of each of its parts.
 
 const notice = (characters: number, of: number): string => `\n[cut: ${characters} of ${of} characters]\n`
 
@@ -64,11 +64,13 @@ interface Priced {
 const cutTurn = (
   units: ReadonlyArray<Unit>,
   limit: number,
-  count: CountMessage
+  count: CountMessage,
+  isBare = false
 ): { readonly units: ReadonlyArray<Unit> } | { readonly needed: number } => {
   const interruptions = interruptionTokens(units.reduce((calls, { open }) => calls + open.length, 0))
   const priced = units.flatMap((unit, place) =>
-    unit.history.map((message, index): Priced => {
+    unit.history.map((whole, index): Priced => {
+      const message = isBare && whole.parts !== undefined ? bareOf(whole, count) : whole
       const frame = Math.min(message.tokens, count({ ...message, content: "" }))
       return { unit: place, index, message, frame, body: message.tokens - frame }
     })
@@ -81,7 +83,9 @@ const cutTurn = (
   const cap = largestCap(smallest, Math.max(needed, Math.floor(limit * KEPT_SHARE)), costAt)
   const cut = units.map(() => new Map<number, Shorter>())
   for (const each of priced) {
-    if (each.body > cap) cut[each.unit]?.set(each.index, shorten(each, cap, count))
+    const { body, index, message, unit } = each
+    if (body > cap) cut[unit]?.set(index, { ...shorten(each, cap, count), isBare })
+    else if (message !== units[unit]?.history[index]) cut[unit]?.set(index, { ...message, cut: undefined, isBare })
   }
   return { units: units.map((unit, place) => withCuts(unit, cut[place] ?? new Map())) }
 }
@@ -103,13 +107,16 @@ const largestCap = (smallest: number, limit: number, costAt: (cap: number) => nu
   return fits
 }
 
-interface Shorter {
-  readonly content: string
-  readonly tokens: number
-  readonly cut: Cut
+const bareOf = (message: Message, count: CountMessage): Message => {
+  const bare = described(message, "too large for this prompt")
+  return { ...bare, tokens: count(bare) }
 }
 
-const shorten = ({ body, frame, index, message }: Priced, cap: number, count: CountMessage): Shorter => {
+const shorten = (
+  { body, frame, index, message }: Priced,
+  cap: number,
+  count: CountMessage
+): Omit<Shorter, "isBare"> => {
   const of = message.content.length
   let kept = Math.floor((of * cap) / body)
   for (;;) {
@@ -247,7 +254,9 @@ const fit = (window: Window, limit: number, { count, history = {} }: AssembleInp
   if (kept.tokens + interruptionTokens(kept.open) <= limit) return kept
   // Only what is pinned still stands before the turn.
   const before = kept.units.slice(0, kept.turn).reduce((sum, { tokens }) => sum + tokens, 0)
-  const turn = cutTurn(kept.units.slice(kept.turn), limit - before, count)
+  const units = kept.units.slice(kept.turn)
+  const cut = cutTurn(units, limit - before, count)
+  const turn = "needed" in cut ? cutTurn(units, limit - before, count, true) : cut
   return "needed" in turn ? before + turn.needed : withTurn(kept, turn.units)
 }
 
@@ -257,9 +266,10 @@ const marks = new WeakMap<PromptMessage, string>()
 const MARKED_CHARS = 100_000
 
 const markOf = (message: PromptMessage): string => {
-  const { content } = message
   const known = marks.get(message)
   if (known !== undefined) return known
+  const { parts } = message
+  const content = parts === undefined ? message.content : textWithParts(message.content, parts, parts[0]?.digest)
   const mark = fingerprintOf(content.length <= MARKED_CHARS ? content : content.slice(0, MARKED_CHARS) + content.length)
   marks.set(message, mark)
   return mark

@@ -76,15 +76,17 @@ export {
 export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts"
 export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
 export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"
+export { append, conversationTokens, openWindow, type Window } from "./tokens/window.ts"
 export {
+  type Content,
   countMessage,
-  type UncountedMessage,
-  append,
-  conversationTokens,
-  openWindow,
-  type Window
-} from "./tokens/window.ts"
-export { type Content, dataOf, fingerprintOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
+  dataOf,
+  fingerprintOf,
+  openPriceBook,
+  type PriceBook,
+  textOf,
+  type UncountedMessage
+} from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
 export {
   BuiltInLocked,

@@ -5,10 +5,12 @@
 // M2  A bundle is a head and what belongs to it: head first, then its parts in the order of `partKinds`.
 // M3  Places are counted within the bundle, never in the store that it came from: a lane from its first envelope on.
 
+import { Buffer } from "node:buffer"
 import {
   Address,
   AssistantId,
   ENTRY_VERSION,
+  isDigest,
   isJsonObject,
   type Json,
   LANES,
@@ -17,13 +19,15 @@ import {
 } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { digestOf } from "./blobs.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Ordinal = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 const Lane = Schema.Literals(LANES)
 // What is inside was parsed from JSON, so that it is JSON needs no second look.
 const AnyJson = Schema.Unknown as unknown as Schema.Codec<Json>
-const Base64 = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9+/]*={0,2}$/))
+const isBase64 = (text: string): boolean => !/[^A-Za-z0-9+/=]/.test(text) && !/=[^=]|={3}/.test(text)
+const Base64 = Schema.String.check(Schema.makeFilter(isBase64, { message: "expected base64" }))
 
 const State = Schema.Struct({
   v: Schema.Literal(STATE_VERSION),
@@ -99,6 +103,8 @@ const shapes = {
     /** Someone has discarded it. */
     discarded: Schema.optionalKey(Schema.Literal(true))
   }),
+  /** Bytes that its messages refer to. */
+  blob: Schema.Struct({ kind: Schema.Literal("blob"), digest: Schema.String, bytes: Base64 }),
   block: Schema.Struct({
     kind: Schema.Literal("block"),
     id: Schema.String,
@@ -222,6 +228,34 @@ const flawOfBlocks = (parts: ReadonlyArray<BundlePart>): string | undefined => {
 const ofKind = <Kind extends PartKind>(parts: ReadonlyArray<BundlePart>, kind: Kind): ReadonlyArray<PartOf<Kind>> =>
   parts.filter((part) => part.kind === kind) as ReadonlyArray<BundlePart> as ReadonlyArray<PartOf<Kind>>
 
+const refsIn = (carrier: Json | undefined): ReadonlyArray<string> => {
+  const parts = isJsonObject(carrier) ? carrier["parts"] : undefined
+  return (Array.isArray(parts) ? (parts as ReadonlyArray<Json>) : []).flatMap((part) => {
+    const digest = isJsonObject(part) ? part["digest"] : undefined
+    return typeof digest === "string" && isDigest(digest) ? [digest] : []
+  })
+}
+
+/** The digests that an envelope or an entry refers to. */
+export const digestsIn = (value: Json): ReadonlyArray<string> => {
+  if (!isJsonObject(value)) return []
+  const { event, messages } = value
+  return [...refsIn(event), ...(Array.isArray(messages) ? (messages as ReadonlyArray<Json>) : []).flatMap(refsIn)]
+}
+
+const flawOfBlobs = (parts: ReadonlyArray<BundlePart>): string | undefined => {
+  const blobs = ofKind(parts, "blob")
+  const wrong = blobs.find(({ bytes, digest }) => digestOf(new Uint8Array(Buffer.from(bytes, "base64"))) !== digest)
+  if (wrong !== undefined) return `the bytes of ${wrong.digest.slice(0, 64)} are others`
+  const here = new Set(blobs.map(({ digest }) => digest))
+  for (const part of parts) {
+    const value = part.kind === "envelope" ? part.body : part.kind === "entry" ? part.entry : undefined
+    const gone = value === undefined ? undefined : digestsIn(value as Json).find((digest) => !here.has(digest))
+    if (gone !== undefined) return `the bytes of ${gone} are missing`
+  }
+  return undefined
+}
+
 /** Why these parts are no whole bundle, in one sentence; undefined when they are. */
 export const flawOfBundle = ({ head, parts }: Bundle): string | undefined => {
   const stray = parts.find(({ kind }) => !kindsOf[head.kind].includes(kind))
@@ -231,5 +265,7 @@ export const flawOfBundle = ({ head, parts }: Bundle): string | undefined => {
   if (flaw !== undefined || head.kind === "tenant") return flaw
   const foreign = ofKind(parts, "block").find(({ owner }) => owner !== head.address.assistant)
   if (foreign !== undefined) return `its block ${foreign.id} belongs to ${foreign.owner}`
-  return flawOfEntries(head, ofKind(parts, "entry")) ?? flawOfMail(head, ofKind(parts, "envelope"))
+  return (
+    flawOfEntries(head, ofKind(parts, "entry")) ?? flawOfMail(head, ofKind(parts, "envelope")) ?? flawOfBlobs(parts)
+  )
 }

@@ -60,3 +60,8 @@ export class BundleRefused extends Schema.TaggedError<BundleRefused>()("BundleRe
 }) {
   readonly recovery = "tell-owner" as const
 }
+
+/** Bytes that are none, or too many: nothing was kept. */
+export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", { message: Schema.String }) {
+  readonly recovery = "tell-owner" as const
+}

@@ -8,6 +8,7 @@ export {
   type TenantLimits
 } from "./account.ts"
 export * from "./errors.ts"
+export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
 export {
   type AssistantRecord,
@@ -32,6 +33,7 @@ export {
   byOwner,
   bytesOf,
   createdKey,
+  digestsOfTexts,
   lifeParts,
   type LifeRows,
   type LineRow,
@@ -46,6 +48,7 @@ export {
   type Bundle,
   type BundleHead,
   type BundlePart,
+  digestsIn,
   flawOfBundle,
   inOrder,
   isHead,

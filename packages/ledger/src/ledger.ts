@@ -34,6 +34,7 @@ import type {
 } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { Blobs } from "./blobs.ts"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "./errors.ts"
 
 export interface CreationEntry {
@@ -199,5 +200,7 @@ export class Ledger extends Context.Service<
     readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageSum>, LedgerUnavailable>
     /** Writes something and takes it away in one transaction: fails where the store refuses to write, and leaves nothing. */
     readonly probe: Effect.Effect<void, LedgerUnavailable>
+    /** The bytes that messages refer to; no commit writes them. */
+    readonly blobs: Blobs
   }
 >()("@reverie/ledger/Ledger") {}

@@ -1,11 +1,12 @@
 // Packing: from the rows of a store to the parts of a bundle, and back.
 // Owns which rows make a bundle, and in which order: one reader for every store, which only fetches rows.
 // K1  Rows that only grow are taken as they are iterated, so that a store may fetch them page by page.
-// K2  Of the open sends an assistant's bundle has those that its entries wrote.
+// K2  Of the open sends an assistant's bundle has those that its entries wrote, and of the blobs of its tenant those that its
+//     envelopes and entries refer to.
 
 import { Buffer } from "node:buffer"
 import { isJsonObject, type Json, type Lane, readKeyText, type TenantId, wholeRecord } from "@reverie/protocol"
-import { type AssistantHead, type Bundle, type BundlePart, isHead } from "./bundle-part.ts"
+import { type AssistantHead, type Bundle, type BundlePart, digestsIn, isHead } from "./bundle-part.ts"
 
 /** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
 export const valueOf = (text: string): Json => {
@@ -137,20 +138,40 @@ export interface LifeRows {
   readonly blocks: ReadonlyArray<BlockRows>
   /** Every answer of the tenant. */
   readonly answers: ReadonlyArray<AnswerRow>
+  /** The bytes that the tenant keeps under a digest. */
+  readonly blob: (digest: string) => Uint8Array | undefined
 }
+
+/** The digests that the texts of envelopes and entries refer to. */
+export const digestsOfTexts = (rows: Iterable<{ readonly body: string }>): ReadonlySet<string> => {
+  const found = new Set<string>()
+  for (const { body } of rows) if (mayRefer(body)) for (const digest of digestsIn(valueOf(body))) found.add(digest)
+  return found
+}
+
+/** Few messages have parts, and a text is looked through faster than it is read. */
+const mayRefer = (body: string): boolean => body.includes('"digest":')
 
 /** The bundle of an assistant, head first. */
 export function* lifeParts(rows: LifeRows): Generator<BundlePart> {
-  const { answers, blocks, deadLetters, entries, head, mail, records, sends } = rows
+  const { answers, blob, blocks, deadLetters, entries, head, mail, records, sends } = rows
+  const digests = new Set<string>()
+  const noteDigests = (body: string, value: Json): void => {
+    if (mayRefer(body)) for (const digest of digestsIn(value)) digests.add(digest)
+  }
   yield head
-  for (const { acceptedAt, body, id, lane } of mail)
-    yield { kind: "envelope", lane, id, acceptedAt, body: valueOf(body) }
+  for (const { acceptedAt, body, id, lane } of mail) {
+    const value = valueOf(body)
+    noteDigests(body, value)
+    yield { kind: "envelope", lane, id, acceptedAt, body: value }
+  }
   const open = sends.map(({ body }) => valueOf(body))
   const names = new Set(open.map(sendName))
   const written = new Set<string>()
   for (const { body } of entries) {
     const told = valueOf(body)
     const entry = isJsonObject(told) ? wholeRecord(told) : told
+    noteDigests(body, entry)
     if (names.size > 0) for (const name of sendNames(entry)) if (names.has(name)) written.add(name)
     yield { kind: "entry", entry } as unknown as BundlePart
   }
@@ -163,6 +184,10 @@ export function* lifeParts(rows: LifeRows): Generator<BundlePart> {
   for (const { body, isDiscarded } of deadLetters) {
     const mark = isDiscarded ? { discarded: true as const } : {}
     yield { kind: "dead-letter", ...(valueOf(body) as object), ...mark } as BundlePart
+  }
+  for (const digest of [...digests].toSorted()) {
+    const bytes = blob(digest)
+    if (bytes !== undefined) yield { kind: "blob", digest, bytes: bytesText(bytes) }
   }
   yield* blocks.toSorted(byText(({ id }) => id)).flatMap(blockParts)
   const own = new Set<string | undefined>(blocks.map(({ id }) => id))

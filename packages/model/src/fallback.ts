@@ -211,9 +211,11 @@ const listed = (models: ReadonlyArray<Service>, rests: Rests): Service => {
   const [first] = models
   const tools = models.every(({ serves }) => serves?.tools === "json") ? ("json" as const) : undefined
   const output = models.some(({ serves }) => serves?.output === "native") ? ("native" as const) : undefined
+  const each = models.map(({ serves }) => serves?.accepts)
+  const accepts = each.includes(undefined) ? undefined : [...new Set(each.flatMap((some) => some ?? []))]
   const { model, provider } = first?.serves ?? {}
   const isNamed = model !== undefined && provider !== undefined
-  const serves = isNamed ? { provider, model, ...defined({ tools, output }) } : undefined
+  const serves = isNamed ? { provider, model, ...defined({ tools, output, accepts }) } : undefined
   return {
     infer,
     ...defined({ serves }),

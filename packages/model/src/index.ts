@@ -1,5 +1,6 @@
 export { aroundEach, firstOf } from "./fallback.ts"
 export {
+  type BytesOf,
   type CallPiece,
   Embedder,
   embeddingModelOf,
@@ -10,10 +11,22 @@ export {
   outputText,
   type Prompt,
   type PromptMessage,
+  type PromptPart,
   type Reply,
   type ToolOffer,
   type EmbeddingModel,
   withOutputDescribed
 } from "./model.ts"
 export * from "./errors.ts"
+export {
+  type Accepts,
+  acceptsOf,
+  askedWithParts,
+  described,
+  partsOfUser,
+  partTokens,
+  takes,
+  tokensOfParts,
+  withPartsDescribed
+} from "./parts.ts"
 export * from "./tokens.ts"

@@ -6,16 +6,32 @@
 // I4  Arguments of tool calls are parsed data without hostile keys, or marked malformed; never text to be parsed again.
 // I5  A call that was never sent fails as withheld or limited, and as nothing else: neither is a failure of anybody.
 
-import type { EarlierModel, FinishReason, Json, ReasoningPart, ToolCall, Usage } from "@reverie/protocol"
+import type {
+  ContentPart,
+  EarlierModel,
+  FinishReason,
+  GivenPart,
+  Json,
+  ReasoningPart,
+  ToolCall,
+  Usage
+} from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { EmbedderError, ModelError } from "./errors.ts"
+
+/** An image, a file or audio of a message. */
+export interface PromptPart extends ContentPart {
+  /** Its bytes: where a request is made of it, and nowhere before. */
+  readonly data?: Uint8Array
+}
 
 /** One message as a model sees it. `calls` and `call` use our own ids. */
 export interface PromptMessage {
   readonly role: "system" | "user" | "assistant" | "tool"
   readonly content: string
   readonly name?: string
+  readonly parts?: ReadonlyArray<PromptPart>
   readonly calls?: ReadonlyArray<ToolCall>
   readonly call?: string
   /** What models thought before they said it; each sends on what is its own. */
@@ -77,6 +93,10 @@ export const withOutputDescribed = (prompt: Prompt): Prompt => {
 export interface Reply {
   readonly text: string
   readonly calls: ReadonlyArray<ToolCall>
+  /** Images, files and audio that it made. */
+  readonly parts?: ReadonlyArray<GivenPart>
+  /** Those of a reply that was recorded: they are kept already. */
+  readonly kept?: ReadonlyArray<ContentPart>
   /** To be given back with the reply, so that its model goes on where it was. */
   readonly reasoning?: ReadonlyArray<ReasoningPart>
   readonly finish: FinishReason
@@ -108,7 +128,11 @@ export interface InferOptions {
   readonly onCall?: (piece: CallPiece) => void
   /** Everything that was shown is of an attempt that is not the reply: it is not to be shown any more. */
   readonly onDropped?: () => void
+  /** Reads the bytes of a part; undefined where there are none any more. Without it a model is shown no part. */
+  readonly bytesOf?: BytesOf
 }
+
+export type BytesOf = (part: ContentPart) => Effect.Effect<Uint8Array | undefined>
 
 /** Where an adapter keeps calls away from a server that does not answer. */
 export interface Circuit {
@@ -125,7 +149,7 @@ export class Model extends Context.Service<
     /**
      * Who answers, and with which model where a prompt names none: for traces and measures. `server`: host and port, as
      * people learn of it. `tools`: no tool calls are known on its wire, so they are asked for in JSON. `output`: it reads the
-     * form of an answer from the prompt by itself.
+     * form of an answer from the prompt by itself. `accepts`: types or media types of the parts that it takes.
      */
     readonly serves?: {
       readonly provider: string
@@ -133,6 +157,7 @@ export class Model extends Context.Service<
       readonly server?: string
       readonly tools?: "json"
       readonly output?: "native"
+      readonly accepts?: ReadonlyArray<string>
     }
     /** Absent where every call is sent. */
     readonly circuit?: Circuit

@@ -42,6 +42,7 @@ export {
 } from "./mail/event.ts"
 export { TenantId, AssistantId, EnvelopeId, Address, DEFAULT_TENANT, addressKey, sameAddress } from "./json.ts"
 export { longWork, SHORT_TEXT } from "./long-work.ts"
+export * from "./mail/part.ts"
 export * from "./notice.ts"
 export { jsonForTerminal, plain, plainForTerminal } from "./plain.ts"
 export { loadWith, PackageMissing } from "./optional-package.ts"

@@ -9,10 +9,11 @@ import {
   earlierModels,
   type Entry,
   type EnvelopeOutcome,
+  type ModelUse,
   type TickOutcome
 } from "./records/entry.ts"
 import type { Message, ToolCall, Usage } from "./mail/envelope.ts"
-import type { ModelUse } from "./records/usage.ts"
+import type { ContentPart } from "./mail/part.ts"
 
 /** A piece of a reply that is being made. */
 export type Piece =
@@ -109,6 +110,7 @@ export type Notice = Base &
         readonly output?: Json
         readonly misfit?: string
         readonly refusal?: string
+        readonly parts?: ReadonlyArray<ContentPart>
       }
     | {
         readonly type: "envelope-settled"

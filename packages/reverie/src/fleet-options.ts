@@ -1,7 +1,7 @@
 // FleetOptions: what a fleet is opened with, and a message sent with.
 // Owns the shapes. Leaves what they do to fleet.ts.
 
-import { type Address, type AssistantId, defined, type Notice, unknownName } from "@reverie/protocol"
+import { type Address, type AssistantId, defined, type GivenPart, type Notice, unknownName } from "@reverie/protocol"
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
@@ -116,6 +116,11 @@ export interface SendOptions {
   readonly from?: string | undefined
   /** Ids of memory blocks that a message refers to: they are in view while it is answered. */
   readonly blocks?: ReadonlyArray<string> | undefined
+  /**
+   * Images, files and audio of a message: at most 10, of at most 10 MiB each and 20 MiB together.
+   * With parts the text may be empty.
+   */
+  readonly parts?: ReadonlyArray<GivenPart> | undefined
   /** W3C trace context that this belongs to; what is none is passed over. */
   readonly traceparent?: string | undefined
   /** The kind of context that a message is handled in; one of the assistant's `contexts`. */

@@ -22,7 +22,7 @@ import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { untilRest } from "./checks/metrics.ts"
 import { type AnswerOf, asked, type Parts, targetIn, wholeAnswer } from "./ask.ts"
-import { documentAsked, envelopeOf, type FormOption } from "./letter.ts"
+import { documentAsked, envelopeOf, type FormOption, withParts } from "./letter.ts"
 import { bringToLife } from "./creation.ts"
 import type { AskOptions, FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
@@ -146,14 +146,13 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /** What is stored of an assistant; undefined when there is none. Rejects with IdInvalid. */
-  get inspect(): FleetReadings["inspect"] {
-    return this.#read.inspect
-  }
+  readonly inspect: FleetReadings["inspect"] = (id) => this.#read.inspect(id)
 
   /** At most `limit` assistants (100 when left out) in the order of their ids, after the given one. Rejects with IdInvalid. */
-  get list(): FleetReadings["list"] {
-    return this.#read.list
-  }
+  readonly list: FleetReadings["list"] = (after, limit) => this.#read.list(after, limit)
+
+  /** The bytes of a part that a message refers to, by its digest; undefined when this tenant keeps none under it. */
+  readonly blob: FleetReadings["blob"] = (digest) => this.#read.blob(digest)
 
   /** Every assistant of the tenant as a person wants to see it, in the order of their ids. */
   get views(): FleetReadings["views"] {
@@ -165,17 +164,19 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, ApprovalUnknown, DefinitionMissing
    */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
+    judgeOptions(options)
+    const { loose, said } = withParts(event, options.parts)
     const id = options.id ?? (await this.#run(freshId))
     const assistant = this.#isExact ? to : targetIn(this.#opened.directory, to)
     const { from = "user", traceparent } = options
-    judgeOptions(options)
-    const envelope = Result.getOrThrow(envelopeOf({ id, tenant: this.tenant, to: assistant, from, event, traceparent }))
-    return acceptJudged({ ...this.#opened, core: this.#read.core }, envelope, () => this.#run(arrive(envelope)))
+    const letter = { id, tenant: this.tenant, to: assistant, from, event: said, traceparent }
+    const envelope = Result.getOrThrow(envelopeOf(letter))
+    return acceptJudged({ ...this.#opened, core: this.#read.core, loose }, envelope, () => this.#run(arrive(envelope)))
   }
 
   /**
-   * Sends a message to an assistant, by its id or name, or to a team as `group:<team>`; resolves when it is durable. The text
-   * has at most 1,000,000 characters and is not empty. A name or `role:<role>` that several have is refused.
+   * Sends a message to an assistant, by its id or name, or to a team as `group:<team>`; resolves when it and its parts are
+   * durable. The text has at most 1,000,000 characters. A name or `role:<role>` that several have is refused.
    * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, DefinitionMissing
    * @example const { outcome } = await fleet.send("desk", "The Aurora is late.", { id: "mail-17" })
    */

@@ -69,8 +69,10 @@ export type {
   Why
 } from "@reverie/memory"
 export type {
+  ContentPart,
   Entry,
   Event,
+  GivenPart,
   HookName,
   HookRecord,
   Json,

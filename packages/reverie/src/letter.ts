@@ -3,10 +3,13 @@
 // L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
 // L2  A half of a surrogate pair in a text becomes U+FFFD: no text in UTF-8 holds one, and no other system would keep it.
 // L3  A message asks for its answer in a form that there can be: any other is refused before anything is written.
+// L4  Parts are read before the message is: what can not be kept is refused with one sentence that names the part.
 
-import { Envelope, ENVELOPE_VERSION, type TenantId } from "@reverie/protocol"
+import { keptParts, Ledger, type LoosePart, looseParts } from "@reverie/ledger"
+import { Envelope, ENVELOPE_VERSION, type Event, type TenantId } from "@reverie/protocol"
 import { storedTraceparent } from "@reverie/runtime"
 import { acceptForm, type Form, formOf, type ToolInput } from "@reverie/tools"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { EnvelopeInvalid } from "./errors.ts"
@@ -39,7 +42,7 @@ const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefin
   if (strange !== undefined)
     return `an event of the type ${event.type} has no ${JSON.stringify(strange[0].slice(0, 60))}`
   if (event.type !== "message") return undefined
-  if (event.text.trim() === "") return "the text of the message is empty"
+  if (event.text.trim() === "" && (event.parts ?? []).length === 0) return "the text of the message is empty"
   const form = event.output === undefined ? undefined : formOf(event.output)
   return typeof form === "string" ? form : undefined
 }
@@ -94,3 +97,31 @@ export const formAsked = (output: object): Form => {
 /** The same as it crosses the mailbox. */
 export const documentAsked = (output: object | undefined): Form["document"] | undefined =>
   output === undefined ? undefined : formAsked(output).document
+
+/** An event as it is sent, and the parts that have to be kept before it is accepted. */
+export interface Said {
+  readonly said: Event
+  readonly loose: ReadonlyArray<LoosePart>
+}
+
+/** The message with the references to its parts. Throws EnvelopeInvalid about a part that can not be kept. */
+export const withParts = (event: Event, given: unknown): Said => {
+  if (given === undefined) return { said: event, loose: [] }
+  if (event.type !== "message") throw new EnvelopeInvalid({ message: `a ${event.type} has no parts; a message may` })
+  const loose = Result.getOrThrowWith(looseParts(given), (message) => new EnvelopeInvalid({ message }))
+  const said = loose.length === 0 ? event : { ...event, parts: loose.map(({ part }) => part) }
+  return { said, loose }
+}
+
+/** Keeps what came with a message, and looks after what it only refers to. */
+export const keepParts = Effect.fnUntraced(function* ({ event, to }: Envelope, loose: ReadonlyArray<LoosePart>) {
+  if (event.type !== "message" || event.parts === undefined) return
+  const { blobs } = yield* Ledger
+  if (loose.length > 0) return void (yield* keptParts(blobs, to.tenant, loose))
+  for (const { bytes, digest } of event.parts) {
+    const found = yield* blobs.read(to.tenant, digest)
+    if (found?.length === bytes) continue
+    const message = `no ${bytes} bytes are kept here under the digest ${digest}; send them with the message, as its parts`
+    return yield* new EnvelopeInvalid({ message })
+  }
+})

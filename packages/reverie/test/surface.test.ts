@@ -17,6 +17,7 @@ const sources = new Map(paths.map((path) => [path, readFileSync(join(root, path)
 
 /** Errors that stay inside, and what a user sees of them instead. */
 const inside: Readonly<Record<string, string>> = {
+  BlobRefused: "an EnvelopeInvalid says it before",
   CallLimited: "the tick waits",
   CallOverLimit: "a part of the answer has its name as code",
   CallWithheld: "the tick waits",

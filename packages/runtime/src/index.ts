@@ -39,6 +39,7 @@ export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from ".
 export { HeldClock } from "./sandbox/held-clock.ts"
 export {
   type Asking,
+  acceptsAsked,
   modelAsked,
   noting,
   recordedHooks,

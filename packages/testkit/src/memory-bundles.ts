@@ -38,6 +38,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { type BlockDisk, blockDisk } from "./memory-block-store.ts"
 import { appendMail, aResident, copy, fileEntry, type MemoryDisk, type Resident } from "./memory-disk.ts"
+import { blobName } from "./memory-ledger.ts"
 import type { PromptDisk } from "./memory-prompt-store.ts"
 
 /** Everything that one data store keeps. */
@@ -93,7 +94,8 @@ const lifeOf = (dataStore: MemoryDataStore, resident: Resident): Bundle => {
           isDiscarded: discarded
         })),
       blocks: blocksOf(dataStore, tenant).filter(({ owner }) => owner === assistant),
-      answers: answersOf(dataStore, tenant)
+      answers: answersOf(dataStore, tenant),
+      blob: (digest) => dataStore.disk.blobs.get(blobName(tenant, digest))
     })
   )
 }
@@ -152,6 +154,8 @@ const putDown = (dataStore: MemoryDataStore, tenant: TenantId, parts: ReadonlyAr
       versions.set(name, [...(versions.get(name) ?? []), version])
     } else if (part.kind === "block-snapshot") {
       snapshots.set(JSON.stringify([tenant, part.block]), bytesOf(part.bytes))
+    } else if (part.kind === "blob") {
+      dataStore.disk.blobs.set(blobName(tenant, part.digest), bytesOf(part.bytes))
     } else if (part.kind === "block-answer") {
       answers.set(JSON.stringify([tenant, part.key]), JSON.stringify(part.answer))
     } else if (part.kind === "prompt") {

@@ -62,6 +62,8 @@ export class MemoryDisk {
   readonly outbox: Array<OutboxRow> = []
   readonly sends = new Map<number, OpenSend>()
   readonly deadLetters: Array<DeadLetteredRow> = []
+  /** Bytes by tenant and digest. */
+  readonly blobs = new Map<string, Uint8Array>()
   sendSeq = 0
   accepted = 0
   settled = 0

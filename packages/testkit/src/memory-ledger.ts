@@ -3,8 +3,11 @@
 
 import {
   type AssistantRecord,
+  type Blobs,
   CommitFenced,
+  digestOf,
   type Discarded,
+  flawOfBlobs,
   type Ledger,
   MAX_PAGE_CHARS,
   type OutboxRow,
@@ -24,6 +27,7 @@ import {
   NOTHING_USED,
   type PlacedMessage,
   type RecordRow,
+  type TenantId,
   usageOf
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -178,7 +182,7 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
     })
 })
 
-const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
+const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing | "blobs"> => ({
   recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
     Effect.sync(() => {
       const resident = disk.resident(address)
@@ -237,4 +241,26 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
   }))
 })
 
-export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({ ...writing(disk), ...reading(disk) })
+export const blobName = (tenant: TenantId, digest: string): string => JSON.stringify([tenant, digest])
+
+const memoryBlobs = (disk: MemoryDisk): Blobs => ({
+  keep: (tenant, blobs) =>
+    Effect.suspend(() => {
+      const flaw = flawOfBlobs(blobs)
+      if (flaw !== undefined) return Effect.fail(flaw)
+      return Effect.succeed(
+        blobs.map((bytes) => {
+          const digest = digestOf(bytes)
+          disk.blobs.set(blobName(tenant, digest), bytes.slice())
+          return digest
+        })
+      )
+    }),
+  read: (tenant, digest) => Effect.sync(() => disk.blobs.get(blobName(tenant, digest))?.slice())
+})
+
+export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
+  ...writing(disk),
+  ...reading(disk),
+  blobs: memoryBlobs(disk)
+})

@@ -21,7 +21,7 @@ import { CurrentWatch, RunPlace, type Watch } from "./run-place.ts"
 import { clipped, messageOf } from "./results/sentences.ts"
 import { canonicalJson, type Tool, type ToolResult, type ToolRun } from "./tool.ts"
 import { AsyncReport } from "./async-report.ts"
-import { capped, render } from "./render.ts"
+import { capped, isTextWithParts, render } from "./render.ts"
 
 // Result: what a model learns of a run.
 
@@ -42,6 +42,7 @@ const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): T
     if (!isPending) return unshowable("it is a later report, which only a tool with background: true gives", sends)
     return { ok: true, content: capped(value.acknowledgement), sends, pending: true, report: capped(value.report) }
   }
+  if (isTextWithParts(value) && !isPending) return { ok: true, content: capped(value.text), given: value.parts, sends }
   const rendered = render(value)
   if ("problem" in rendered) return unshowable(rendered.problem, sends)
   const result = { ok: true, content: capped(rendered.text), sends }

@@ -10,6 +10,7 @@
 import type { PromptMessage, ToolOffer } from "@reverie/model"
 import {
   type Address,
+  type ContentPart,
   defined,
   type HookName,
   hookNames,
@@ -68,6 +69,8 @@ export interface MessageHook extends Basics {
   /** The id under which it was sent. */
   readonly id: string
   readonly channel?: string
+  /** Images, files and audio that belong to it, without their bytes. */
+  readonly parts?: ReadonlyArray<ContentPart>
 }
 
 /** A prompt, before the model is asked. */
@@ -338,10 +341,10 @@ export const callHook = Effect.fnUntraced(function* (run: HookRun) {
 // E1  The edits of two lists turn the first into the second.
 
 /** A message with what a prompt has of it, in one order. */
-export const tidyMessage = ({ call, calls, content, name, role }: PromptMessage): PromptMessage => ({
+export const tidyMessage = ({ call, calls, content, name, parts, role }: PromptMessage): PromptMessage => ({
   role,
   content,
-  ...defined({ name, calls, call })
+  ...defined({ name, parts, calls, call })
 })
 
 const sameMessage = (one: PromptMessage | undefined, other: PromptMessage | undefined): boolean =>

@@ -4,6 +4,7 @@
 // I2  A value is shown whole as JSON or refused: nothing is dropped from it silently.
 // I3  Content is well-formed Unicode, so that any store and any provider takes it.
 
+import type { GivenPart, PartType } from "@reverie/protocol"
 import { clipped } from "./results/sentences.ts"
 import { messageOf } from "./results/sentences.ts"
 
@@ -41,5 +42,26 @@ const refuseWhatIsNotJson = (key: string, value: unknown): unknown => {
 }
 
 const notJson = (where: string, kind: string): TypeError => new TypeError(`${where} is a ${kind}, which is not JSON`)
+
+/** What a run gives that has more than a text to show. */
+export interface TextWithParts {
+  readonly text: string
+  readonly parts: ReadonlyArray<GivenPart>
+}
+
+const types: ReadonlySet<unknown> = new Set<PartType>(["image", "file", "audio"])
+
+const isPart = (value: unknown): value is GivenPart =>
+  typeof value === "object" &&
+  value !== null &&
+  types.has(Reflect.get(value, "type")) &&
+  Reflect.get(value, "data") !== undefined
+
+/** True for `{ text, parts }` and nothing else: any other object is shown as JSON. */
+export const isTextWithParts = (value: unknown): value is TextWithParts => {
+  if (typeof value !== "object" || value === null || Object.keys(value).toSorted().join() !== "parts,text") return false
+  const { parts, text } = value as { readonly parts: unknown; readonly text: unknown }
+  return typeof text === "string" && Array.isArray(parts) && parts.length > 0 && parts.every(isPart)
+}
 
 export { messageOf }

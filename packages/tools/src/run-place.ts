@@ -44,8 +44,8 @@ export interface IsolatedCall extends IsolatedModule {
 export interface Place {
   /** `onStray` receives the problem, once for each; it must not throw. */
   readonly watch: (name: RunName, onStray: (problem: string) => void) => Watch
-  /** Gives the text of the result. Interrupting it ends the process of the run. Fails with an error whose message says why. */
-  readonly isolated: (call: IsolatedCall) => Effect.Effect<string, unknown>
+  /** Gives what the run gave: a text, or `{ text, parts }`. Interrupting it ends the process of the run. Fails with an error whose message says why. */
+  readonly isolated: (call: IsolatedCall) => Effect.Effect<unknown, unknown>
   /** One sentence of what is wrong with a module; undefined when it can be run. */
   readonly flawOf: (module: string) => string | undefined
 }

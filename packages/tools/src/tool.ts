@@ -8,7 +8,9 @@ import type { Reached, SleepBlockers } from "@reverie/assistant"
 import type { BlockView, Recalled, RecallOptions } from "@reverie/memory"
 import type {
   AssistantId,
+  ContentPart,
   Envelope,
+  GivenPart,
   Json,
   MessagePlace,
   PlacedMessage,
@@ -162,6 +164,10 @@ export interface ToolResult {
   readonly ok: boolean
   /** What the model is shown. */
   readonly content: string
+  /** Images, files and audio that belong to it. */
+  readonly parts?: ReadonlyArray<ContentPart>
+  /** The same as the run gave them, until they are kept. */
+  readonly given?: ReadonlyArray<GivenPart>
   readonly sends: ReadonlyArray<Envelope>
   /** Changes to the assistant's own records. Only a result that is ok carries any. */
   readonly records?: ReadonlyArray<RecordChange>

@@ -50,6 +50,16 @@ export interface Question {
   readonly from?: string
   /** The form that the answer must have: a JSON Schema. */
   readonly output?: { readonly [key: string]: Json }
+  /** Images, files and audio, in base64. */
+  readonly parts?: ReadonlyArray<AttachedPart>
+}
+
+/** A file as it is attached to a message. */
+export interface AttachedPart {
+  readonly type: "file"
+  readonly data: string
+  readonly mediaType: string
+  readonly name: string
 }
 
 /** How a request gets to the contract, and what is no request: streams, waiting, and who works there. */

@@ -15,6 +15,8 @@ export interface ChatCommandOptions extends Where {
   readonly message?: string
   /** The file of a JSON Schema; of a single message. */
   readonly form?: string
+  /** Files that go with a single message. */
+  readonly attach?: ReadonlyArray<string>
   readonly json: boolean
   readonly timeout?: number
   /** Seconds; of a single message. */
@@ -24,6 +26,8 @@ export interface ChatCommandOptions extends Where {
 export const chatWith = async (agent: string, options: ChatCommandOptions, stop: Stop): Promise<number> => {
   const { form, json, message } = options
   if (json && message === undefined) throw new CommandFailed("usage", "--json needs a message (-m)")
+  if (options.attach !== undefined && message === undefined)
+    throw new CommandFailed("usage", "--attach needs a message (-m)")
   if (form !== undefined && message === undefined) throw new CommandFailed("usage", "--form needs a message (-m)")
   if ((await serverFor(options)) === undefined) {
     const { assistants } = await loadFleet(needsFleet(options.fleet, "chat"))

@@ -2,10 +2,10 @@
 
 import { defined } from "@reverie/protocol"
 import { type Command, Option } from "commander"
-import type { Order } from "../commands/agents/orders.ts"
+import type { Order, OrderOptions } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
-import { moment, seconds, usageGroups, whole } from "./options.ts"
+import { attachOption, moment, seconds, usageGroups, whole } from "./options.ts"
 
 const addReadings = (agents: Command, trunk: Trunk): void => {
   const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
@@ -156,11 +156,13 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
     kind: "order",
     says: "say something to one; without a text, what is piped in",
     example: 'agents send desk "Good morning" --id monday-1'
-  })
-  does(send, trunk, async (options, id, said) => {
-    const { saidOrPiped } = await import("../consent.ts")
-    const text = await saidOrPiped(said, "the text")
-    return (await import("../commands/agents/orders.ts")).command(id, { type: "send", text }, options, trunk.stop)
+  }).addOption(attachOption())
+  does(send, trunk, async (options: OrderOptions & { readonly attach?: ReadonlyArray<string> }, id, said) => {
+    const { attached, saidOrPiped } = await import("../consent.ts")
+    const parts = await attached(options.attach)
+    const text = parts !== undefined && said === undefined ? "" : await saidOrPiped(said, "the text")
+    const order = { type: "send", text, ...defined({ parts }) } as const
+    return (await import("../commands/agents/orders.ts")).command(id, order, options, trunk.stop)
   })
   addSimple(agents, trunk)
   addDecisions(agents, trunk)

@@ -71,6 +71,12 @@ export const forceOption = (): Option =>
 export const formOption = (): Option =>
   new Option("--form <file>", "a JSON Schema: the answer is one JSON object that fits it")
 
+export const attachOption = (): Option =>
+  new Option(
+    "--attach <file>",
+    "an image, a file or audio that goes with the message; say it again for more"
+  ).argParser(gathered)
+
 export const timeoutOption = (): Option => new Option("--timeout <seconds>", "longest wait").argParser(seconds)
 
 export const waitModelOption = (): Option =>

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander"
 import { does, leaf, type Trunk } from "./leaf.ts"
 import {
   atLeastOne,
+  attachOption,
   dataOption,
   fleetOption,
   forceOption,
@@ -95,6 +96,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(dataOption())
     .addOption(modelOption("env"))
     .option("-m, --message <text>", "say this, print the answer and end")
+    .addOption(attachOption())
     .addOption(formOption())
     .addOption(jsonOption())
     .addOption(waitModelOption())

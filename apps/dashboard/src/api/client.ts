@@ -126,3 +126,11 @@ export const change = async <Of extends Changing>(
   asked: Asked<Of>,
   key: string = freshKey()
 ): Promise<Answer<Of>> => (await send(route, asked as AnyAsked, { headers: { "idempotency-key": key } })) as Answer<Of>
+
+/** The bytes of a part, as a browser holds them. They are asked for with the token, which no address carries. */
+export const bytesAt = async (address: string, signal: AbortSignal): Promise<Blob> => {
+  const response = await fetch(address, { headers: bearer(), signal })
+  if (response.status === 401) wantToken()
+  if (!response.ok) throw await refusalOf(response)
+  return response.blob()
+}

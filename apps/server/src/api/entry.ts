@@ -2,7 +2,7 @@
 // Owns their schemas. Leaves their meaning to `protocol`.
 // N1  Every field of an entry is here: what a schema does not name would be left out of an answer.
 
-import { hookNames, tickOutcomes } from "@reverie/protocol"
+import { ContentPart, hookNames, tickOutcomes } from "@reverie/protocol"
 import type { Entry, PlacedMessage } from "reverie"
 import * as Schema from "effect/Schema"
 
@@ -16,6 +16,7 @@ const shown = {
   role: Role,
   content: Schema.String,
   name: Schema.optionalKey(Schema.String),
+  parts: Schema.optionalKey(Schema.Array(ContentPart)),
   calls: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -120,7 +121,8 @@ export const LedgerEntry = Schema.Struct({
       reply: Schema.String,
       output: Schema.optionalKey(Json),
       misfit: Schema.optionalKey(Schema.String),
-      refusal: Schema.optionalKey(Schema.String)
+      refusal: Schema.optionalKey(Schema.String),
+      parts: Schema.optionalKey(Schema.Array(ContentPart))
     })
   ),
   emitted: Schema.optionalKey(Schema.Array(Fields)),

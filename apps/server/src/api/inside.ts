@@ -1,6 +1,7 @@
 // Inside: the groups about one assistant's mind: what its model was shown, what it did, and what it remembers.
 // Owns their schemas and endpoints.
 
+import { ContentPart } from "@reverie/protocol"
 import { EntityProfile, Fact } from "reverie/look"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -180,6 +181,7 @@ export const TickView = Schema.Struct({
   outcome: Schema.optionalKey(Schema.String),
   iterations: Schema.Int,
   reply: Schema.optionalKey(Schema.String),
+  parts: Schema.optionalKey(Schema.Array(ContentPart)),
   waitMillis: Schema.optionalKey(Schema.Finite),
   models: Schema.Array(ModelCall),
   tools: Schema.Array(ToolRun),

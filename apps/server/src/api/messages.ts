@@ -4,7 +4,7 @@
 // M2  A stream that breaks loses nothing: `answers` tells the same run again from its beginning, parts also behind the last event
 //     id that was read.
 
-import { ReminderRule } from "@reverie/protocol"
+import { ContentPart, MAX_PART_BYTES, MAX_PARTS, partTypes, ReminderRule } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -17,6 +17,14 @@ const MAX_MESSAGE_CHARS = 1_000_000
 /** The form that the answer must have: a JSON Schema of an object, at most 32,768 characters of JSON. */
 const Form = Schema.Record(Schema.String, Schema.Json)
 
+/** An image, a file or audio of a message: its bytes in base64 or as a `data:` URL, at most 10 MiB. */
+const SaidPart = Schema.Struct({
+  type: Schema.Literals(partTypes),
+  data: Text(Math.ceil(MAX_PART_BYTES * 1.5)),
+  mediaType: Schema.optionalKey(Text(128)),
+  name: Schema.optionalKey(Text(512))
+})
+
 export const Said = Schema.Struct({
   text: Text(MAX_MESSAGE_CHARS),
   /** Idempotency key; the header `idempotency-key` says the same. */
@@ -26,7 +34,9 @@ export const Said = Schema.Struct({
   /** The kind of context that it is handled in; one of those of the assistant's definition. */
   context: Schema.optionalKey(Text(64)),
   output: Schema.optionalKey(Form),
-  blocks: Schema.optionalKey(Schema.Array(Text(128)).check(Schema.isMaxLength(32)))
+  blocks: Schema.optionalKey(Schema.Array(Text(128)).check(Schema.isMaxLength(32))),
+  /** At most 10, of 20 MiB together; with them the text may be empty. */
+  parts: Schema.optionalKey(Schema.Array(SaidPart).check(Schema.isMaxLength(MAX_PARTS)))
 })
 
 export const MessageView = Schema.Struct({
@@ -40,6 +50,8 @@ export const MessageView = Schema.Struct({
     Schema.Array(Schema.Struct({ id: Schema.String, tool: Schema.String, arguments: Schema.String }))
   ),
   call: Schema.optionalKey(Schema.String),
+  /** Images, files and audio that belong to it; `GET /v1/blobs/:digest` answers their bytes. */
+  parts: Schema.optionalKey(Schema.Array(ContentPart)),
   /** What the model read after an answer of its own that had another form than it must have. */
   rejected: Schema.optionalKey(Schema.String),
   at: Schema.Finite,
@@ -115,6 +127,13 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
     params: ofAssistant,
     query: { before: Schema.optionalKey(WholeFromQuery), limit },
     success: Schema.Struct({ items: Schema.Array(MessageView), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** The bytes of a part. `type` is its media type where the bytes do not tell it, `name` what a browser keeps it as. */
+  HttpApiEndpoint.get("blob", "/v1/blobs/:digest", {
+    params: { digest: Text(64) },
+    query: { type: Schema.optionalKey(Text(128)), name: Schema.optionalKey(Text(512)) },
+    success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
     error: failures
   }),
   /** Its reminders, the next one first. */

@@ -70,10 +70,11 @@ const onlyLooked = (): never => {
 
 /** What an open fleet answers of itself, answered for a store that no process of ours works on. */
 const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, place: string): ReadFleet => {
-  const { approvals, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts } = peek
+  const { approvals, blob, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts } = peek
   const { monitor, reminders, replay, subAgents, tenant, usage, views } = peek
   return {
     approvals,
+    blob,
     blocks,
     compactions: { ...compactions, window: (id) => compactions.window(id, definition?.assistants) },
     deadLetters,

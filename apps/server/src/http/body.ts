@@ -5,7 +5,14 @@
 // B3  A message of a million characters comes in, whatever stands in it; a body of very many small values does not.
 
 import type { IncomingMessage } from "node:http"
-import { isJsonObject, type Json, longWork, MAX_MESSAGE_CHARS, parseJson } from "@reverie/protocol"
+import {
+  isJsonObject,
+  type Json,
+  longWork,
+  MAX_MESSAGE_BYTES as MAX_BYTES_OF_PARTS,
+  MAX_MESSAGE_CHARS,
+  parseJson
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Malformed, TooLarge } from "../api/index.ts"
@@ -15,15 +22,25 @@ export const MAX_BODY_BYTES = 2_000_000
 /** Where a message comes: a text of a million characters, six bytes each where all of them are escaped, and its envelope. */
 export const MAX_MESSAGE_BYTES = 6 * MAX_MESSAGE_CHARS + 100_000
 
+/** Where a message may have parts: these in base64, and the message. */
+export const MAX_PARTS_BYTES = Math.ceil((MAX_BYTES_OF_PARTS * 4) / 3) + MAX_MESSAGE_BYTES
+
 /** Of JSON. Schemas take a microsecond or two for each value, and a body of tiny ones would hold the process up. */
 export const MAX_BODY_VALUES = 25_000
 
-const messageRoutes: ReadonlySet<string> = new Set(["messages.send", "messages.post", "messages.run"])
+const limits: Readonly<Record<string, number>> = {
+  "messages.send": MAX_PARTS_BYTES,
+  "messages.post": MAX_MESSAGE_BYTES,
+  "messages.run": MAX_MESSAGE_BYTES
+}
 
 /** What the body of a route may have; `name` is `group.endpoint`. */
-export const bodyLimitOf = (name: string): number => (messageRoutes.has(name) ? MAX_MESSAGE_BYTES : MAX_BODY_BYTES)
+export const bodyLimitOf = (name: string): number => limits[name] ?? MAX_BODY_BYTES
 
-const tooLarge = (maxBytes: number): TooLarge => new TooLarge({ message: `a body has at most ${maxBytes} bytes` })
+const ofParts = `; the parts of a message have at most ${MAX_BYTES_OF_PARTS / 1_048_576} MiB together, before their base64`
+
+const tooLarge = (maxBytes: number): TooLarge =>
+  new TooLarge({ message: `a body has at most ${maxBytes} bytes${maxBytes === MAX_PARTS_BYTES ? ofParts : ""}` })
 
 const read = new WeakMap<IncomingMessage, Buffer>()
 

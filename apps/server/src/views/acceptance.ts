@@ -59,7 +59,7 @@ const amongAssistants = ["assignment", "answers", "wantsAnswer"]
 export const acceptMessage = (
   fleet: Fleet,
   to: string,
-  { blocks = [], channel, context, output, text, ...named }: SaidMessage,
+  { blocks = [], channel, context, output, parts, text, ...named }: SaidMessage,
   beside: Beside
 ): Promise<Receipt> => {
   const event = {
@@ -67,7 +67,7 @@ export const acceptMessage = (
     text,
     ...defined({ blocks: blocks.length === 0 ? undefined : blocks, channel, context, output })
   }
-  return fleet.post(to, event, optionsOf(beside, named))
+  return fleet.post(to, event, { ...optionsOf(beside, named), ...defined({ parts }) })
 }
 
 const typed = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.String }))

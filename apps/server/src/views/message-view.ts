@@ -36,7 +36,7 @@ export const clipAll = (value: unknown, maxChars: number): unknown => {
 }
 
 export const messageViewOf = ({ message, place }: PlacedMessage, maxChars: number): MessageView => {
-  const { at, call, calls, content, name, rejected, role, tokens } = message
+  const { at, call, calls, content, name, parts, rejected, role, tokens } = message
   return {
     no: place.no,
     index: place.index,
@@ -45,6 +45,7 @@ export const messageViewOf = ({ message, place }: PlacedMessage, maxChars: numbe
     ...defined({
       name,
       call,
+      parts,
       rejected: rejected === undefined ? undefined : clip(rejected, maxChars),
       calls:
         calls === undefined

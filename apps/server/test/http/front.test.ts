@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import { connect } from "node:net"
 import { Api } from "../../src/api/index.ts"
-import { MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_MESSAGE_BYTES } from "../../src/http/body.ts"
+import { MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_MESSAGE_BYTES, MAX_PARTS_BYTES } from "../../src/http/body.ts"
 import { routes } from "../../src/http/front.ts"
 import { aFleet, askAt, assertFailure, assertSecured, type Loose, openRig } from "./rig.ts"
 import { openServer } from "../../src/index.ts"
@@ -41,7 +41,8 @@ describe("front: every request, whatever it asks", () => {
     const frame = JSON.stringify({ text: "", pad: "" }).length
     const bodyOf = (bytes: number) => JSON.stringify({ text: "", pad: "x".repeat(bytes - frame) })
     for (const [path, most] of [
-      [SEND, MAX_MESSAGE_BYTES],
+      [SEND, MAX_PARTS_BYTES],
+      ["/v1/assistants/desk/events", MAX_MESSAGE_BYTES],
       ["/v1/assistants", MAX_BODY_BYTES]
     ] as const) {
       const whole = await ask(path, { method: "POST", headers: JSON_TYPE, body: bodyOf(most) })
@@ -56,7 +57,8 @@ describe("front: every request, whatever it asks", () => {
       headers: JSON_TYPE,
       body: new ReadableStream({
         start(controller) {
-          for (let part = 0; part < 7; part++) controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
+          for (let sent = 0; sent <= MAX_PARTS_BYTES; sent += 1_000_000)
+            controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
           controller.close()
         }
       }),
@@ -290,7 +292,7 @@ describe("front: names in a body", () => {
     const typo = await post(SEND, { text: "Hello.", chanel: "ops" })
     assert.strictEqual(
       typo.json.message,
-      'the body has no "chanel"; there are text, id, from, channel, context, output, blocks; did you mean "channel"?'
+      'the body has no "chanel"; there are text, id, from, channel, context, output, blocks, parts; did you mean "channel"?'
     )
     assert.deepStrictEqual(
       typo.json.issues.map(({ path }: Loose) => path),

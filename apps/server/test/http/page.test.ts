@@ -31,7 +31,7 @@ describe("the page", () => {
     assertSecured(itself)
     assert.strictEqual(
       itself.headers["content-security-policy"],
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     for (const path of ["/agents/desk/context?tick=4", "/queues", "/index.html"]) {
       assert.strictEqual((await ask(path, { headers: html })).text, itself.text, path)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_MESSAGE_BYTES } from "../../src/http/body.ts"
+import { MAX_PARTS_BYTES } from "../../src/http/body.ts"
 import { type Answer, type Asking, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }
@@ -30,7 +30,7 @@ const corpus: ReadonlyArray<readonly [string, Asking]> = [
   post({ text: "", id: "seven" }),
   post({ text: "x".repeat(1_000_000), id: "eight" }),
   post({ text: "x".repeat(1_000_001), id: "nine" }),
-  post({ text: "x".repeat(MAX_MESSAGE_BYTES), id: "ten" }),
+  post({ text: "x".repeat(MAX_PARTS_BYTES), id: "ten" }),
   post({ text: "Hello.", id: "eleven", from: "somebody", channel: "room", blocks: ["block"] }),
   post({ text: "Hello.", id: "twelve", blocks: Array.from({ length: 33 }, () => "b") }),
   post({ text: "Hello.", id: "thirteen", unknown: { deep: [1] } }),

@@ -21,7 +21,8 @@ import {
   type PromptMessage,
   type Reply,
   TOKENS_PER_MESSAGE,
-  type ToolOffer
+  type ToolOffer,
+  withPartsDescribed
 } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
@@ -143,9 +144,10 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
     return tokens
   }
   return {
-    serves: { provider: "reverie", model: MODEL, output: "native" },
-    infer: (prompt, { onCall, onText } = {}) =>
+    serves: { provider: "reverie", model: MODEL, output: "native", accepts: [] },
+    infer: (asked, { onCall, onText } = {}) =>
       Effect.suspend((): Effect.Effect<Reply, ModelRefused> => {
+        const prompt = withPartsDescribed(asked)
         if (asksNothing(prompt)) return Effect.fail(refusal)
         const { requests = [], text = "" } = nextOf(prompt)
         if (onText !== undefined) for (const [word] of text.matchAll(/\S+\s*/g)) onText(word)

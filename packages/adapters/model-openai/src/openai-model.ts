@@ -6,6 +6,9 @@
 // I4  After any failure the next call starts afresh, unless the circuit of its model is open.
 
 import {
+  type Accepts,
+  acceptsOf,
+  askedWithParts,
   type InferOptions,
   type Model,
   type ModelError,
@@ -122,6 +125,7 @@ interface RoundContext extends AttemptContext<string> {
   readonly signer: Signer
   readonly limits: Limits
   readonly model: string
+  readonly accepts: Accepts
   /** Whether tools are spoken of in plain text. */
   readonly isPlain: boolean
   /** Whether the end of what lasts is marked for a prompt cache. */
@@ -198,6 +202,7 @@ const ofModel = (model: string, server: string, options: OpenAiModelOptions) => 
   return {
     model,
     signer,
+    accepts: acceptsHere(model, options),
     breaker: new Breaker(breakerOptionsOf(options.breaker)),
     writeBody: wire.writer({ model, baseURL, streamUsage, extraBody, reasoningEffort, temperature }),
     transcripts: new Transcripts(wire.message(signer)),
@@ -271,7 +276,23 @@ const askForForm = (prompt: Prompt, output: OutputForm, until: number, preview: 
     )
   })
 
-const infer = (prompt: Prompt, preview: Preview, context: RoundContext) =>
+/** PDFs are taken as files on this wire by few servers, whatever their models could read. */
+const readsFiles = /^(?:api\.openai\.com|openrouter\.ai|ai-gateway\.vercel\.sh)$/
+
+/** Which parts of messages a model takes here: what someone said, else what its name is known for. */
+const acceptsHere = (model: string, { accepts, baseURL, tools, wire }: OpenAiModelOptions): Accepts => {
+  if (tools === "json") return []
+  if (accepts !== undefined) return accepts
+  const host = URL.parse(baseURL)?.hostname ?? ""
+  return acceptsOf(model).filter((each) => each !== "application/pdf" || wire === "responses" || readsFiles.test(host))
+}
+
+const infer = (prompt: Prompt, options: InferOptions | undefined, context: RoundContext) =>
+  askedWithParts(prompt, { accepts: context.accepts, bytesOf: options?.bytesOf, onlyUser: true }, (loaded) =>
+    inferLoaded(loaded, new Preview(options), context)
+  )
+
+const inferLoaded = (prompt: Prompt, preview: Preview, context: RoundContext) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const until = now + context.limits.timeoutMillis
     const { output } = prompt
@@ -325,12 +346,13 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
   const contextOf = contextsOf(context, provider, options)
   const now = Clock.currentTimeMillis
   return {
-    infer: (prompt, inferOptions) => infer(prompt, new Preview(inferOptions), contextOf(prompt.model)),
+    infer: (prompt, inferOptions) => infer(prompt, inferOptions, contextOf(prompt.model)),
     serves: {
       provider: nameOf(provider),
       model: options.model,
       server: provider,
       output: "native",
+      accepts: context.accepts,
       ...defined({ tools: context.isPlain ? ("json" as const) : undefined })
     },
     circuit: {

@@ -42,6 +42,8 @@ export interface OpenAiModelOptions extends ServerOptions {
   readonly tools?: "native" | "json"
   /** `described` says the form of an answer in words only, for servers without `response_format`; with `tools: "json"` so by itself. */
   readonly output?: "native" | "described"
+  /** Which parts it takes: types, media types or ranges of them. What its name is known for when absent. Not with `tools: "json"`. */
+  readonly accepts?: ReadonlyArray<string>
   /** Most tool calls that one reply may hold. */
   readonly maxCalls?: number
   /** Ask for usage in streams. Turn it off for servers that refuse unknown fields. */

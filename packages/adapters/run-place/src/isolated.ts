@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { IsolatedRunFailed } from "./errors.ts"
 import { outsideRuns } from "./runs.ts"
-import { lineOf, type Order, readingLines, type Said, saidIn } from "./lines.ts"
+import { lineOf, type Order, readingLines, type Said, saidIn, type SaidPart } from "./lines.ts"
 
 const MAIN = fileURLToPath(new URL("./child/main.ts", import.meta.url))
 /** What a function that was told to stop still has to put its things in order. */
@@ -91,17 +91,23 @@ export const endOf = (
 const failed = (message: string): Effect.Effect<never, IsolatedRunFailed> =>
   Effect.fail(new IsolatedRunFailed({ message }))
 
-const inProcess = (call: IsolatedCall): Effect.Effect<string, IsolatedRunFailed> =>
-  Effect.callback<string, IsolatedRunFailed>((resume) => {
+/** A text, or what an open run gives too: a text with parts. */
+type Given = string | { readonly text: string; readonly parts: ReadonlyArray<SaidPart> }
+
+const inProcess = (call: IsolatedCall): Effect.Effect<Given, IsolatedRunFailed> =>
+  Effect.callback<Given, IsolatedRunFailed>((resume) => {
     const child = started(call)
     const talk = child.stdio[3] as Duplex
     let reason = ""
-    const end = (outcome: Effect.Effect<string, IsolatedRunFailed>): void => {
+    const end = (outcome: Effect.Effect<Given, IsolatedRunFailed>): void => {
       killAll(child)
       resume(outcome)
     }
     const hear = (said: Said): void => {
-      if (said.type === "done") return end(Effect.succeed(said.text))
+      if (said.type === "done") {
+        const { parts, text } = said
+        return end(Effect.succeed(parts === undefined ? text : { text, parts }))
+      }
       if (said.type === "failed") return end(failed(said.message))
       try {
         call.run.send(said.to, said.text, { wantsAnswer: said.wantsAnswer })
@@ -130,7 +136,7 @@ const inProcess = (call: IsolatedCall): Effect.Effect<string, IsolatedRunFailed>
   })
 
 /** Interrupting it ends its process. */
-export const runIsolated = (call: IsolatedCall): Effect.Effect<string, IsolatedRunFailed> =>
+export const runIsolated = (call: IsolatedCall): Effect.Effect<Given, IsolatedRunFailed> =>
   Effect.suspend(() => {
     try {
       serialize(call.args)

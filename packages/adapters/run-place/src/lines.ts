@@ -22,10 +22,18 @@ export interface RunOrder {
 
 export type Order = RunOrder | { readonly type: "abort" }
 
+/** A part of a result, its bytes in base64. */
+export interface SaidPart {
+  readonly type: string
+  readonly data: string
+  readonly mediaType?: string
+  readonly name?: string
+}
+
 /** What it says. */
 export type Said =
   | { readonly type: "send"; readonly to: string; readonly text: string; readonly wantsAnswer: boolean }
-  | { readonly type: "done"; readonly text: string }
+  | { readonly type: "done"; readonly text: string; readonly parts?: ReadonlyArray<SaidPart> }
   | { readonly type: "failed"; readonly message: string }
 
 /** A message may have a million characters, of several bytes each and escaped. */
@@ -40,8 +48,10 @@ export const saidIn = (line: string): Said | undefined => {
   try {
     const said = JSON.parse(line) as { readonly [key: string]: unknown } | null
     if (said === null) return undefined
-    const { message, text, to, type, wantsAnswer } = said
-    if (type === "done" && isText(text)) return { type, text }
+    const { message, parts, text, to, type, wantsAnswer } = said
+    if (type === "done" && isText(text)) {
+      return parts === undefined ? { type, text } : Array.isArray(parts) ? { type, text, parts } : undefined
+    }
     if (type === "failed" && isText(message)) return { type, message }
     return type === "send" && isText(to) && isText(text)
       ? { type, to, text, wantsAnswer: wantsAnswer === true }

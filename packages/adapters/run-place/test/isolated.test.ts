@@ -56,6 +56,12 @@ const until = async (holds: () => boolean): Promise<void> => {
 describe("a run in a process of its own", () => {
   test("gives what its function gave, as the same run would here", async () => {
     assert.deepStrictEqual(await run({ what: "text" }), { ok: true, content: "two words", sends: [] })
+    assert.deepStrictEqual(await run({ what: "parts" }), {
+      ok: true,
+      content: "a berth",
+      given: [{ type: "image", data: "AQID", mediaType: "image/png" }],
+      sends: []
+    })
     assert.strictEqual((await run({ what: "nothing" })).content, "ok")
     const about = JSON.parse((await run({ what: "about" })).content) as Record<string, unknown>
     assert.deepStrictEqual(

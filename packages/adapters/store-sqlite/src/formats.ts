@@ -89,6 +89,10 @@ CREATE TABLE prompts (
   PRIMARY KEY (tenant, kind, key, version DESC)
 ) WITHOUT ROWID;
 
+-- What messages refer to: once for a tenant, under the digest of the bytes.
+CREATE TABLE blobs (tenant TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB NOT NULL);
+CREATE UNIQUE INDEX blobs_digest ON blobs (tenant, digest);
+
 -- Memory blocks: each as it is shown, what every version added, one snapshot, and what was answered under a key.
 CREATE TABLE blocks (
   key INTEGER PRIMARY KEY,

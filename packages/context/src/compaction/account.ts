@@ -5,7 +5,7 @@
 // A3  It is bounded, however much was compacted: the newest are named, the others counted.
 
 import { cleanLine } from "@reverie/memory"
-import type { MessagePlace, PlacedMessage, ToolCall } from "@reverie/protocol"
+import { defined, type MessagePlace, partText, type PlacedMessage, type ToolCall } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
 // Clip: a text brought to a length.
@@ -75,7 +75,10 @@ export const Account = Schema.Struct({
   /** Calls that never had a result, the oldest first. */
   unfinished: Schema.Array(NamedCall),
   /** Those that have no room here. */
-  moreUnfinished: Schema.Int
+  moreUnfinished: Schema.Int,
+  /** The newest images, files and audio that are compacted, in words; none where there were none. */
+  parts: Schema.optionalKey(Schema.Array(Schema.Struct({ text: Schema.String, place: Place }))),
+  moreParts: Schema.optionalKey(Schema.Int)
 })
 export type Account = typeof Account.Type
 
@@ -119,6 +122,13 @@ export const accountOf = (
   const answered = calls.filter(({ call }) => isCompacted.has(call))
   const open = [...(before?.unfinished ?? []), ...calls].filter(({ call }) => !isAnswered.has(call))
   const unfinished = open.slice(-MAX_UNFINISHED)
+  const parts = [
+    ...(before?.parts ?? []),
+    ...compacted.flatMap(({ message, place }) =>
+      (message.parts ?? []).map((part) => ({ text: cleanLine(partText(part)), place }))
+    )
+  ]
+  const moreParts = (before?.moreParts ?? 0) + Math.max(0, parts.length - MAX_NEWEST)
   return {
     count: (before?.count ?? 0) + compacted.length,
     from: before?.from ?? first.place,
@@ -129,7 +139,11 @@ export const accountOf = (
     ),
     newest: [...(before?.newest ?? []), ...answered].slice(-MAX_NEWEST),
     unfinished,
-    moreUnfinished: (before?.moreUnfinished ?? 0) + open.length - unfinished.length
+    moreUnfinished: (before?.moreUnfinished ?? 0) + open.length - unfinished.length,
+    ...defined({
+      parts: parts.length === 0 ? undefined : parts.slice(-MAX_NEWEST),
+      moreParts: moreParts === 0 ? undefined : moreParts
+    })
   }
 }
 

@@ -7,7 +7,7 @@
 
 import { cleanLine, messageId } from "@reverie/memory"
 import type { MessagePlace } from "@reverie/protocol"
-import type { CountMessage, UncountedMessage } from "../tokens/window.ts"
+import type { CountMessage, UncountedMessage } from "../tokens/price-book.ts"
 import { type Account, bounded, type NamedCall } from "./account.ts"
 import type { CompactionStrategy, CompactionTrigger } from "./config.ts"
 
@@ -93,6 +93,15 @@ const resultsOf = ({ account: { newest, results } }: MarkerInput): ReadonlyArray
         ...newest.toReversed().map(quoted)
       ]
 
+const partsOf = ({ account: { moreParts = 0, parts = [] } }: MarkerInput): ReadonlyArray<string> =>
+  parts.length === 0
+    ? []
+    : [
+        "Images, files and audio no longer visible, the newest first:",
+        ...parts.toReversed().map(({ place, text }) => `- ${text} (${messageId(place)})`),
+        ...(moreParts === 0 ? [] : [`- and ${moreParts} more`])
+      ]
+
 /** Whole lines, as many as there is room for. */
 const fitting = (lines: ReadonlyArray<string>, maxChars: number): string => {
   const kept: Array<string> = []
@@ -111,7 +120,7 @@ const fitting = (lines: ReadonlyArray<string>, maxChars: number): string => {
 /** The message, priced. */
 export const markerOf = (input: MarkerInput) => {
   const { account, compaction, count, from, maxContextTokens, now, strategy, summary, to, trigger } = input
-  const lines = [...unfinishedOf(input), ...approvalsOf(input), ...resultsOf(input)]
+  const lines = [...unfinishedOf(input), ...approvalsOf(input), ...partsOf(input), ...resultsOf(input)]
   const told = [
     ACCOUNT_HEAD,
     rangeOf(input),

@@ -10,7 +10,7 @@
 //     that is too long loses whole lines of its middle.
 
 import { cleanLine, cleanText, messageId } from "@reverie/memory"
-import { type Ask, askLine, type Message, type PlacedMessage, taskLine } from "@reverie/protocol"
+import { type Ask, askLine, type Message, type PlacedMessage, taskLine, textWithParts } from "@reverie/protocol"
 import { bounded, endsOf } from "./account.ts"
 import type { CompactionConfig } from "./config.ts"
 import { SUMMARY_HEAD } from "./marker.ts"
@@ -64,9 +64,9 @@ const speakerOf = ({ name, role }: Message, self: string): string => {
 
 const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
 
-const saidIn = ({ calls = [], content }: Message): string =>
+const saidIn = ({ calls = [], content, parts }: Message): string =>
   [
-    cleanText(endsOf(content, MAX_LINE_CHARS)),
+    cleanText(textWithParts(endsOf(content, MAX_LINE_CHARS), parts)),
     ...calls.map(({ arguments: args, tool }) => bounded(`[calls ${tool} ${JSON.stringify(args)}]`, MAX_CALL_CHARS))
   ].join(" ")
 

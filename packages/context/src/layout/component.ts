@@ -4,7 +4,7 @@
 // K1  A component is priced once, when it is made; its wire message is one object for as long as the component lives.
 
 import type { PromptMessage } from "@reverie/model"
-import type { CountMessage } from "../tokens/window.ts"
+import type { CountMessage } from "../tokens/price-book.ts"
 import { PLACES } from "./scheme.ts"
 
 export interface Component {

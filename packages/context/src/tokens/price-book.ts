@@ -6,9 +6,9 @@
 // P3  A text that was rendered from some objects is not rendered again from the same ones.
 // P4  It remembers what the last prompt with that component had, and nothing older.
 
-import type { ToolOffer } from "@reverie/model"
+import { type Accepts, TOKENS_PER_MESSAGE, type ToolOffer, tokensOfParts } from "@reverie/model"
+import type { Message } from "@reverie/protocol"
 import type { Component } from "../layout/component.ts"
-import type { CountMessage } from "./window.ts"
 
 /** A text of a component. In pieces, when parts of it change and most of it stays. */
 export type Content = string | Pieces
@@ -128,3 +128,32 @@ const NO_PRICES: ReadonlyMap<string, number> = new Map()
 
 const areSame = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): boolean =>
   one.length === other.length && one.every((source, index) => source === other[index])
+
+// MessageTokens: how long one message is for a model.
+// M1  The price depends on the message alone, never on its neighbours, so that it can be remembered with it.
+// M2  A message with more in it is never cheaper.
+
+type CountText = (text: string) => number
+
+/** What a message is before it is priced. */
+export type UncountedMessage = Omit<Message, "tokens">
+
+/** Prices a message, with the vocabulary already chosen. */
+export type CountMessage = (message: UncountedMessage) => number
+
+/**
+ * Tokens of a message on the wire: what it says, who says it, its parts, the calls it makes, what was thought before it, why it was
+ * rejected, and what a chat format adds. `accepts`: the parts that the model takes; every one when not said.
+ */
+export const countMessage = (
+  message: Pick<Message, "content" | "name" | "parts" | "calls" | "reasoning" | "rejected">,
+  count: CountText,
+  accepts?: Accepts
+): number =>
+  TOKENS_PER_MESSAGE +
+  (message.parts === undefined ? 0 : tokensOfParts(message.parts, count, accepts)) +
+  count(message.content) +
+  (message.name === undefined ? 0 : count(message.name)) +
+  (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls))) +
+  (message.reasoning ?? []).reduce((sum, { tokens }) => sum + tokens, 0) +
+  (message.rejected === undefined ? 0 : TOKENS_PER_MESSAGE + count(message.rejected))

@@ -46,10 +46,10 @@ export interface Unit {
   readonly cuts: ReadonlyArray<Cut>
 }
 
-const wireOf = ({ call, calls, content, name, reasoning, role }: Message): PromptMessage => ({
+const wireOf = ({ call, calls, content, name, parts, reasoning, role }: Message): PromptMessage => ({
   role,
   content,
-  ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call, reasoning })
+  ...defined({ name, parts, calls: calls === undefined || calls.length === 0 ? undefined : calls, call, reasoning })
 })
 
 /** What the model reads behind an answer of its own that was not accepted. */
@@ -159,21 +159,32 @@ const answered = (unit: Unit, result: Message): Unit | undefined => {
   }
 }
 
+/** A message in the place of a longer one: cut, or without its parts, or both. */
+export interface Shorter {
+  readonly content: string
+  readonly tokens: number
+  readonly cut: Cut | undefined
+  readonly isBare: boolean
+}
+
+const shortened = ({ parts, ...wire }: PromptMessage, { content, isBare }: Shorter): PromptMessage => ({
+  ...wire,
+  content,
+  ...defined({ parts: isBare ? undefined : parts })
+})
+
 /** The unit with the wire messages of some of its history messages replaced by shorter ones. */
-export const withCuts = (
-  unit: Unit,
-  shorter: ReadonlyMap<number, { readonly content: string; readonly tokens: number; readonly cut: Cut }>
-): Unit => ({
+export const withCuts = (unit: Unit, shorter: ReadonlyMap<number, Shorter>): Unit => ({
   ...unit,
   wire: unit.wire.map((wire, index) => {
     const message = unit.history[index]
     const short = shorter.get(index)
     if (message === undefined) return wire
-    if (short !== undefined) return wire.content === short.content ? wire : { ...wire, content: short.content }
+    if (short !== undefined) return wire.content === short.content ? wire : shortened(wire, short)
     return wire.content === message.content ? wire : wireOf(message)
   }),
   tokens: unit.history.reduce((sum, message, index) => sum + (shorter.get(index)?.tokens ?? message.tokens), 0),
-  cuts: [...shorter.values()].map(({ cut }) => cut)
+  cuts: [...shorter.values()].flatMap(({ cut }) => cut ?? [])
 })
 
 /** What an overflowing window is brought down to, as a share of its limit. */
@@ -366,30 +377,3 @@ const openCalls = (units: ReadonlyArray<Unit>): Map<string, number> => {
   }
   return places
 }
-
-// MessageTokens: how long one message is for a model.
-// M1  The price depends on the message alone, never on its neighbours, so that it can be remembered with it.
-// M2  A message with more in it is never cheaper.
-
-type CountText = (text: string) => number
-
-/** What a message is before it is priced. */
-export type UncountedMessage = Omit<Message, "tokens">
-
-/** Prices a message, with the vocabulary already chosen. */
-export type CountMessage = (message: UncountedMessage) => number
-
-/**
- * Tokens of a message on the wire: what it says, who says it, the calls it makes, what was thought before it, why it was rejected,
- * and what a chat format adds.
- */
-export const countMessage = (
-  message: Pick<Message, "content" | "name" | "calls" | "reasoning" | "rejected">,
-  count: CountText
-): number =>
-  TOKENS_PER_MESSAGE +
-  count(message.content) +
-  (message.name === undefined ? 0 : count(message.name)) +
-  (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls))) +
-  (message.reasoning ?? []).reduce((sum, { tokens }) => sum + tokens, 0) +
-  (message.rejected === undefined ? 0 : TOKENS_PER_MESSAGE + count(message.rejected))

@@ -8,10 +8,12 @@ import {
   isCompaction,
   openWindow,
   pendingCompactionOf,
+  summaryAsk,
   undoCompaction
 } from "../../src/index.ts"
 import { callOf, result, said, user } from "../histories.ts"
 import { apply, type CompactionRun, type Kept, NOW, placed, replayAll } from "./compacted.ts"
+import { accountOf } from "../../src/compaction/account.ts"
 import { type Compacted, compactionId, standing } from "../../src/compaction/compaction.ts"
 
 const talk = (length: number, from = 0): ReadonlyArray<Message> =>
@@ -44,6 +46,26 @@ describe("a compaction", () => {
     assert.deepInclude(compaction.before, { messages: 50, start: null })
     assert.deepInclude(compaction.after, { messages: 21, from: start.from })
     assert.isBelow(compaction.after.tokens, compaction.before.tokens)
+  })
+
+  it("what it takes out of the window with images and files is named, the newest first, also by the next one", () => {
+    const image = { type: "image", digest: "0".repeat(64), mediaType: "image/png", bytes: 34_000 } as const
+    const history = talk(50).map((message, at) =>
+      at < 12 ? { ...message, parts: [{ ...image, name: `berth ${at}].png` }] } : message
+    )
+    const { start } = compacted(history)
+    const lines = told(start).split("\n")
+    const at = lines.indexOf("Images, files and audio no longer visible, the newest first:")
+    assert.strictEqual(lines[at + 1], "- [image berth 11).png, image/png, 34 kB] (m/4/2)")
+    assert.strictEqual(lines[at + 9], "- and 4 more")
+    const read = summaryAsk({
+      config: { compactPrompt: null },
+      messages: placed(history).slice(0, 1),
+      soFar: "",
+      self: "desk"
+    }).data
+    assert.include(read, "[image berth 0).png, image/png, 34 kB]")
+    assert.deepStrictEqual(accountOf(start.account, placed(talk(3, 50)), [])?.parts, start.account.parts)
   })
 
   it("F55 the summary is archived in the journal, under the id of the compaction", () => {

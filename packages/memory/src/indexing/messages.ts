@@ -11,7 +11,8 @@ import {
   type Entry,
   type Message,
   type MessagePlace,
-  sendingAssistant
+  sendingAssistant,
+  textWithParts
 } from "@reverie/protocol"
 import { cleanText } from "../integrity/clean-text.ts"
 import { type Origin, type OriginType, trustOf } from "../fact.ts"
@@ -149,7 +150,8 @@ const isTrouble = (content: string): boolean =>
 /** True when a message of this entry is worth finding again. */
 export const isWorthIndexing = (entry: Entry, message: Message): boolean => {
   const { step } = entry
-  const { content, name = "", rejected, role } = message
+  const { name = "", parts, rejected, role } = message
+  const content = textWithParts(message.content, parts)
   switch (role) {
     case "user":
       return content.trim() !== "" && !isTimer(entry)
@@ -200,7 +202,7 @@ export const messageEntry = (
   const origin = originOf(message, self)
   const maxChars = message.role === "tool" ? MAX_RESULT_CHARS : MAX_TEXT_CHARS
   // Twice as much is read as is kept: what is invisible takes no room.
-  const text = bounded(cleanText(bounded(message.content, 2 * maxChars)).trim(), maxChars)
+  const text = bounded(cleanText(bounded(textWithParts(message.content, message.parts), 2 * maxChars)).trim(), maxChars)
   return {
     id: messageId(place),
     kind: message.role === "assistant" ? "answer" : "message",

@@ -8,6 +8,7 @@
 import {
   defined,
   type FinishReason,
+  type GivenPart,
   isJsonObject,
   type Json,
   parseJson,
@@ -18,6 +19,7 @@ import {
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
 import { outputText, type Prompt, type PromptMessage, type Reply, type ToolOffer } from "../model.ts"
+import { partTokens } from "../parts.ts"
 import { TOKENS_PER_MESSAGE } from "../tokens.ts"
 import type { Scrub } from "./failure.ts"
 
@@ -134,6 +136,8 @@ export interface RawReply {
   /** Tokens of all of it, where the provider says so. */
   readonly reasoningTokens?: number | undefined
   readonly calls: ReadonlyArray<RawCall>
+  /** Images, files and audio that it made. */
+  readonly parts?: ReadonlyArray<GivenPart>
   /** With those that were not kept. */
   readonly callCount: number
   /** As the server words it. */
@@ -229,14 +233,15 @@ export const judge = (assembly: RawReply, context: JudgeContext): Judged => {
   for (let index = 0; index < kept; index++) take(assembly.calls[index] as RawCall, index)
 
   const text = scrub.kept(assembly.text === "" ? assembly.refusal : assembly.text)
-  const isEmpty = calls.length === 0 && text.trim() === ""
+  const { parts = [] } = assembly
+  const isEmpty = calls.length === 0 && text.trim() === "" && parts.length === 0
   const items = calls.length + (text === "" ? 0 : 1)
   const reasoning = context.signer === undefined ? undefined : keptReasoning(assembly, items, context.signer, scrub)
   return {
     reply: {
       text,
       calls,
-      ...defined({ reasoning }),
+      ...defined({ reasoning, parts: parts.length === 0 ? undefined : parts }),
       finish: finishOf(assembly.finish, calls.length > 0),
       usage: context.usage,
       model: scrub.shown(assembly.model).slice(0, MAX_MODEL_CHARS) || context.model
@@ -257,7 +262,8 @@ export const isFine = (judged: Judged): boolean =>
   judged.complaint === undefined && judged.callComplaints.every((complaint) => complaint === undefined)
 
 /** True when there is nothing in it that an assistant could use. */
-export const isEmpty = ({ reply }: Judged): boolean => reply.calls.length === 0 && reply.text.trim() === ""
+export const isEmpty = ({ reply }: Judged): boolean =>
+  reply.calls.length === 0 && reply.text.trim() === "" && reply.parts === undefined
 
 // Correction: the messages that tell a model what was wrong with its reply.
 // C1  Every call of the faulty reply is answered, so that the prompt stays a valid one.
@@ -350,6 +356,7 @@ export const countedUsage = (
   let inputTokens = 0
   for (const message of prompt.messages) {
     inputTokens += TOKENS_PER_MESSAGE + count(message.content)
+    for (const part of message.parts ?? []) inputTokens += partTokens(part)
     for (const { tokens = 0 } of message.reasoning ?? []) inputTokens += tokens
     for (const call of message.calls ?? []) inputTokens += count(call.tool) + count(JSON.stringify(call.arguments))
   }

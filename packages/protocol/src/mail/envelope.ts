@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
 import { type AnswerForm, Event, type Lane } from "./event.ts"
 import { Address, EnvelopeId, isJsonObject, type Json, parseJson } from "../json.ts"
+import type { ContentPart } from "./part.ts"
 
 export const ENVELOPE_VERSION = 1
 
@@ -92,6 +93,8 @@ export interface Message {
   readonly content: string
   /** Who speaks, for user messages; the tool, for tool messages. */
   readonly name?: string
+  /** Images, files and audio that belong to it. */
+  readonly parts?: ReadonlyArray<ContentPart>
   readonly calls?: ReadonlyArray<ToolCall>
   /** The call that this tool message answers. */
   readonly call?: string

@@ -4,6 +4,7 @@
 // I2  A halted assistant still receives the control lane, a waiting one the reply lane: neither is ever stuck behind mail.
 
 import * as Schema from "effect/Schema"
+import { ContentPart, MAX_PARTS } from "./part.ts"
 
 // Assignment: a task that an assistant hands to a sub-agent, and what comes back.
 // E1  Amounts are whole numbers and never negative; a bound that is null is none.
@@ -89,7 +90,7 @@ export type AnswerOutcome = (typeof answerOutcomes)[number]
  * Someone says something. `channel` tells a direct message from one overheard in a room. `at` is when it was said, in
  * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to. `wantsAnswer`: what
  * its tick comes to is sent to the assistant that sent it. `answers` names the envelope that this is the answer to. `output`
- * is the form that the answer must have.
+ * is the form that the answer must have. `parts` are images, files and audio, whose bytes were kept before it.
  */
 const MessageEvent = Schema.Struct({
   type: Schema.Literal("message"),
@@ -99,6 +100,7 @@ const MessageEvent = Schema.Struct({
   at: Schema.optionalKey(Schema.Int),
   blocks: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isMaxLength(128))).check(Schema.isMaxLength(32))),
   output: Schema.optionalKey(AnswerForm),
+  parts: Schema.optionalKey(Schema.Array(ContentPart).check(Schema.isMaxLength(MAX_PARTS))),
   wantsAnswer: Schema.optionalKey(Schema.Literal(true)),
   answers: Schema.optionalKey(
     Schema.Struct({

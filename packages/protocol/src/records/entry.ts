@@ -6,6 +6,7 @@
 
 import type { Envelope, Message, Usage } from "../mail/envelope.ts"
 import type { Lane } from "../mail/event.ts"
+import type { ContentPart } from "../mail/part.ts"
 import { type EnvelopeId, isJsonObject, type Json } from "../json.ts"
 import type { RecordChange } from "./record.ts"
 
@@ -92,7 +93,7 @@ export type HookName = (typeof hookNames)[number]
 export interface PromptEdit {
   readonly at: number
   readonly drop: number
-  readonly add: ReadonlyArray<Pick<Message, "role" | "content" | "name" | "calls" | "call">>
+  readonly add: ReadonlyArray<Pick<Message, "role" | "content" | "name" | "parts" | "calls" | "call">>
 }
 
 /** What a hook did. One that let everything be leaves none. */
@@ -142,6 +143,8 @@ export interface TickEnd {
   readonly misfit?: string
   /** Why a hook let no answer pass. */
   readonly refusal?: string
+  /** Images, files and audio of the reply. */
+  readonly parts?: ReadonlyArray<ContentPart>
 }
 
 /** One line of the ledger: what a commit did. */

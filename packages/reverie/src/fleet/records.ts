@@ -4,7 +4,7 @@
 // R2  A reading shows this tenant only; `outbox` and `monitor` say where they are about the whole store.
 // R3  A group is made when it is first asked for: a fleet that only answers loads none.
 
-import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, Ledger, type LoosePart, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import { contextIn, contextTypes, type PromptStore } from "@reverie/context"
@@ -28,7 +28,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { ID_FORM } from "../define-assistant.ts"
 import { ApprovalUnknown, EnvelopeInvalid, IdInvalid, IdReused } from "../errors.ts"
-import type { FormOption } from "../letter.ts"
+import { type FormOption, keepParts } from "../letter.ts"
 import type { AskOptions } from "../fleet-options.ts"
 import { tickSourceOf } from "../forking/tick-source.ts"
 import { newestFirst } from "../views/history.ts"
@@ -79,6 +79,8 @@ export interface FleetReadings {
   readonly reminders: ReminderReadings
   /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
   readonly history: FleetHistory
+  /** The bytes of a part that a message refers to, by its digest; undefined when this tenant keeps none under it. */
+  readonly blob: (digest: string) => Promise<Uint8Array | undefined>
   /**
    * What model calls have used, summed by assistant, hour, model or purpose: of all assistants of the tenant, the retired too, or
    * of one. Rejects with IdInvalid.
@@ -153,6 +155,7 @@ const coreOf = (run: RunReading, tenant: TenantId): Core => {
 //     an assistant whose definition is gone are refused before anything is written; what waits is kept.
 // J2  An id stands for one message: with another one it is refused, and never taken for an answer to the new one.
 // J3  What is sent to one assistant is accepted in the order of the calls, however long each takes to be judged.
+// J4  The bytes of its parts are durable before a message is accepted; one that refers to bytes that nobody keeps is refused.
 
 /** What the judging knows of the open fleet. */
 export interface Judging {
@@ -162,6 +165,8 @@ export interface Judging {
   readonly known: Map<string, string>
   /** For the key of an address the last one that is being judged. */
   readonly turns: Map<string, Promise<void>>
+  /** The parts of the message at hand that came with their bytes. */
+  readonly loose: ReadonlyArray<LoosePart>
 }
 
 const MAX_KNOWN = 100_000
@@ -170,6 +175,7 @@ const knownOptions: Readonly<Record<keyof Required<AskOptions>, true>> = {
   id: true,
   from: true,
   blocks: true,
+  parts: true,
   traceparent: true,
   context: true,
   output: true,
@@ -244,6 +250,9 @@ const judgeApproval = async (judging: Judging, envelope: Envelope): Promise<void
 const judge = async (judging: Judging, envelope: Envelope): Promise<void> => {
   if (beginsWork(envelope.event)) await judgeWork(judging, envelope)
   if (envelope.event.type === "approval") await judgeApproval(judging, envelope)
+  if (envelope.event.type === "message" && envelope.event.parts !== undefined) {
+    await judging.core.run(keepParts(envelope, judging.loose))
+  }
 }
 
 /** Judges in turn, and begins to accept; waits only for the judging of those before, not for their acceptance. */
@@ -294,13 +303,15 @@ export interface ReadingOptions {
   readonly freshKey: Effect.Effect<string>
 }
 
-type Groups = Omit<FleetReadings, "tenant" | "inspect" | "list" | "views">
+type Groups = Omit<FleetReadings, "tenant" | "inspect" | "list" | "views" | "blob">
 
 /** The readings of one tenant. */
 export class Readings implements FleetReadings {
   readonly core: Core
   readonly #options: ReadingOptions
   readonly #made: { -readonly [Name in keyof Groups]?: Groups[Name] } = {}
+  readonly blob: FleetReadings["blob"] = (digest) =>
+    this.core.run(Ledger.use((ledger) => ledger.blobs.read(this.tenant, digest)))
 
   constructor(run: RunReading, tenant: TenantId, options: ReadingOptions) {
     this.core = coreOf(run, tenant)

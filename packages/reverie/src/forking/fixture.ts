@@ -36,6 +36,8 @@ export interface TickFixture {
   readonly envelopes: ReadonlyArray<Envelope>
   readonly blocks: ReadonlyArray<BlockView>
   readonly prompts: ReadonlyArray<PromptVersion>
+  /** What its messages refer to, in base64; none where they refer to nothing. */
+  readonly blobs?: ReadonlyArray<{ readonly digest: string; readonly bytes: string }>
   /** The tick as it was recorded: its events, the replies of the model, the results of tools. */
   readonly entries: ReadonlyArray<Entry>
   readonly expected: TickDigest
@@ -59,16 +61,19 @@ export interface FixtureRequest {
   readonly isWhole?: boolean
 }
 
+const packedBlob = ({ bytes, digest }: TickSource["blobs"][number]) => ({
+  digest,
+  bytes: Buffer.from(bytes).toString("base64")
+})
+
 /** Puts a tick away. Rejects with UnknownAssistant or ForkRefused. */
 export const fixtureOfTick = async (
   records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   { assistant, isWhole = false, tick }: FixtureRequest
 ): Promise<TickFixture> => {
-  const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.replay.source(
-    assistant,
-    tick
-  )
+  const source = await records.replay.source(assistant, tick)
+  const { address, blobs, blocks, definition, envelope, envelopes, prompts, recorded } = source
   const { entries, isEnded, prefix } = recorded
   if (!isEnded) refuse(`tick ${tick} of ${assistant} is still in hand`)
   if (isWhole && prefix.length > MAX_FIXTURE_COMMITS) {
@@ -85,6 +90,7 @@ export const fixtureOfTick = async (
     envelopes: [...envelopes.values()],
     blocks,
     prompts,
+    ...defined({ blobs: blobs.length === 0 ? undefined : blobs.map(packedBlob) }),
     entries,
     expected: digestOf(entries, { tick, prices: fleet.prices })
   }
@@ -132,7 +138,7 @@ export const sourceOfFixture = async (
   fixture: TickFixture,
   records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<TickSource> => {
-  const { address, blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
+  const { address, blobs = [], blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
   const { readTick } = await import("@reverie/runtime")
   const recorded = await readTick(inOrder(await prefixOf(fixture, records), entries), tick, settings)
   if (recorded === undefined) return refuse(`tick ${tick} is not in it`)
@@ -143,6 +149,7 @@ export const sourceOfFixture = async (
     envelope,
     isOriginal: true,
     envelopes: new Map(envelopes.map((each) => [each.id, each])),
+    blobs: blobs.map(({ bytes, digest }) => ({ digest, bytes: new Uint8Array(Buffer.from(bytes, "base64")) })),
     blocks,
     prompts
   }

@@ -14,6 +14,7 @@ import { Model } from "@reverie/model"
 import { STATE_VERSION, defined } from "@reverie/protocol"
 import { queueLocalLayer } from "@reverie/queue-local"
 import {
+  acceptsAsked,
   type Asking,
   type Definition,
   Definitions,
@@ -126,8 +127,13 @@ const definitionsLayer = (source: TickSource, request: Request, asking: Asking) 
   return Layer.effect(
     Definitions,
     Effect.map(Model, ({ serves }) => {
-      const asked = request.model === "recorded" ? modelAsked(source.recorded.asks) : serves?.model
-      const byName = new Map(definitions.map((each) => [each.name, forModel(each, asked)]))
+      const { asks } = source.recorded
+      const isRecorded = request.model === "recorded"
+      const asked = isRecorded ? modelAsked(asks) : serves?.model
+      const accepts = isRecorded ? acceptsAsked(asks) : serves?.accepts
+      const byName = new Map(
+        definitions.map((each) => [each.name, { ...forModel(each, asked), ...defined({ accepts }) }])
+      )
       return { find: (name) => byName.get(name) }
     })
   )
@@ -137,7 +143,7 @@ const definitionsLayer = (source: TickSource, request: Request, asking: Asking) 
 const RAISED = 2
 
 /** The assistant as it stood before the tick. */
-const bundleBefore = ({ address, definition, recorded }: TickSource): Bundle => {
+const bundleBefore = ({ address, blobs, definition, recorded }: TickSource): Bundle => {
   const { before, first, prefix, records } = recorded
   const status = statusOf(before.decoded)
   return {
@@ -160,7 +166,8 @@ const bundleBefore = ({ address, definition, recorded }: TickSource): Bundle => 
     },
     parts: [
       ...prefix.map((entry) => ({ kind: "entry" as const, entry })),
-      ...records.map(({ key, kind, value }) => ({ kind: "record" as const, of: kind, key, value }))
+      ...records.map(({ key, kind, value }) => ({ kind: "record" as const, of: kind, key, value })),
+      ...blobs.map(({ bytes, digest }) => ({ kind: "blob", digest, bytes: Buffer.from(bytes).toString("base64") }))
     ]
   } as unknown as Bundle
 }

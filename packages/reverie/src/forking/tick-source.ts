@@ -4,7 +4,7 @@
 // S2  The envelope is the one that was accepted, where it is still kept; otherwise it is made again from what was written.
 
 import { type PromptVersion } from "@reverie/context"
-import { Bundles } from "@reverie/ledger"
+import { Bundles, digestsIn, Ledger } from "@reverie/ledger"
 import type { BlockView } from "@reverie/memory"
 import {
   type Address,
@@ -39,6 +39,8 @@ export interface TickSource {
   readonly isOriginal: boolean
   /** Those that came while the tick was in hand, by id. */
   readonly envelopes: ReadonlyMap<EnvelopeId, Envelope>
+  /** What its messages refer to. */
+  readonly blobs: ReadonlyArray<{ readonly digest: string; readonly bytes: Uint8Array }>
   readonly blocks: ReadonlyArray<BlockView>
   readonly prompts: ReadonlyArray<PromptVersion>
 }
@@ -73,8 +75,8 @@ const eventIn = ({ event, messages }: Entry): Event | undefined => {
   const text = said?.content ?? ""
   switch (heard["type"]) {
     case "message": {
-      const { blocks = [], output } = said ?? {}
-      return { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks, output }) }
+      const { blocks = [], output, parts } = said ?? {}
+      return { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks, output, parts }) }
     }
     case "timer":
       return { type: "timer", name: textIn(heard["name"]), note: text.replace(/^\[timer [^\]]*\] /, "") }
@@ -117,6 +119,18 @@ const showsBlocks = ({ asks }: RecordedTick): boolean =>
     const { absent = [], parts = [] } = contextReportOf(entry) ?? {}
     return [...parts, ...absent].some(({ key }) => BLOCK_PARTS.has(key))
   })
+
+/** The bytes that entries and envelopes refer to. */
+const blobsOf = Effect.fnUntraced(function* ({ tenant }: Address, told: ReadonlyArray<Entry | Envelope>) {
+  const ledger = yield* Effect.serviceOption(Ledger)
+  const digests = new Set(told.flatMap((each) => digestsIn(each as unknown as Json)))
+  if (Option.isNone(ledger)) return []
+  const { blobs } = ledger.value
+  const found = yield* Effect.forEach([...digests], (digest) =>
+    Effect.map(blobs.read(tenant, digest), (bytes) => (bytes === undefined ? [] : [{ digest, bytes }]))
+  )
+  return found.flat()
+})
 
 /** The entries of an assistant, as far as there are not too many before the tick. */
 async function* entriesAround(
@@ -169,6 +183,7 @@ export const tickSourceOf = async (
     envelope,
     isOriginal: accepted !== undefined,
     envelopes,
+    blobs: await run(blobsOf(address, [...recorded.prefix, ...recorded.entries, envelope, ...envelopes.values()])),
     blocks: showsBlocks(recorded) ? await run(blocksOfThen(address, first.at)) : [],
     prompts: await run(promptsOfThen(address.tenant, first.at))
   }

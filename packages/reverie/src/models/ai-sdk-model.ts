@@ -1,27 +1,22 @@
 // AiSdkModel: a language model object of the AI SDK as the Model port.
-// Owns its prompts, its answers and its streams, by their shape alone: no package is loaded for them. Leaves deadline, failures,
-// retries and the one more question to promise-model.ts.
-// A1  A system message behind the conversation is said in the role of the user: some providers take none there.
+// Owns its answers and its streams, by their shape alone: no package is loaded for them. Leaves its messages to ai-sdk-prompt.ts,
+// deadline, failures, retries and the one more question to promise-model.ts.
 // A2  An answer without a reason for its end, and a stream that breaks off, is a failure, whatever has come of it.
 // A3  What a provider has run itself is no call of ours.
 // A4  A stream that says nothing for a while is given up, and closed.
 // A5  Reasoning and signatures are given back as they came, where they hold all that the provider needs: what only points to
 //     something that the provider may have forgotten is left out.
 
-import type { InferOptions, Model, Prompt, PromptMessage } from "@reverie/model"
+import { type Accepts, acceptsOf, type InferOptions, type Model, type Prompt } from "@reverie/model"
 import {
   type CallLimits,
   type Failure,
   offersByName,
   providerUsage,
   type RawCall,
-  type RawReasoning,
-  type Signer,
-  wireId,
-  wireName,
-  withReasoning
+  type RawReasoning
 } from "@reverie/model/wire"
-import { defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
+import { defined, type GivenPart, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import {
   type Answered,
@@ -32,6 +27,7 @@ import {
   walkContext,
   walkedModel
 } from "./promise-model.ts"
+import { messagesOf, SIGNED } from "./ai-sdk-prompt.ts"
 import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "./thrown.ts"
 
 /** What the AI SDK calls a language model: `openai("gpt-5-mini")`, `anthropic(...)` and so on of its packages. */
@@ -42,85 +38,25 @@ export interface LanguageModel {
   readonly modelId: string
   readonly doGenerate: (options: never) => PromiseLike<unknown>
   readonly doStream: (options: never) => PromiseLike<unknown>
+  /** Media types of what it fetches by itself. */
+  readonly supportedUrls?: unknown
+  /** Which images, files and audio it takes, where its name and `supportedUrls` do not tell. */
+  readonly accepts?: ReadonlyArray<string>
 }
 
 type Asked = Parameters<LanguageModel["doGenerate"]>[0]
 
-// Prompt: our messages as the AI SDK writes them.
-
-type Part = Fields & { readonly type: string }
-type Message = { readonly role: PromptMessage["role"]; readonly content: string | ReadonlyArray<Part> }
-
-const text = (said: string): Part => ({ type: "text", text: said.toWellFormed() })
-
-/** The one who spoke, where it is not simply the user: the interface has no field for names. */
-const speech = ({ content, name }: PromptMessage): string =>
-  name === undefined || name === "user" ? content : `${name}: ${content}`
-
-/** A part that was kept: of reasoning, or what came with the text or call at its place. */
-const partOf = (part: Json): Part =>
-  isJsonObject(part) && typeof part["type"] === "string" ? (part as Part) : { type: SIGNED }
-
-const SIGNED = "signed"
-
-/** What was said and called, with the signatures that came with it. */
-const signed = (items: ReadonlyArray<Part>, { reasoning = [] }: PromptMessage): ReadonlyArray<Part> =>
-  reasoning.length === 0
-    ? items
-    : items.map((item, index) => {
-        const own = reasoning.find(({ at, part }) => at === index && partOf(part).type === SIGNED)
-        return own === undefined ? item : { ...item, providerOptions: partOf(own.part)["providerOptions"] }
-      })
-
-const messageOf = (
-  message: PromptMessage,
-  isLeading: boolean,
-  toolByCall: Map<string, string>,
-  signer: Signer
-): Message => {
-  switch (message.role) {
-    case "system":
-      return isLeading
-        ? { role: "system", content: message.content.toWellFormed() }
-        : { role: "user", content: [text(message.content)] }
-    case "user":
-      return { role: "user", content: [text(speech(message))] }
-    case "assistant": {
-      const calls = (message.calls ?? []).map(({ arguments: input, id, tool }): Part => {
-        toolByCall.set(id, tool)
-        return { type: "tool-call", toolCallId: wireId(id), toolName: wireName(tool), input }
-      })
-      const said = message.content === "" && calls.length > 0 ? [] : [text(message.content)]
-      const items = withReasoning(signed([...said, ...calls], message), message, signer, partOf)
-      return { role: "assistant", content: items.filter(({ type }) => type !== SIGNED) }
-    }
-    case "tool": {
-      const { call = "", content, name = toolByCall.get(call) ?? "unnamed" } = message
-      const output = { type: "text", value: content.toWellFormed() }
-      return {
-        role: "tool",
-        content: [{ type: "tool-result", toolCallId: wireId(call), toolName: wireName(name), output }]
-      }
-    }
-  }
-}
-
-const messagesOf = (messages: ReadonlyArray<PromptMessage>, signer: Signer): ReadonlyArray<Message> => {
-  const first = messages.findIndex(({ role }) => role !== "system")
-  const toolByCall = new Map<string, string>()
-  return messages.map((message, index) => messageOf(message, first < 0 || index < first, toolByCall, signer))
-}
-
 const optionsOf = (
   { allowed, maxOutputTokens, messages, tools }: Prompt,
   abortSignal: AbortSignal,
-  { signer }: WalkContext
+  { signer }: WalkContext,
+  version: string
 ): Asked => {
   const offers = [...offersByName(tools)].map(([name, { description, parameters }]) => {
     return { type: "function", name, description, inputSchema: parameters }
   })
   const options = {
-    prompt: messagesOf(messages, signer),
+    prompt: messagesOf(messages, signer, version),
     abortSignal,
     ...defined({
       maxOutputTokens,
@@ -188,6 +124,7 @@ class Gathering {
   usage: Usage | undefined
   reasoningTokens: number | undefined
   readonly calls: Array<RawCall> = []
+  readonly parts: Array<GivenPart> = []
   readonly #thoughts = new Map<string, Thought>()
   readonly #signed: Array<{ readonly of: "text" | number; readonly part: Json }> = []
   /** By the ids of those that came in pieces, their place among the calls. */
@@ -227,6 +164,9 @@ class Gathering {
       case "tool-call":
         if (part["providerExecuted"] !== true) this.#call(part)
         break
+      case "file":
+        this.#keep(part)
+        break
       case "response-metadata":
         this.model = stringIn(part, "modelId") || this.model
         break
@@ -245,6 +185,14 @@ class Gathering {
   /** How much was said and called up to now. */
   get #items(): number {
     return this.calls.length + (this.text === "" ? 0 : 1)
+  }
+
+  /** A file that stands at an address is not fetched. */
+  #keep({ data, mediaType }: { readonly [key: string]: unknown }): void {
+    const given = fieldsOf(data)["type"] === "data" ? fieldsOf(data)["data"] : data
+    if (typeof given !== "string" && !(given instanceof Uint8Array)) return
+    const type = typeof mediaType === "string" ? mediaType : ""
+    this.parts.push({ type: "file", data: given, ...defined({ mediaType: type === "" ? undefined : type }) })
   }
 
   #think(id: string, piece: string, { providerMetadata }: Fields): void {
@@ -297,8 +245,9 @@ class Gathering {
   }
 
   get raw(): Answered {
-    const { calls, finish, model, reasoned, reasoning, reasoningTokens, text, usage } = this
-    return { calls, finish, model, reasoned, reasoning, text, refusal: "", ...defined({ reasoningTokens, usage }) }
+    const { calls, finish, model, parts, reasoned, reasoning, reasoningTokens, text, usage } = this
+    const said = { calls, finish, model, parts, reasoned, reasoning, text, refusal: "" }
+    return { ...said, ...defined({ reasoningTokens, usage }) }
   }
 }
 
@@ -317,7 +266,9 @@ const concluded = (gathered: Gathering, { failures }: WalkContext): Effect.Effec
 
 const generated = (model: LanguageModel, prompt: Prompt, context: WalkContext): ReturnType<Ask> => {
   const asked = promised(context.failures, async (signal) => {
-    const { content, response, ...end } = fieldsOf(await model.doGenerate(optionsOf(prompt, signal, context)))
+    const { content, response, ...end } = fieldsOf(
+      await model.doGenerate(optionsOf(prompt, signal, context, model.specificationVersion))
+    )
     if (!Array.isArray(content)) return { broken: "its answer has no list of content" }
     const gathered = new Gathering()
     for (const part of content) gathered.take(part)
@@ -366,7 +317,9 @@ const streamed = (model: LanguageModel, prompt: Prompt, shown: InferOptions, con
   const gathered = new Gathering(shown)
   const controller = new AbortController()
   const opened = promised(context.failures, async () => {
-    const { stream } = fieldsOf(await model.doStream(optionsOf(prompt, controller.signal, context)))
+    const { stream } = fieldsOf(
+      await model.doStream(optionsOf(prompt, controller.signal, context, model.specificationVersion))
+    )
     return readerOf(stream)
   })
   const closed = (reader: Reader | Broken) =>
@@ -384,10 +337,17 @@ const streamed = (model: LanguageModel, prompt: Prompt, shown: InferOptions, con
   )
 }
 
+/** What a model says that it takes at an address, it takes as bytes; a Promise of that is not waited for. */
+const acceptsIn = ({ accepts, modelId, supportedUrls }: LanguageModel): Accepts => {
+  if (accepts !== undefined) return accepts
+  const named = Object.keys(fieldsOf(supportedUrls)).filter((type) => /^(?:image|audio|application|text)\//.test(type))
+  return [...new Set([...acceptsOf(modelId), ...named])]
+}
+
 /** The port over a language model of the AI SDK. */
 export const aiSdkModel = (model: LanguageModel, limits?: Partial<CallLimits>): Model["Service"] => {
-  const context = walkContext(model.provider, model.modelId, limits)
-  return walkedModel(model.provider, context, (prompt, shown) =>
+  const context = walkContext(model.provider, model.modelId, acceptsIn(model), limits)
+  const ask: Ask = (prompt, shown) =>
     shown === undefined ? generated(model, prompt, context) : streamed(model, prompt, shown, context)
-  )
+  return walkedModel(model.provider, context, ask, true)
 }

@@ -36,6 +36,11 @@ export interface ServerModel {
   readonly timeoutMs?: number
   /** `responses`: OpenAI's Responses API, without anything being kept there. Chat Completions when left out. */
   readonly wire?: "chat" | "responses"
+  /**
+   * Which images, files and audio of messages it takes: types (`image`), media types (`application/pdf`) or ranges (`text/*`). What
+   * its name is known for when left out; of what it does not take a line of text tells it.
+   */
+  readonly accepts?: ReadonlyArray<string>
   readonly temperature?: number
   /** How hard it is to think: `low`, `medium`, `high` and so on, as its server knows them. */
   readonly reasoningEffort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
@@ -94,6 +99,13 @@ const isHeaderText = (value: unknown): boolean => typeof value === "string" && /
 
 const fields = (value: unknown): string | undefined => (isRecord(value) ? undefined : "must be an object of fields")
 
+/** Types of parts, media types, or ranges of them. */
+const acceptsCheck = (value: unknown): string | undefined =>
+  Array.isArray(value) &&
+  value.every((each) => typeof each === "string" && /^(?:image|file|audio|[a-z]+\/\S+)$/.test(each))
+    ? undefined
+    : `must be a list of "image", "file", "audio" and media types such as "application/pdf" or "text/*"`
+
 const serverShape: Shape = {
   baseURL: address,
   model: filled,
@@ -104,6 +116,7 @@ const serverShape: Shape = {
   cacheMarks: flag,
   timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS),
   wire: oneOf("chat", "responses"),
+  accepts: acceptsCheck,
   temperature: amount(0, 2),
   reasoningEffort: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
   retries: whole(0, 10),
@@ -126,7 +139,8 @@ const flawOfLanguageModel = ({ doGenerate, doStream, modelId, provider, specific
 
 const flawOfServer = (choice: object, shape: Shape = serverShape): string | undefined => {
   const missing = ["baseURL", "model"].find((key) => Reflect.get(choice, key) === undefined)
-  const { tools, wire } = choice as { readonly tools?: unknown; readonly wire?: unknown }
+  const { accepts, tools, wire } = choice as { readonly [Key in "accepts" | "tools" | "wire"]?: unknown }
+  if (tools === "json" && accepts !== undefined) return `has accepts, which a server with tools "json" does not have`
   if (tools === "json" && wire === "responses") return `has tools "json", which the wire "responses" does not have`
   return missing === undefined
     ? flawOfShape("model", choice, shape)
@@ -140,6 +154,9 @@ const flawOfOne = (choice: unknown): string | undefined => {
   if (!isObject(choice) || Array.isArray(choice)) {
     return `is ${Array.isArray(choice) ? "a list in a list" : JSON.stringify(choice)}, and no model`
   }
+  const { accepts } = choice as { readonly accepts?: unknown }
+  const flaw = accepts === undefined ? undefined : acceptsCheck(accepts)
+  if (flaw !== undefined) return `has accepts that ${flaw}`
   if (isLanguageModel(choice)) return flawOfLanguageModel(choice)
   if (isOwn(choice)) return typeof choice.infer === "function" ? undefined : "has an infer that is no function"
   return flawOfServer(choice)

@@ -145,7 +145,7 @@ export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions
       for (const assistant of fleet.assistants) {
         const models = fleet.only === undefined ? yield* modelsOf(assistant, fleet, make) : undefined
         const { serves } = models?.answer ?? model
-        const definition = forModel(assistant, serves?.model)
+        const definition = { ...forModel(assistant, serves?.model), ...defined({ accepts: serves?.accepts }) }
         byName.set(assistant.name, models === undefined ? definition : { ...definition, modelFor: models })
       }
       return Context.make(Model, model).pipe(Context.add(Definitions, { find: (name) => byName.get(name) }))

@@ -6,7 +6,16 @@
 // P3  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // P4  An object whose `infer` answers an Effect is a service already, and is asked as it is.
 
-import { type CallPiece, type InferOptions, type Model, type ModelError, type Prompt, type Reply } from "@reverie/model"
+import {
+  type Accepts,
+  askedWithParts,
+  type CallPiece,
+  type InferOptions,
+  type Model,
+  type ModelError,
+  type Prompt,
+  type Reply
+} from "@reverie/model"
 import {
   Breaker,
   breakerOptionsOf,
@@ -35,7 +44,7 @@ import {
   wireName,
   withOwnReasoning
 } from "@reverie/model/wire"
-import { addUsage, defined, isJsonObject, type Json, parseJson, type Usage } from "@reverie/protocol"
+import { addUsage, defined, type GivenPart, isJsonObject, type Json, parseJson, type Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -46,6 +55,8 @@ export interface PromiseReply {
   readonly text?: string
   /** Tools that are to be called. `arguments`: an object, or its JSON text. */
   readonly calls?: ReadonlyArray<{ readonly tool: string; readonly arguments?: unknown }>
+  /** Images, files and audio that it made: `{ type: "image", data, mediaType }`. */
+  readonly parts?: ReadonlyArray<GivenPart>
   /** What it thought, of any form that JSON has: given back to this model with the reply, and to no one else. */
   readonly reasoning?: ReadonlyArray<unknown>
   /** `length`: the reply was cut at the limit of tokens. Follows from the reply when left out. */
@@ -85,12 +96,18 @@ export interface PromiseOptions {
 export interface PromiseModel {
   /** For history, traces and prices; `custom` when left out. */
   readonly name?: string
+  /**
+   * Which images, files and audio it takes: types (`image`), media types (`application/pdf`) or ranges (`text/*`). These come as
+   * `parts` of the messages, with their bytes as `data`; of others a line in the text tells. None when left out.
+   */
+  readonly accepts?: ReadonlyArray<string>
   readonly infer: (prompt: Prompt, options: PromiseOptions) => Promise<string | PromiseReply>
 }
 
 /** Any object with `infer`: it answers a Promise, or, in the style of `effect`, an Effect. */
 export interface OwnModel extends Pick<Model["Service"], "serves" | "circuit" | "inOrder"> {
   readonly name?: string
+  readonly accepts?: ReadonlyArray<string>
   readonly infer: (
     prompt: Prompt,
     options: PromiseOptions
@@ -110,6 +127,7 @@ export interface WalkContext {
   readonly scrub: Scrub
   readonly limits: CallLimits
   readonly breaker: Breaker
+  readonly accepts: Accepts
 }
 
 /** One attempt at an answer. */
@@ -119,10 +137,16 @@ const TIMEOUT_MILLIS = 120_000
 const MAX_REPLY_CHARS = 4 * 1024 * 1024
 const MAX_CALLS = 16
 
-export const walkContext = (provider: string, model: string, limits: Partial<CallLimits> = {}): WalkContext => {
+export const walkContext = (
+  provider: string,
+  model: string,
+  accepts: Accepts,
+  limits: Partial<CallLimits> = {}
+): WalkContext => {
   const scrub = makeScrub("")
   return {
     model,
+    accepts,
     signer: { provider, model },
     scrub,
     failures: makeFailures(provider, scrub),
@@ -197,10 +221,15 @@ const walk = Effect.fnUntraced(function* (
   return yield* context.failures.unusable(`${second.complaint ?? "the reply held nothing"}, twice`)
 })
 
-/** The port over attempts. `server`: what people know it by, and what those that wait for it are woken by. */
-export const walkedModel = (provider: string, context: WalkContext, ask: Ask): Model["Service"] => ({
-  infer: (prompt, options) => walk(withOwnReasoning(prompt, context.signer), new Preview(options), context, ask),
-  serves: { provider, model: context.model, server: provider },
+/** The port over attempts. `onlyUser`: of its messages none but those of the user have parts. */
+export const walkedModel = (provider: string, context: WalkContext, ask: Ask, onlyUser = false): Model["Service"] => ({
+  infer: (prompt, options) =>
+    askedWithParts(
+      withOwnReasoning(prompt, context.signer),
+      { accepts: context.accepts, bytesOf: options?.bytesOf, onlyUser },
+      (loaded) => walk(loaded, new Preview(options), context, ask)
+    ),
+  serves: { provider, model: context.model, server: provider, accepts: context.accepts },
   circuit: {
     withheldMillis: () => Effect.map(Clock.currentTimeMillis, (now) => context.breaker.withheldMillis(now)),
     tryNow: Effect.map(Clock.currentTimeMillis, (now) => context.breaker.tryNow(now))
@@ -233,7 +262,7 @@ export const argumentsText = (given: unknown): Json => {
 const readReply = (value: unknown): Answered | Broken => {
   const said = typeof value === "string" ? { text: value } : value
   if (!isJsonObject(said)) return { broken: `it answered ${value === null ? "null" : typeof value}, and no reply` }
-  const { calls = [], finish = "", model = "", reasoning, text = "", usage } = said as Fields
+  const { calls = [], finish = "", model = "", parts = [], reasoning, text = "", usage } = said as Fields
   if (typeof text !== "string" || !Array.isArray(calls)) return { broken: "its text is no text, or its calls no list" }
   const { cachedInputTokens: cached, inputTokens, outputTokens, reasoningTokens } = fieldsOf(usage)
   return {
@@ -250,6 +279,8 @@ const readReply = (value: unknown): Answered | Broken => {
     }),
     finish: finishes[textIn(finish) ?? ""] ?? "stop",
     model: textIn(model) ?? "",
+    // What is none of its parts is told where they are kept.
+    ...defined({ parts: Array.isArray(parts) && parts.length > 0 ? (parts as ReadonlyArray<GivenPart>) : undefined }),
     ...defined({ usage: providerUsage(inputTokens, outputTokens, { cached, reasoning: reasoningTokens }) })
   }
 }
@@ -324,8 +355,8 @@ const UNNAMED = "custom"
 export const ownModel = (given: OwnModel, limits?: Partial<CallLimits>): Model["Service"] => {
   // No Promise model says these.
   if ("serves" in given || "circuit" in given || "inOrder" in given) return given as Model["Service"]
-  const { name = UNNAMED } = given
-  const context = walkContext(name, name, limits)
+  const { accepts = [], name = UNNAMED } = given
+  const context = walkContext(name, name, accepts, limits)
   const call: Call = given.infer.bind(given)
   const isNamed = name !== UNNAMED
   return isNamed || isAsync(given.infer)

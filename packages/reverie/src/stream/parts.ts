@@ -5,7 +5,7 @@
 //     yet an end.
 // I2  What ran out of steps or budget, has another form than it must, or was refused by a hook, has an outcome of its own.
 
-import { defined, type EnvelopeId, type Json, type Notice, type TickOutcome, type Used } from "@reverie/protocol"
+import { type ContentPart, defined, type EnvelopeId, type Json, type Notice, type TickOutcome, type Used } from "@reverie/protocol"
 
 /** What went wrong, in the one shape that it has everywhere. */
 export interface AnswerError {
@@ -94,7 +94,13 @@ interface Sum {
   readonly usage?: Used
 }
 
-type Done<Output> = { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string } & Sum &
+type Done<Output> = {
+  readonly type: "done"
+  readonly outcome: TickOutcome
+  readonly reply: string
+  /** Images, files and audio of the answer; `fleet.blob(digest)` reads their bytes. */
+  readonly parts?: ReadonlyArray<ContentPart>
+} & Sum &
   ([Output] extends [undefined]
     ? /** The reply as JSON, where the assistant answers in a form by itself. */
       { readonly output?: Json }
@@ -144,11 +150,11 @@ export const misshapen = (reply: string, misfit: string): Stopped =>
 export type Of<Type extends Notice["type"]> = Extract<Notice, { readonly type: Type }>
 
 /** The end of a tick that did not fail. */
-const endOfTick = ({ misfit = "", outcome, output, refusal = "", reply }: Of<"tick-ended">): Part => {
+const endOfTick = ({ misfit = "", outcome, output, parts, refusal = "", reply }: Of<"tick-ended">): Part => {
   if (outcome === "misshapen") return misshapen(reply, misfit)
   if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
   if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
-  return { type: "done", outcome, reply, ...defined({ output }) }
+  return { type: "done", outcome, reply, ...defined({ output, parts }) }
 }
 
 /** What a team has answered. */

@@ -6,6 +6,7 @@
 import type { OutboxRow } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
+  type ContentPart,
   defined,
   type EarlierModel,
   earlierModels,
@@ -101,6 +102,8 @@ export interface TickView {
   readonly outcome?: TickOutcome
   readonly iterations: number
   readonly reply?: string
+  /** Images, files and audio of its message, its results and its answer, in the order in which they came. */
+  readonly parts?: ReadonlyArray<ContentPart>
   /** From acceptance until it was taken up. */
   readonly waitMillis?: number
   readonly calls: ReadonlyArray<ModelCallView>
@@ -256,6 +259,7 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
   const [first] = rows
   const entries = rows.map(({ entry }) => entry)
   const end = entries.find(({ tickEnd }) => tickEnd !== undefined)?.tickEnd
+  const parts = messagesIn(rows).flatMap((message) => message.parts ?? [])
   const steps = entries.flatMap((entry) => (entry.step === undefined ? [] : [{ entry, step: entry.step }]))
   return {
     kind,
@@ -265,7 +269,10 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
     ...given("endedAt", endOf(span)),
     ...given("outcome", end?.outcome),
     iterations: end?.iterations ?? (kind === "tick" ? (entries.at(-1)?.iteration ?? 0) : 0),
-    ...defined({ reply: end === undefined ? undefined : clipped(end.reply, looks.maxChars) }),
+    ...defined({
+      reply: end === undefined ? undefined : clipped(end.reply, looks.maxChars),
+      parts: parts.length === 0 ? undefined : parts
+    }),
     calls: steps.flatMap(({ entry, step }) => (step.kind === "infer" ? [modelCallOf(entry, step, looks)] : [])),
     tools: toolsOf(rows, looks),
     steps: steps.flatMap(({ entry, step }) =>

@@ -10,7 +10,8 @@ import {
   type Lane,
   LANES,
   type Pending,
-  defined
+  defined,
+  textWithParts
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
@@ -33,7 +34,7 @@ export interface WaitingDeadLetter {
 export const textOfEvent = (event: Event): string | undefined => {
   switch (event.type) {
     case "message":
-      return event.text
+      return textWithParts(event.text, event.parts)
     case "report":
       return event.content
     case "delegate":

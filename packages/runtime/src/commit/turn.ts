@@ -234,10 +234,12 @@ const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray
   if (ended === undefined) return undefined
   const outcome = ended["outcome"] as TickOutcome
   const { iteration } = contextOf(inputs.decision.next)
+  const parts = outcome === "answered" ? messages.findLast(({ role }) => role === "assistant")?.parts : undefined
   return {
     outcome,
     iterations: iteration,
     reply: replyOf(outcome, inputs, turnInput, [...inputs.tail, ...messages]),
+    parts,
     ...defined({ reason: typeof ended["reason"] === "string" ? ended["reason"] : undefined })
   }
 }
@@ -282,6 +284,7 @@ export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
           outcome: end.outcome,
           iterations: end.iterations,
           reply: end.reply,
+          ...defined({ parts: end.parts }),
           ...answerOf(end.outcome, turnInput)
         }
   const settled = [

@@ -14,7 +14,8 @@ import {
   type Json,
   longWork,
   type RecordChange,
-  type UnreadableEnvelope
+  type UnreadableEnvelope,
+  textWithParts
 } from "@reverie/protocol"
 import { cleanLine, expired, workingText } from "@reverie/memory"
 import * as Clock from "effect/Clock"
@@ -66,8 +67,8 @@ const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): 
   const { event, from } = envelope
   switch (event.type) {
     case "message": {
-      const { at = now, blocks, output, text } = event
-      const asked = defined({ blocks: blocks?.length === 0 ? undefined : blocks, output })
+      const { at = now, blocks, output, parts, text } = event
+      const asked = defined({ blocks: blocks?.length === 0 ? undefined : blocks, output, parts })
       return [{ role: "user", content: text, name: from, at, ...asked }]
     }
     case "timer":
@@ -194,7 +195,9 @@ const conversationWith = (session: Session): string | undefined => {
 
 /** Notes a message that began a tick. */
 export const noteHeard = ({ address }: Session, { event, from }: AcceptedEnvelope, now: number) =>
-  event.type === "message" ? noteSaid(address, from, { speaker: from, text: event.text, at: now }) : Effect.void
+  event.type === "message"
+    ? noteSaid(address, from, { speaker: from, text: textWithParts(event.text, event.parts), at: now })
+    : Effect.void
 
 /** Notes what was answered in the tick that ended with this entry. */
 export const noteAnswered = (session: Session, { at, tickEnd }: Entry) => {

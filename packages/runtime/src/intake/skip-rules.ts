@@ -32,7 +32,13 @@ import {
   skipReasons,
   undoCompaction
 } from "@reverie/context"
-import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  defined,
+  type RecordChange,
+  textWithParts,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
@@ -58,7 +64,8 @@ const isAsleep = ({ decoded }: Session): boolean => isTagged(statusOf(decoded), 
 
 const judged = ({ address, definition }: Session, { event, from }: AcceptedEnvelope) => {
   if (event.type !== "message") return undefined
-  const { channel, text } = event
+  const { channel, parts } = event
+  const text = textWithParts(event.text, parts)
   const listening = definition.listening === undefined ? DEFAULT_LISTENING : listeningOf(definition.listening)
   const heard = { from, text, ...defined({ channel }) }
   return { heard, ...judgeMessage(listening, heard, { id: address.assistant, names: [] }) }

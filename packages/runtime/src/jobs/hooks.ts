@@ -172,7 +172,7 @@ export const guardedMail = (guarding: Guarding, envelope: AcceptedEnvelope): Eff
   if (hooks?.afterTool !== undefined && event.type === "report") return guardedReport(guarding, envelope, event)
   if (hooks?.onMessage === undefined || event.type !== "message" || contextOf(decoded).assignment !== null)
     return undefined
-  const beside = { from, id, ...defined({ channel: event.channel }) }
+  const beside = { from, id, ...defined({ channel: event.channel, parts: event.parts }) }
   return Effect.map(
     walk(guarding, event.text, textPlace("onMessage", "text", beside)),
     ({ records, stop, value }): GuardedMail => ({
@@ -361,7 +361,9 @@ export const guardedResult = Effect.fnUntraced(function* <A extends ToolResult>(
   const { records, stop, value } = walked
   const refused = stop === undefined ? undefined : ({ ok: false, failure: "refused" } as const)
   const content = stop === undefined ? value : withheld(call.tool, stop)
-  const guarded: GuardedResult<A> = { result: { ...result, ...refused, content }, records }
+  const { parts, ...rest } = result
+  const shown = defined({ parts: stop === undefined ? parts : undefined })
+  const guarded: GuardedResult<A> = { result: { ...rest, ...shown, ...refused, content } as unknown as A, records }
   return guarded
 })
 
@@ -384,7 +386,8 @@ export const guardedModel = (
     const before = yield* guardedPrompt(guarding, asked, purpose, 0)
     log.push(...before.records)
     if (before.stop !== undefined) return yield* refusedBy(before.stop)
-    const reply = yield* model.infer(before.prompt, hooks.afterModel === undefined ? options : undefined)
+    const unheard = defined({ bytesOf: options?.bytesOf })
+    const reply = yield* model.infer(before.prompt, hooks.afterModel === undefined ? options : unheard)
     const after = yield* guardedReply(guarding, reply, purpose, asked.callPrefix)
     log.push(...after.records)
     return after.stop === undefined ? after.reply : yield* refusedBy(after.stop)

@@ -4,7 +4,7 @@
 
 import { type InferFailure, jobDone, jobFailed, type Restriction } from "@reverie/assistant"
 import type { ContextReport } from "@reverie/context"
-import type { Model, Reply } from "@reverie/model"
+import type { Model, Prompt, Reply } from "@reverie/model"
 import { defined, type Json, type OpenJob, type PriceOf, type RecordChange, type StepRecord } from "@reverie/protocol"
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { WITHHELD } from "../prompt/answer-form.ts"
@@ -69,6 +69,7 @@ export const inferred = (
         content: reply.text,
         at: now,
         ...defined({
+          parts: refused === undefined ? reply.kept : undefined,
           calls: calls.length === 0 ? undefined : calls,
           // The reasoning of an answer that is withheld is withheld too.
           reasoning: refused === undefined ? reply.reasoning : undefined,
@@ -117,11 +118,16 @@ export const inferFailed = (job: OpenJob, failure: InferFailure, now: number, st
   return { ...end, step }
 }
 
-/** Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. */
-export const servedIn = ({ step }: JobEnd, { serves }: Model["Service"]): Json | undefined => {
+/**
+ * Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. What it takes
+ * counts where there are parts.
+ */
+export const servedIn = ({ step }: JobEnd, { serves }: Model["Service"], { messages }: Prompt): Json | undefined => {
   if (serves === undefined) return undefined
-  const { model, tools } = serves
-  return tools === undefined && step?.detail?.["model"] === model ? undefined : { model, ...defined({ tools }) }
+  const { accepts, model, tools } = serves
+  const taken = accepts !== undefined && messages.some(({ parts }) => parts !== undefined) ? [...accepts] : undefined
+  if (taken === undefined && tools === undefined && step?.detail?.["model"] === model) return undefined
+  return { model, ...defined({ tools, accepts: taken }) }
 }
 
 /** With what the model was shown. */

@@ -5,7 +5,8 @@
 
 import { callId, contextOf, type InferFailure } from "@reverie/assistant"
 import type { ContextTooSmall } from "@reverie/context"
-import { Model, type ModelError, type Prompt, type Reply, type ToolOffer, withOutputDescribed } from "@reverie/model"
+import { Ledger } from "@reverie/ledger"
+import { type BytesOf, Model, type ModelError, type Prompt, type Reply, type ToolOffer, withOutputDescribed } from "@reverie/model"
 import { defined, type EnvelopeId, type OpenJob } from "@reverie/protocol"
 import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"
@@ -17,7 +18,7 @@ import { describesTools, refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/inbox.ts"
 import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
 import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
-import { Faults, pricesNow, withHooks } from "./job-end.ts"
+import { bytesFor, Faults, keptReply, pricesNow, withHooks } from "./job-end.ts"
 import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { Showing } from "../commit/feed.ts"
 import { NoticeHub } from "../commit/replies.ts"
@@ -168,7 +169,9 @@ const guardedBefore = Effect.fnUntraced(function* (guarding: Guarding, prompt: P
 const guardedAfter = Effect.fnUntraced(function* (guarding: Guarding, said: Reply, { callPrefix }: Prompt) {
   const { records, reply, stop } = yield* guardedReply(guarding, said, "answer", callPrefix)
   if (stop !== undefined) {
-    return { reply: { ...reply, text: WITHHELD.text, calls: [] }, records, verdicts: [], refusal: stop.reason }
+    const { kept: _kept, parts: _parts, ...bare } = reply
+    const withheld: Reply = { ...bare, text: WITHHELD.text, calls: [] }
+    return { reply: withheld, records, verdicts: [], refusal: stop.reason }
   }
   if (reply.calls.length === 0) return { reply, records, verdicts: [] }
   const { calls, ...judged } = yield* guardedCalls(guarding, reply.calls.slice(0, MAX_CALLS))
@@ -184,11 +187,15 @@ const replyTo = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   prompt: Prompt,
-  { promptTokens, showing }: { readonly showing: Showing | undefined; readonly promptTokens: number }
+  {
+    bytesOf,
+    promptTokens,
+    showing
+  }: { readonly showing: Showing | undefined; readonly promptTokens: number; readonly bytesOf: BytesOf }
 ) {
   const model = yield* Model
   const { hide } = yield* Secrets
-  return yield* model.infer(prompt, showing?.options).pipe(
+  return yield* model.infer(prompt, { ...showing?.options, bytesOf }).pipe(
     Effect.ensuring(Effect.sync(() => showing?.end())),
     Effect.map(({ calls, earlier, text, ...reply }) => ({
       reply: { ...reply, text: hide(text), calls: hide(calls), ...defined({ earlier: hide(earlier) }) }
@@ -235,21 +242,23 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { hide } = yield* Secrets
   const form = answerFormOf(session)
   const { hooks } = session.definition
-  const made = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
+  const plain = promptFor(session, model, form, assembled.success, { tools: offers, maxOutputTokens: room.tokens })
   const before =
-    hooks?.beforeModel === undefined ? undefined : yield* guardedBefore({ session, hide }, made, report.tokens)
+    hooks?.beforeModel === undefined ? undefined : yield* guardedBefore({ session, hide }, plain, report.tokens)
   if (before?.unfit !== undefined) return withHooks(unsentJob(job, before.unfit), before.records)
-  const prompt = before?.prompt ?? made
+  const prompt = before?.prompt ?? plain
   const outcome = yield* replyTo(session, job, prompt, {
     promptTokens: before?.tokens ?? report.tokens,
-    showing: yield* showingOf(session, startedAt)
+    showing: yield* showingOf(session, startedAt),
+    bytesOf: bytesFor(session, yield* Ledger)
   })
   yield* faults.at("after-model", session.address)
   const after =
     hooks === undefined || !("reply" in outcome)
       ? undefined
       : yield* guardedAfter({ session, hide }, outcome.reply, prompt)
-  const reply = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
+  const said = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
+  const reply = said?.parts === undefined ? said : yield* keptReply(session, said)
   const isJudged = form !== undefined || after?.refusal !== undefined
   const judged =
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
@@ -260,6 +269,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     "reply" in outcome
       ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))
+  const served = servedIn(end, model, prompt)
+  const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, served)
   return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
 })

@@ -3,8 +3,8 @@
 // I1  A job never fails: every failure is an event that the statechart receives.
 
 import { contextOf, type Input, type Settings, settingsNow } from "@reverie/assistant"
-import type { TenantLimits } from "@reverie/ledger"
-import { chargeOf, type Tariff } from "@reverie/model"
+import { keptParts, Ledger, looseParts, type TenantLimits } from "@reverie/ledger"
+import { type BytesOf, chargeOf, type Reply, type Tariff } from "@reverie/model"
 import {
   type Address,
   defined,
@@ -19,6 +19,7 @@ import {
 } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { JudgedAnswer, TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 import type { Session } from "../session/session.ts"
 
@@ -65,6 +66,41 @@ export const withHooks = (end: JobEnd, ...done: ReadonlyArray<ReadonlyArray<Hook
   const hooks = done.flat()
   return hooks.length === 0 ? end : { ...end, hooks: [...(end.hooks ?? []), ...hooks] }
 }
+
+// Parts: images, files and audio that a model or a tool has made, kept before they are used.
+
+/** The references to what was made, or why it is not kept. */
+export const keptGiven = Effect.fnUntraced(function* ({ address }: Session, given: unknown) {
+  const loose = looseParts(given)
+  if (Result.isFailure(loose)) return { parts: [], problem: loose.failure }
+  const { blobs } = yield* Ledger
+  return yield* Effect.match(keptParts(blobs, address.tenant, loose.success), {
+    onSuccess: (parts) => ({ parts, problem: undefined }),
+    onFailure: ({ message }) => ({ parts: [], problem: message })
+  })
+})
+
+/** A text that says why what belongs to it is missing. */
+export const withoutParts = (text: string, problem: string | undefined): string =>
+  problem === undefined ? text : [text, `[What belongs to it is not kept: ${problem}.]`].join("\n").trimStart()
+
+/** A reply whose parts are kept. */
+export const keptReply = Effect.fnUntraced(function* (session: Session, { parts: made, ...reply }: Reply) {
+  const { parts, problem } = yield* keptGiven(session, made)
+  const kept = [...(reply.kept ?? []), ...parts]
+  const said: Reply = {
+    ...reply,
+    text: withoutParts(reply.text, problem),
+    ...defined({ kept: kept.length === 0 ? undefined : kept })
+  }
+  return said
+})
+
+/** The bytes of the parts of a prompt. A store that is away is the failure of the call. */
+export const bytesFor =
+  ({ address }: Session, { blobs }: Ledger["Service"]): BytesOf =>
+  (part) =>
+    Effect.orDie(blobs.read(address.tenant, part.digest))
 
 // Faults: named points at which a test may stop, delay or kill.
 

@@ -27,7 +27,8 @@ import {
   type Reply,
   type Tariff,
   Tokens,
-  TOKENS_PER_MESSAGE
+  TOKENS_PER_MESSAGE,
+  tokensOfParts
 } from "@reverie/model"
 import {
   addressKey,
@@ -123,8 +124,12 @@ const isMeasured = ({ costMicrosPerDay, costMicrosPerMinute, tokensPerDay, token
 
 const promptTokens = ({ messages, output, tools }: Prompt, count: Count): number =>
   messages.reduce(
-    (sum, { calls, content }) =>
-      sum + TOKENS_PER_MESSAGE + count(content) + (calls === undefined ? 0 : count(JSON.stringify(calls))),
+    (sum, { calls, content, parts = [] }) =>
+      sum +
+      TOKENS_PER_MESSAGE +
+      count(content) +
+      tokensOfParts(parts, count) +
+      (calls === undefined ? 0 : count(JSON.stringify(calls))),
     (tools.length === 0 ? 0 : count(JSON.stringify(tools))) + (output === undefined ? 0 : count(outputText(output)))
   )
 

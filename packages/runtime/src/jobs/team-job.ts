@@ -26,7 +26,8 @@ import {
   type Envelope,
   type Json,
   type OpenJob,
-  sendingAssistant
+  sendingAssistant,
+  textWithParts
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -62,7 +63,8 @@ const standingsOf = Effect.fnUntraced(function* ({ address }: Session, { members
 const eventOf = (session: Session, hand: InHand): TeamEvent | undefined => {
   const { acceptedAt: at, answers, envelope: id, from, hops, isTimer, wantsAnswer } = hand
   if (isTimer) return { type: "due", id, at }
-  const text = session.window.messages.findLast(({ role }) => role === "user")?.content ?? ""
+  const said = session.window.messages.findLast(({ role }) => role === "user")
+  const text = textWithParts(said?.content ?? "", said?.parts)
   if (answers === null) return { type: "asked", id, text, from, hops, wantsAnswer, at }
   const { envelope: ask, outcome } = answers
   return { type: "answered", ask, from: sendingAssistant(from) ?? from, outcome, text, at }

@@ -24,11 +24,12 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Context from "effect/Context"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
 import { posted, postOf, sideEffectsOf } from "../commit/replies.ts"
 import { recordAccess } from "./team-records.ts"
 import { FleetDirectory } from "../session/directory.ts"
 import { guardedResult, type Verdict } from "./hooks.ts"
-import { Faults, type JobEnd, withHooks } from "./job-end.ts"
+import { Faults, type JobEnd, keptGiven, withHooks, withoutParts } from "./job-end.ts"
 import { allowedNow } from "../prompt/prompt.ts"
 import { approvalSubject, callInWindow, noteRun, renewClaim, type Session, toolsOfTick } from "../session/session.ts"
 import { askedBy } from "../sub-agents/assignments.ts"
@@ -110,6 +111,23 @@ interface Ran extends ToolResult {
   readonly isKept?: boolean
 }
 
+const resultMessage = ({ content, parts }: Ran, call: string, name: string, at: number): UncountedMessage => ({
+  role: "tool",
+  content,
+  call,
+  name,
+  at,
+  ...defined({ parts: parts === undefined || parts.length === 0 ? undefined : parts })
+})
+
+/** What a run gave, with its parts kept: their bytes are nothing to be looked through for secrets. */
+const withParts = Effect.fnUntraced(function* (session: Session, { given, ...ran }: ToolResult) {
+  const { hide } = yield* Secrets
+  if (given === undefined) return hide(ran)
+  const { parts, problem } = yield* keptGiven(session, given)
+  return hide({ ...ran, content: withoutParts(ran.content, problem), parts })
+})
+
 const toolEnd = (
   job: OpenJob,
   call: string,
@@ -125,7 +143,7 @@ const toolEnd = (
   return {
     job,
     event: jobDone(job.name, output),
-    messages: pending ? [] : [{ role: "tool", content: result.content, call, name: tool, at: now }],
+    messages: pending ? [] : [resultMessage(result, call, tool, now)],
     step: {
       id: job.id,
       kind: "tool",
@@ -234,7 +252,10 @@ const runOnRecords = Effect.fnUntraced(function* (
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? hide(yield* execute(tool, call, { address, key, hops, records: access, names, post, hide, ...trace }))
+      ? yield* withParts(
+          session,
+          yield* execute(tool, call, { address, key, hops, records: access, names, post, hide, ...trace })
+        )
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)

@@ -86,7 +86,7 @@ const replyOf = (ask: RecordedAsk, { callPrefix }: Prompt): Effect.Effect<Reply,
   return Effect.succeed({
     text: said?.content ?? "",
     calls: (said?.calls ?? []).map((call, index) => ({ ...call, id: `${callPrefix}.${index}` })),
-    ...defined({ reasoning: said?.reasoning }),
+    ...defined({ reasoning: said?.reasoning, kept: said?.parts }),
     finish: typeof finish === "string" ? (finish as FinishReason) : "stop",
     usage: step?.usage ?? UNCOUNTED,
     model: typeof model === "string" ? model : provider
@@ -124,7 +124,7 @@ export const noting = (inner: Model["Service"], asking: Asking, shown: Array<Sho
 type Serves = NonNullable<Model["Service"]["serves"]>
 
 /** Whom a recorded call was asked of. */
-const askedOf = (ask: RecordedAsk | undefined): Pick<Serves, "model" | "tools"> => {
+const askedOf = (ask: RecordedAsk | undefined): Pick<Serves, "model" | "tools" | "accepts"> => {
   const { model, served } = ask?.entry.step?.detail ?? {}
   if (served !== undefined && isJsonObject(served)) return served as unknown as Serves
   return { model: typeof model === "string" ? model : provider }
@@ -147,6 +147,10 @@ const servesOf = (current: () => RecordedAsk | undefined): Serves => {
 /** The model that a tick was asked of; undefined where nothing tells it. */
 export const modelAsked = (asks: ReadonlyArray<RecordedAsk>): string | undefined =>
   asks.map((ask) => askedOf(ask).model).find((model) => model !== provider)
+
+/** Which parts that model took, where its prompts had any. */
+export const acceptsAsked = (asks: ReadonlyArray<RecordedAsk>): ReadonlyArray<string> | undefined =>
+  asks.map((ask) => askedOf(ask).accepts).find((accepts) => accepts !== undefined)
 
 /** The replies in their order, whichever jobs ask. */
 export const recordedModel = (asks: ReadonlyArray<RecordedAsk>): Model["Service"] => {

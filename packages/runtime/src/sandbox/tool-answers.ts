@@ -113,7 +113,15 @@ const inWords = (content: string, ok: boolean, detail: { readonly [key: string]:
 
 const endOf = (job: OpenJob, call: string, tool: string, ending: Ending, now: number): JobEnd => {
   const { content, detail, output, run } = ending
-  const message: UncountedMessage = { role: "tool", content: content ?? "", call, name: tool, at: now }
+  const parts = run === undefined ? undefined : resultOf(run)?.parts
+  const message: UncountedMessage = {
+    role: "tool",
+    content: content ?? "",
+    call,
+    name: tool,
+    at: now,
+    ...defined({ parts })
+  }
   const records = run?.entry.records
   return {
     job,

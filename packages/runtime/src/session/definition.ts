@@ -70,6 +70,8 @@ export interface Definition extends DefinesContexts {
   readonly prompt?: ContextBuild
   /** Which models it asks; the fleet's for what is not named here. */
   readonly modelFor?: DefinitionModels
+  /** Which parts of messages its model takes: for counting; all of them when not said. */
+  readonly accepts?: ReadonlyArray<string>
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
   readonly team?: Team
   /** The form that its answers to messages must have. */

@@ -146,7 +146,7 @@ export const openSession = Effect.fnUntraced(function* (
   const { inSlices, ready } = yield* Tokens
   const countText = yield* ready
   const own = openOwnRecords(yield* (yield* Ledger).records(address, ownKinds))
-  const count = (message: UncountedMessage) => countMessage(message, countText)
+  const count = (message: UncountedMessage) => countMessage(message, countText, definition.accepts)
   const { placed, window } = yield* openHistory(address, definition, own)
   const suspicion = suspicionOf(hold)
   return {

@@ -1,7 +1,7 @@
 // Bundle laws: what every store promises to those who move out of it or into it (ledger, bundles R1-R8).
 
 import * as assert from "node:assert/strict"
-import { flawOfBundle, Ledger, type Bundle, Bundles } from "@reverie/ledger"
+import { digestOf, flawOfBundle, Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import { type EnvelopeId, LANES, recordKinds } from "@reverie/protocol"
@@ -14,6 +14,7 @@ import type { Law } from "../law.ts"
 import { bundlePlaceLaws } from "./bundle-place-laws.ts"
 import {
   admit,
+  blobsOf,
   claimAs,
   EVERY,
   everything,
@@ -228,7 +229,10 @@ const apart: Law<DataStores> = {
     const { fresh, old } = yield* twoDataStores
     yield* old(furnish(harbor))
     const others = [namesake, neighbour] as const
-    const mine = JSON.stringify(yield* old(packed(mover)))
+    const bundle = yield* old(packed(mover))
+    const mine = JSON.stringify(bundle)
+    const digests = bundle.parts.flatMap((part) => (part.kind === "blob" ? [part.digest] : []))
+    assert.deepEqual(digests, blobsOf(mover).slice(0, 2).map(digestOf).toSorted())
     for (const text of ["of pier", '"pier"', "bob-persona", '"pier s-1"']) {
       assert.ok(!mine.includes(text), `the bundle holds ${text} of someone else`)
     }

@@ -3,10 +3,10 @@
 
 import * as assert from "node:assert/strict"
 import { PromptStore } from "@reverie/context"
-import { isHead, Ledger, type Bundle, type BundleHead, BundleRefused, Bundles } from "@reverie/ledger"
+import { digestOf, isHead, Ledger, type Bundle, type BundleHead, BundleRefused, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
-import { type Address, type Claim, type Entry, LANES, recordKinds, TenantId } from "@reverie/protocol"
+import { type Address, addressKey, type Claim, type Entry, LANES, recordKinds, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -99,11 +99,25 @@ const blocksOf = (address: Address, reader: string) =>
 /** The key of one record of each kind. */
 export const EVERY = "every"
 
+/** Bytes that a message and an entry of a life refer to, and others that nothing does. */
+export const blobsOf = (address: Address): ReadonlyArray<Uint8Array> =>
+  ["mail", "entry", "nothing"].map((place) =>
+    Uint8Array.from([0, 255, 128, ...Buffer.from(addressKey(address) + place)])
+  )
+
+const partOf = (bytes: Uint8Array) =>
+  ({ type: "file", digest: digestOf(bytes), mediaType: "application/pdf", bytes: bytes.length }) as const
+
 /** A life with everything in it that a store can keep; answers the claim under which it was led. */
 export const live = (address: Address, friend: Address) =>
   Effect.gen(function* () {
     yield* give(address, { snapshot: { created: address.tenant } })
+    const blobs = blobsOf(address)
+    const [inMail, inEntry] = blobs.map(partOf)
+    assert.ok(inMail && inEntry)
+    yield* Ledger.use((ledger) => ledger.blobs.keep(address.tenant, blobs))
     for (const envelope of mailFor(address)) yield* send(envelope)
+    yield* send(anEnvelope({ id: "with a part", to: address, event: { type: "message", text: "", parts: [inMail] } }))
     const { claim } = yield* claimBy("worker-1", address)
     const [first] = yield* pendingOf(address, ["mail"])
     assert.ok(first)
@@ -141,7 +155,12 @@ export const live = (address: Address, friend: Address) =>
       receives: ["control" as const, "mail" as const],
       status: "awake.acting"
     }
-    yield* write(claim, 4, { ...handling(reply), messages: [aMessage("done", { role: "assistant" })] }, { state })
+    yield* write(
+      claim,
+      4,
+      { ...handling(reply), messages: [aMessage("done", { role: "assistant", parts: [inEntry] })] },
+      { state }
+    )
     yield* blocksOf(address, friend.assistant)
     return claim
   })
@@ -201,7 +220,8 @@ export const toldOf = (address: Address) =>
       pending: yield* Effect.forEach(LANES, (lane) =>
         Effect.map(mailbox.pending(address, [lane], 64), (rows) => rows.map(({ seq: _, ...row }) => row))
       ),
-      blocks: yield* blocksTold(tenant, assistant)
+      blocks: yield* blocksTold(tenant, assistant),
+      blobs: yield* Effect.forEach(blobsOf(address).slice(0, 2), (bytes) => ledger.blobs.read(tenant, digestOf(bytes)))
     }
   })
 

@@ -3,6 +3,7 @@
 import type { Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { Law } from "../law.ts"
+import { blobLaws } from "./blob-laws.ts"
 import { discardedLaws } from "./discarded-laws.ts"
 import { commitLaws } from "./commit-laws.ts"
 import { readingLaws } from "./reading-laws.ts"
@@ -12,5 +13,6 @@ export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
   ...commitLaws,
   ...readingLaws,
   ...discardedLaws,
-  ...usageLaws
+  ...usageLaws,
+  ...blobLaws
 ]

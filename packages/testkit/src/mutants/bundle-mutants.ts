@@ -135,6 +135,20 @@ const mistakes: Readonly<Record<string, Mistake>> = {
       })
     )
   ),
+  losesBytes: afterwards((_, { disk }) => disk.blobs.clear()),
+  packsAllBytes: packing(({ bundles }, { disk }, address) =>
+    Stream.concat(
+      bundles.pack(address).pipe(Stream.filter(({ kind }) => kind !== "blob")),
+      Stream.suspend(() =>
+        Stream.fromIterable(
+          [...disk.blobs].map(([name, bytes]): BundlePart => {
+            const [, digest = ""] = JSON.parse(name) as ReadonlyArray<string>
+            return { kind: "blob", digest, bytes: Buffer.from(bytes).toString("base64") }
+          })
+        )
+      )
+    )
+  ),
   losesBlocks: losing((part) => part.kind.startsWith("block")),
   losesAnswers: losing(isOf("block-answer")),
   losesPrompts: losing((part) => part.kind === "prompt" && part.body === null),

@@ -1,5 +1,6 @@
 // Ledger mutants: every wrong ledger that the ledger laws must kill.
 
+import { blobMistakes } from "./blob-mutants.ts"
 import { discardedMistakes } from "./discarded-mutants.ts"
 import { commitMistakes } from "./commit-mutants.ts"
 import { type Mutants, mutantsOf } from "./mutant.ts"
@@ -10,5 +11,6 @@ export const ledgerMutants: Mutants = mutantsOf({
   ...commitMistakes,
   ...readingMistakes,
   ...discardedMistakes,
-  ...usageMistakes
+  ...usageMistakes,
+  ...blobMistakes
 })

@@ -5,7 +5,7 @@
 // H3  An answer is bounded; what has no room says where to read on, down to the rest of one long message.
 
 import { cleanText, messageId, placeOfId } from "@reverie/memory"
-import { type Json, type MessagePlace, type PlacedMessage, defined } from "@reverie/protocol"
+import { type Json, type MessagePlace, type PlacedMessage, defined, textWithParts } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { clipped } from "../results/sentences.ts"
 import { selfTool } from "../self/self-tool.ts"
@@ -48,7 +48,8 @@ const piece = (text: string, offset: number): { readonly text: string; readonly 
 }
 
 const toldOf = ({ message, place }: PlacedMessage, self: string, offset: number): Told => {
-  const { at, call, calls = [], content, name, role } = message
+  const { at, call, calls = [], name, parts, role } = message
+  const content = textWithParts(message.content, parts)
   // The piece alone is cleaned: a message may have a million characters, and each answer shows a few thousand of them.
   const { end, text } = piece(content, offset)
   const room = Math.min(MAX_CALL_CHARS, Math.floor(MAX_CALLS_CHARS / Math.max(1, calls.length)))

@@ -14,12 +14,12 @@ import { onOneLine, plain } from "../../texts/plain.ts"
 import { tellNotice } from "../../texts/progress.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
 import type { Backend, View } from "../../backend/backend.ts"
-import type { OrderName, Taken } from "../../backend/transport.ts"
+import type { AttachedPart, OrderName, Taken } from "../../backend/transport.ts"
 import type { Stop } from "../../running/stop.ts"
 import { viewText } from "./agents.ts"
 
 export type Order =
-  | { readonly type: "send"; readonly text: string }
+  | { readonly type: "send"; readonly text: string; readonly parts?: ReadonlyArray<AttachedPart> }
   | { readonly type: "order"; readonly order: OrderName; readonly reason?: string; readonly forMillis?: number }
   | {
       readonly type: "decide"
@@ -52,7 +52,7 @@ const give = (backend: Backend, view: View, order: Order, id: string | undefined
   const key = id === undefined ? {} : { id }
   switch (order.type) {
     case "send":
-      return backend.send(view.id, order.text, key)
+      return backend.send(view.id, order.text, { ...key, ...defined({ parts: order.parts }) })
     case "order": {
       const { order: name, type: _, ...request } = order
       return backend.order(view.id, name, { ...request, ...key })

@@ -3,7 +3,7 @@
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
 import { readFile } from "node:fs/promises"
-import { defined, isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import { type ContentPart, defined, isJsonObject, type Json, parseJson, textWithParts } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { AWAY_SECONDS, watchAway } from "../../running/away.ts"
 import { noAnswer } from "../../conversation.ts"
@@ -13,7 +13,7 @@ import { loadFleet } from "../../running/fleet-file.ts"
 import { unfinished } from "../../host.ts"
 import { named } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { saidOrPiped } from "../../consent.ts"
+import { attached, saidOrPiped } from "../../consent.ts"
 import { counted, jsonLine, plain } from "../../texts/plain.ts"
 import { findBackend, serverFor, type Where } from "../../backend/find-backend.ts"
 import type { Backend, View } from "../../backend/backend.ts"
@@ -39,6 +39,8 @@ export interface RunOptions extends Where, Bounds {
   readonly id?: string
   /** The file of a JSON Schema. */
   readonly form?: string
+  /** Files that go with the prompt. */
+  readonly attach?: ReadonlyArray<string>
 }
 
 const SECOND_MILLIS = 1_000
@@ -89,6 +91,7 @@ interface Answer {
   readonly outcome: string
   /** Where the answer must have a form. */
   readonly output?: Json
+  readonly parts?: ReadonlyArray<ContentPart>
 }
 
 const formIn = async (file: string): Promise<{ readonly [key: string]: Json }> => {
@@ -109,15 +112,16 @@ const answerOf = async (
   backend: Backend,
   to: string,
   prompt: string,
-  { form, id, json, jsonl }: Pick<RunOptions, "form" | "id" | "json" | "jsonl">
+  { attach, form, id, json, jsonl }: Pick<RunOptions, "attach" | "form" | "id" | "json" | "jsonl">
 ): Promise<Answer> => {
   const output = form === undefined ? undefined : await formIn(form)
-  for await (const part of backend.ask(to, prompt, defined({ id, output }))) {
+  const parts = await attached(attach)
+  for await (const part of backend.ask(to, prompt, defined({ id, output, parts }))) {
     if (jsonl) sayJson(part)
     if (part.type === "done") {
       // A tool that ends a tick speaks for the assistant, and a server does not look at its words.
       if (output !== undefined && part.output === undefined) throw noAnswer(to, "its answer has not the form")
-      return { reply: part.reply, outcome: part.outcome, ...defined({ output: part.output }) }
+      return { reply: part.reply, outcome: part.outcome, ...defined({ output: part.output, parts: part.parts }) }
     }
     if (part.type === "stopped") {
       // What reads an answer of a form reads nothing else.
@@ -188,9 +192,9 @@ export const askOnce = async (backend: Backend, name: string, prompt: string, op
   gone.catch(() => {})
   try {
     const work = Promise.race([answerOf(backend, to, prompt, options), passed, gone])
-    const { outcome, output, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
-    if (json) sayJson({ ok: true, agent: to, reply, outcome, ...defined({ output }) })
-    else if (!jsonl) say(output === undefined ? plain(reply) : jsonLine(output))
+    const { outcome, output, parts, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
+    if (json) sayJson({ ok: true, agent: to, reply, outcome, ...defined({ output, parts }) })
+    else if (!jsonl) say(output === undefined ? plain(textWithParts(reply, parts)) : jsonLine(output))
     return 0
   } catch (error) {
     const bound = because()

@@ -8,6 +8,8 @@ import { Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
+import { defined } from "../../api/defined.ts"
+import { Attach, Attachments, ChosenFiles, useChosen } from "./attachments.tsx"
 import type { Writing } from "./turn.ts"
 
 const LAST = 30
@@ -22,7 +24,7 @@ const Call = ({ call }: { readonly call: NonNullable<MessageView["calls"]>[numbe
 )
 
 const Said = ({ message }: { readonly message: MessageView }) => {
-  const { at, calls = [], content, name, role } = message
+  const { at, calls = [], content, name, parts, role } = message
   const who = role === "assistant" ? "assistant" : (name ?? role)
   return (
     <li className="said" data-role={role}>
@@ -46,6 +48,7 @@ const Said = ({ message }: { readonly message: MessageView }) => {
           <Visible text={content} />
         </p>
       )}
+      <Attachments parts={parts} />
       {calls.map((call) => (
         <Call key={call.id} call={call} />
       ))}
@@ -116,14 +119,25 @@ interface SayProps {
   readonly mode: string
 }
 
+const hintOf = (isOver: boolean, isHeard: boolean): string => {
+  if (isOver) return "No one hears any more."
+  return isHeard ? "Enter sends, Shift Enter is a new line." : "It is busy: this waits in its mailbox."
+}
+
 const Say = ({ accepts, id, mode }: SayProps) => {
   const [text, write] = useState("")
+  const { attach, choose, chosen } = useChosen()
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
   const isOver = mode === "retired"
-  const waits = !accepts.includes("message")
+  const isOff = isOver || isPending || (text.trim() === "" && chosen.length === 0)
   const say = () => {
-    if (text.trim() === "" || isPending) return
-    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key } }), { onSuccess: () => write("") })
+    if (isOff) return
+    const parts = chosen.length === 0 ? undefined : chosen
+    const onSuccess = () => {
+      write("")
+      choose([])
+    }
+    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key, ...defined({ parts }) } }), { onSuccess })
   }
   return (
     <form
@@ -150,23 +164,20 @@ const Say = ({ accepts, id, mode }: SayProps) => {
             event.preventDefault()
             say()
           }}
+          onPaste={({ clipboardData: { files } }) => {
+            if (files.length > 0) attach(files)
+          }}
         />
       </label>
+      <ChosenFiles chosen={chosen} choose={choose} />
       <div className="flex items-center justify-between gap-3">
-        <span className="label">
-          {isOver
-            ? "No one hears any more."
-            : waits
-              ? "It is busy: this waits in its mailbox."
-              : "Enter sends, Shift Enter is a new line."}
+        <span className="label">{hintOf(isOver, accepts.includes("message"))}</span>
+        <span className="flex items-center gap-1.5">
+          <Attach attach={attach} isOver={isOver} />
+          <button type="submit" className="button button-primary button-small" disabled={isOff}>
+            Send
+          </button>
         </span>
-        <button
-          type="submit"
-          className="button button-primary button-small"
-          disabled={isOver || isPending || text.trim() === ""}
-        >
-          Send
-        </button>
       </div>
     </form>
   )

@@ -9,6 +9,7 @@ import { TextView, Visible } from "../../parts/text.tsx"
 import { absolute, duration, timeOfDay } from "../../parts/time.tsx"
 import { guardedIn, insteadOf, type Sentence, type Span, spansOf, storyOf, type View } from "./story.ts"
 import type { Level } from "./search.ts"
+import { Attachments } from "../live/attachments.tsx"
 
 /** Texts shorter than this stand in the open. */
 const SHORT_CHARS = 600
@@ -205,6 +206,7 @@ export const Opened = ({ id, level, view }: { readonly id: string; readonly view
   return (
     <div className="timeline-opened" data-opened={view.from} {...(whole.isLoading ? { "data-loading": "" } : {})}>
       {level === "story" ? <Story view={shown} /> : <Trace view={shown} />}
+      <Attachments parts={shown.parts} />
       <Ways id={id} view={shown} />
     </div>
   )

@@ -1,14 +1,16 @@
 // Messages: the group about what is said to an assistant.
 // Owns the pages of its history by HTTP. Leaves acceptance to ../acceptance.ts, chat streams to ../ag-ui/.
 // M1  A page of a history reads a bounded part of a life, however long it is.
+// M2  The bytes of a part are shown as what they are or kept as a file, and run nowhere.
 
-import { defined } from "@reverie/protocol"
+import { defined, imageHeader, mediaTypePattern, partName } from "@reverie/protocol"
 import type { Reminder } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { acceptEvent, acceptMessage, type Beside } from "../../views/acceptance.ts"
 import { answersOf, runOf, uiChatOf } from "../../ag-ui/index.ts"
-import { Api, type MessageView, type ReminderView } from "../../api/index.ts"
+import { Api, type MessageView, NotFound, type ReminderView } from "../../api/index.ts"
 import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
 import { living } from "../../views/facts.ts"
@@ -50,6 +52,22 @@ const historyBefore = async (fleet: ReadFleet, id: string, before: number, limit
   return { items: pages.toReversed().flat(), next: least > 1 ? least : null }
 }
 
+/** Types that a browser shows and never runs; whatever else comes is kept as a file. */
+const shownTypes = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/[a-z0-9.+-]+)$/
+
+/** Nothing of it is run or loaded, whatever the bytes are: the policy of every answer, and a sandbox besides. */
+const BLOB_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+
+/** What an image is its bytes tell; of others it is what was asked for, if that is a media type. */
+const shownAs = (bytes: Uint8Array, { name = "", type = "" }: { readonly name?: string; readonly type?: string }) => {
+  const asked = mediaTypePattern.test(type) ? type : "application/octet-stream"
+  const contentType = imageHeader(bytes)?.mediaType ?? (asked.startsWith("image/") ? "application/octet-stream" : asked)
+  const named = partName(name)
+  const file = named === "" ? "" : `; filename*=UTF-8''${encodeURIComponent(named).replaceAll(/['()*]/g, "_")}`
+  const disposition = `${shownTypes.test(contentType) ? "inline" : "attachment"}${file}`
+  return { contentType, headers: { "content-disposition": disposition, "content-security-policy": BLOB_POLICY } }
+}
+
 export const messagesLive = HttpApiBuilder.group(
   Api,
   "messages",
@@ -72,6 +90,13 @@ export const messagesLive = HttpApiBuilder.group(
         asking(async (fleet) => {
           const end = (await living(fleet, id)).version + 1
           return historyBefore(fleet, id, Math.min(before ?? end, end), limit)
+        }),
+      blob: ({ params: { digest }, query }) =>
+        asking(async (fleet) => {
+          const bytes = await fleet.blob(digest)
+          if (bytes === undefined) throw new NotFound({ message: "there are no bytes under this digest" })
+          const { contentType, headers } = shownAs(bytes, query)
+          return HttpServerResponse.uint8Array(bytes, { contentType, headers })
         }),
       reminders: ({ params: { id } }) =>
         asking(async (fleet) => {

@@ -5,14 +5,18 @@
 // R2  Reasoning is given back to the server and the model that it came from, at its place, and to no one else.
 // R3  The text is well-formed, as that of the chat wire (W3).
 
-import type { PromptMessage, ToolOffer } from "@reverie/model"
+import type { PromptMessage, PromptPart, ToolOffer } from "@reverie/model"
 import { offersByName, type Signer, wireId, wireName, withReasoning } from "@reverie/model/wire"
 import { defined, isJsonObject, type Json } from "@reverie/protocol"
 import {
   argumentsText,
+  audioFormat,
+  base64Of,
   type BodyStyle,
   type BodyWriter,
+  dataUrl,
   extraOf,
+  fileName,
   type Hints,
   isStrict,
   quoted,
@@ -21,6 +25,27 @@ import {
 
 const said = (role: string, content: string): string =>
   `{"type":"message","role":"${role}","content":${quoted(content)}}`
+
+const partJson = (part: PromptPart): string => {
+  switch (part.type) {
+    case "image":
+      return `{"type":"input_image","detail":"auto","image_url":"${dataUrl(part)}"}`
+    case "audio": {
+      const { data = new Uint8Array(), mediaType } = part
+      return `{"type":"input_audio","input_audio":{"data":"${base64Of(data)}","format":${quoted(audioFormat(mediaType))}}}`
+    }
+    case "file":
+      return `{"type":"input_file","filename":${quoted(fileName(part))},"file_data":"${dataUrl(part)}"}`
+  }
+}
+
+/** What the user says, with what is loaded beside it. */
+const asked = (message: PromptMessage): string => {
+  const loaded = (message.parts ?? []).filter(({ data }) => data !== undefined)
+  if (loaded.length === 0) return said("user", speech(message))
+  const text = message.content === "" ? [] : [`{"type":"input_text","text":${quoted(speech(message))}}`]
+  return `{"type":"message","role":"user","content":[${[...text, ...loaded.map(partJson)].join(",")}]}`
+}
 
 /** The one who spoke, where it is not simply the user: there is no field for names. */
 const speech = ({ content, name }: PromptMessage): string =>
@@ -51,7 +76,7 @@ export const responseItems =
       case "system":
         return said("system", message.content)
       case "user":
-        return said("user", speech(message))
+        return asked(message)
       case "tool":
         return `{"type":"function_call_output","call_id":"${wireId(message.call ?? "")}","output":${quoted(message.content)}}`
       case "assistant": {

@@ -7,7 +7,8 @@
 // W5  A mark for a cache stands on one message and changes no text.
 // W6  A form is asked for strictly where the strictest servers take its schema, and loosely elsewhere: the answer is checked anyway.
 
-import type { OutputForm, PromptMessage, ToolOffer } from "@reverie/model"
+import { Buffer } from "node:buffer"
+import type { OutputForm, PromptMessage, PromptPart, ToolOffer } from "@reverie/model"
 import { offersByName, ownReasoning, type Signer, wireId, wireName } from "@reverie/model/wire"
 import { defined, isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
 
@@ -38,8 +39,45 @@ const assistantJson = ({ calls = [], content }: PromptMessage, signed?: Readonly
   return `{"role":"assistant","content":${said},"tool_calls":[${asked.join(",")}]}`
 }
 
+/** Bytes as a `data:` URL. */
+export const dataUrl = ({ data = NO_BYTES, mediaType }: PromptPart): string =>
+  `data:${mediaType};base64,${base64Of(data)}`
+
+const NO_BYTES = new Uint8Array()
+
+export const base64Of = (data: Uint8Array): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64")
+
+/** `wav`, `mp3` and so on. */
+export const audioFormat = (mediaType: string): string => {
+  const subtype = mediaType.slice(mediaType.indexOf("/") + 1).replace(/^x-/, "")
+  return { mpeg: "mp3", wave: "wav", "vnd.wave": "wav" }[subtype] ?? subtype
+}
+
+/** A file has to be called something. */
+export const fileName = ({ mediaType, name }: PromptPart): string => name ?? `file.${mediaType.split("/").at(-1)}`
+
+const partJson = (part: PromptPart): string => {
+  switch (part.type) {
+    case "image":
+      return `{"type":"image_url","image_url":{"url":"${dataUrl(part)}"}}`
+    case "audio":
+      return `{"type":"input_audio","input_audio":{"data":"${base64Of(part.data ?? NO_BYTES)}","format":${quoted(audioFormat(part.mediaType))}}}`
+    case "file":
+      return `{"type":"file","file":{"filename":${quoted(fileName(part))},"file_data":"${dataUrl(part)}"}}`
+  }
+}
+
+/** A text alone, or with what is loaded beside it. */
+const contentJson = ({ content, parts = [] }: PromptMessage): string => {
+  const loaded = parts.filter(({ data }) => data !== undefined)
+  if (loaded.length === 0) return quoted(content)
+  const text = content === "" ? [] : [`{"type":"text","text":${quoted(content)}}`]
+  return `[${[...text, ...loaded.map(partJson)].join(",")}]`
+}
+
 export const wireMessage = (message: PromptMessage): string => {
-  const content = quoted(message.content)
+  const content = message.role === "user" ? contentJson(message) : quoted(message.content)
   switch (message.role) {
     case "system":
       return `{"role":"system","content":${content}}`
@@ -71,7 +109,8 @@ export const chatMessage =
 
 /** The same with the mark that a provider keeps everything up to here; undefined for a message that can not carry it. */
 const markedMessage = (message: PromptMessage): string | undefined => {
-  if (message.content === "" || (message.calls ?? []).length > 0) return undefined
+  const { calls = [], parts = [] } = message
+  if (message.content === "" || calls.length > 0 || parts.length > 0) return undefined
   const content = quoted(message.content)
   const marked = `"content":[{"type":"text","text":${content},"cache_control":{"type":"ephemeral"}}]`
   const text = wireMessage(message)

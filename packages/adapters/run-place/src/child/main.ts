@@ -7,8 +7,8 @@ import { writeFileSync } from "node:fs"
 import { Socket } from "node:net"
 import { deserialize } from "node:v8"
 import { Worker } from "node:worker_threads"
-import { capped, messageOf, render } from "@reverie/tools/render"
-import { lineOf, type Order, readingLines, type RunOrder, type Said } from "../lines.ts"
+import { capped, isTextWithParts, messageOf, render, type TextWithParts } from "@reverie/tools/render"
+import { lineOf, type Order, readingLines, type RunOrder, type Said, type SaidPart } from "../lines.ts"
 import type { Bounds } from "./watchdog.ts"
 
 const ORDERS_FD = 3
@@ -70,12 +70,20 @@ const finish = (said: Said): void => {
   host.end(lineOf(said), () => process.exit(0))
 }
 
+const saidPart = ({ data, ...part }: TextWithParts["parts"][number]): SaidPart => ({
+  ...part,
+  data: typeof data === "string" ? data : Buffer.from(new Uint8Array(data)).toString("base64")
+})
+
 const obey = async (order: RunOrder): Promise<void> => {
   process.title = `reverie tool ${order.tool}`
   offerOneself()
   await watched(order)
   const run = await functionIn(order.module)
-  const shown = render(await run(deserialize(Buffer.from(order.args, "base64")), runOf(order)))
+  const value = await run(deserialize(Buffer.from(order.args, "base64")), runOf(order))
+  if (isTextWithParts(value))
+    return finish({ type: "done", text: capped(value.text), parts: value.parts.map(saidPart) })
+  const shown = render(value)
   if ("text" in shown) return finish({ type: "done", text: capped(shown.text) })
   finish({ type: "failed", message: `its result can not be shown: ${shown.problem}` })
 }

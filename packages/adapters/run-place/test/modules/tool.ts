@@ -22,6 +22,7 @@ const kinds: Readonly<Record<string, (request: Request, run: IsolatedRun) => unk
   ],
   nothing: () => undefined,
   text: () => "two words",
+  parts: () => ({ text: "a berth", parts: [{ type: "image", data: Uint8Array.of(1, 2, 3), mediaType: "image/png" }] }),
   long: () => "x".repeat(100_000),
   function: () => () => 1,
   throws: () => {

@@ -9,6 +9,7 @@ import {
   type Bundle,
   bundleOfParts,
   byOwner,
+  digestsOfTexts,
   lifeParts,
   type LineRow,
   readerOf,
@@ -18,6 +19,7 @@ import {
 import { type Address, readKeyText, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { addressOf, assistantColumns, type AssistantRow, laneAt } from "../ports/assistants.ts"
+import { blobIn } from "../ports/blobs.ts"
 import type { PgFailure, Query } from "../database.ts"
 
 const LIFE = `
@@ -133,16 +135,23 @@ export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Bu
     const records = yield* query<BodyRow & { readonly kind: string; readonly key: string }>(RECORDS, [row.key])
     const deadLetters = yield* query<BodyRow & { readonly discarded: boolean }>(DEAD_LETTERS, [row.key])
     const own = (yield* blocksOf(query, tenant)).filter(({ owner }) => owner === assistant)
+    const entries = yield* entriesOf(query, row.key)
+    const blobs = new Map<string, Uint8Array>()
+    for (const digest of digestsOfTexts([...mail, ...entries])) {
+      const bytes = yield* blobIn(query, tenant, digest)
+      if (bytes !== undefined) blobs.set(digest, bytes)
+    }
     return bundleOfParts(
       lifeParts({
         head: headOf(row),
         mail: mail.map((each) => ({ ...each, lane: laneAt(each.lane), id: readKeyText(each.id) })),
-        entries: yield* entriesOf(query, row.key),
+        entries,
         records: records.map((record) => ({ ...record, key: readKeyText(record.key) })),
         sends: yield* query<BodyRow>(SENDS, [tenant]),
         deadLetters: deadLetters.map(({ body, discarded }) => ({ body, isDiscarded: discarded })),
         blocks: yield* Effect.forEach(own, (block) => whole(query, block)),
-        answers: yield* answersOf(query, tenant)
+        answers: yield* answersOf(query, tenant),
+        blob: (digest) => blobs.get(digest)
       })
     )
   })

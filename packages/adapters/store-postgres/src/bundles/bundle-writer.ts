@@ -4,11 +4,12 @@
 // P2  A life of more entries than a transaction has positions raises what is added to a transaction's id. While it does,
 //     no other transaction has read the old number and not yet written: all wait for the lock on the table `store`.
 
-import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
+import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { usageRows } from "../ports/allowance.ts"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
+import { putBlobs } from "../ports/blobs.ts"
 import type { PgFailure, Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
 
@@ -197,7 +198,7 @@ const INSERT_SNAPSHOT =
 
 const NOBODY = "0"
 
-/** Puts down blocks, answers and prompts. */
+/** Puts down blobs, blocks, answers and prompts. */
 export const putEntryRows = (query: Query, tenant: TenantId, parts: ReadonlyArray<BundlePart>): Writing =>
   Effect.gen(function* () {
     for (const { body, id, label, owner, readers } of ofKind(parts, "block")) {
@@ -212,6 +213,8 @@ export const putEntryRows = (query: Query, tenant: TenantId, parts: ReadonlyArra
       const snapshot = ofKind(parts, "block-snapshot").find(({ block }) => block === id)
       if (snapshot !== undefined) yield* query(INSERT_SNAPSHOT, [key, tenant, snapshot.bytes])
     }
+    const blobs = ofKind(parts, "blob").map(({ bytes, digest }) => ({ digest, bytes: bytesOf(bytes) }))
+    yield* putBlobs(query, tenant, blobs)
     const answers = ofKind(parts, "block-answer").map(({ answer, key }) => ({
       key: keyText(key),
       answer: JSON.stringify(answer)

@@ -148,6 +148,7 @@ const restricted = [
   "dead_letters",
   "usage",
   "prompts",
+  "blobs",
   "blocks",
   "block_readers",
   "block_versions",

@@ -115,6 +115,15 @@ CREATE TABLE prompts (
   PRIMARY KEY (tenant, kind, key, version)
 );
 
+-- What messages refer to: once for a tenant, under the digest of the bytes. Images and the like are packed already.
+CREATE TABLE blobs (
+  tenant text COLLATE "C" NOT NULL,
+  digest text COLLATE "C" NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (tenant, digest)
+);
+ALTER TABLE blobs ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
 CREATE TABLE blocks (
   key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,

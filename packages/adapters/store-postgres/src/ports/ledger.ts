@@ -44,6 +44,7 @@ import {
   receivesColumn
 } from "./assistants.ts"
 import { postgresUsage, usageRows } from "./allowance.ts"
+import { postgresBlobs } from "./blobs.ts"
 import { ledgerUnavailable, postgresEntryHistory } from "./entry-history.ts"
 import type { Database } from "../database.ts"
 import { type Filed, type Operation, spokenTo } from "../operation.ts"
@@ -326,6 +327,7 @@ export const postgresLedger = (database: Database, writer: Writer, time: Time): 
     ...postgresEntryHistory(database, readable),
     ...postgresRegister(database, readable),
     ...postgresKept(database),
-    ...postgresUsage(database)
+    ...postgresUsage(database),
+    blobs: postgresBlobs(database)
   }
 }

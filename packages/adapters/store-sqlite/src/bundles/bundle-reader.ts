@@ -18,6 +18,7 @@ import {
 } from "@reverie/ledger"
 import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } from "@reverie/protocol"
 import { addressOf, assistantQueries, cursorsOf, entryQueries, type StateRow } from "../ledger/assistants.ts"
+import { readBlob } from "../ledger/blobs.ts"
 import { query } from "../sql.ts"
 
 const PAGE = 256
@@ -132,6 +133,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
   const blocks = blockQueries(database)
   const assistants = assistantQueries(database)
   const growing = growingQueries(rows, entryQueries(database))
+  const blob = readBlob(database)
 
   const headOf = (row: StateRow): AssistantHead => {
     const cursors = cursorsOf(row)
@@ -153,7 +155,8 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
         .all(row.key)
         .map(({ body, discarded }) => ({ body, isDiscarded: discarded !== null })),
       blocks: blocks.ofOwner(tenant, assistant).map(blocks.whole),
-      answers: blocks.answers(tenant)
+      answers: blocks.answers(tenant),
+      blob: (digest) => blob(tenant, digest)
     }
   }
 

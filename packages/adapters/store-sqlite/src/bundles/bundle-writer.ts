@@ -7,6 +7,7 @@ import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/l
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
 import { usageAdding } from "../ledger/allowance.ts"
+import { keepBlob } from "../ledger/blobs.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { discardedCounting } from "../ledger/ledger.ts"
@@ -91,6 +92,7 @@ const entryRowsTo = (database: DatabaseSync) => {
     database,
     "INSERT INTO prompts (tenant, kind, key, version, at, restores, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
   )
+  const blob = keepBlob(database)
   return (tenant: TenantId, parts: Iterable<BundlePart>): void => {
     let key = 0
     for (const part of parts) {
@@ -101,6 +103,7 @@ const entryRowsTo = (database: DatabaseSync) => {
       } else if (part.kind === "block-version") {
         version(key, part.version, JSON.stringify(part.body), bytesOf(part.patch))
       } else if (part.kind === "block-snapshot") snapshot(key, bytesOf(part.bytes))
+      else if (part.kind === "blob") blob(tenant, part.digest, bytesOf(part.bytes))
       else if (part.kind === "block-answer") answer(tenant, keyText(part.key), JSON.stringify(part.answer))
       else if (part.kind === "prompt") {
         const { at, body, key: name, of, restores = null, version: no } = part

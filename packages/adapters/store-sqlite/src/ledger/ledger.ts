@@ -46,6 +46,7 @@ import {
   type StateRow
 } from "./assistants.ts"
 import { sqliteUsage, usageAdding } from "./allowance.ts"
+import { sqliteBlobs } from "./blobs.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
@@ -385,16 +386,14 @@ const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   }
 }
 
-export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => {
-  const readable = new Readable()
-  return {
-    ...writing(database, writer),
-    ...sending(database, writer, readable),
-    ...discarding(database, writer),
-    ...probing(database, writer),
-    ...sqliteEntryHistory(database, readable),
-    ...sqliteRegister(database, readable),
-    ...sqliteKept(database),
-    ...sqliteUsage(database)
-  }
-}
+export const sqliteLedger = (database: DatabaseSync, writer: Writer, readable = new Readable()): Ledger["Service"] => ({
+  ...writing(database, writer),
+  ...sending(database, writer, readable),
+  ...discarding(database, writer),
+  ...probing(database, writer),
+  ...sqliteEntryHistory(database, readable),
+  ...sqliteRegister(database, readable),
+  ...sqliteKept(database),
+  ...sqliteUsage(database),
+  blobs: sqliteBlobs(database, writer)
+})

@@ -1,0 +1,43 @@
+// Blobs on SQLite: bytes that messages refer to, in rows of their own.
+// Owns the table `blobs`. Leaves what may be kept to the ledger's room.
+// I1  A row is never changed: bytes that are here already are not written again.
+
+import type { DatabaseSync } from "node:sqlite"
+import { type Blobs, digestOf, flawOfBlobs } from "@reverie/ledger"
+import { isDigest, type TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { change, query, reading } from "../sql.ts"
+import type { Writer } from "../writer.ts"
+import { ledgerUnavailable } from "./assistants.ts"
+
+export const readBlob = (database: DatabaseSync) => {
+  const bytes = query<{ readonly bytes: Uint8Array }>(
+    database,
+    "SELECT bytes FROM blobs WHERE tenant = ? AND digest = ?"
+  )
+  return (tenant: TenantId, digest: string): Uint8Array | undefined =>
+    isDigest(digest) ? bytes.one(tenant, digest)?.bytes : undefined
+}
+
+export const keepBlob = (database: DatabaseSync) =>
+  change(database, "INSERT INTO blobs (tenant, digest, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+
+export const sqliteBlobs = (database: DatabaseSync, writer: Writer): Blobs => {
+  const read = readBlob(database)
+  const insert = keepBlob(database)
+  return {
+    keep: Effect.fnUntraced(function* (tenant, blobs) {
+      const flaw = flawOfBlobs(blobs)
+      if (flaw !== undefined) return yield* flaw
+      const rows = blobs.map((bytes) => ({ bytes, digest: digestOf(bytes) }))
+      const write = () => {
+        for (const { bytes, digest } of rows) insert(tenant, digest, bytes)
+        return Result.succeed(rows.map(({ digest }) => digest))
+      }
+      const length = blobs.reduce((sum, bytes) => sum + bytes.length, 0)
+      return yield* writer.write(ledgerUnavailable("keep"), write, length)
+    }),
+    read: (tenant, digest) => reading(ledgerUnavailable("read"), () => Result.succeed(read(tenant, digest)))
+  }
+}
