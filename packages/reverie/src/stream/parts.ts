@@ -5,7 +5,15 @@
 //     yet an end.
 // I2  What ran out of steps or budget, has another form than it must, or was refused by a hook, has an outcome of its own.
 
-import { type ContentPart, defined, type EnvelopeId, type Json, type Notice, type TickOutcome, type Used } from "@reverie/protocol"
+import {
+  type ContentPart,
+  defined,
+  type EnvelopeId,
+  type Json,
+  type Notice,
+  type TickOutcome,
+  type Used
+} from "@reverie/protocol"
 
 /** What went wrong, in the one shape that it has everywhere. */
 export interface AnswerError {

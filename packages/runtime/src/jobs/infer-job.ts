@@ -6,7 +6,15 @@
 import { callId, contextOf, type InferFailure } from "@reverie/assistant"
 import type { ContextTooSmall } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
-import { type BytesOf, Model, type ModelError, type Prompt, type Reply, type ToolOffer, withOutputDescribed } from "@reverie/model"
+import {
+  type BytesOf,
+  Model,
+  type ModelError,
+  type Prompt,
+  type Reply,
+  type ToolOffer,
+  withOutputDescribed
+} from "@reverie/model"
 import { defined, type EnvelopeId, type OpenJob } from "@reverie/protocol"
 import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"
