@@ -21,7 +21,7 @@ const withNotes = (over: Partial<Parameters<Blocks["create"]>[0]> = {}) => ({
   assistant: { blocks: [{ ...notes, ...over }] }
 })
 
-/** How a model call is told that calls a tool. */
+/** How a model call is reported that calls a tool. */
 const CALL = ["tool-start", "tool-arguments", "tool-call", "usage"]
 
 describe("blocks of a fleet", () => {
