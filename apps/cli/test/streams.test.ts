@@ -83,17 +83,19 @@ describe("a chat", () => {
     const there = await run(["chat", "clerk", "--data", directory.path], { input })
     child.kill("SIGTERM")
     await ended
+    const told = ["Let me think.", "calls look ...", "look: seven is free"]
     for (const { code, stderr, stdout } of [own, there]) {
       assert.strictEqual(code, 0, stderr)
       assert.strictEqual(stdout, "Berth seven.\n")
-      const order = ["Let me think.", "calls look ...", "look: seven is free"].map((said) => stderr.indexOf(said))
-      assert.isAtLeast(order[0] ?? -1, 0, stderr)
-      assert.deepStrictEqual(
-        order,
-        order.toSorted((a, b) => a - b)
-      )
+      for (const said of told) assert.include(stderr, said)
       assert.strictEqual(stderr.split("calls look ...").length, 2, stderr)
     }
+    // At a server the first model call may be over before its answer is read: then its thoughts were a preview.
+    const order = told.map((said) => own.stderr.indexOf(said))
+    assert.deepStrictEqual(
+      order,
+      order.toSorted((a, b) => a - b)
+    )
   })
 })
 

@@ -21,6 +21,9 @@ const withNotes = (over: Partial<Parameters<Blocks["create"]>[0]> = {}) => ({
   assistant: { blocks: [{ ...notes, ...over }] }
 })
 
+/** How a model call is reported that calls a tool. */
+const CALL = ["tool-start", "tool-arguments", "tool-call", "usage"]
+
 describe("blocks of a fleet", () => {
   it("B2 an assistant is created with its blocks once; what was deleted stays deleted, also when it is defined anew", async () => {
     const data = aDirectory()
@@ -186,7 +189,7 @@ describe("blocks of a fleet", () => {
         assert.strictEqual(await textOf(fleet), "a")
         await fleet.approve("desk", part.approval)
       }
-      assert.deepStrictEqual(types, ["approval", "tool-result", "text", "done"])
+      assert.deepStrictEqual(types, [...CALL, "approval", "approval-decided", "tool-result", "text", "usage", "done"])
       assert.strictEqual(await textOf(fleet), "ab")
     })
   }
@@ -214,7 +217,7 @@ describe("blocks of a fleet", () => {
     const parts = await all(fleet.ask("desk", "Then yours."))
     assert.deepStrictEqual(
       parts.map(({ type }) => type),
-      ["tool-result", "text", "done"]
+      [...CALL, "tool-result", "text", "usage", "done"]
     )
     assert.strictEqual(await textOf(fleet, "own"), "ab")
   })

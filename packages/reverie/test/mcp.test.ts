@@ -84,9 +84,10 @@ describe("tools of an MCP server", () => {
         }
       }
     }
+    const call = ["tool-start", "tool-arguments", "tool-call", "usage"]
     assert.deepStrictEqual(
       parts.map(({ type }) => type),
-      ["tool-result", "approval", "tool-result", "text", "done"]
+      [...call, "tool-result", ...call, "approval", "approval-decided", "tool-result", "text", "usage", "done"]
     )
     assert.deepStrictEqual(
       toolsIn(parts).map(({ content, ok }) => [ok, content]),
