@@ -4,7 +4,7 @@ import { ledgerLaws, mailboxLaws, storeLaws, wakeQueueLaws } from "@reverie/test
 
 const named = (room: string): ReadonlyArray<string> => {
   const readme = readFileSync(new URL(`../../${room}/README.md`, import.meta.url), "utf8")
-  return [...readme.matchAll(/`([IQS]\d+\.[a-z-]+)`/g)].map(([, id = ""]) => id)
+  return [...readme.matchAll(/`([BIQS]\d+\.[a-z-]+)`/g)].map(([, id = ""]) => id)
 }
 
 test.each([
