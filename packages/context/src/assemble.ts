@@ -16,7 +16,7 @@
 import { defined, type Message, textWithParts } from "@reverie/protocol"
 import { described, type PromptMessage, type ToolOffer } from "@reverie/model"
 import * as Result from "effect/Result"
-import type { Component } from "./layout/component.ts"
+import type { Component, CountMessage } from "./layout/component.ts"
 import { type ContextTypeConfig, inReadingOrder, isIncluded, isLate } from "./layout/context-types.ts"
 import { ContextTooSmall } from "./errors.ts"
 import {
@@ -35,7 +35,7 @@ import {
   withTurn
 } from "./tokens/window.ts"
 import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
-import { type CountMessage, fingerprintOf } from "./tokens/price-book.ts"
+import { fingerprintOf } from "./tokens/price-book.ts"
 import { FORM_PLACE, PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.

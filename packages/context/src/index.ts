@@ -30,7 +30,7 @@ export {
   inReadingOrder,
   SLEEP_TOOLS
 } from "./layout/context-types.ts"
-export type { Component } from "./layout/component.ts"
+export type { Component, UncountedMessage } from "./layout/component.ts"
 export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
 export {
   compact,
@@ -84,8 +84,7 @@ export {
   fingerprintOf,
   openPriceBook,
   type PriceBook,
-  textOf,
-  type UncountedMessage
+  textOf
 } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
 export {

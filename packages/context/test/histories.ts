@@ -3,7 +3,7 @@
 import type { Message, ToolCall } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { countMessage, type UncountedMessage } from "../src/index.ts"
-import { type CountMessage } from "../src/tokens/price-book.ts"
+import type { CountMessage } from "../src/layout/component.ts"
 
 /** A vocabulary for tests: a token for every three characters begun. */
 export const countText = (text: string): number => Math.ceil(text.length / 3)

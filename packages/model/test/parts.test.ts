@@ -2,7 +2,8 @@
 
 import type { ContentPart } from "@reverie/protocol"
 import { assert, describe, it } from "vitest"
-import { acceptsOf, partsOfUser, partTokens, takes, tokensOfParts } from "../src/index.ts"
+import { acceptsOf, tokensOfParts } from "../src/index.ts"
+import { partsOfUser, partTokens, takes } from "../src/parts.ts"
 
 const part = (over: Partial<ContentPart>): ContentPart => ({
   type: "image",

@@ -194,9 +194,8 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /**
-   * Sends a message and reads what comes back, part by part, until `done`, `stopped`, `failed` or `halted`. Only the end comes
-   * when the same `id` was answered before, or with `after` what is behind that place. Who stops reading stops listening; the
-   * message stays durable.
+   * Sends a message and reads what comes back, part by part, until `done`, `stopped`, `failed` or `halted`; with `after` what is
+   * behind that place, and only the end when `id` was answered before. Who stops reading stops listening.
    * @throws whatever `send` throws, AnswerLate after `timeoutMs`, and the reason of `signal`, while it is read
    * @example
    * for await (const part of fleet.ask("desk", "Which berth is free?")) {

@@ -208,7 +208,8 @@ export class Teller {
         ...this.#shown.drop(calls),
         ...calls.flatMap((each): ReadonlyArray<AgUiEvent> => {
           this.#calls.add(each.id)
-          return this.#shown.whole(each, { timestamp: at, ...(content === "" ? {} : { parentMessageId: parent }) })
+          const parentMessageId = content === "" ? undefined : parent
+          return this.#shown.whole(each, { timestamp: at, ...defined({ parentMessageId }) })
         })
       ]
     }

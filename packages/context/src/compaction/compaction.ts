@@ -19,7 +19,7 @@ import {
   type RecordChange
 } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import type { CountMessage } from "../tokens/price-book.ts"
+import type { CountMessage } from "../layout/component.ts"
 import { Account, accountOf, endsOf, Place } from "./account.ts"
 import { AIM_MARGIN, aimOf, type CompactionConfig, compactionTriggers } from "./config.ts"
 import { between, type CompactionDraft, pendingCompactionChange, tokensOf } from "./draft.ts"

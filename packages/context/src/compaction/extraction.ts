@@ -13,7 +13,7 @@ import { defined, isJsonObject, parseJson, taskLine, type ToolCall } from "@reve
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts"
-import type { UncountedMessage } from "../tokens/price-book.ts"
+import type { UncountedMessage } from "../layout/component.ts"
 import type { CompactionConfig, CompactionTrigger } from "./config.ts"
 import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split } from "./split.ts"
 

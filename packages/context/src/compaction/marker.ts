@@ -7,7 +7,7 @@
 
 import { cleanLine, messageId } from "@reverie/memory"
 import type { MessagePlace } from "@reverie/protocol"
-import type { CountMessage, UncountedMessage } from "../tokens/price-book.ts"
+import type { CountMessage, UncountedMessage } from "../layout/component.ts"
 import { type Account, bounded, type NamedCall } from "./account.ts"
 import type { CompactionStrategy, CompactionTrigger } from "./config.ts"
 

@@ -4,8 +4,14 @@
 // K1  A component is priced once, when it is made; its wire message is one object for as long as the component lives.
 
 import type { PromptMessage } from "@reverie/model"
-import type { CountMessage } from "../tokens/price-book.ts"
+import type { Message } from "@reverie/protocol"
 import { PLACES } from "./scheme.ts"
+
+/** What a message is before it is priced. */
+export type UncountedMessage = Omit<Message, "tokens">
+
+/** Prices a message, with the vocabulary already chosen. */
+export type CountMessage = (message: UncountedMessage) => number
 
 export interface Component {
   readonly id: number

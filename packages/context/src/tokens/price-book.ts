@@ -8,7 +8,7 @@
 
 import { type Accepts, TOKENS_PER_MESSAGE, type ToolOffer, tokensOfParts } from "@reverie/model"
 import type { Message } from "@reverie/protocol"
-import type { Component } from "../layout/component.ts"
+import type { Component, CountMessage } from "../layout/component.ts"
 
 /** A text of a component. In pieces, when parts of it change and most of it stays. */
 export type Content = string | Pieces
@@ -134,12 +134,6 @@ const areSame = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): bo
 // M2  A message with more in it is never cheaper.
 
 type CountText = (text: string) => number
-
-/** What a message is before it is priced. */
-export type UncountedMessage = Omit<Message, "tokens">
-
-/** Prices a message, with the vocabulary already chosen. */
-export type CountMessage = (message: UncountedMessage) => number
 
 /**
  * Tokens of a message on the wire: what it says, who says it, its parts, the calls it makes, what was thought before it, why it was

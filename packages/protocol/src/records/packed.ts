@@ -142,15 +142,15 @@ const unpackedOne = (value: Json, { names, of = {} }: Form): Json => {
 type Change = typeof packed
 
 /** Of a step what has a known form; nothing else of an entry is looked at. */
-const changed = (step: Record<string, Json>, change: Change): Record<string, Json> => {
+const changed = (step: { readonly [key: string]: Json }, change: Change): { readonly [key: string]: Json } => {
   const { detail, spent, usage } = step
-  const after = { ...step }
+  const after: Record<string, Json> = { ...step }
   if (usage !== undefined) after["usage"] = change(usage, USAGE)
   if (spent !== undefined) after["spent"] = change(spent, SPENT)
   if (detail === undefined || !isJsonObject(detail)) return after
   const { context, pattern } = detail
   if (context === undefined && pattern === undefined) return after
-  const told: Record<string, Json> = { ...detail }
+  const told: Record<string, Json> = { ...(detail as { readonly [key: string]: Json }) }
   if (context !== undefined) told["context"] = change(context, REPORT)
   if (pattern !== undefined) told["pattern"] = change(pattern, PATTERN)
   after["detail"] = told
@@ -162,7 +162,7 @@ export const entryText = (entry: Entry): string =>
   JSON.stringify(
     entry.step === undefined
       ? entry
-      : { ...entry, step: changed(entry.step as unknown as Record<string, Json>, packed) }
+      : { ...entry, step: changed(entry.step as unknown as { readonly [key: string]: Json }, packed) }
   )
 
 /** The record of a row, whole again; one of another version is left as it is. */
