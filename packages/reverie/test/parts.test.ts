@@ -128,6 +128,8 @@ describe("a message with parts", () => {
     }
     assert.isUndefined(await fleet.blob(digest))
     assert.strictEqual((await entriesOf(fleet)).length, 1)
+    const most = { ...plan, data: new Uint8Array(10 * 1_048_576) }
+    assert.strictEqual((await fleet.send("desk", "Look.", { parts: [most] })).outcome, "accepted")
   })
 
   test("may refer to bytes that are kept here already, and to no others", async () => {

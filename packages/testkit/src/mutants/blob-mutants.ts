@@ -95,7 +95,7 @@ export const blobMistakes: Readonly<Record<string, Mistake>> = {
     keep: (tenant, blobs) =>
       keep(
         tenant,
-        blobs.map((bytes) => bytes.subarray(0, 9 * 1024 * 1024))
+        blobs.map((bytes) => bytes.subarray(0, 2 * 1024 * 1024))
       )
   }))
 }
