@@ -25,7 +25,7 @@ export interface BesideReport {
 const CONCURRENCY = 32
 const EACH = 12
 const WARM = 60
-const PROCESSES = 4
+const PROCESSES = 8
 const DRAWINGS = 2_000
 
 interface Child extends AsyncDisposable {
@@ -92,7 +92,7 @@ const intervalOf = (turns: ReadonlyArray<Turn>): readonly [number, number] => {
   return [drawn[Math.floor(DRAWINGS * 0.025)]!, drawn[Math.floor(DRAWINGS * 0.975)]!]
 }
 
-/** Four pairs of processes, each with so many rounds: how a process compiles its code differs from one to the next. */
+/** Eight pairs of processes, each with so many rounds: how a process compiles its code differs from one to the next. */
 export const benchTickBeside = (old: string, isShort: boolean, rounds = 10): Promise<BesideReport> =>
   withServer(async (url) => {
     const processes = isShort ? 1 : PROCESSES
