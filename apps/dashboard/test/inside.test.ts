@@ -180,7 +180,7 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await tab.close()
 })
 
-test("Compactions: why each was made, and one may be ordered where the state accepts it, and nowhere else", async () => {
+test("Compactions: why each was made, which one is active, and one may be ordered where the state accepts it, and nowhere else", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
   const row = api.world.rows.find(({ id }) => home.endsWith(`/${id}`))
@@ -190,6 +190,10 @@ test("Compactions: why each was made, and one may be ordered where the state acc
   await page.waitForSelector("[data-compaction=compact-2]")
   const why = await page.$$eval("[data-why]", (cells) => cells.slice(0, 3).map((cell) => cell.textContent))
   expect(why).toEqual(["the window was nearly full", "asleep", "by order"])
+  const states = await page.$$eval("[data-compaction] td:last-child", (cells) =>
+    cells.slice(0, 3).map((cell) => cell.textContent)
+  )
+  expect(states).toEqual(["active", "superseded", "reverted"])
   const before = api.changes.length
   await page.click("[data-order=compact]")
   await page.waitForSelector("[data-told=compact]")

@@ -123,6 +123,8 @@ export interface Row {
   commits: number
   waiting: number
   contextShare: number | undefined
+  /** Tokens of the context window, as the newest prompt told it. */
+  contextTokens: number | undefined
   /** As of the last list. */
   day: AssistantRow["day"]
   left: AssistantRow["left"]
@@ -164,6 +166,7 @@ export const rowOf = (record: AssistantRecord, now: number): Row => {
     commits: 0,
     waiting: 0,
     contextShare: undefined,
+    contextTokens: undefined,
     day: NOTHING_SPENT,
     left: undefined,
     approvals: 0,
@@ -230,11 +233,30 @@ const tellSince = (row: Row, { at, no, status }: OutboxRow["entry"]): void => {
   row.toldState = status
 }
 
+/** What a compaction took away; undefined of any other entry. */
+const savedIn = ({ step }: OutboxRow["entry"]): number | undefined => {
+  const { tokens_after: after, tokens_before: before } = step?.kind === "compact" ? (step.detail ?? {}) : {}
+  return typeof before === "number" && typeof after === "number" ? before - after : undefined
+}
+
+/** How full the window is: as the newest prompt was, without what was compacted since. */
+const tellContext = (row: Row, { entry }: OutboxRow): void => {
+  const report = contextReportOf(entry)
+  if (report !== undefined) {
+    row.contextShare = report.share
+    row.contextTokens = report.share > 0 ? report.tokens / report.share : undefined
+    return
+  }
+  const saved = savedIn(entry)
+  if (saved === undefined || row.contextShare === undefined || row.contextTokens === undefined) return
+  row.contextShare = Math.max(0, row.contextShare - saved / row.contextTokens)
+}
+
 /** True when the entry told something new. */
 export const tellRow = (row: Row, told: OutboxRow): boolean => {
   const { entry } = told
   row.lastError = errorIn(told) ?? row.lastError
-  row.contextShare = contextReportOf(entry)?.share ?? row.contextShare
+  tellContext(row, told)
   tellSince(row, entry)
   if (entry.no < row.commits) return false
   row.since = row.toldSince === 0 && entry.no === row.commits ? row.since : row.toldSince
@@ -254,10 +276,8 @@ export const lookBackInto = (row: Row, entries: ReadonlyArray<OutboxRow>): void 
     else if (since === 0) since = told.entry.at
   }
   row.since = since
-  for (const told of entries.toReversed()) {
-    row.contextShare ??= contextReportOf(told.entry)?.share
-    row.lastError ??= errorIn(told)
-  }
+  if (row.contextShare === undefined) for (const told of entries) tellContext(row, told)
+  for (const told of entries.toReversed()) row.lastError ??= errorIn(told)
 }
 
 export const shownOf = (row: Row): AssistantRow => ({

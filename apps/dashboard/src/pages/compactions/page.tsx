@@ -67,21 +67,38 @@ const Release = ({ hold, id }: { readonly id: string; readonly hold: Hold }) => 
   )
 }
 
-type PendingCompaction = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
+type CompactionItem = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
 
 const route = getRouteApi("/a/$id/compactions")
 
-/** What made it fold. */
+/** What it was made for. */
 const whys: Readonly<Record<string, string>> = {
   sleep: "asleep",
   emergency: "the window was nearly full",
   order: "by order"
 }
 
-const saved = ({ afterTokens, beforeTokens }: PendingCompaction): string =>
+const saved = ({ afterTokens, beforeTokens }: CompactionItem): string =>
   beforeTokens === 0 ? "–" : percent(Math.max(0, 1 - afterTokens / beforeTokens))
 
-const Row = ({ item, isOpen, onOpen }: { item: PendingCompaction; isOpen: boolean; onOpen: () => void }) => {
+interface RowProps {
+  readonly item: CompactionItem
+  /** The prompt begins with its summary. */
+  readonly isActive: boolean
+  readonly isOpen: boolean
+  readonly onOpen: () => void
+}
+
+const State = ({ isActive, undone }: { isActive: boolean; undone: boolean }) =>
+  undone ? (
+    <Chip tone="retired" text="reverted" />
+  ) : isActive ? (
+    <Chip tone="compacting" text="active" />
+  ) : (
+    <Chip tone="idle" text="superseded" />
+  )
+
+const Row = ({ isActive, isOpen, item, onOpen }: RowProps) => {
   const { afterTokens, at, beforeTokens, id, messages, reason, undone } = item
   return (
     <tr data-compaction={id} data-undone={undone} {...(isOpen ? { "data-open": "", "aria-current": "true" } : {})}>
@@ -105,24 +122,27 @@ const Row = ({ item, isOpen, onOpen }: { item: PendingCompaction; isOpen: boolea
       <td data-align="end">{tokens(beforeTokens)}</td>
       <td data-align="end">{tokens(afterTokens)}</td>
       <td data-align="end">{saved(item)}</td>
-      <td>{undone ? <Chip tone="retired" text="reverted" /> : <Chip tone="compacting" text="active" />}</td>
+      <td>
+        <State isActive={isActive} undone={undone} />
+      </td>
     </tr>
   )
 }
 
 interface ListProps {
-  readonly items: ReadonlyArray<PendingCompaction>
+  readonly items: ReadonlyArray<CompactionItem>
+  readonly active: string | null
   readonly shown: string | undefined
   readonly onOpen: (id: string) => void
 }
 
-const List = ({ items, onOpen, shown }: ListProps) => (
+const List = ({ active, items, onOpen, shown }: ListProps) => (
   <Section title="Compactions">
     <div className="max-h-72 overflow-auto" tabIndex={0} role="region" aria-label="List of compactions">
       <table className="plain-table tight-table sticky-head">
         <thead>
           <tr>
-            {["PendingCompaction", "When", "Why"].map((title) => (
+            {["Compaction", "When", "Why"].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>
@@ -137,7 +157,13 @@ const List = ({ items, onOpen, shown }: ListProps) => (
         </thead>
         <tbody>
           {items.map((item) => (
-            <Row key={item.id} item={item} isOpen={item.id === shown} onOpen={() => onOpen(item.id)} />
+            <Row
+              key={item.id}
+              item={item}
+              isActive={item.id === active}
+              isOpen={item.id === shown}
+              onOpen={() => onOpen(item.id)}
+            />
           ))}
         </tbody>
       </table>
@@ -176,7 +202,13 @@ const CompactionsPage = () => {
     >
       {hold === null ? null : <Release id={id} hold={hold} />}
       <Answered of={all}>
-        {(found) => (found.items.length === 0 ? <None /> : <List items={found.items} shown={shown} onOpen={show} />)}
+        {(found) =>
+          found.items.length === 0 ? (
+            <None />
+          ) : (
+            <List items={found.items} active={found.current} shown={shown} onOpen={show} />
+          )
+        }
       </Answered>
       {shown === undefined ? null : <Opened id={id} compaction={shown} />}
     </Page>
