@@ -51,7 +51,7 @@ export const builderMutants: ReadonlyArray<Mutant> = [
   {
     row: "F111",
     file: "packages/runtime/src/jobs/infer-job.ts",
-    find: "const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, servedIn(end, model))",
+    find: "const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, served)",
     put: "const seen = end"
   },
   {
