@@ -172,7 +172,7 @@ test("a server that does not answer is said once, and no one is claimed to be ab
   tab.wrongs.length = 0
 })
 
-test("a model that is away is said with its server: in the banner, in the rows, and by those that wait for it", async () => {
+test("the banner says who waits for a person, and a model that is away with its server: in the banner, in the rows, and by those that wait for it", async () => {
   const { page } = tab
   const waiting = api.world.rows.filter(({ outage }) => outage !== undefined)
   for (const server of ["127.0.0.1:8080", "models.example:8443"]) {
@@ -182,6 +182,11 @@ test("a model that is away is said with its server: in the banner, in the rows, 
     expect(said).toContain(`the model at ${server} has not answered for`)
     expect(said).toContain(`${count} assistants wait, tried again in`)
   }
+  const asking = api.world.rows.filter(({ state }) => state === "awake.awaitingApproval").length
+  expect(asking).toBeGreaterThan(10)
+  const approvals = await page.textContent("[data-banner-item=approvals]")
+  expect(approvals).toContain("assistants wait for an approval")
+  expect(approvals?.replaceAll(/\D/g, "")).toBe(String(asking))
   await page.click('[data-banner-item=away][data-server="127.0.0.1:8080"]')
   await page.waitForSelector('[data-row="0"][data-state="awake.thinking.parked"]')
   expect(await page.textContent('[data-row="0"]')).toMatch(/waits for the model at (127|models)/)

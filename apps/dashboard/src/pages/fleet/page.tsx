@@ -40,11 +40,19 @@ const Banner = ({ counts, outages = [] }: BannerProps) => {
   const dead = useAnswer("GET /v1/dead-letters", {}, { everyMillis: EVERY_MILLIS }).data?.items.length ?? 0
   const queues = useAnswer("GET /v1/queues", {}, { everyMillis: EVERY_MILLIS }).data?.queues ?? []
   const paused = queues.filter((queue) => queue.paused)
-  const { halted = 0, stuck = 0 } = counts ?? {}
-  if (halted + stuck + dead + paused.length + outages.length === 0) return null
+  const { awaitingApproval = 0, halted = 0, stuck = 0 } = counts ?? {}
+  const failures = halted + stuck + dead + paused.length + outages.length
+  if (failures + awaitingApproval === 0) return null
+  // Red is for what has failed. One who waits for a person does as it should.
+  const isBad = failures > 0
   return (
-    <div className="notice" data-tone="bad" role="status" data-banner="">
-      <strong className="text-bad">Wants a look</strong>
+    <div className="notice" data-tone={isBad ? "bad" : "waiting"} role="status" data-banner="">
+      <strong className={isBad ? "text-bad" : "text-warn"}>Needs attention</strong>
+      {awaitingApproval === 0 ? null : (
+        <Link to="/approvals" data-banner-item="approvals">
+          {many(awaitingApproval, "assistant waits for an approval", "assistants wait for an approval")}
+        </Link>
+      )}
       {outages.map((away) => (
         <Away key={away.server} away={away} />
       ))}
@@ -54,7 +62,7 @@ const Banner = ({ counts, outages = [] }: BannerProps) => {
         </Link>
       )}
       {stuck === 0 ? null : (
-        <Link to="/" search={{ state: "awake.thinking", sort: "since" }} data-banner-item="stuck">
+        <Link to="/" search={{ sort: "attention" }} data-banner-item="stuck">
           {many(stuck, "has been busy for more than 15 minutes", "have been busy for more than 15 minutes")}
         </Link>
       )}
