@@ -14,7 +14,7 @@
 //     conversation are the same and nothing has left the window.
 
 import { defined, type Message, textWithParts } from "@reverie/protocol"
-import { described, type PromptMessage, type ToolOffer } from "@reverie/model"
+import { described, type PromptMessage, type ToolOffer, withoutParts } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component, CountMessage } from "./layout/component.ts"
 import { type ContextTypeConfig, inReadingOrder, isIncluded, isLate } from "./layout/context-types.ts"
@@ -188,8 +188,9 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
   const sections = opened(read, opening)
   const tokens = sections.reduce((sum, section) => sum + section.tokens, toolTokens)
   const none: ReadonlyArray<PromptMessage> = []
+  const messages = none.concat(...sections.map(({ wire }) => wire))
   return Result.succeed({
-    messages: none.concat(...sections.map(({ wire }) => wire)),
+    messages: fitted.partUnits > 0 ? messages : withoutParts(messages),
     lasting: lastingOf(sections),
     window: hidden.length === 0 ? fitted : input.window,
     report: {

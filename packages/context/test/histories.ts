@@ -1,6 +1,6 @@
 // Histories: what an assistant may have lived through, for property tests, whole and damaged.
 
-import type { Message, ToolCall } from "@reverie/protocol"
+import { type ContentPart, defined, type Message, type ToolCall } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { countMessage, type UncountedMessage } from "../src/index.ts"
 import type { CountMessage } from "../src/layout/component.ts"
@@ -12,8 +12,18 @@ export const count: CountMessage = (message) => countMessage(message, countText)
 
 const priced = (message: UncountedMessage): Message => ({ ...message, tokens: count(message) })
 
-export const user = (content: string, name?: string): Message =>
-  priced({ role: "user", content, at: 0, ...(name === undefined ? {} : { name }) })
+export const user = (content: string, name?: string, parts?: ReadonlyArray<ContentPart>): Message =>
+  priced({ role: "user", content, at: 0, ...defined({ name, parts }) })
+
+/** What some users show. */
+const PICTURE: ContentPart = {
+  type: "image",
+  digest: "a".repeat(64),
+  mediaType: "image/png",
+  bytes: 70,
+  width: 8,
+  height: 8
+}
 
 export const said = (content: string, calls: ReadonlyArray<ToolCall> = []): Message =>
   priced({ role: "assistant", content, at: 0, ...(calls.length === 0 ? {} : { calls }) })
@@ -44,7 +54,7 @@ const iteration = fc.record({
 })
 
 const tick = fc.record({
-  opener: fc.constantFrom("user", "user", "user", "system", "none"),
+  opener: fc.constantFrom("user", "user", "user", "picture", "system", "none"),
   content: text,
   iterations: fc.array(iteration, { maxLength: 3 }),
   stray: fc.boolean()
@@ -57,6 +67,7 @@ const messagesOf = (
   let late: Array<Message> = []
   for (const [place, { content, iterations, opener, stray }] of ticks.entries()) {
     if (opener === "user") messages.push(user(content, "ann"))
+    if (opener === "picture") messages.push(user(content, "ann", [PICTURE]))
     if (opener === "system") messages.push(note(content))
     for (const [turn, { answers, content, isRejected }] of iterations.entries()) {
       const id = (index: number): string => `${place}.${turn}.${index}`

@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { hasParts } from "@reverie/model"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { append, assemble, getContextType, openWindow, type Window } from "../src/index.ts"
@@ -7,7 +8,7 @@ import { contextTypes } from "../src/layout/context-types.ts"
 
 /** What a window says of all its units together, computed from each of them. */
 const assertSums = (window: Window): void => {
-  const { cut, messages, open, tokens, turn, units, wire } = window
+  const { cut, messages, open, partUnits, tokens, turn, units, wire } = window
   assert.deepStrictEqual(
     messages,
     units.flatMap(({ history }) => history)
@@ -25,6 +26,7 @@ const assertSums = (window: Window): void => {
     units.reduce((sum, unit) => sum + unit.open.length, 0)
   )
   assert.strictEqual(cut, units.filter(({ cuts }) => cuts.length > 0).length)
+  assert.strictEqual(partUnits, units.filter((unit) => hasParts({ messages: unit.wire })).length)
   const newestUser = units.findLastIndex(({ history }) => history[0]?.role === "user")
   assert.strictEqual(turn, newestUser < 0 ? Math.max(0, units.length - 1) : newestUser)
 }
@@ -76,6 +78,7 @@ it("A3 A4 in every kind of context calls have their results, and history is in t
         const answer = assemble(input)
         if (Result.isFailure(answer)) return
         const { messages, report, window } = answer.success
+        assert.strictEqual(hasParts({ messages }), hasParts({ messages: [...messages] }))
         assert.deepStrictEqual(assemble({ ...input, window }), answer)
         const made = report.interrupted.length + messages.filter(({ content }) => content === UNFIT).length
         const left = report.leftOut.reduce((sum, each) => sum + each.messages, 0)

@@ -49,7 +49,17 @@ export const described = <M extends { readonly content: string; readonly parts?:
   return parts === undefined ? message : { ...rest, content: textWithParts(message.content, parts, why) }
 }
 
-const hasParts = ({ messages }: Prompt): boolean => messages.some(({ parts }) => parts !== undefined)
+/** Lists none of whose messages has parts. A list that was made anew from one of them is not among them. */
+const bare = new WeakSet<ReadonlyArray<PromptMessage>>()
+
+/** A list of which it is known that no message has parts: nobody has to look at each. */
+export const withoutParts = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<PromptMessage> => {
+  bare.add(messages)
+  return messages
+}
+
+export const hasParts = ({ messages }: Pick<Prompt, "messages">): boolean =>
+  !bare.has(messages) && messages.some(({ parts }) => parts !== undefined)
 
 /** The prompt with text in the place of every part. */
 export const withPartsDescribed = (prompt: Prompt): Prompt =>

@@ -81,16 +81,20 @@ export interface Row {
   readonly open: number
   /** Units with a content that is cut. */
   readonly cut: number
+  /** Units with content parts on the wire. */
+  readonly partUnits: number
 }
 
 const rowOf = (units: ReadonlyArray<Unit>): Row => {
   let tokens = 0
   let open = 0
   let cut = 0
+  let partUnits = 0
   for (const unit of units) {
     tokens += unit.tokens
     open += unit.open.length
     if (unit.cuts.length > 0) cut++
+    if (unit.wire.some(({ parts }) => parts !== undefined)) partUnits++
   }
   return {
     units,
@@ -98,11 +102,12 @@ const rowOf = (units: ReadonlyArray<Unit>): Row => {
     messages: inRow(units, ({ history }) => history),
     wire: inRow(units, ({ wire }) => wire),
     open,
-    cut
+    cut,
+    partUnits
   }
 }
 
-const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0 }
+const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0, partUnits: 0 }
 
 /** The row up to a unit, and from it on. Costs what comes after the unit: the long beginning is copied, not walked. */
 const split = (row: Row, at: number): readonly [Row, Row] => {
@@ -114,7 +119,8 @@ const split = (row: Row, at: number): readonly [Row, Row] => {
     messages: row.messages.slice(0, row.messages.length - after.messages.length),
     wire: row.wire.slice(0, row.wire.length - after.wire.length),
     open: row.open - after.open,
-    cut: row.cut - after.cut
+    cut: row.cut - after.cut,
+    partUnits: row.partUnits - after.partUnits
   }
   return [before, after]
 }
@@ -127,7 +133,8 @@ const joined = (one: Row, other: Row): Row => {
     messages: one.messages.concat(other.messages),
     wire: one.wire.concat(other.wire),
     open: one.open + other.open,
-    cut: one.cut + other.cut
+    cut: one.cut + other.cut,
+    partUnits: one.partUnits + other.partUnits
   }
 }
 
@@ -352,6 +359,7 @@ const from = (window: Window, start: number): Window => {
     wire: without(window.wire, pinned, left.wire.length),
     open: window.open - left.open,
     cut: window.cut - left.cut,
+    partUnits: window.partUnits - left.partUnits,
     turn: window.turn - start + pinned,
     overLimit: plus(window.overLimit, left.messages.length, left.tokens)
   }

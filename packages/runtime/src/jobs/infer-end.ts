@@ -4,7 +4,7 @@
 
 import { type InferFailure, jobDone, jobFailed, type Restriction } from "@reverie/assistant"
 import type { ContextReport } from "@reverie/context"
-import type { Model, Prompt, Reply } from "@reverie/model"
+import { hasParts, type Model, type Prompt, type Reply } from "@reverie/model"
 import { defined, type Json, type OpenJob, type PriceOf, type RecordChange, type StepRecord } from "@reverie/protocol"
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
 import { WITHHELD } from "../prompt/answer-form.ts"
@@ -122,10 +122,10 @@ export const inferFailed = (job: OpenJob, failure: InferFailure, now: number, st
  * Which model it was asked of, and how, as far as its reply does not say that: another prompt is made for another one. What it takes
  * counts where there are parts.
  */
-export const servedIn = ({ step }: JobEnd, { serves }: Model["Service"], { messages }: Prompt): Json | undefined => {
+export const servedIn = ({ step }: JobEnd, { serves }: Model["Service"], prompt: Prompt): Json | undefined => {
   if (serves === undefined) return undefined
   const { accepts, model, tools } = serves
-  const taken = accepts !== undefined && messages.some(({ parts }) => parts !== undefined) ? [...accepts] : undefined
+  const taken = accepts !== undefined && hasParts(prompt) ? [...accepts] : undefined
   if (taken === undefined && tools === undefined && step?.detail?.["model"] === model) return undefined
   return { model, ...defined({ tools, accepts: taken }) }
 }
