@@ -48,6 +48,11 @@ const lanes = Math.min(2, availableParallelism())
 
 const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
   const at = args.indexOf("--only")
+  const stray = args.find((_, index) => at === -1 || (index !== at && index !== at + 1))
+  if (stray !== undefined) {
+    process.stderr.write(`check: Unknown argument '${stray}'; --only NAME,NAME chooses steps\n`)
+    process.exit(2)
+  }
   if (at === -1) return steps
   const names = (args[at + 1] ?? "").split(",")
   const unknown = names.filter((name) => !steps.some((step) => step.name === name))

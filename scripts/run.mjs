@@ -10,6 +10,7 @@
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { ensureInstalled, node24, root, SetupError } from "./setup.mjs"
 
 /** True when npm has put a shell in between, which `exec` would have replaced. */
@@ -56,7 +57,9 @@ const main = async () => {
   const parent = process.ppid
   await ensureInstalled({ forRunning: file.startsWith("apps/cli/") })
   const node = node24()
-  const args = ["--disable-warning=ExperimentalWarning", join(root, file), ...rest]
+  // What users run speaks for itself.
+  const flags = /^(scripts|test)\//.test(file) ? [`--import=${pathToFileURL(join(root, "scripts/flags.mjs"))}`] : []
+  const args = ["--disable-warning=ExperimentalWarning", ...flags, join(root, file), ...rest]
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules/.cache/node") }
   if (!isBehindShell() && node === process.execPath && typeof process.execve === "function") {
     process.removeAllListeners("warning")

@@ -55,6 +55,34 @@ const scriptedBy = (prefix: string) => {
   return folder
 }
 
+describe("a flag that a command does not know", () => {
+  const commands = [
+    "scripts/check.ts",
+    "scripts/docs.ts",
+    "scripts/features.ts",
+    "scripts/house.ts",
+    "scripts/pack.ts",
+    "scripts/release.ts",
+    "test/attack/main.ts",
+    "test/bench/main.ts",
+    "test/crash/main.ts",
+    "test/fuzz/main.ts",
+    "test/laws/main.ts",
+    "test/outside/main.ts",
+    "test/simulation/main.ts"
+  ]
+  test.each(commands)("is refused by %s in one line", (command) => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["scripts/run.mjs", command, "--wrong"], {
+      cwd: root,
+      encoding: "utf8"
+    })
+    assert.strictEqual(status, 2, stderr)
+    assert.match(stderr, /--wrong[^\n]*\n$/)
+    assert.strictEqual(stderr.trim().split("\n").length, 1)
+    assert.strictEqual(stdout, "")
+  })
+})
+
 describe("run", () => {
   test("I1 passes arguments and the exit code on, and leaves stdout and stderr to the program", () => {
     const said = runLines(

@@ -18,5 +18,14 @@ export {
   withOutputDescribed
 } from "./model.ts"
 export * from "./errors.ts"
-export { type Accepts, acceptsOf, askedWithParts, described, hasParts, tokensOfParts, withoutParts, withPartsDescribed } from "./parts.ts"
+export {
+  type Accepts,
+  acceptsOf,
+  askedWithParts,
+  described,
+  hasParts,
+  tokensOfParts,
+  withoutParts,
+  withPartsDescribed
+} from "./parts.ts"
 export * from "./tokens.ts"
