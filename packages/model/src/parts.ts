@@ -52,7 +52,7 @@ export const described = <M extends { readonly content: string; readonly parts?:
 /** Lists none of whose messages has parts. A list that was made anew from one of them is not among them. */
 const bare = new WeakSet<ReadonlyArray<PromptMessage>>()
 
-/** A list of which it is known that no message has parts: nobody has to look at each. */
+/** A list of which it is known that no message has parts: its messages need no look. */
 export const withoutParts = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<PromptMessage> => {
   bare.add(messages)
   return messages
