@@ -13,20 +13,9 @@
 // law asks for it: the envelope has its own, and a wake-up that is lost or collapses into another takes its trace with it.
 // The same is true of the envelope that it is about: a queue may show it to those who look at what waits, and hands it to no one.
 
-import { type Address, type Envelope, laneOf, sendingAssistant } from "@reverie/protocol"
+import type { Address, Envelope, Urgency } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-
-/** order: halt and its like. person: someone waits for an answer. routine: no one does. The most urgent first. */
-export const URGENCIES = ["order", "person", "routine"] as const
-export type Urgency = (typeof URGENCIES)[number]
-
-/** People before timers, and before what assistants tell each other. */
-export const urgencyOf = ({ event, from }: Envelope): Urgency => {
-  if (laneOf(event) === "control") return "order"
-  const isRoutine = event.type === "timer" || event.type === "sleep" || sendingAssistant(from) !== undefined
-  return isRoutine ? "routine" : "person"
-}
 
 export interface WakeUp {
   readonly address: Address

@@ -38,7 +38,8 @@ export {
   MAX_FORM_CHARS,
   MAX_MESSAGE_CHARS,
   type ReminderNeed,
-  ReminderRule
+  ReminderRule,
+  textWithParts
 } from "./mail/event.ts"
 export { TenantId, AssistantId, EnvelopeId, Address, DEFAULT_TENANT, addressKey, sameAddress } from "./json.ts"
 export { longWork, SHORT_TEXT } from "./long-work.ts"
@@ -47,8 +48,20 @@ export * from "./notice.ts"
 export { jsonForTerminal, plain, plainForTerminal } from "./plain.ts"
 export { loadWith, PackageMissing } from "./optional-package.ts"
 export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
-export { STATE_VERSION, type AssistantState, type Claim, type Hold, type Pending } from "./records/stored.ts"
-export { entryText, wholeRecord } from "./records/packed.ts"
-export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./records/stored.ts"
+export {
+  STATE_VERSION,
+  type AssistantState,
+  type Claim,
+  entryText,
+  type Hold,
+  keyText,
+  type Pending,
+  readEntry,
+  readEnvelope,
+  readKeyText,
+  readState,
+  versioned,
+  wholeRecord
+} from "./records/stored.ts"
 export * from "./records/usage.ts"
 export { unknownName } from "./unknown-name.ts"

@@ -3,21 +3,21 @@
 // B1  Who never takes opens no worker: a process that only gives costs one connection.
 // B2  Nothing here fails or hangs its caller, whatever the server does.
 
-import { URGENCIES, type Urgency, WakeQueue } from "@reverie/mailbox"
+import { WakeQueue } from "@reverie/mailbox"
+import { type Address, addressKey, defined, type Envelope, URGENCIES, type Urgency } from "@reverie/protocol"
+import { DelayedError, type Job } from "bullmq"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Context from "effect/Context"
 import * as Redacted from "effect/Redacted"
-import { type Address, addressKey, defined, type Envelope } from "@reverie/protocol"
-import { DelayedError, type Job } from "bullmq"
 import type { Carrier, Request } from "./carriers/carrier.ts"
-import { InFlightJobs } from "./in-flight-jobs.ts"
-import { type QueueBullmqOptions, type Timing, timingOf } from "./options.ts"
 import { openPostgresCarrier } from "./carriers/postgres-carrier.ts"
-import { makeReach, type Reach, type SeenWorker, within, workersOf } from "./reach.ts"
 import { openRedisCarrier } from "./carriers/redis-carrier.ts"
-import { ScheduleKeeper, SleepSchedules, sleepSchedulesOf } from "./sleep-schedules.ts"
+import { InFlightJobs } from "./in-flight-jobs.ts"
 import { addressOf, eventOf, mayBeLessUrgent, payloadOf, type Sleep, sleepOptions, tickOptions } from "./job.ts"
+import { type QueueBullmqOptions, type Timing, timingOf } from "./options.ts"
+import { makeReach, type Reach, type SeenWorker, within, workersOf } from "./reach.ts"
+import { ScheduleKeeper, SleepSchedules, sleepSchedulesOf } from "./sleep-schedules.ts"
 
 // Publisher: puts wake-ups into the queue, many at once.
 // G1  Wake-ups given in one turn go out together; those for one assistant as one, as urgent as the most urgent of them.

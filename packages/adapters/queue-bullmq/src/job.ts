@@ -6,8 +6,16 @@
 // J3  A job never fails for good.
 
 import { randomUUID } from "node:crypto"
-import type { Urgency } from "@reverie/mailbox"
-import { type Address, addressKey, AssistantId, defined, type Envelope, laneOf, TenantId } from "@reverie/protocol"
+import {
+  type Address,
+  addressKey,
+  AssistantId,
+  defined,
+  type Envelope,
+  laneOf,
+  TenantId,
+  type Urgency
+} from "@reverie/protocol"
 import type { JobsOptions } from "bullmq"
 
 export interface Tick {

@@ -6,7 +6,7 @@
 // P3  A rank beyond the end of its band counts as its end: between two moments in which nothing of an urgency waits,
 //     fairness holds for millions of wake-ups, and from then on the order of arrival.
 
-import { URGENCIES, type Urgency } from "@reverie/mailbox"
+import { URGENCIES, type Urgency } from "@reverie/protocol"
 
 /** BullMQ takes 1 to 2,097,151. */
 const BAND_WIDTH = 690_000

@@ -1,12 +1,11 @@
 // Line: one process's end of a queue, held by a test in plain promises and real time.
 
-import type { WakeUp, Urgency } from "@reverie/mailbox"
-import { WakeQueue } from "@reverie/mailbox"
-import { type Address, AssistantId, type Envelope, TenantId } from "@reverie/protocol"
+import { WakeQueue, type WakeUp } from "@reverie/mailbox"
+import { type Address, AssistantId, type Envelope, TenantId, type Urgency } from "@reverie/protocol"
 import { queueBullmqLayer, type QueueBullmqOptions, QueueMetrics, SleepSchedules } from "@reverie/queue-bullmq"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { type SleepHours } from "../src/sleep-schedules.ts"
+import type { SleepHours } from "../src/sleep-schedules.ts"
 
 export const addressOf = (assistant: string, tenant = "default"): Address => ({
   tenant: TenantId.make(tenant),

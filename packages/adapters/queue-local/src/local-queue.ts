@@ -6,8 +6,8 @@
 // L2  While wake-ups are waiting, someone who waits for one is on the way: no one sleeps beside a full queue.
 // L3  While a later wake-up is known, someone who waits sleeps no longer than until its time.
 
-import { type WakeUp, URGENCIES, type Urgency, WakeQueue } from "@reverie/mailbox"
-import { type Address, addressKey } from "@reverie/protocol"
+import { WakeQueue, type WakeUp } from "@reverie/mailbox"
+import { type Address, addressKey, URGENCIES, type Urgency } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,9 +1,8 @@
 import { WakeQueue } from "@reverie/mailbox"
-import { addressKey } from "@reverie/protocol"
+import { addressKey, URGENCIES, type Urgency } from "@reverie/protocol"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { wakeQueueLaws, wakeQueueMutants } from "@reverie/testkit"
 import { bite, prove } from "@reverie/testkit/prove"
-import { URGENCIES, type Urgency } from "@reverie/mailbox"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 

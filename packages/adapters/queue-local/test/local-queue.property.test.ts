@@ -1,7 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { type WakeUp, URGENCIES, type Urgency } from "@reverie/mailbox"
-
-import { type Address, AssistantId, DEFAULT_TENANT } from "@reverie/protocol"
+import type { WakeUp } from "@reverie/mailbox"
+import { type Address, AssistantId, DEFAULT_TENANT, URGENCIES, type Urgency } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"

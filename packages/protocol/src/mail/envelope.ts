@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
-import { type AnswerForm, Event, type Lane } from "./event.ts"
+import { type AnswerForm, Event, type Lane, laneOf } from "./event.ts"
 import { Address, EnvelopeId, isJsonObject, type Json, parseJson } from "../json.ts"
 import type { ContentPart } from "./part.ts"
 
@@ -277,4 +277,17 @@ const rowsOf = (value: Json, key: string): ReadonlyArray<Json> => {
 export const rowsIn = (answer: string, key: string): ReadonlyArray<Json> => {
   const value = jsonIn(answer)
   return value === undefined ? wholeObjects(answer).flatMap((each) => rowsOf(each, key)) : rowsOf(value, key)
+}
+
+// Urgency: who waits for what an envelope brings.
+
+/** order: halt and its like. person: someone waits for an answer. routine: no one does. The most urgent first. */
+export const URGENCIES = ["order", "person", "routine"] as const
+export type Urgency = (typeof URGENCIES)[number]
+
+/** People before timers, and before what assistants tell each other. */
+export const urgencyOf = ({ event, from }: Envelope): Urgency => {
+  if (laneOf(event) === "control") return "order"
+  const isRoutine = event.type === "timer" || event.type === "sleep" || sendingAssistant(from) !== undefined
+  return isRoutine ? "routine" : "person"
 }

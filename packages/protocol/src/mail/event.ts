@@ -4,7 +4,7 @@
 // I2  A halted assistant still receives the control lane, a waiting one the reply lane: neither is ever stuck behind mail.
 
 import * as Schema from "effect/Schema"
-import { ContentPart, MAX_PARTS } from "./part.ts"
+import { ContentPart, MAX_PARTS, partText } from "./part.ts"
 
 // Assignment: a task that an assistant hands to a sub-agent, and what comes back.
 // E1  Amounts are whole numbers and never negative; a bound that is null is none.
@@ -273,3 +273,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]
+
+/** A text with its parts in words, a line each behind it. */
+export const textWithParts = (text: string, parts: ReadonlyArray<ContentPart> = [], why?: string): string =>
+  parts.length === 0 ? text : [...(text === "" ? [] : [text]), ...parts.map((part) => partText(part, why))].join("\n")

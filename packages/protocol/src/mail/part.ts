@@ -75,10 +75,6 @@ export const partText = ({ bytes, mediaType, name, type }: ContentPart, why?: st
   return `[${named}, ${mediaType}, ${sizeText(bytes)}${why === undefined ? "" : `: ${why}`}]`
 }
 
-/** A text with its parts in words, a line each behind it. */
-export const textWithParts = (text: string, parts: ReadonlyArray<ContentPart> = [], why?: string): string =>
-  parts.length === 0 ? text : [...(text === "" ? [] : [text]), ...parts.map((part) => partText(part, why))].join("\n")
-
 // Image: what the header of an image says.
 
 interface ImageHeader {

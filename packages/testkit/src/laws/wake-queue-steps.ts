@@ -2,8 +2,8 @@
 // Owns the short forms over the port, and waiting by the adapter's own clock. Leaves every other assertion to the laws.
 
 import * as assert from "node:assert/strict"
-import { type WakeUp, type Urgency, WakeQueue } from "@reverie/mailbox"
-import { type Address, addressKey } from "@reverie/protocol"
+import { WakeQueue, type WakeUp } from "@reverie/mailbox"
+import { type Address, addressKey, type Urgency } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"

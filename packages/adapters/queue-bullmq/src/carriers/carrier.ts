@@ -1,8 +1,7 @@
 // Carrier: the server that carries wake-ups, as far as this queue needs to know it.
 // Owns the words that Redis and PostgreSQL have in common here. Leaves each of them to a file of its own.
 
-import type { Urgency } from "@reverie/mailbox"
-import type { Address } from "@reverie/protocol"
+import type { Address, Urgency } from "@reverie/protocol"
 import type { Job, Queue, Worker } from "bullmq"
 import type { Sleep, Tick, WaitingEvent } from "../job.ts"
 

@@ -3,16 +3,15 @@
 // to redis-client (C1, C5), and jobs to others.
 // C2  Everything kept here is made again when it is missing, and expires.
 
-import { addressKey } from "@reverie/protocol"
-import { URGENCIES } from "@reverie/mailbox"
+import { createHash } from "node:crypto"
+import { addressKey, URGENCIES } from "@reverie/protocol"
 import { Queue, Worker } from "bullmq"
 import { Redis, type RedisOptions } from "ioredis"
-import { createHash } from "node:crypto"
-import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, type Tick } from "../job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
 import { PRIORITIES_SCRIPT } from "../priority.ts"
 import { newWorkerName, within } from "../reach.ts"
+import type { Carrier } from "./carrier.ts"
 
 // RedisClient: one connection to Redis that comes back by itself, and ends when it is asked to.
 // C1  It comes back by itself, from a Redis that was away, replaced, or made read-only for a while.
