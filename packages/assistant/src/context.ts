@@ -317,6 +317,10 @@ export interface Outage {
   readonly phase: CompactionPhase | ""
 }
 
+/** Its one task is done: a sub-agent does not wait for another. */
+export const isAssignmentOver = ({ envelope, assignment, tick }: AssistantContext): boolean =>
+  assignment !== null && envelope === null && tick > 0
+
 const MAX_REASON_CHARS = 200
 
 export const clipped = (reason: string): string =>

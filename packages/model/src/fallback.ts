@@ -230,7 +230,3 @@ export const firstOf = (models: readonly [Service, ...ReadonlyArray<Service>]): 
   const [only] = all
   return only !== undefined && all.length === 1 ? only : listed(all, new Map())
 }
-
-/** The model with each that it may ask in another dress. */
-export const aroundEach = (model: Service, dress: (model: Service) => Service): Service =>
-  model.inOrder === undefined ? dress(model) : model.inOrder.dressed(model.inOrder.models.map(dress))

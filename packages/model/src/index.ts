@@ -1,4 +1,4 @@
-export { aroundEach, firstOf } from "./fallback.ts"
+export { firstOf } from "./fallback.ts"
 export {
   type BytesOf,
   type CallPiece,

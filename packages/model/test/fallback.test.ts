@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import {
-  aroundEach,
   CallWithheld,
   firstOf,
   type Model,
@@ -89,7 +88,7 @@ describe("a list of models", () => {
         asked = 0
         const list = firstOf([parked(status), answering("b")])
         yield* list.infer(prompt)
-        const dressed = aroundEach(list, (model) => ({ ...model }))
+        const dressed = list.inOrder?.dressed(list.inOrder.models.map((model) => ({ ...model }))) ?? list
         assert.strictEqual((yield* dressed.infer(prompt)).earlier?.[0]?.reason.includes("CallWithheld"), true)
         assert.strictEqual(asked, 1)
         yield* list.circuit?.tryNow ?? Effect.void

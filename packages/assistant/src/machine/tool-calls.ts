@@ -156,7 +156,7 @@ const taking = (stepOf: (context: AssistantContext, event: MachineEvent) => Step
 const creationCall = ({ type }: MachineEvent): string => type.replace(/^xstate\.(done|error)\.actor\.child\./, "")
 
 export const subAgentGuards = {
-  isAssignmentOver: when(Steps.isAssignmentOver)
+  isAssignmentOver: when(Now.isAssignmentOver)
 }
 
 export const subAgentActions = {

@@ -208,7 +208,3 @@ export const left = (context: AssistantContext): Step => {
     orders: [...ends.orders, { order: "tell", verb: "retire", to: open.map(named), reason }]
   }
 }
-
-/** Its one task is done: a sub-agent does not wait for another. */
-export const isAssignmentOver = ({ envelope, assignment, tick }: AssistantContext): boolean =>
-  assignment !== null && envelope === null && tick > 0
