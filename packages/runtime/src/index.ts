@@ -32,7 +32,7 @@ export {
 } from "./replay/replay.ts"
 export type { Breakpoint, ReplayFrame, SnapshotMark } from "./replay/frame.ts"
 export { isAtRest } from "./session/rest.ts"
-export { hiding, Secrets } from "./jobs/tool-job.ts"
+export { hiding, Secrets } from "./jobs/job-end.ts"
 export { DisplayName, storedTraceparent } from "./telemetry/spans.ts"
 export { type ContentRequest, Telemetry } from "./telemetry/telemetry.ts"
 export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from "./sandbox/drive.ts"

@@ -19,20 +19,19 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { draftOf, type Inputs, SLEEP_TIMER, sleepTimerOf, type Turn, turnOf } from "./turn.ts"
-import type { TurnInput } from "./commit-draft.ts"
 import { deadLetteringOf, heard, ignored, noteAnswered, noteHeard } from "../intake/inbox.ts"
-import { guardedMail, stopText } from "../jobs/hooks.ts"
-import { Faults, type JobEnd, turnInputOf } from "../jobs/job-end.ts"
-import { Secrets } from "../jobs/tool-job.ts"
-import { NoticeHub } from "./replies.ts"
-import { followed } from "../outages/outage-book.ts"
-import { advance, reopenHistory, type Session, signalsOf } from "../session/session.ts"
-import { beginTurn, followTurn, inSpan, inTurn } from "../telemetry/spans.ts"
-import { createPendingChildren } from "../sub-agents/child-job.ts"
-import { TEAM_DUE, teamDueOf } from "../jobs/team-records.ts"
 import { firedReminders, REMINDER_TIMER } from "../intake/reminders.ts"
 import { contributed, skipRules } from "../intake/skip-rules.ts"
+import { guardedMail, stopText } from "../jobs/hooks.ts"
+import { Faults, type JobEnd, Secrets, turnInputOf } from "../jobs/job-end.ts"
+import { TEAM_DUE, teamDueOf } from "../jobs/team-records.ts"
+import { followed } from "../outages/outage-book.ts"
+import { advance, reopenHistory, type Session, signalsOf } from "../session/session.ts"
+import { createPendingChildren } from "../sub-agents/child-job.ts"
+import { beginTurn, followTurn, inSpan, inTurn } from "../telemetry/spans.ts"
+import type { TurnInput } from "./commit-draft.ts"
+import { NoticeHub } from "./replies.ts"
+import { draftOf, type Inputs, SLEEP_TIMER, sleepTimerOf, type Turn, turnOf } from "./turn.ts"
 
 /** Results that came after their job had been stopped or replaced. */
 export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })
@@ -122,6 +121,12 @@ const commit = Effect.fnUntraced(function* (
   return yield* write(session, turn, decision, occasion.arrival)
 })
 
+/** Before a decision is written: the sub-agents that it orders to end while their creation is under way. */
+const createdFirst = (session: Session, decision: Decision) =>
+  decision.commands.some((command) => command._tag === "Action" && command.type === "tellSubAgents")
+    ? createPendingChildren(session, decision)
+    : Effect.void
+
 /** Decides, or says why the statechart could not. */
 const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
   Effect.sync(() => {
@@ -135,7 +140,7 @@ const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
   }).pipe(
     inSpan("assistant.decide"),
     inTurn(session, arrival),
-    Effect.tap((outcome) => ("problem" in outcome ? Effect.void : createPendingChildren(session, outcome.decision)))
+    Effect.tap((outcome) => ("problem" in outcome ? Effect.void : createdFirst(session, outcome.decision)))
   )
 
 const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
@@ -210,7 +215,7 @@ const haltInstead = Effect.fnUntraced(function* (
   const event = { type: "halt", reason: problem } as const
   const broken = step === undefined ? {} : { step: { ...step, ok: false, detail: { error: problem } } }
   const decision = decide(session.decoded, event)
-  yield* createPendingChildren(session, decision)
+  yield* createdFirst(session, decision)
   return yield* commit(session, decision, { cause, event, messages: [], ...broken }, now, defined({ fired }))
 })
 

@@ -2,6 +2,15 @@
 // Owns the shape of the end. Leaves what a step does to the phases beside it.
 
 import { contextOf, jobDone, jobFailed, type OutageSeen, type Restriction, settingsNow } from "@reverie/assistant"
+import {
+  compactionConfig,
+  type CompactionConfig,
+  type CompactionQuestion,
+  type CompactionTrigger,
+  historyFloorChange,
+  historyStartOf,
+  thresholdOf
+} from "@reverie/context"
 import type { ModelError } from "@reverie/model"
 import {
   defined,
@@ -15,22 +24,12 @@ import {
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import {
-  compactionConfig,
-  type CompactionConfig,
-  type CompactionQuestion,
-  type CompactionTrigger,
-  historyFloorChange,
-  historyStartOf,
-  thresholdOf
-} from "@reverie/context"
-import type { JobEnd } from "../jobs/job-end.ts"
+import { type JobEnd, Secrets } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
-import { Secrets } from "../jobs/tool-job.ts"
-import { historyShare, historyTokens, noteRun, type Session } from "../session/session.ts"
 import { wholeHistory } from "../prompt/blocks-in-view.ts"
 import { readPast } from "../prompt/past.ts"
 import { recordsOf } from "../session/own-records.ts"
+import { historyShare, historyTokens, noteRun, type Session } from "../session/session.ts"
 
 /** Of an outage the phase is tried again. */
 export interface Failed {

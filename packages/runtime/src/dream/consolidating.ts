@@ -29,7 +29,6 @@ import {
   keyOfId,
   type Lived,
   messageId,
-  noteLine,
   NOTHING_WORKING,
   originOf,
   type Profiles,
@@ -37,9 +36,7 @@ import {
   readRoutes,
   type Route,
   routeAsk,
-  routeQuestions,
-  type WorkingLine,
-  type WorkingMemory
+  routeQuestions
 } from "@reverie/memory"
 import { Model } from "@reverie/model"
 import {
@@ -58,9 +55,8 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
-import * as Context from "effect/Context"
 import { assemble, collect, contextIn, dataOf, openWindow, type Round, withRound } from "@reverie/context"
-import { journalOn, recordsOf } from "../session/own-records.ts"
+import { Conversations, journalOn, recordsOf } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
 import { Faults } from "../jobs/job-end.ts"
 
@@ -356,36 +352,6 @@ export const consolidated = Effect.fnUntraced(function* (
   }
   return step
 })
-
-// Working: what an assistant's conversations are about just now, held by the process (F83).
-// W1  A restart forgets it: nothing here is ever written down.
-// W2  It is bounded: the assistants that were quiet for longest are forgotten first.
-
-/** Assistants of one process that are held at most. */
-const MAX_ASSISTANTS = 10_000
-
-/** By address; the one that was noted last stands last. */
-export class Conversations extends Context.Reference<Map<string, WorkingMemory>>("@reverie/runtime/Conversations", {
-  defaultValue: () => new Map()
-}) {}
-
-export const workingOf = (address: Address) =>
-  Effect.map(Conversations, (held) => held.get(addressKey(address)) ?? NOTHING_WORKING)
-
-/** Notes a line of a conversation. */
-export const noteSaid = (address: Address, conversation: string, line: WorkingLine) =>
-  Effect.map(Conversations, (held) => addLine(held, address, conversation, line))
-
-const addLine = (held: Map<string, WorkingMemory>, address: Address, conversation: string, line: WorkingLine): void => {
-  const key = addressKey(address)
-  const working = held.get(key) ?? NOTHING_WORKING
-  held.delete(key)
-  held.set(key, noteLine(working, conversation, line))
-  for (const quiet of held.keys()) {
-    if (held.size <= MAX_ASSISTANTS) break
-    held.delete(quiet)
-  }
-}
 
 /** Forgets the conversations that are over; tells how many there were and how many went. */
 export const forgetStale = Effect.fnUntraced(function* (address: Address, now: number) {

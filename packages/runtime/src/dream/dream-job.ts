@@ -14,7 +14,23 @@ import {
   journalChanges,
   reflectionOf
 } from "@reverie/assistant"
+import { allowedTools, contextIn } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
+import {
+  applyLinks,
+  asksFor,
+  consolidateAsk,
+  type Episode,
+  episodesToPrune,
+  factIndex,
+  linkAsk,
+  type Linking,
+  linkQuestions,
+  mendLinks,
+  readLinks,
+  retireFacts,
+  withdraw
+} from "@reverie/memory"
 import { isModelError } from "@reverie/model"
 import {
   type Ask,
@@ -30,26 +46,11 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { allowedTools, contextIn } from "@reverie/context"
-import {
-  applyLinks,
-  consolidateAsk,
-  asksFor,
-  type Episode,
-  episodesToPrune,
-  factIndex,
-  linkAsk,
-  type Linking,
-  linkQuestions,
-  mendLinks,
-  readLinks,
-  retireFacts,
-  withdraw
-} from "@reverie/memory"
-import { journalOn, recordsOf } from "../session/own-records.ts"
-import { type JobEnd, numberOf } from "../jobs/job-end.ts"
+import { type JobEnd, numberOf, Secrets } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
-import { Secrets } from "../jobs/tool-job.ts"
+import { reflected, reflectionQuestion } from "../prompt/blocks.ts"
+import { keepIndexed } from "../recall/indexer.ts"
+import { journalOn, recordsOf } from "../session/own-records.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import {
   type Answered,
@@ -67,8 +68,6 @@ import {
   profilesOf
 } from "./consolidating.ts"
 import { dreamId, markStep, profiling, type StepMark, tokensOf } from "./profiling.ts"
-import { reflected, reflectionQuestion } from "../prompt/blocks.ts"
-import { keepIndexed } from "../recall/indexer.ts"
 import {
   keptLoop,
   type Loop,

@@ -3,7 +3,9 @@
 // I1  The machine event carries control data; the text goes into the history, once.
 
 import { contextOf, holdsSettings, type MachineEvent } from "@reverie/assistant"
-import { type Content, contextIn, dataOf, historyStartOf, textOf } from "@reverie/context"
+import { type Content, contextIn, dataOf, textOf } from "@reverie/context"
+import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import { cleanLine, expired, workingText } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -14,22 +16,20 @@ import {
   type Json,
   longWork,
   type RecordChange,
+  textWithParts,
   type UnreadableEnvelope,
-  textWithParts
+  urgencyOf
 } from "@reverie/protocol"
-import { cleanLine, expired, workingText } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
+import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 import { REFLECTION_TIMER } from "../commit/replies.ts"
-import { contextTypeOf, restrictionOf } from "../prompt/layers.ts"
+import { Faults } from "../jobs/job-end.ts"
 import { reflectionQuestion } from "../prompt/blocks.ts"
+import { contextTypeOf, restrictionOf } from "../prompt/layers.ts"
+import { noteSaid, workingOf } from "../session/own-records.ts"
 import { noteShown, type Session, signalsOf } from "../session/session.ts"
 import { newsOf, orderCall, requestOf, writtenAssignment } from "../sub-agents/assignments.ts"
-import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
-import { recordsOf } from "../session/own-records.ts"
-import { noteSaid, workingOf } from "../dream/consolidating.ts"
-import { Faults } from "../jobs/job-end.ts"
 import { below, inSpan, runningTraceparent } from "../telemetry/spans.ts"
 
 interface Heard {
@@ -216,7 +216,8 @@ export const noteAnswered = (session: Session, { at, tickEnd }: Entry) => {
 export const noteTopics = (session: Session) =>
   Effect.suspend(() => {
     if (session.topics !== "") noteShown(session, { topics: "" })
-    return historyStartOf(recordsOf(session.own, "state")) === undefined ? Effect.void : notedTopics(session)
+    // Only what was compacted is pinned before a window.
+    return session.window.pinned === 0 ? Effect.void : notedTopics(session)
   })
 
 const notedTopics = Effect.fnUntraced(function* (session: Session) {

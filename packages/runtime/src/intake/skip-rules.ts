@@ -267,7 +267,8 @@ const contributors: ReadonlyArray<Contributor> = [
   dropOvertaken,
   recordInFlight,
   addReplies,
-  addTeamDue,
+  (draft, decision, view) =>
+    draft.step?.kind === "coordinate" && draft.step.ok ? addTeamDue(draft, decision, view) : {},
   addReminders,
   addSubAgentSends,
   addTraces

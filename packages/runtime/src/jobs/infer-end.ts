@@ -7,12 +7,12 @@ import type { ContextReport } from "@reverie/context"
 import { hasParts, type Model, type Prompt, type Reply } from "@reverie/model"
 import { defined, type Json, type OpenJob, type PriceOf, type RecordChange, type StepRecord } from "@reverie/protocol"
 import type { JudgedAnswer } from "../commit/commit-draft.ts"
-import { WITHHELD } from "../prompt/answer-form.ts"
 import { insightsOf } from "../prompt/blocks.ts"
-import { isMetered, tookOf } from "../prompt/metered.ts"
+import { tookOf } from "../prompt/metered.ts"
+import { WITHHELD } from "../prompt/prompt.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import type { Verdict } from "./hooks.ts"
-import type { JobEnd } from "./job-end.ts"
+import { earlierIn, isMetered, type JobEnd } from "./job-end.ts"
 import { requestsOf } from "./tool-job.ts"
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
@@ -29,12 +29,6 @@ interface Inferred {
   /** What hooks say of its calls. */
   readonly verdicts: ReadonlyArray<Verdict>
 }
-
-/** Why the models before the one that answered did not; nothing where there were none. */
-export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>
-  earlier.length === 0
-    ? undefined
-    : earlier.map(({ model, reason, server }) => ({ model, ...defined({ server }), reason }))
 
 /** A reply, and under what it came about. */
 export const inferred = (

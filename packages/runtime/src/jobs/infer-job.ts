@@ -4,7 +4,13 @@
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
 import { callId, contextOf, type InferFailure } from "@reverie/assistant"
-import type { ContextTooSmall } from "@reverie/context"
+import {
+  componentToPromptComponent,
+  type ContextTooSmall,
+  getPromptRegistry,
+  type PluggedIn,
+  PromptStore
+} from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
 import {
   type BytesOf,
@@ -15,38 +21,28 @@ import {
   type ToolOffer,
   withOutputDescribed
 } from "@reverie/model"
-import { defined, type EnvelopeId, type OpenJob } from "@reverie/protocol"
+import { defined, type EnvelopeId, type OpenJob, type TenantId } from "@reverie/protocol"
 import type { Form } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { answerFormOf, judgedAnswer, outputOf, WITHHELD } from "../prompt/answer-form.ts"
-import { besideTokens } from "../prompt/blocks-in-view.ts"
-import { describesTools, refreshBlocks } from "../prompt/blocks.ts"
-import { noteTopics } from "../intake/inbox.ts"
-import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
-import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
-import { bytesFor, Faults, keptReply, pricesNow, withHooks } from "./job-end.ts"
-import { patternShown, pressedNow } from "../prompt/layers.ts"
 import { Showing } from "../commit/feed.ts"
 import { NoticeHub } from "../commit/replies.ts"
+import { noteTopics } from "../intake/inbox.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
-import {
-  failedUse,
-  isMetered,
-  isNarrowed,
-  isTimeOver,
-  replyRoom,
-  tookOf,
-  UNSENT,
-  warningOf
-} from "../prompt/metered.ts"
-import { allowedNow, cacheKeyOf, promptOf } from "../prompt/prompt.ts"
-import { refreshRendering } from "../prompt/rendering.ts"
+import { besideTokens } from "../prompt/blocks-in-view.ts"
+import { activityOf, describesTools, reflectionValues, refreshBlocks } from "../prompt/blocks.ts"
+import { patternShown, pressedNow } from "../prompt/layers.ts"
+import { failedUse, isNarrowed, isTimeOver, replyRoom, tookOf, UNSENT, warningOf } from "../prompt/metered.ts"
+import { allowedNow, answerFormOf, cacheKeyOf, judgedAnswer, outputOf, promptOf, WITHHELD } from "../prompt/prompt.ts"
 import { recollect } from "../recall/recollect.ts"
+import { NOT_READ, type Rendering } from "../session/definition.ts"
 import { noteShown, type Session } from "../session/session.ts"
-import { Secrets } from "./tool-job.ts"
 import { inSpan } from "../telemetry/spans.ts"
+import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
+import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
+import { bytesFor, Faults, isMetered, keptReply, pricesNow, Secrets, withHooks } from "./job-end.ts"
 
 const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,
@@ -280,4 +276,75 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const served = servedIn(end, model, prompt)
   const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, served)
   return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
+})
+
+// Rendering: what prompts are rendered with besides the messages: plugged-in components, templates, and values of the time.
+// Owns reading them anew when a call needs it. Leaves what is made of them to blocks.ts and prompt.ts.
+
+// Plugged: what the tenant has put between the static components of every prompt, and the templates that it wrote.
+// I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.
+// I2  A registry that can not be read leaves what was last read: a prompt is better without a change than not at all.
+
+const isSame = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): boolean =>
+  (before.length === 0 && after.length === 0) || JSON.stringify(before) === JSON.stringify(after)
+
+const noteRendering = (session: Session, rendering: Partial<Rendering>): void =>
+  noteShown(session, { rendering: { ...session.rendering, ...rendering } })
+
+/** Most tenants have written nothing. */
+const readPlugged = Effect.fnUntraced(function* (tenant: TenantId, store: PromptStore["Service"]) {
+  const written = yield* Effect.all([store.current(tenant, "component"), store.current(tenant, "template")])
+  if (written.every(({ length }) => length === 0)) return [[], []] as const
+  const registry = yield* Effect.provideService(getPromptRegistry(tenant), PromptStore, store)
+  return yield* Effect.all([registry.listPluggableComponents, registry.listTemplates({ includeBuiltin: false })])
+})
+
+const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
+  const store = yield* Effect.serviceOption(PromptStore)
+  if (Option.isNone(store)) return
+  const read = yield* Effect.option(readPlugged(session.address.tenant, store.value))
+  if (Option.isNone(read)) return
+  const [components, templates] = read.value
+  const { templates: known } = session.rendering
+  if (known === NOT_READ || !isSame([...known.values()], templates)) {
+    noteRendering(session, { templates: new Map(templates.map((template) => [template.key, template])) })
+  }
+  const plugged = components.map((kept): PluggedIn => ({
+    ...componentToPromptComponent(kept),
+    afterStatic: kept.afterStatic
+  }))
+  if (!isSame(session.plugged, plugged)) noteShown(session, { plugged })
+})
+
+/** What a reflection reads of the time since the last one. */
+const refreshReflection = (session: Session) => {
+  const { contextType, iteration } = contextOf(session.decoded)
+  const { values } = session.rendering
+  const isKnown = values["reflection"] !== ""
+  if (contextType !== "reflection") {
+    if (isKnown) noteRendering(session, { values: { ...values, reflection: "" } })
+    return Effect.void
+  }
+  return isKnown && iteration > 1 ? Effect.void : countReflection(session)
+}
+
+const countReflection = Effect.fnUntraced(function* (session: Session) {
+  const { values } = session.rendering
+  const counted = yield* Effect.option(reflectionValues(session))
+  if (Option.isSome(counted)) noteRendering(session, { values: { ...values, ...counted.value } })
+})
+
+/** Reads what prompts are rendered with, as far as the call at hand needs it anew. */
+const refreshRendering = Effect.fnUntraced(function* (
+  session: Session,
+  isFirst: boolean,
+  { serves }: Model["Service"]
+) {
+  const { definition, rendering } = session
+  if (isFirst || rendering.templates === NOT_READ) yield* refreshPlugged(session)
+  const isPlain = serves?.tools === "json"
+  if (isPlain !== rendering.isPlain) noteRendering(session, { isPlain })
+  yield* refreshReflection(session)
+  if (!isFirst || definition.prompt?.activityEntriesLimit === undefined) return
+  noteRendering(session, { activity: yield* Effect.orElseSucceed(activityOf(session), () => "") })
 })

@@ -13,8 +13,8 @@ import {
   readAssessment,
   type Task
 } from "@reverie/assistant"
+import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
 import {
-  aroundEach,
   CallLimited,
   CallOverLimit,
   dearestCostMicros,
@@ -45,32 +45,29 @@ import {
   type Usage,
   useOf
 } from "@reverie/protocol"
-import * as Effect from "effect/Effect"
-import * as Clock from "effect/Clock"
-import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import { dream } from "../dream/dream-job.ts"
-import { compactHistory } from "../compact/compact-job.ts"
-import { earlierIn } from "./infer-end.ts"
-import { infer } from "./infer-job.ts"
-import { guardedModel } from "./hooks.ts"
-import { type JobEnd, kindOf, Limits, pricesNow, withHooks } from "./job-end.ts"
-import { watchedModel } from "../outages/outage-book.ts"
 import { inHandOf } from "../commit/replies.ts"
+import { compactHistory } from "../compact/compact-job.ts"
+import { dream } from "../dream/dream-job.ts"
+import { watchedModel } from "../outages/outage-book.ts"
+import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
+import { unreachable } from "../prompt/metered.ts"
 import { noteRun, type Session } from "../session/session.ts"
-import { coordinateTeam } from "./team-job.ts"
-import { tracedModel } from "../telemetry/chat-span.ts"
+import { runChild } from "../sub-agents/child-job.ts"
+import { aroundEach, tracedModel } from "../telemetry/chat-span.ts"
 import { attributes as named, COMPACTION, DREAM } from "../telemetry/names.ts"
 import { agentAttributes, spanning } from "../telemetry/spans.ts"
-import { runChild } from "../sub-agents/child-job.ts"
-
-import { brokenTool, runTool, Secrets } from "./tool-job.ts"
-import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
-import { isMetered, unreachable } from "../prompt/metered.ts"
+import { guardedModel } from "./hooks.ts"
+import { infer } from "./infer-job.ts"
+import { earlierIn, isMetered, type JobEnd, kindOf, Limits, pricesNow, Secrets, withHooks } from "./job-end.ts"
+import { coordinateTeam } from "./team-job.ts"
+import { brokenTool, runTool } from "./tool-job.ts"
 
 // StandIn: what is given for the end of a job instead of running it.
 // S1  A job that something stands in for is not begun: no model, no tool and no store is asked for it.
@@ -378,7 +375,8 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
     const hooks: Array<HookRecord> = []
     const { hide } = yield* Secrets
     const kept = keeping(model, heard)
-    const asked = isTick ? kept : guardedModel({ session, hide }, kept, purposeOf(job), hooks)
+    const isGuarded = !isTick && session.definition.hooks !== undefined
+    const asked = isGuarded ? guardedModel({ session, hide }, kept, purposeOf(job), hooks) : kept
     const end = withHooks(yield* Effect.provideService(run(session, job, recovered), Model, asked), hooks)
     return heard.length === 0 ? end : withHeard(end, heard, yield* pricesNow(session), hide)
   })

@@ -110,10 +110,9 @@ export const teamChanges = (before: TeamState, after: TeamState): ReadonlyArray<
   ]
 }
 
-/** The timer of what is due next, when a step of the team is in the commit. */
+/** The timer of what is due next, for a commit with a step of the team. */
 export const addTeamDue = (draft: CommitDraft, _decision: Decision, { session }: CommitView): Partial<CommitDraft> => {
-  const { records = [], status, step } = draft
-  if (step?.kind !== "coordinate" || !step.ok) return {}
+  const { records = [], status } = draft
   const due = nextDue(teamStateOn(recordsWith(session.own, records)))
   const others = draft.timers.filter(({ name }) => name !== TEAM_DUE)
   const timers: ReadonlyArray<OpenTimer> =

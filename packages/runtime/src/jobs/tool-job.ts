@@ -23,82 +23,17 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import * as Context from "effect/Context"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import { posted, postOf, sideEffectsOf } from "../commit/replies.ts"
 import { recordAccess } from "./team-records.ts"
 import { FleetDirectory } from "../session/directory.ts"
 import { guardedResult, type Verdict } from "./hooks.ts"
-import { Faults, type JobEnd, keptGiven, withHooks, withoutParts } from "./job-end.ts"
+import { Faults, type JobEnd, keptGiven, Secrets, withHooks, withoutParts } from "./job-end.ts"
 import { allowedNow } from "../prompt/prompt.ts"
 import { approvalSubject, callInWindow, noteRun, renewClaim, type Session, toolsOfTick } from "../session/session.ts"
 import { askedBy } from "../sub-agents/assignments.ts"
 import { runningTraceparent } from "../telemetry/spans.ts"
 import { inToolSpan } from "../telemetry/chat-span.ts"
-
-// Secrets: the keys and passwords that a fleet was given, kept out of what it writes down.
-// S1  What a run, a model or a failure says goes to the ledger, to models and to screens without them, no matter who put them in.
-// S2  Data that holds none is left as it is, the very same value.
-
-/** Shorter ones are placeholders such as `none`, and ordinary words. */
-const SHORTEST_SECRET = 8
-
-const REDACTED = "[redacted]"
-
-interface Hiding {
-  /** The value without them. It must be plain JSON data. */
-  readonly hide: <A>(value: A) => A
-  /** A text that comes in pieces, without them: what may be the beginning of one waits for what follows it. */
-  readonly inPieces: () => (piece: string) => string
-}
-
-const asItIs = (piece: string): string => piece
-
-const HIDING_NOTHING: Hiding = { hide: (value) => value, inPieces: () => asItIs }
-
-/** By default nothing is known to be secret. */
-export const Secrets = Context.Reference<Hiding>("@reverie/runtime/Secrets", { defaultValue: () => HIDING_NOTHING })
-
-/** As it stands inside of JSON text. */
-const inJson = (secret: string): string => JSON.stringify(secret).slice(1, -1)
-
-/** How much of the end of a text may be the beginning of one of these. */
-const openEnd = (text: string, secrets: ReadonlyArray<string>): number => {
-  let open = 0
-  for (const secret of secrets) {
-    for (let length = Math.min(secret.length - 1, text.length); length > open; length--) {
-      if (secret.startsWith(text.slice(-length))) open = length
-    }
-  }
-  return open
-}
-
-const hidingInPieces = (secrets: ReadonlyArray<string>) => (): ((piece: string) => string) => {
-  let held = ""
-  return (piece) => {
-    const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), held + piece)
-    const length = text.length - openEnd(text, secrets)
-    held = text.slice(length)
-    return text.slice(0, length)
-  }
-}
-
-/** Hides these, and what is left of each when it is written as JSON. */
-export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
-  const hidden = [...new Set(secrets.filter(({ length }) => length >= SHORTEST_SECRET).map(inJson))]
-    // One may be a part of another.
-    .toSorted((a, b) => b.length - a.length)
-  if (hidden.length === 0) return HIDING_NOTHING
-  return {
-    hide: <A>(value: A): A => {
-      const text = JSON.stringify(value) as string | undefined
-      if (text === undefined || !hidden.some((secret) => text.includes(secret))) return value
-      return JSON.parse(hidden.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)) as A
-    },
-    // Of a text, and of JSON text.
-    inPieces: hidingInPieces([...new Set([...hidden, ...hidden.map((secret) => JSON.parse(`"${secret}"`) as string)])])
-  }
-}
 
 /** Those of which no tool knows. */
 const unrunFailures: ReadonlySet<string> = new Set(["unknown-tool", "arguments", "refused", "interrupted"])

@@ -10,14 +10,14 @@
 // B5  A model that names no server answers for every server that no named one is known to stand for.
 
 import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant"
-import { type Address, addressKey, defined, type OpenJob } from "@reverie/protocol"
-import * as Context from "effect/Context"
-import * as Latch from "effect/Latch"
 import { CallWithheld, isOutage, Model, type ModelError } from "@reverie/model"
+import { type Address, addressKey, defined, type OpenJob } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Metric from "effect/Metric"
-import { Secrets } from "../jobs/tool-job.ts"
+import { Secrets } from "../jobs/job-end.ts"
 import type { Session } from "../session/session.ts"
 
 /** What is known of a server that is away. */

@@ -12,7 +12,6 @@ import {
   accountOf,
   type AssistantContext,
   contextOf,
-  isBounded,
   isWarned,
   remaining,
   roomOfCall,
@@ -24,6 +23,7 @@ import type { Amount, PriceOf } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import type { Definition } from "../session/definition.ts"
+import { isMetered } from "../jobs/job-end.ts"
 import type { Session } from "../session/session.ts"
 
 /** Providers count a little differently. */
@@ -31,8 +31,6 @@ const CERTAIN_SHARE = 0.9
 
 /** A reply that is shorter is not worth a call. */
 const LEAST_REPLY_TOKENS = 64
-
-export const isMetered = ({ decoded }: Pick<Session, "decoded">): boolean => isBounded(accountOf(contextOf(decoded)))
 
 /** Prompt and reply, as the budget leaves them. */
 export const windowLimits = (definition: Definition, context: AssistantContext) => {

@@ -11,10 +11,12 @@ import {
   contextOf,
   goalsOf,
   listAmbientMessages,
+  mayRepair,
   patternNow,
   patternOf,
   projectsOf,
   renderPrompts,
+  type Restriction,
   selfPromptOf,
   sessionMemoryOf,
   settingsNow
@@ -40,19 +42,19 @@ import {
   unshown
 } from "@reverie/context"
 import { asData } from "@reverie/memory"
-import type { ToolOffer } from "@reverie/model"
+import { type OutputForm, outputText, type Reply, type ToolOffer } from "@reverie/model"
 import { addressKey, defined, type Message } from "@reverie/protocol"
-import { delegateToolNames } from "@reverie/tools"
+import { delegateToolNames, type Form, formOf, readAnswer, rejectionOf } from "@reverie/tools"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { JudgedAnswer, UncountedMessage } from "../commit/commit-draft.ts"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
-import { formTokensOf } from "./answer-form.ts"
-import { builtWith, describesTools, systemText, templateNow } from "./blocks.ts"
+import type { Session } from "../session/session.ts"
 import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
+import { builtWith, describesTools, systemText, templateNow } from "./blocks.ts"
 import { contextTypeNow } from "./layers.ts"
 import { windowLimits } from "./metered.ts"
-import type { Session } from "../session/session.ts"
-import type { UncountedMessage } from "../commit/commit-draft.ts"
 
 /** Renders anew only when one of the sources is another object than before. */
 const remembered = (session: Session, key: string, sources: ReadonlyArray<object>, render: () => Content): Content => {
@@ -299,4 +301,73 @@ export const extractionPromptOf = (
   const window = append(windowOn(history, definition, own), [{ ...asked, tokens: count(asked) }])
   const { absent, components } = collect({ context, texts: textsOf(session), values: session.rendering.values, book })
   return assemble({ ...limitsOf(session), components, absent, window, context, toolTokens: book.toolTokens(offers) })
+}
+
+// AnswerForm: the form that the answer of the tick at hand must have.
+// Owns finding it, what a prompt has of it, and judging an answer by it. Leaves reading an answer to `tools`, and how often it is
+// asked for again to `assistant`.
+// N1  The form that a message asks for comes before that of the definition; a tick that no message began has none.
+// N2  It is found in the history and in the definition alone: a crash, a later iteration, a replay and a fork have the same.
+// N3  A tick without a form makes nothing of all this but one look at its event.
+
+/** What the wire calls every form. */
+const NAME = "answer"
+
+/** Undefined where any answer will do. */
+export const answerFormOf = ({ definition, window }: Pick<Session, "definition" | "window">): Form | undefined => {
+  const event = window.messages.findLast(({ role }) => role === "user")
+  if (event?.output === undefined) return event === undefined || event.name === "clock" ? undefined : definition.output
+  const asked = formOf(event.output)
+  // What can be no form was refused at the door.
+  return typeof asked === "string" ? undefined : asked
+}
+
+/** By the form: a prompt has the same object with every call. */
+const outputs = new WeakMap<Form, OutputForm>()
+
+/** The form as a prompt has it. */
+export const outputOf = (form: Form | undefined): OutputForm | undefined => {
+  if (form === undefined) return undefined
+  const known = outputs.get(form) ?? { name: NAME, schema: form.schema }
+  outputs.set(form, known)
+  return known
+}
+
+/** What the form costs in a prompt, said in words: a provider that reads it natively asks for about as much. */
+const formTokensOf = (session: Session): number => {
+  const output = outputOf(answerFormOf(session))
+  if (output === undefined) return 0
+  const { book, count } = session
+  return book.rendered("answer form", [output], () => count({ role: "user", content: outputText(output), at: 0 }))
+}
+
+/** What stands in the history in the place of an answer that a hook refused. */
+export const WITHHELD = { text: "(withheld)", meta: { type: "withheld" } } as const
+
+const refusedText = (reason: string): string => `Your answer was not accepted: ${reason} Answer again.`
+
+/**
+ * What an answer comes to; undefined where any will do. `refusal`: why a hook refused it. `pressed`: what is left of the pattern
+ * where it has become narrower since the tick began.
+ */
+export const judgedAnswer = (
+  { decoded }: Pick<Session, "decoded">,
+  form: Form | undefined,
+  { calls, text }: Pick<Reply, "calls" | "text">,
+  refusal: string | undefined,
+  pressed: Restriction | undefined
+): Effect.Effect<JudgedAnswer | undefined> => {
+  const again = { calls: [], ...defined({ restriction: pressed }) }
+  if (refusal !== undefined) {
+    const mayAgain = mayRepair(contextOf(decoded), { ...again, refused: true })
+    return Effect.succeed({ refusal, rejected: mayAgain ? refusedText(refusal) : undefined })
+  }
+  if (form === undefined || calls.length > 0) return Effect.undefined
+  return readAnswer(form, text).pipe(
+    Effect.map(({ json }): JudgedAnswer => ({ output: json })),
+    Effect.catch((issues) => {
+      const mayAgain = mayRepair(contextOf(decoded), { ...again, misshapen: true })
+      return Effect.succeed({ issues, rejected: mayAgain ? rejectionOf(issues) : undefined })
+    })
+  )
 }

@@ -6,10 +6,10 @@
 
 import { HISTORY_START_KEY, PLACES, type Report } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
-import { type Hit, type MemoryEntry, type Recall } from "@reverie/memory"
+import type { Hit, MemoryEntry, Recall } from "@reverie/memory"
 import { type Address, type Entry, isJsonObject, type PlacedMessage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { Conversations, noteSaid } from "../dream/consolidating.ts"
+import { Conversations, noteSaid } from "../session/own-records.ts"
 import type { RecordedTick } from "./recorded-tick.ts"
 
 const reportIn = ({ asks }: RecordedTick): Report | undefined => {

@@ -9,7 +9,18 @@
 //     the earlier one writes it no more, in memory or in the store.
 
 import { type Journal, journalOf } from "@reverie/assistant"
-import { ownKinds, type Json, type RecordChange, type RecordKind, type RecordRow } from "@reverie/protocol"
+import { noteLine, NOTHING_WORKING, type WorkingLine, type WorkingMemory } from "@reverie/memory"
+import {
+  type Address,
+  addressKey,
+  ownKinds,
+  type Json,
+  type RecordChange,
+  type RecordKind,
+  type RecordRow
+} from "@reverie/protocol"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 
 type Layer = ReadonlyMap<RecordKind, ReadonlyMap<string, Json>>
 
@@ -148,3 +159,33 @@ export const recordsOf = ({ shown }: ShownRecords, kind: RecordKind): ReadonlyMa
   shown.get(kind) ?? EMPTY
 
 export const journalOn = (own: ShownRecords): Journal => journalOf(recordsOf(own, "journal"), recordsOf(own, "state"))
+
+// Working: what an assistant's conversations are about just now, held by the process (F83).
+// W1  A restart forgets it: nothing here is ever written down.
+// W2  It is bounded: the assistants that were quiet for longest are forgotten first.
+
+/** Assistants of one process that are held at most. */
+const MAX_ASSISTANTS = 10_000
+
+/** By address; the one that was noted last stands last. */
+export class Conversations extends Context.Reference<Map<string, WorkingMemory>>("@reverie/runtime/Conversations", {
+  defaultValue: () => new Map()
+}) {}
+
+export const workingOf = (address: Address) =>
+  Effect.map(Conversations, (held) => held.get(addressKey(address)) ?? NOTHING_WORKING)
+
+/** Notes a line of a conversation. */
+export const noteSaid = (address: Address, conversation: string, line: WorkingLine) =>
+  Effect.map(Conversations, (held) => addLine(held, address, conversation, line))
+
+const addLine = (held: Map<string, WorkingMemory>, address: Address, conversation: string, line: WorkingLine): void => {
+  const key = addressKey(address)
+  const working = held.get(key) ?? NOTHING_WORKING
+  held.delete(key)
+  held.set(key, noteLine(working, conversation, line))
+  for (const quiet of held.keys()) {
+    if (held.size <= MAX_ASSISTANTS) break
+    held.delete(quiet)
+  }
+}

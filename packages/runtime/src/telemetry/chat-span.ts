@@ -82,6 +82,13 @@ const measured = (served: Served, startedAt: number, exit: Exit.Exit<Reply, Mode
     return Effect.andThen(duration, measureTokens(served, inputTokens, outputTokens))
   })
 
+/** The model with each that it may ask in another dress. */
+export const aroundEach = (
+  model: Model["Service"],
+  dress: (model: Model["Service"]) => Model["Service"]
+): Model["Service"] =>
+  model.inOrder === undefined ? dress(model) : model.inOrder.dressed(model.inOrder.models.map(dress))
+
 /** The model as spans and measures show its calls. */
 export const tracedModel = (session: Session, model: Model["Service"]): Model["Service"] => {
   const infer: Call = Effect.fnUntraced(function* (prompt, options) {

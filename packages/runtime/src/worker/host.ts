@@ -13,8 +13,8 @@ import { Mailbox } from "@reverie/mailbox"
 import {
   type AcceptedEnvelope,
   type Address,
-  LANES,
   type Lane,
+  LANES,
   type OpenJob,
   type UnreadableEnvelope
 } from "@reverie/protocol"
@@ -26,14 +26,13 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import { noteAgain, tryEvent, tryJob } from "../blame/trial.ts"
+import { deadLetter, type FollowUp, handleEnvelope, handleJobEnd, handleTimer } from "../commit/tick.ts"
 import { wakes } from "../intake/skip-rules.ts"
-import type { JobEnd } from "../jobs/job-end.ts"
+import { type JobEnd, Secrets } from "../jobs/job-end.ts"
 import { failedJob, runJob } from "../jobs/jobs.ts"
 import { type OutageBook, Outages } from "../outages/outage-book.ts"
-import { Secrets } from "../jobs/tool-job.ts"
 import type { Session } from "../session/session.ts"
 import { beginTurn, inTurn } from "../telemetry/spans.ts"
-import { type FollowUp, deadLetter, handleEnvelope, handleJobEnd, handleTimer } from "../commit/tick.ts"
 
 /** Most envelopes of a lane that are read at once. */
 const PENDING_LIMIT = 8

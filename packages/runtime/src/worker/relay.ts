@@ -8,7 +8,7 @@
 
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"
-import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
+import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import {
   type Address,
   AssistantId,
@@ -16,15 +16,16 @@ import {
   type Envelope,
   ENVELOPE_VERSION,
   EnvelopeId,
-  sendingAssistant
+  sendingAssistant,
+  urgencyOf
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Faults } from "../jobs/job-end.ts"
-import { inSpan, spanIn } from "../telemetry/spans.ts"
 import { isTask } from "../sub-agents/assignments.ts"
+import { inSpan, spanIn } from "../telemetry/spans.ts"
 
 export const MAX_HOPS = 8
 

@@ -12,13 +12,13 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import { CourtOfProcess, openCourt } from "../blame/trial.ts"
-import { Conversations } from "../dream/consolidating.ts"
-import type { StoreFailure } from "./host-failure.ts"
-import type { HostSettings } from "./host.ts"
 import { OutageBook, Outages } from "../outages/outage-book.ts"
 import { recovering } from "../outages/recovery.ts"
-import { relayAll } from "./relay.ts"
+import { Conversations } from "../session/own-records.ts"
+import type { StoreFailure } from "./host-failure.ts"
+import type { HostSettings } from "./host.ts"
 import { openHosts } from "./lease-session.ts"
+import { relayAll } from "./relay.ts"
 
 // FairTurns: who of those that want to work may do so next.
 // R1  No more turns than `concurrency` are held at once, and none is free while anybody waits.

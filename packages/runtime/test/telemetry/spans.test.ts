@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
-import { hiding } from "../../src/jobs/tool-job.ts"
+import { hiding } from "../../src/jobs/job-end.ts"
 import { inSpan, runningTraceparent, spanning } from "../../src/telemetry/spans.ts"
 import { fitForSpan } from "../../src/telemetry/telemetry.ts"
 
