@@ -9,14 +9,14 @@
 //     worked on, for a signal that was given, and for a time that is over.
 // I7  An answer that was asked for in a form has passed the caller's own schema, whatever was checked before.
 
-import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
+import { contextOf, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import { type Address, defined, type EnvelopeId, type Notice, type Receipt, type TenantId } from "@reverie/protocol"
 import type { HostFailure } from "@reverie/runtime"
 import { type ArgumentsOf, checkAnswer, readAnswer } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import { AnswerFailed, AnswerLate, EnvelopeInvalid, type FleetClosed } from "./errors.ts"
 import type { AskOptions } from "./fleet-options.ts"
 import { type AnswerSchema, type FormOption, formAsked } from "./letter.ts"
 import { type About, haltedBy, misshapen, type Part } from "./stream/parts.ts"
@@ -167,19 +167,6 @@ async function* partsOf(question: Question): AsyncGenerator<Placed> {
   } finally {
     hearing.stop()
   }
-}
-
-/** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
-export const targetIn = (directory: Directory, target: string): string => {
-  const reached = reach(directory, target)
-  if ("refused" in reached) {
-    if (reached.refused === "unknown") return target
-    throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
-  }
-  const [only, ...others] = reached.ids
-  if (only !== undefined && others.length === 0) return only
-  const message = `"${target}" means ${reached.ids.length}: write to one of them, or to all with sendAll`
-  throw new TargetAmbiguous({ message, candidates: reached.ids })
 }
 
 const haltReasonIn = (record: AssistantRecord | undefined): string | undefined => {

@@ -5,6 +5,7 @@
 // L3  A message asks for its answer in a form that there can be: any other is refused before anything is written.
 // L4  Parts are read before the message is: what can not be kept is refused with one sentence that names the part.
 
+import { type Directory, reach } from "@reverie/assistant"
 import { keptParts, Ledger, type LoosePart, looseParts } from "@reverie/ledger"
 import { Envelope, ENVELOPE_VERSION, type Event, type TenantId } from "@reverie/protocol"
 import { storedTraceparent } from "@reverie/runtime"
@@ -12,7 +13,7 @@ import { acceptForm, type Form, formOf, type ToolInput } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { EnvelopeInvalid } from "./errors.ts"
+import { EnvelopeInvalid, TargetAmbiguous } from "./errors.ts"
 
 /** What can be the form of an answer: a zod 4, valibot, arktype or Effect Schema, or a JSON Schema, of an object. */
 export type AnswerSchema = ToolInput
@@ -125,3 +126,16 @@ export const keepParts = Effect.fnUntraced(function* ({ event, to }: Envelope, l
     return yield* new EnvelopeInvalid({ message })
   }
 })
+
+/** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
+export const targetIn = (directory: Directory, target: string): string => {
+  const reached = reach(directory, target)
+  if ("refused" in reached) {
+    if (reached.refused === "unknown") return target
+    throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
+  }
+  const [only, ...others] = reached.ids
+  if (only !== undefined && others.length === 0) return only
+  const message = `"${target}" means ${reached.ids.length}: write to one of them, or to all with sendAll`
+  throw new TargetAmbiguous({ message, candidates: reached.ids })
+}

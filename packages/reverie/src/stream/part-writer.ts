@@ -11,6 +11,7 @@
 import {
   addUsed,
   defined,
+  type Json,
   type ModelUse,
   NOTHING_USED,
   type Notice,
@@ -20,7 +21,18 @@ import {
   type Used
 } from "@reverie/protocol"
 import type { OutboxRow } from "@reverie/ledger"
-import { type About, awayIn, endIn, errorOf, haltedBy, type Of, type Part } from "./parts.ts"
+import {
+  type About,
+  awayIn,
+  errorOf,
+  failedBy,
+  haltedBy,
+  misshapen,
+  type Of,
+  type Part,
+  spent,
+  stopped
+} from "./parts.ts"
 
 // Place: how far parts were read, as text: the position of an entry in the outbox, and which of its parts.
 
@@ -56,6 +68,40 @@ interface Shown {
 }
 
 const nothingShown = (): Shown => ({ text: "", isThought: false, calls: new Map() })
+
+/** The end of a tick that did not fail. */
+const endOfTick = ({ misfit = "", outcome, output, parts, refusal = "", reply }: Of<"tick-ended">): Part => {
+  if (outcome === "misshapen") return misshapen(reply, misfit)
+  if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
+  if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
+  return { type: "done", outcome, reply, ...defined({ output, parts }) }
+}
+
+/** What a team has answered. */
+const answerOf = (event: { readonly [key: string]: Json }): Part => {
+  const { outcome, text = "" } = event
+  if (typeof text !== "string") return failedBy("its answer can not be read")
+  return outcome === "failed" ? failedBy(text) : { type: "done", outcome: "answered", reply: text }
+}
+
+/** The end that a notice is for whoever waits for the answer to an envelope; undefined when it is none. */
+const endIn = (notice: Notice, { envelope, isTeam }: About): Part | undefined => {
+  switch (notice.type) {
+    case "tick-ended":
+      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam ? undefined : endOfTick(notice)
+    case "envelope-settled":
+      if (notice.envelope !== envelope) return undefined
+      // The end of its tick was told before: this is what was only overheard.
+      if (notice.outcome === "handled") return isTeam ? undefined : { type: "done", outcome: "noted", reply: "" }
+      return failedBy(notice.reason ?? notice.outcome)
+    case "emitted":
+      return isTeam && notice.event.type === "answered" && notice.event["envelope"] === envelope
+        ? answerOf(notice.event)
+        : undefined
+    default:
+      return undefined
+  }
+}
 
 /** Says which parts the notices of an assistant are for one message. Notices of the ledger come in its order. */
 export class PartWriter {

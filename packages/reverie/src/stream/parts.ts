@@ -7,7 +7,6 @@
 
 import {
   type ContentPart,
-  defined,
   type EnvelopeId,
   type Json,
   type Notice,
@@ -134,11 +133,11 @@ export const errorOf = (reason: string, otherwise: string, recovery?: Recovery):
   return { code, message, recovery: recovery ?? recoveries[code] ?? "tell-owner" }
 }
 
-const failedBy = (reason: string): Part => ({ type: "failed", error: errorOf(reason, "Failed") })
+export const failedBy = (reason: string): Part => ({ type: "failed", error: errorOf(reason, "Failed") })
 
 export const haltedBy = (reason: string): Part => ({ type: "halted", error: errorOf(reason, "Halted", "stop") })
 
-const spent: Readonly<Record<"max-iterations" | "cut", readonly [code: string, message: string]>> = {
+export const spent: Readonly<Record<"max-iterations" | "cut", readonly [code: string, message: string]>> = {
   "max-iterations": [
     "StepsSpent",
     "it made as many model calls as one tick may, and was not done; maxSteps allows more"
@@ -148,7 +147,7 @@ const spent: Readonly<Record<"max-iterations" | "cut", readonly [code: string, m
 
 type Stopped = Extract<Part, { readonly type: "stopped" }>
 
-const stopped = (outcome: Stopped["outcome"], reply: string, code: string, message: string): Stopped => {
+export const stopped = (outcome: Stopped["outcome"], reply: string, code: string, message: string): Stopped => {
   return { type: "stopped", outcome, reply, error: { code, message, recovery: "tell-owner" } }
 }
 
@@ -156,21 +155,6 @@ export const misshapen = (reply: string, misfit: string): Stopped =>
   stopped("misshapen", reply, "AnswerMisshapen", `its answer has another form than it must have: ${misfit}`)
 
 export type Of<Type extends Notice["type"]> = Extract<Notice, { readonly type: Type }>
-
-/** The end of a tick that did not fail. */
-const endOfTick = ({ misfit = "", outcome, output, parts, refusal = "", reply }: Of<"tick-ended">): Part => {
-  if (outcome === "misshapen") return misshapen(reply, misfit)
-  if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
-  if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
-  return { type: "done", outcome, reply, ...defined({ output, parts }) }
-}
-
-/** What a team has answered. */
-const answerOf = (event: { readonly [key: string]: Json }): Part => {
-  const { outcome, text = "" } = event
-  if (typeof text !== "string") return failedBy("its answer can not be read")
-  return outcome === "failed" ? failedBy(text) : { type: "done", outcome: "answered", reply: text }
-}
 
 const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
@@ -185,23 +169,4 @@ export const awayIn = ({ others, reason, server }: { readonly [key: string]: Jso
 export interface About {
   readonly envelope: EnvelopeId | string
   readonly isTeam: boolean
-}
-
-/** The end that a notice is for whoever waits for the answer to an envelope; undefined when it is none. */
-export const endIn = (notice: Notice, { envelope, isTeam }: About): Part | undefined => {
-  switch (notice.type) {
-    case "tick-ended":
-      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam ? undefined : endOfTick(notice)
-    case "envelope-settled":
-      if (notice.envelope !== envelope) return undefined
-      // The end of its tick was told before: this is what was only overheard.
-      if (notice.outcome === "handled") return isTeam ? undefined : { type: "done", outcome: "noted", reply: "" }
-      return failedBy(notice.reason ?? notice.outcome)
-    case "emitted":
-      return isTeam && notice.event.type === "answered" && notice.event["envelope"] === envelope
-        ? answerOf(notice.event)
-        : undefined
-    default:
-      return undefined
-  }
 }
