@@ -2,9 +2,9 @@
 // Owns putting it together and running what was named. Leaves each part to its file in tree/, each command to its own,
 // loaded only when it is called.
 // P1  `--version` and `--help` load nothing but this tree.
-// P2  A wrong use is one line with a hint, and exit 2.
+// P2  A wrong use is one line with a hint, and exit 2. What is a command elsewhere, or is called so by others, is named whole.
 
-import { Command } from "commander"
+import { Command, CommanderError } from "commander"
 import { addEval } from "./commands/eval.ts"
 import { ownVersion } from "./commands/version.ts"
 import type { Stop } from "./running/stop.ts"
@@ -37,6 +37,38 @@ export const everyCommand = (command: Command): ReadonlyArray<Command> => [
   ...command.commands.flatMap(everyCommand)
 ]
 
+/** What others call some commands. */
+const alsoCalled: Readonly<Record<string, string>> = {
+  cost: "usage",
+  delete: "rm",
+  describe: "inspect",
+  get: "inspect",
+  list: "ls",
+  message: "send",
+  new: "create",
+  remove: "rm",
+  retire: "rm",
+  show: "inspect",
+  stop: "halt"
+}
+
+const wholeName = (command: Command): string =>
+  command.parent === null ? command.name() : `${wholeName(command.parent)} ${command.name()}`
+
+/** A command that there is not, with those that have this name in their own group. */
+const withPlace = (error: unknown, root: Command, [first]: ReadonlyArray<string>): unknown => {
+  if (!(error instanceof CommanderError) || error.code !== "commander.unknownCommand") return error
+  const [, name = ""] = /'(.*)'/.exec(error.message) ?? []
+  const all = everyCommand(root)
+  const also = all.filter((each) => each.name() === alsoCalled[name])
+  const inGroup = also.filter(({ parent }) => parent?.name() === first)
+  const named = all.filter((each) => each.name() === name)
+  const meant = [inGroup, named, also].find(({ length }) => length > 0)
+  if (meant === undefined) return error
+  const whole = meant.map(wholeName).join(" or ")
+  return new CommanderError(error.exitCode, error.code, `unknown command '${name}' (Did you mean ${whole}?)`)
+}
+
 /** Runs the command that `args` name; answers its exit code, rejects when it failed. */
 export const runProgram = async (args: ReadonlyArray<string>, stop: Stop): Promise<number> => {
   let exit = 0
@@ -50,6 +82,8 @@ export const runProgram = async (args: ReadonlyArray<string>, stop: Stop): Promi
     // Its own words for a wrong use are thrown, and told by the code that tells every failure.
     command.exitOverride().configureOutput({ writeErr: () => {} })
   }
-  await root.parseAsync(args, { from: "user" })
+  await root.parseAsync(args, { from: "user" }).catch((error: unknown) => {
+    throw withPlace(error, root, args)
+  })
   return exit
 }

@@ -18,6 +18,20 @@ interface Case {
 
 const cases: ReadonlyArray<Case> = [
   { name: "an unknown command", args: () => ["strat"], exit: 2, code: "usage", words: "Did you mean start?" },
+  {
+    name: "a command that stands in a group",
+    args: () => ["halt", "desk"],
+    exit: 2,
+    code: "usage",
+    words: "Did you mean reverie agents halt?"
+  },
+  {
+    name: "a command by its usual name",
+    args: () => ["agents", "show", "desk"],
+    exit: 2,
+    code: "usage",
+    words: "Did you mean reverie agents inspect?"
+  },
   { name: "an unknown flag", args: () => ["start", "--exti"], exit: 2, code: "usage", words: "Did you mean --exit?" },
   { name: "a missing option", args: () => ["run"], exit: 2, code: "usage", words: "--fleet" },
   { name: "a missing argument", args: () => ["chat", ...fleet], exit: 2, code: "usage", words: "assistant" },

@@ -48,6 +48,15 @@ const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefin
   return typeof form === "string" ? form : undefined
 }
 
+/** A message whose text is something else: mostly with everything in one object. */
+const flawOfText = (event: unknown): string | undefined => {
+  if (typeof event !== "object" || event === null || Reflect.get(event, "type") !== "message") return undefined
+  const text: unknown = Reflect.get(event, "text")
+  return typeof text === "string"
+    ? undefined
+    : `the text of a message is a string, and this is ${text === null ? "null" : typeof text}; parts stand beside the text`
+}
+
 /** The event with its text well-formed; the same event where it is so already. */
 const wellFormed = (event: unknown): unknown => {
   if (typeof event !== "object" || event === null) return event
@@ -76,7 +85,9 @@ export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInva
     hops: 0,
     ...trace
   }).pipe(
-    Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })),
+    Result.mapError(
+      ({ message }) => new EnvelopeInvalid({ message: flawOfText(event) ?? message.replaceAll(/\s+/g, " ") })
+    ),
     Result.flatMap((envelope) => {
       const flaw = flawOfEvent(envelope.event, event)
       return flaw === undefined ? Result.succeed(envelope) : Result.fail(new EnvelopeInvalid({ message: flaw }))

@@ -54,6 +54,16 @@ describe("what a user sends", () => {
     }
   )
 
+  it("judged J1 a message that is one object is refused in one sentence", async () => {
+    const fleet = await opened()
+    const failure = await failureOf(fleet.answer("desk", { text: "Hi.", parts: [] } as unknown as string))
+    assert.instanceOf(failure, EnvelopeInvalid)
+    assert.strictEqual(
+      failure.message,
+      "the text of a message is a string, and this is object; parts stand beside the text"
+    )
+  })
+
   it("judged J1 a field that no event has is refused, and not left out", async () => {
     const fleet = await opened()
     const event = { type: "message" as const, text: "Hi.", chanel: "ops" }
