@@ -202,6 +202,15 @@ const makePrivate = (file: string): void => {
   else if (process.platform !== "win32") chmodSync(file, 0o600)
 }
 
+/** A failure may have ended the transaction already; not every Node tells whether. */
+const rolledBack = (database: DatabaseSync): void => {
+  try {
+    database.exec("ROLLBACK")
+  } catch {
+    // There was none.
+  }
+}
+
 const whole = <A extends Prepared, B>({ begin, commit, database, statements }: Open<A>, change: () => B): B => {
   begin.run()
   try {
@@ -209,7 +218,7 @@ const whole = <A extends Prepared, B>({ begin, commit, database, statements }: O
     commit.run()
     return result
   } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK")
+    rolledBack(database)
     statements.undo()
     throw error
   }
@@ -221,7 +230,7 @@ const still = <A, B>({ database }: Open<A>, look: () => B): B => {
   try {
     return look()
   } finally {
-    if (database.isTransaction) database.exec("ROLLBACK")
+    rolledBack(database)
   }
 }
 
@@ -320,6 +329,7 @@ export class Connection<A extends Prepared> {
       makePrivate(this.#file)
     }
     const database = this.#connect()
+    let isClosed = false
     try {
       const state = stateOf(database)
       if (state === "present" || state === "empty") {
@@ -328,9 +338,10 @@ export class Connection<A extends Prepared> {
         return database
       }
       database.close()
+      isClosed = true
       this.#clear(state === "foreign")
     } catch (error) {
-      if (database.isOpen) database.close()
+      if (!isClosed) database.close()
       if (refusalOf(error)?.isDamaged !== true) throw error
       this.#clear(true)
     }

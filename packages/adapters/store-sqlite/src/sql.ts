@@ -91,6 +91,23 @@ const eachOf = function* (statement: StatementSync, values: ReadonlyArray<SQLInp
   }
 }
 
+/** What databases tell that Node has from 22.16 and 22.15 on: before it, nothing. */
+type Telling = Partial<Pick<DatabaseSync, "isOpen" | "isTransaction">>
+
+/** Whether a transaction is open. Where the database does not tell, one that can not be begun says so. */
+export const isInTransaction = (database: DatabaseSync): boolean => {
+  const { isTransaction }: Telling = database
+  if (isTransaction !== undefined) return isTransaction
+  try {
+    database.exec("BEGIN; COMMIT")
+    return false
+  } catch {
+    return true
+  }
+}
+
+const isClosed = ({ isOpen }: Telling): boolean => isOpen === false
+
 // Reads: the reads of one turn of the event loop, in one transaction: each of its own asks the system for its locks.
 // N1  It ends with the turn, before anything is written, and before the log is moved. Over a connection that writes nothing is
 //     missed by that: no one else writes.
@@ -108,7 +125,7 @@ class Reads {
   }
 
   begin(): void {
-    if (this.#isOpen || this.#database.isTransaction) return
+    if (this.#isOpen || isInTransaction(this.#database)) return
     this.#begin.get()
     this.#isOpen = true
     setImmediate(() => this.end())
@@ -118,12 +135,13 @@ class Reads {
     if (!this.#isOpen) return
     this.#isOpen = false
     // A failure may have ended it, and a store that is closed has none.
-    if (!this.#database.isOpen || !this.#database.isTransaction) return
+    if (isClosed(this.#database)) return
     try {
+      if (!isInTransaction(this.#database)) return
       this.#commit.get()
     } catch {
       // Nothing was written that could be lost; the next verb says what is wrong.
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
+      if (isInTransaction(this.#database)) this.#database.exec("ROLLBACK")
     }
   }
 }
