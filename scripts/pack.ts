@@ -24,8 +24,11 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 const rangeOf = (name: string, from: string): string => {
-  const wanted = readJson(`${from}/package.json`)["dependencies"] as Readonly<Record<string, string>>
-  const version = wanted[name]
+  const { dependencies, devDependencies } = readJson(`${from}/package.json`) as Readonly<
+    Record<string, Readonly<Record<string, string>> | undefined>
+  >
+  // What only some choose is no dependency of those who run a clone.
+  const version = dependencies?.[name] ?? devDependencies?.[name]
   if (version === undefined) throw new Error(`${from} does not depend on ${name}`)
   return `^${version}`
 }
