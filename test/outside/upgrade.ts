@@ -11,7 +11,7 @@ import type { Row, Scene } from "./scene.ts"
 
 const definition = `import { defineAssistant, defineFleet, exportFleet, Fleet, importFleet } from "reverie"
 import { createReadStream, writeFileSync } from "node:fs"
-const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You run the front desk of a harbour." })] })
+const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You run the front desk of a harbour." })] })
 export default fleet
 const open = (data) => Fleet.open({ data, model: "offline", fleet })
 const texts = async (opened) => JSON.stringify(await opened.entries("desk"))
