@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { jsonLine, onOneLine, plain } from "../src/texts/plain.ts"
+import { jsonLine, onOneLine, plain, withoutJson } from "../src/texts/plain.ts"
 
 const acting =
   // oxlint-disable-next-line no-control-regex -- they are what must not be there
@@ -97,4 +97,50 @@ test("known tricks, and what is left of them", () => {
     "half \ud800": "half \ufffd"
   }
   for (const [trick, left] of Object.entries(tricks)) assert.strictEqual(plain(trick), left)
+})
+
+describe("spoken", () => {
+  test("data is told as words", () => {
+    assert.strictEqual(
+      withoutJson(
+        '/add_goal {"description":"Open the regatta","priority":"high"} then {"success":true,"ids":["a","b"]}'
+      ),
+      "/add_goal description Open the regatta, priority high then ids a; b"
+    )
+    assert.strictEqual(
+      withoutJson('{"success":false,"error":"no such {berth}"}'),
+      "success false, error no such {berth}"
+    )
+  })
+
+  test("S1 what is no JSON is left as it is", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 900 }).filter((text) => !text.includes("{")),
+        (text) => {
+          assert.strictEqual(withoutJson(text), text)
+        }
+      )
+    )
+    for (const text of ["{", "{{{", "a {b} c", '{"open', "}{", "fn() { return {} ; }"]) {
+      assert.strictEqual(withoutJson(text).replaceAll(" ", ""), text.replace("{}", "").replaceAll(" ", ""), text)
+    }
+  })
+
+  test("no JSON object is left in what it tells, whatever its strings hold", () => {
+    const name = fc.stringMatching(/^[a-z]{1,8}$/)
+    const data = fc.object({
+      key: name,
+      values: [name, fc.integer(), fc.boolean(), fc.constant('say "{" ')],
+      maxDepth: 3
+    })
+    fc.assert(
+      fc.property(data, (value) => {
+        const text = JSON.stringify(value)
+        fc.pre(text.length < 900)
+        assert.notMatch(withoutJson(`said ${text}.`), /\{"[a-z]/)
+        assert.match(withoutJson(`said ${text}.`), /^said .*\.$/s)
+      })
+    )
+  })
 })

@@ -1,14 +1,15 @@
 // Progress: what happens in a fleet, told a line at a time to the one who watches.
 // Owns which notices are worth a line and how it reads. Leaves counting to report.ts.
 // P1  Everything that came from a message, a model or a tool is made harmless and fits on its line.
+// P2  Data is told as words: no line holds JSON.
 
 import { type Activity, activityOf, type Notice } from "reverie"
 import { note, painted } from "../output.ts"
-import { onOneLine } from "./plain.ts"
+import { onOneLine, withoutJson } from "./plain.ts"
 
 const LONGEST_QUOTE = 100
 
-const quoted = (text: string): string => onOneLine(text, LONGEST_QUOTE)
+const quoted = (text: string): string => onOneLine(withoutJson(text), LONGEST_QUOTE)
 
 /** What is worth a line when it begins; the rest comes and goes with every tick. */
 const tellingActivities: Partial<Readonly<Record<Activity, string>>> = {
