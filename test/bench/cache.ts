@@ -88,7 +88,7 @@ const said = (content: unknown): string => (typeof content === "string" ? conten
 const purposeOf = ({ messages }: ModelRequest, { isQuestion }: Scene): Purpose => {
   const [first, last] = [said(messages[0]?.content), said(messages.at(-1)?.content)]
   if (messages.some(({ content }) => said(content).includes(SUMMARY))) return "summaries"
-  if (!first.startsWith(PROMPT)) return "dreams"
+  if (!first.includes(PROMPT)) return "dreams"
   if (messages.some(({ content }) => said(content).includes(EXTRACTION)) || last.includes(EXTRACTION))
     return "extraction"
   return isQuestion ? "questions" : "answers"
