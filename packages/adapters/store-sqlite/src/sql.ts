@@ -91,6 +91,9 @@ const eachOf = function* (statement: StatementSync, values: ReadonlyArray<SQLInp
   }
 }
 
+/** "cannot start a transaction within a transaction" has this number, as everything that is asked wrongly. */
+const SQLITE_ERROR = 1
+
 /** What databases tell that Node has from 22.16 and 22.15 on: before it, nothing. */
 type Telling = Partial<Pick<DatabaseSync, "isOpen" | "isTransaction">>
 
@@ -101,8 +104,9 @@ export const isInTransaction = (database: DatabaseSync): boolean => {
   try {
     database.exec("BEGIN; COMMIT")
     return false
-  } catch {
-    return true
+  } catch (error) {
+    // A database that is closed has none.
+    return error instanceof Error && numberAt(error, "errcode") === SQLITE_ERROR
   }
 }
 

@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { describe } from "vitest"
-import { change, isInTransaction, knowsNoop, query, roomOfLog } from "../src/sql.ts"
+import { change, endReads, isInTransaction, knowsNoop, query, roomOfLog } from "../src/sql.ts"
 import { Writer } from "../src/writer.ts"
 import { aDirectory } from "./directories.ts"
 
@@ -421,6 +421,18 @@ describe("a database that does not tell of its transactions", () => {
         assert.isFalse(isInTransaction(table.database))
       }
       assert.deepStrictEqual(table.rows(), [1, 2, 3])
+    })
+  )
+
+  it.effect("one that is closed before its turn ends has no transaction", () =>
+    Effect.gen(function* () {
+      const table = aSilentTable()
+      const all = query<{ readonly number: number }>(table.database, "SELECT number FROM numbers")
+      assert.isEmpty(all.all())
+      table.database.close()
+      assert.isFalse(isInTransaction(table.database))
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      endReads(table.database)
     })
   )
 
