@@ -14,7 +14,7 @@ import { createReadStream, writeFileSync } from "node:fs"
 const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You run the front desk of a harbour." })] })
 export default fleet
 const open = (data) => Fleet.open({ data, model: "offline", fleet })
-const texts = async (opened) => JSON.stringify(await opened.entries("desk"))
+const texts = async (opened) => JSON.stringify(await opened.history.entries("desk"))
 `
 
 const before = `${definition}
