@@ -202,15 +202,6 @@ const makePrivate = (file: string): void => {
   else if (process.platform !== "win32") chmodSync(file, 0o600)
 }
 
-/** A failure may have ended the transaction already; not every Node tells whether. */
-const rolledBack = (database: DatabaseSync): void => {
-  try {
-    database.exec("ROLLBACK")
-  } catch {
-    // There was none.
-  }
-}
-
 const whole = <A extends Prepared, B>({ begin, commit, database, statements }: Open<A>, change: () => B): B => {
   begin.run()
   try {
@@ -218,7 +209,7 @@ const whole = <A extends Prepared, B>({ begin, commit, database, statements }: O
     commit.run()
     return result
   } catch (error) {
-    rolledBack(database)
+    if (database.isTransaction) database.exec("ROLLBACK")
     statements.undo()
     throw error
   }
@@ -230,7 +221,7 @@ const still = <A, B>({ database }: Open<A>, look: () => B): B => {
   try {
     return look()
   } finally {
-    rolledBack(database)
+    if (database.isTransaction) database.exec("ROLLBACK")
   }
 }
 
@@ -329,7 +320,6 @@ export class Connection<A extends Prepared> {
       makePrivate(this.#file)
     }
     const database = this.#connect()
-    let isClosed = false
     try {
       const state = stateOf(database)
       if (state === "present" || state === "empty") {
@@ -338,10 +328,9 @@ export class Connection<A extends Prepared> {
         return database
       }
       database.close()
-      isClosed = true
       this.#clear(state === "foreign")
     } catch (error) {
-      if (!isClosed) database.close()
+      if (database.isOpen) database.close()
       if (refusalOf(error)?.isDamaged !== true) throw error
       this.#clear(true)
     }

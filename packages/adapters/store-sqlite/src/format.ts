@@ -13,7 +13,6 @@ import {
   StoreUnopenable,
   StoreUnreleased
 } from "./errors.ts"
-import { isInTransaction } from "./sql.ts"
 
 /** "RVR1": tells a database of Reverie from any other. */
 const APPLICATION_ID = 0x52565231
@@ -78,7 +77,7 @@ export const migrate = (database: DatabaseSync, found: number, steps: ReadonlyAr
     for (const step of steps.slice(found)) database.exec(step)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${steps.length}; COMMIT`)
   } catch (error) {
-    if (isInTransaction(database)) database.exec("ROLLBACK")
+    if (database.isTransaction) database.exec("ROLLBACK")
     throw error
   }
 }

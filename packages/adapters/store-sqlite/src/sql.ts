@@ -91,27 +91,6 @@ const eachOf = function* (statement: StatementSync, values: ReadonlyArray<SQLInp
   }
 }
 
-/** "cannot start a transaction within a transaction" has this number, as everything that is asked wrongly. */
-const SQLITE_ERROR = 1
-
-/** What databases tell that Node has from 22.16 and 22.15 on: before it, nothing. */
-type Telling = Partial<Pick<DatabaseSync, "isOpen" | "isTransaction">>
-
-/** Whether a transaction is open. Where the database does not tell, one that can not be begun says so. */
-export const isInTransaction = (database: DatabaseSync): boolean => {
-  const { isTransaction }: Telling = database
-  if (isTransaction !== undefined) return isTransaction
-  try {
-    database.exec("BEGIN; COMMIT")
-    return false
-  } catch (error) {
-    // A database that is closed has none.
-    return error instanceof Error && numberAt(error, "errcode") === SQLITE_ERROR
-  }
-}
-
-const isClosed = ({ isOpen }: Telling): boolean => isOpen === false
-
 // Reads: the reads of one turn of the event loop, in one transaction: each of its own asks the system for its locks.
 // N1  It ends with the turn, before anything is written, and before the log is moved. Over a connection that writes nothing is
 //     missed by that: no one else writes.
@@ -129,7 +108,7 @@ class Reads {
   }
 
   begin(): void {
-    if (this.#isOpen || isInTransaction(this.#database)) return
+    if (this.#isOpen || this.#database.isTransaction) return
     this.#begin.get()
     this.#isOpen = true
     setImmediate(() => this.end())
@@ -139,13 +118,12 @@ class Reads {
     if (!this.#isOpen) return
     this.#isOpen = false
     // A failure may have ended it, and a store that is closed has none.
-    if (isClosed(this.#database)) return
+    if (!this.#database.isOpen || !this.#database.isTransaction) return
     try {
-      if (!isInTransaction(this.#database)) return
       this.#commit.get()
     } catch {
       // Nothing was written that could be lost; the next verb says what is wrong.
-      if (isInTransaction(this.#database)) this.#database.exec("ROLLBACK")
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
     }
   }
 }

@@ -34,8 +34,7 @@ import {
   type Frames,
   roomOfLog,
   FRAME_HEADER_BYTES,
-  endReads,
-  isInTransaction
+  endReads
 } from "./sql.ts"
 
 export interface WriterStats {
@@ -222,7 +221,7 @@ export class Writer {
       const late = this.#safeguard?.committed()
       return late === undefined ? Result.succeed(ran.map(({ tell }) => tell)) : refuse(late)
     } catch (error) {
-      if (isInTransaction(this.#database)) this.#database.exec("ROLLBACK")
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
       this.#safeguard?.rolledBack()
       takeBack(ran.flatMap(({ undos }) => undos))
       return Result.fail(batch.map((queued) => () => failWith(queued, error)))
@@ -240,7 +239,7 @@ export class Writer {
     } catch (error) {
       takeBack(undos)
       // SQLite ends the transaction by itself when going on is impossible, on a full disk for one.
-      if (!isOneOfMany || !isInTransaction(this.#database)) throw error
+      if (!isOneOfMany || !this.#database.isTransaction) throw error
       this.#database.exec("ROLLBACK TO operation; RELEASE operation")
       return { tell: () => failWith(queued, error), undos: [] }
     }

@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { describe } from "vitest"
-import { change, endReads, isInTransaction, knowsNoop, query, roomOfLog } from "../src/sql.ts"
+import { change, knowsNoop, roomOfLog } from "../src/sql.ts"
 import { Writer } from "../src/writer.ts"
 import { aDirectory } from "./directories.ts"
 
@@ -390,61 +390,4 @@ describe("frames of the log", () => {
     database.close()
     assert.deepStrictEqual(roomOfLog(new DatabaseSync(IN_MEMORY), pageBytes)(), { log: -1 })
   })
-})
-
-/** As Node was before 22.15 and 22.16: it tells neither whether a database is open, nor of its transactions. */
-const silent = (database: DatabaseSync): DatabaseSync =>
-  new Proxy(database, {
-    get: (target, name) => {
-      if (name === "isOpen" || name === "isTransaction") return undefined
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === "function" ? value.bind(target) : value
-    }
-  })
-
-describe("a database that does not tell of its transactions", () => {
-  const aSilentTable = () => {
-    const table = aTable()
-    const database = silent(table.database)
-    return { ...table, database, writer: new Writer(database, 1_000_000) }
-  }
-
-  it.effect("what is read before a write stands in its way no more than elsewhere", () =>
-    Effect.gen(function* () {
-      const table = aSilentTable()
-      const all = query<{ readonly number: number }>(table.database, "SELECT number FROM numbers")
-      assert.isFalse(isInTransaction(table.database))
-      for (const number of [1, 2, 3]) {
-        assert.strictEqual(all.all().length, number - 1)
-        assert.isTrue(isInTransaction(table.database))
-        yield* put(table, number)
-        assert.isFalse(isInTransaction(table.database))
-      }
-      assert.deepStrictEqual(table.rows(), [1, 2, 3])
-    })
-  )
-
-  it.effect("one that is closed before its turn ends has no transaction", () =>
-    Effect.gen(function* () {
-      const table = aSilentTable()
-      const all = query<{ readonly number: number }>(table.database, "SELECT number FROM numbers")
-      assert.isEmpty(all.all())
-      table.database.close()
-      assert.isFalse(isInTransaction(table.database))
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      endReads(table.database)
-    })
-  )
-
-  it.effect("a write that fails is rolled back, and those beside it are kept", () =>
-    Effect.gen(function* () {
-      const table = aSilentTable()
-      yield* put(table, 1)
-      const alone = yield* Effect.exit(put(table, 2, 1))
-      assert.isTrue(Exit.isFailure(alone))
-      const exits = yield* outcomes([put(table, 3), put(table, 4, 1), put(table, 5)])
-      assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, true])
-      assert.deepStrictEqual(table.rows(), [1, 3, 5])
-    })
-  )
 })

@@ -19,7 +19,7 @@ import {
 import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } from "@reverie/protocol"
 import { addressOf, assistantQueries, cursorsOf, entryQueries, type StateRow } from "../ledger/assistants.ts"
 import { readBlob } from "../ledger/blobs.ts"
-import { isInTransaction, query } from "../sql.ts"
+import { query } from "../sql.ts"
 
 const PAGE = 256
 
@@ -162,7 +162,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
 
   /** Readers beside another process see one moment only within a transaction. */
   const atOnce = <A>(read: () => A): A => {
-    if (isInTransaction(database)) return read()
+    if (database.isTransaction) return read()
     database.exec("BEGIN")
     try {
       return read()
