@@ -166,6 +166,44 @@ describe("what refines the search for words", () => {
     assert.isFalse(lifted(anEntry({ id: "p/b" })))
   })
 
+  test("N2 the reply to a question that has the words comes before what only has one of them, unless one speaks on", () => {
+    const ask = aCandidate({
+      lexical: 10,
+      entry: message(2, { speaker: "Kim", text: "Where is the storm lantern?" })
+    })
+    const reply = (speaker: string, no = 4) =>
+      aCandidate({
+        lexical: 3,
+        entry: message(no, { speaker, text: "Behind the nets, in the loft." })
+      })
+    const other = aCandidate({
+      lexical: 6,
+      entry: message(400, { speaker: "Lee", text: "A storm came up." })
+    })
+    const query = asking({ text: "the storm lantern" })
+    const orderOf = (...candidates: ReadonlyArray<Candidate>) =>
+      rank(candidates, query).map(({ entry, why }) => [entry.id, why.boosts.includes("reply")])
+    assert.deepStrictEqual(orderOf(ask, reply("Lee"), other).slice(0, 2), [
+      ["m/4/0", true],
+      ["m/2/0", false]
+    ])
+    for (const candidates of [
+      [ask, reply("Kim"), other],
+      [ask, reply("Lee", 40), other]
+    ]) {
+      assert.deepStrictEqual(
+        orderOf(...candidates).map(([, isReply]) => isReply),
+        [false, false, false]
+      )
+      assert.strictEqual(orderOf(...candidates)[1]?.[0], "m/400/0")
+    }
+  })
+
+  test("N2 what follows a message gains more by it than what precedes it", () => {
+    const at = (no: number) => aCandidate({ entry: message(no, { speaker: "Kim" }) })
+    assert.isAbove(scoreOf(at(4), at(2)), scoreOf(at(2), at(4)))
+  })
+
   test("N1 a nudge finds nothing: what no word found has no score", () => {
     const hits = rank([aCandidate({ entry: message(2) }), { owner: ada, entry: message(4), facts: [] }], asking())
     assert.lengthOf(hits, 1)

@@ -73,6 +73,19 @@ const reading: Readonly<Record<string, RecallMistake>> = {
         query
       )
   })),
+  hearsNoReplies: ruled(() => ({
+    rank: (candidates, query) => {
+      const entries = new Map(candidates.map(({ entry }) => [entry.id, entry]))
+      const said = candidates.map((candidate) => ({
+        ...candidate,
+        entry: { ...candidate.entry, text: candidate.entry.text.replaceAll("?", ".") }
+      }))
+      return rank(said, query).map((hit) => ({
+        ...hit,
+        entry: { ...hit.entry, text: entries.get(hit.entry.id)?.text ?? "" }
+      }))
+    }
+  })),
   limitsNothing: askingInstead((query) => ({ ...query, limit: 1_000 })),
   comparesWordsExactly: showing((hits, { search }) =>
     hits.filter(({ entry, why: { terms } }) => search !== "fts" || terms.some((word) => entry.text.includes(word)))
