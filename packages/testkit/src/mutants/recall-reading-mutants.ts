@@ -176,6 +176,15 @@ const reading: Readonly<Record<string, RecallMistake>> = {
   findsNothingWithoutAVector: showing((hits, { search, vector }) =>
     search === "vector" && vector === undefined ? [] : hits
   ),
+  believesAnyVector: showing((hits, { limit }) => {
+    const placeOf = ({ why: { lexical, vector } }: Hit) =>
+      1 / (60 + (lexical?.rank ?? 99)) + 1 / (60 + (vector?.rank ?? 99))
+    return hits.toSorted((a, b) => placeOf(b) - placeOf(a)).slice(0, limit)
+  }),
+  tellsNearnessOfTheNearest: why(({ why: { vector, ...rest } }) => ({
+    ...rest,
+    ...(vector !== undefined && vector.rank > 60 ? { vector: undefined } : { vector })
+  })),
   searchesForMeaningOnly: askingInstead((query) =>
     query.search === "hybrid" ? { ...query, search: "vector" } : query
   ),
