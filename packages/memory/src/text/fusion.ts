@@ -5,9 +5,12 @@
 //     agree by chance only and add next to nothing, those that say the same of everything add nothing.
 // U3  Only how near entries are compared with each other counts: embedders differ in what they call near.
 // U4  What no word found stands in the order of its nearness.
+// U5  Names of those who speak are found by words. In a question they would draw its vector to whatever names them.
 
 import type { MemoryEntry } from "../indexing/messages.ts"
+import type { Hit } from "../recall.ts"
 import { neighboursAmong } from "./refine.ts"
+import { queryTerms, stopTerms, termsOf } from "./tokens.ts"
 
 interface Fusible {
   readonly candidate: { readonly owner: string; readonly entry: MemoryEntry }
@@ -25,6 +28,8 @@ const FARTHEST_OUT = 3
 const AGREEMENT = 0.2
 /** Entries that both searches know; about fewer than these agreement says less than it seems to. */
 const FEW = 10
+/** What differs by less is the same but for rounding. */
+const SAME = 1e-6
 /** Next to nothing: gives what no word found an order, whatever is believed. */
 const ORDER_SHARE = 1e-6
 
@@ -41,7 +46,7 @@ const correlation = (xs: ReadonlyArray<number>, ys: ReadonlyArray<number>): numb
     ofX += dx * dx
     ofY += dy * dy
   }
-  return ofX * ofY < 1e-18 ? 0 : both / Math.sqrt(ofX * ofY)
+  return Math.min(ofX, ofY) < SAME ** 2 ? 0 : both / Math.sqrt(ofX * ofY)
 }
 
 /** How far the vectors are believed, 0 to 1. */
@@ -62,7 +67,7 @@ const standingOf = (found: ReadonlyArray<Fusible>): ReadonlyArray<number> => {
   const mean = meanOf(known)
   const deviation = Math.sqrt(meanOf(known.map((each) => (each - mean) ** 2)))
   return found.map(({ vector }) =>
-    vector === undefined || deviation < 1e-9
+    vector === undefined || deviation < SAME
       ? 0
       : Math.min(1, Math.max(0, (vector.score - mean) / (FARTHEST_OUT * deviation)))
   )
@@ -84,4 +89,29 @@ export const fused = (found: ReadonlyArray<Fusible>): ReadonlyArray<number> => {
     const order = words > 0 || vector === undefined ? 0 : ORDER_SHARE * (1 + vector.score)
     return words + trust * meaning + order
   })
+}
+
+const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['\u2019\u02bc]s(?![\p{L}\p{N}]))?/gu
+
+/**
+ * What a question means, for an embedder: the question without the names of those who speak in what its words found;
+ * all of it when nothing else would be left.
+ */
+export const meantBy = (question: string, found: ReadonlyArray<Pick<Hit, "entry">>): string => {
+  const asked = new Set(queryTerms(question).map(({ term }) => term))
+  const names = new Set(
+    found.flatMap(({ entry }) => {
+      const name = termsOf(entry.speaker ?? "")
+      return name[0] !== undefined && asked.has(name[0]) ? name : []
+    })
+  )
+  const isName = (word: string): boolean => {
+    const terms = termsOf(word)
+    return terms.length > 0 && terms.every((term) => names.has(term))
+  }
+  const rest = question
+    .replace(wordPattern, (word) => (isName(word) ? "" : word))
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return queryTerms(rest).some(({ term }) => !stopTerms.has(term)) ? rest : question
 }

@@ -1,5 +1,13 @@
 import { assert, describe, test } from "@effect/vitest"
-import { type Candidate, candidateLimit, type MemoryEntry, rank, type RecallQuery, searchKindOf } from "@reverie/memory"
+import {
+  type Candidate,
+  candidateLimit,
+  meantBy,
+  type MemoryEntry,
+  rank,
+  type RecallQuery,
+  searchKindOf
+} from "@reverie/memory"
 import { AssistantId } from "@reverie/protocol"
 import * as fc from "fast-check"
 
@@ -256,10 +264,12 @@ describe("fusion of words and meaning", () => {
   test("U3 it makes no difference how near an embedder calls near", () => {
     fc.assert(
       fc.property(anyCandidates, fc.constantFrom(0.1, 0.3, 0.5), (candidates, scale) => {
-        const squeezed = candidates.map((each) => ({ ...each, vector: 1 - scale + scale * (each.vector ?? 0) }))
+        // Of what is hardly apart rounding leaves nothing.
+        const rounded = candidates.map((each) => ({ ...each, vector: Math.round(1_000 * (each.vector ?? 0)) / 1_000 }))
+        const squeezed = rounded.map((each) => ({ ...each, vector: 1 - scale + scale * each.vector }))
         const scores = (some: ReadonlyArray<Candidate>) =>
           new Map(rank(some, hybrid).map((hit) => [hit.entry.id, hit.score]))
-        const [as, asSqueezed] = [scores(candidates), scores(squeezed)]
+        const [as, asSqueezed] = [scores(rounded), scores(squeezed)]
         for (const [id, score] of as) assert.approximately(asSqueezed.get(id) ?? Number.NaN, score, 1e-5)
       })
     )
@@ -284,5 +294,31 @@ describe("fusion of words and meaning", () => {
     }
     const lifted = rank([...agreeing, near, aCandidate({ lexical: 0.1, vector: 0, entry: message(4) })], hybrid)
     assert.isAbove(lifted.find(({ entry }) => entry.id === "m/4/0")?.score ?? 0, beside(4) + 0.01)
+  })
+})
+
+describe("what a question means", () => {
+  const said = (speaker: string) => ({ entry: message(2, { speaker }) })
+
+  test("U5 names of those who speak are left out, those of others are not", () => {
+    assert.strictEqual(
+      meantBy("What did Kim\u2019s crew paint for Rolf?", [said("Kim"), said("Lee")]),
+      "What did crew paint for Rolf?"
+    )
+    assert.strictEqual(meantBy("what did kim berg paint?", [said("Kim Berg")]), "what did paint?")
+    assert.strictEqual(meantBy("Was hat Ümit gemalt?", [said("Ümit")]), "Was hat gemalt?")
+    assert.strictEqual(meantBy("Which berth is free?", [said("Kim")]), "Which berth is free?")
+    assert.strictEqual(meantBy("Where is the berg?", [said("Kim Berg")]), "Where is the berg?")
+  })
+
+  test("U5 a question of names alone is asked as it is, and any text has a meaning", () => {
+    for (const question of ["Who is Kim?", "Kim", "Kim, Lee?", "", "?!"]) {
+      assert.strictEqual(meantBy(question, [said("Kim"), said("Lee")]), question)
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (question, speaker) => {
+        assert.isTrue(question.trim() === "" || meantBy(question, [said(speaker)]) !== "")
+      })
+    )
   })
 })
