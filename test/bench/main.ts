@@ -4,7 +4,7 @@
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
-// npm run bench -- recall --data <directory of conversations> [--json]
+// npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
 
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -27,6 +27,7 @@ const { positionals, values } = parseArgs({
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     data: { type: "string" },
+    embedder: { type: "string" },
     profiles: { type: "string" },
     beside: { type: "string" },
     rounds: { type: "string", default: "10" },
@@ -70,7 +71,8 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   },
   recall: () =>
     benchRecall(
-      values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it")
+      values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it"),
+      values.embedder
     )
 }
 

@@ -124,6 +124,7 @@ export {
   samePosition,
   type IndexSpan
 } from "./recall.ts"
-export { type Candidate, candidateLimit, fusedScore, FUSION_K, rank, searchKindOf } from "./text/rank.ts"
+export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.ts"
+export { meantBy } from "./text/fusion.ts"
 export { sparseEntry, sparseQuery } from "./text/sparse.ts"
 export { type AttachedFact, fieldsOf, meaningOf, queryTerms, termsOf, rarity, termWeights } from "./text/tokens.ts"

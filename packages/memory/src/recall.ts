@@ -72,7 +72,7 @@ export interface Why {
   readonly vector?: { readonly rank: number; readonly score: number }
   /** Ids of attached facts that contain words of the question. */
   readonly facts: ReadonlyArray<string>
-  /** What moved it besides: `recent`, `important`, `speaker`, `neighbour`. */
+  /** What moved it besides: `recent`, `important`, `speaker`, `reply` (of a question that has the words), `neighbour`. */
   readonly boosts: ReadonlyArray<string>
 }
 

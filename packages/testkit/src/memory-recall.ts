@@ -140,13 +140,14 @@ const search = (disk: RecallDisk, viewer: Address, query: RecallQuery, rules: Re
   )
   const kind = searchKindOf(asked)
   const lexical = kind === "vector" ? new Map<Readable, number>() : best(byWords(readable, query), query, rules)
-  const near = readable.flatMap((each): ReadonlyArray<readonly [Readable, number]> => {
-    const found = current === undefined || kind === "fts" ? undefined : each.indexed.vectors.get(current.id)
-    return found === undefined ? [] : [[each, nearness(found, vector)]]
-  })
-  const vectors = best(new Map(near), query, rules)
-  const candidates = [...new Set([...lexical.keys(), ...vectors.keys()])].map((each): Candidate => {
-    const [words, meaning] = [lexical.get(each), vectors.get(each)]
+  const near = new Map(
+    readable.flatMap((each): ReadonlyArray<readonly [Readable, number]> => {
+      const found = current === undefined || kind === "fts" ? undefined : each.indexed.vectors.get(current.id)
+      return found === undefined ? [] : [[each, nearness(found, vector)]]
+    })
+  )
+  const candidates = [...new Set([...lexical.keys(), ...best(near, query, rules).keys()])].map((each): Candidate => {
+    const [words, meaning] = [lexical.get(each), near.get(each)]
     return {
       owner: each.owner.assistant,
       entry: each.indexed.entry,

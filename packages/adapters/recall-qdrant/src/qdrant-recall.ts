@@ -28,7 +28,7 @@ import { writing } from "./writing.ts"
 // Searching: a question, asked of the server, and what comes back of it.
 // Q1  Every search carries the filter of the viewer, and every point that comes back is judged again: may the viewer
 //     read it, and is it what was asked for.
-// Q2  Both searches of a question are one request: they see the same state of the index.
+// Q2  All searches of a question are one request: they see the same state of the index.
 
 type Search = Schemas["QueryRequest"]
 type Found = (typeof SearchAnswer.Type)[number]
@@ -47,14 +47,16 @@ const planOf = (viewer: Address, asked: RecallQuery, { current }: Models): Plan 
   const filter = askedFor(viewer, asked)
   const { indices, values } = sparseQuery(queryTerms(asked.text).map(({ term }) => term))
   const searches: Array<Plan["searches"][number]> = []
-  if (indices.length > 0 && (vector === undefined || asked.search !== "vector")) {
-    const words = { query: { indices: [...indices], values: [...values] }, using: WORDS }
-    const params = { idf: { corpus: visibleTo(viewer, asked.scope) } }
-    searches.push({ by: "lexical", search: { ...words, params, filter, ...most } })
-  }
+  const isByWords = indices.length > 0 && (vector === undefined || asked.search !== "vector")
+  const params = { idf: { corpus: visibleTo(viewer, asked.scope) } }
+  const words = { query: { indices: [...indices], values: [...values] }, using: WORDS, params, filter }
+  if (isByWords) searches.push({ by: "lexical", search: { ...words, ...most } })
   if (vector !== undefined && current !== undefined && asked.search !== "fts") {
-    const meaning = { query: [...vector], using: current.vector, params: { quantization: { rescore: true } } }
-    searches.push({ by: "vector", search: { ...meaning, filter, ...most } })
+    const meaning = { query: [...vector], using: current.vector, params: { quantization: { rescore: true } }, filter }
+    searches.push({ by: "vector", search: { ...meaning, ...most } })
+    // How near that is which the words found.
+    const found = { prefetch: [{ ...words, limit: most.limit }], ...meaning, ...most }
+    if (isByWords) searches.push({ by: "vector", search: found })
   }
   return { query, searches }
 }

@@ -1,6 +1,6 @@
 // Rank: what becomes of entries that were found, in every adapter alike.
-// Owns the order of the words search, its fusion with the other one, the nudges, and the reasons of a hit. Leaves finding
-// entries, and who may read what, to the adapter.
+// Owns the nudges, and the reasons of a hit. Leaves finding entries, and who may read what, to the adapter, and what the
+// words of an entry or two searches come to, to the modules beside it.
 // R1  A nudge is small: recency and importance together move a score by at most a fifth.
 // R2  The same candidates give the same hits, in whatever order they come.
 // R3  Every hit says why it was found, and has no context.
@@ -8,19 +8,9 @@
 import { type AssistantId, defined } from "@reverie/protocol"
 import type { MemoryEntry } from "../indexing/messages.ts"
 import type { Hit, RecallQuery, SearchKind, Why } from "../recall.ts"
+import { fused } from "./fusion.ts"
 import { refine, type Refined } from "./refine.ts"
 import { type AttachedFact, bodyOf, queryTerms, termsOf, type Token } from "./tokens.ts"
-
-// Fusion: one order out of two.
-
-/** The k of the literature, 60, as this formula counts. */
-export const FUSION_K = 61
-
-/** What the two searches count, the one for words and the one for meaning. */
-const fusionWeights = { lexical: 1, vector: 1 } as const
-
-/** What a place counts that is 1 for the first. */
-export const fusedScore = (rank: number, weight: number, k: number = FUSION_K): number => 1 / (rank / weight + k - 1)
 
 /** An entry that was found by its words, by its meaning, or by both. */
 export interface Candidate {
@@ -29,7 +19,7 @@ export interface Candidate {
   readonly facts: ReadonlyArray<AttachedFact>
   /** The score in the search for words (`tokens.ts`); greater is better. */
   readonly lexical?: number
-  /** The nearness in the search for meaning, -1 to 1. */
+  /** The nearness to what is meant, -1 to 1; known of whatever was found and has a vector. */
   readonly vector?: number
 }
 
@@ -98,14 +88,11 @@ const merged = (
   return [...found.values()]
 }
 
-/** What is nudged: of one search its score, of two the fusion of their places. */
-const scoreOf = ({ lexical, vector }: Found, kind: SearchKind): number => {
-  if (kind === "fts") return lexical?.score ?? 0
-  if (kind === "vector") return vector === undefined ? 0 : (1 + vector.score) / 2
-  return (
-    (lexical === undefined ? 0 : fusedScore(lexical.rank, fusionWeights.lexical)) +
-    (vector === undefined ? 0 : fusedScore(vector.rank, fusionWeights.vector))
-  )
+/** What is nudged. */
+const scoresOf = (found: ReadonlyArray<Found>, kind: SearchKind): ReadonlyArray<number> => {
+  if (kind === "fts") return found.map(({ lexical }) => lexical?.score ?? 0)
+  if (kind === "vector") return found.map(({ vector }) => (vector === undefined ? 0 : (1 + vector.score) / 2))
+  return fused(found)
 }
 
 const whyOf = ({ boosts, candidate, lexical, vector }: Found, terms: ReadonlyArray<Token>, now: number): Why => {
@@ -135,10 +122,11 @@ export const rank = (candidates: ReadonlyArray<Candidate>, query: RecallQuery): 
     kind === "vector" ? [] : lexicalOrder(candidates, terms),
     kind === "fts" ? [] : vectorOrder(candidates)
   )
-  const scored = found.map((each) => {
+  const scores = scoresOf(found, kind)
+  const scored = found.map((each, index) => {
     const { entry } = each.candidate
     const nudge = 1 + RECENCY_SHARE * recencyOf(entry, query.now) + IMPORTANCE_SHARE * importanceOf(entry)
-    return { candidate: each.candidate, found: each, score: scoreOf(each, kind) * nudge }
+    return { candidate: each.candidate, found: each, score: (scores[index] ?? 0) * nudge }
   })
   return inOrder(scored)
     .slice(0, Math.max(1, Math.trunc(query.limit)))

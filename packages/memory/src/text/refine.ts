@@ -1,6 +1,9 @@
 // Refine: what the words search knows of an entry beyond the weights of its words.
-// Owns how much of the question an entry answers, who is asked about, what asks itself, and what stands beside it.
+// Owns how much of the question an entry answers, who is asked about, what asks itself, what replies to it, and what
+// stands beside it.
 // N1  Each of these moves a score by a share of itself or of a neighbour's: what no word found is never found by them.
+// N2  The words of an answer often stand in its question only. So a message that asks gives less of its score to itself
+//     than to the message after it, when someone else said that.
 
 import { type MemoryEntry, placeOfId } from "../indexing/messages.ts"
 import { type AttachedFact, bodyOf, termsOf, type Token } from "./tokens.ts"
@@ -15,7 +18,7 @@ interface Refinable {
 export interface Refined<A> {
   readonly candidate: A
   readonly score: number
-  /** What moved it: `speaker`, `neighbour`. */
+  /** What moved it: `speaker`, `reply`, `neighbour`. */
   readonly boosts: ReadonlyArray<string>
 }
 
@@ -24,7 +27,11 @@ const COVERAGE_SHARE = 0.4
 const SPEAKER_SHARE = 0.2
 /** Off a message that only asks: who asks tells little. */
 const ASKING_SHARE = 0.4
-const NEIGHBOUR_SHARE = 0.2
+/** Of the score of a message that only asks, for what replies to it. */
+const REPLY_SHARE = 0.7
+/** Of a neighbour's score: what follows a message is mostly about the same, what precedes it less often. */
+const FOLLOWING_SHARE = 0.2
+const PRECEDING_SHARE = 0.1
 /** Messages this far apart, in entries of the ledger and in time, are no neighbours any more. */
 const NEIGHBOUR_ENTRIES = 6
 const NEIGHBOUR_MILLIS = 6 * 3_600_000
@@ -74,23 +81,57 @@ interface Placed {
 const areNeighbours = (a: Placed, b: Placed): boolean =>
   a.owner === b.owner && b.no - a.no <= NEIGHBOUR_ENTRIES && Math.abs(b.at - a.at) <= NEIGHBOUR_MILLIS
 
-/** For each candidate what its neighbours' scores add to its own. */
-const neighbourShares = (
-  candidates: ReadonlyArray<Refinable>,
-  scores: ReadonlyArray<number>
-): ReadonlyArray<number> => {
+/** Two messages that stand next to each other among the candidates, by their places there. */
+export interface Neighbours {
+  readonly earlier: number
+  readonly later: number
+}
+
+/** All pairs of candidates that are neighbours. */
+export const neighboursAmong = (
+  candidates: ReadonlyArray<Pick<Refinable, "entry" | "owner">>
+): ReadonlyArray<Neighbours> => {
   const placed = candidates
     .flatMap(({ entry, owner }, index): ReadonlyArray<Placed> => {
       const place = placeOfId(entry.id)
       return place === undefined ? [] : [{ index, owner, at: entry.at, no: place.no, of: place.index }]
     })
     .toSorted((a, b) => (a.owner === b.owner ? a.no - b.no || a.of - b.of : a.owner < b.owner ? -1 : 1))
-  const shares = candidates.map(() => 0)
-  for (const [position, right] of placed.entries()) {
-    const left = placed[position - 1]
-    if (left === undefined || !areNeighbours(left, right)) continue
-    shares[left.index] = (shares[left.index] ?? 0) + NEIGHBOUR_SHARE * (scores[right.index] ?? 0)
-    shares[right.index] = (shares[right.index] ?? 0) + NEIGHBOUR_SHARE * (scores[left.index] ?? 0)
+  return placed.flatMap((later, position) => {
+    const earlier = placed[position - 1]
+    return earlier === undefined || !areNeighbours(earlier, later)
+      ? []
+      : [{ earlier: earlier.index, later: later.index }]
+  })
+}
+
+/** What a candidate's words give it, and which part of it only asks. */
+interface Weighed {
+  readonly entry: MemoryEntry
+  /** With all that it asks. */
+  readonly full: number
+  readonly asking: number
+  readonly score: number
+}
+
+/** What stands beside a candidate adds to its score. */
+interface Shares {
+  reply: number
+  neighbour: number
+}
+
+const sharesOf = (
+  candidates: ReadonlyArray<Pick<Refinable, "entry" | "owner">>,
+  weighed: ReadonlyArray<Weighed>
+): ReadonlyArray<Shares> => {
+  const shares = candidates.map((): Shares => ({ reply: 0, neighbour: 0 }))
+  for (const { earlier, later } of neighboursAmong(candidates)) {
+    const [before, after] = [weighed[earlier], weighed[later]]
+    const [ofBefore, ofAfter] = [shares[earlier], shares[later]]
+    if (before === undefined || after === undefined || ofBefore === undefined || ofAfter === undefined) continue
+    ofBefore.neighbour += PRECEDING_SHARE * after.score
+    ofAfter.neighbour += FOLLOWING_SHARE * before.score
+    if (before.entry.speaker !== after.entry.speaker) ofAfter.reply += REPLY_SHARE * before.full * before.asking
   }
   return shares
 }
@@ -103,18 +144,24 @@ export const refine = <A extends Refinable>(
   const speaker = askedAbout(candidates, terms)
   const asked = new Set(terms.map(({ term }) => term))
   const isAsked = ({ entry }: A) => speaker !== undefined && entry.speaker === speaker
-  const scores = candidates.map((candidate) => {
-    const coverage = 1 + COVERAGE_SHARE * coverageOf(candidate, asked)
-    const asking = 1 - ASKING_SHARE * askingOf(candidate.entry)
-    return (candidate.lexical ?? 0) * coverage * asking * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1)
+  const weighed = candidates.map((candidate): Weighed => {
+    const { entry, lexical = 0 } = candidate
+    const full = lexical * (1 + COVERAGE_SHARE * coverageOf(candidate, asked))
+    const asking = askingOf(entry)
+    const score = full * (1 - ASKING_SHARE * asking) * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1)
+    return { entry, full, asking, score }
   })
-  const shares = neighbourShares(candidates, scores)
+  const shares = sharesOf(candidates, weighed)
   return candidates.map((candidate, index) => {
-    const share = shares[index] ?? 0
+    const { neighbour, reply } = shares[index] ?? { reply: 0, neighbour: 0 }
     return {
       candidate,
-      score: (scores[index] ?? 0) + share,
-      boosts: [...(isAsked(candidate) ? ["speaker"] : []), ...(share > 0 ? ["neighbour"] : [])]
+      score: (weighed[index]?.score ?? 0) + reply + neighbour,
+      boosts: [
+        ...(isAsked(candidate) ? ["speaker"] : []),
+        ...(reply > 0 ? ["reply"] : []),
+        ...(neighbour > 0 ? ["neighbour"] : [])
+      ]
     }
   })
 }

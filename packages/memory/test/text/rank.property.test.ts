@@ -1,5 +1,13 @@
 import { assert, describe, test } from "@effect/vitest"
-import { type Candidate, candidateLimit, type MemoryEntry, rank, type RecallQuery, searchKindOf } from "@reverie/memory"
+import {
+  type Candidate,
+  candidateLimit,
+  meantBy,
+  type MemoryEntry,
+  rank,
+  type RecallQuery,
+  searchKindOf
+} from "@reverie/memory"
 import { AssistantId } from "@reverie/protocol"
 import * as fc from "fast-check"
 
@@ -27,6 +35,9 @@ const aCandidate = (request: Partial<Candidate> & { readonly entry?: MemoryEntry
   lexical: 1,
   ...request
 })
+
+/** Found by its meaning, and by no word. */
+const meantOnly = (id: string, vector: number): Candidate => ({ owner: ada, entry: anEntry({ id }), facts: [], vector })
 
 const asking = (request: Partial<RecallQuery> = {}): RecallQuery => ({
   text: "tide",
@@ -106,17 +117,16 @@ describe("rank", () => {
     )
   })
 
-  test("F107 hybrid: what both searches find comes before what one of them finds better", () => {
-    const [a, b, c] = ["p/a", "p/b", "p/c"].map((id) => anEntry({ id }))
+  test("F107 hybrid: of two that the words find alike the nearer comes first, and what no word finds comes behind", () => {
+    const found = (id: string, lexical: number, vector: number) =>
+      aCandidate({ lexical, vector, entry: anEntry({ id: `p/${id}` }) })
+    const agreeing = Array.from({ length: 20 }, (_, index) => found(`${10 + index}`, 1 + index / 10, index / 40))
     const hits = rank(
-      [
-        { owner: ada, entry: a ?? anEntry(), facts: [], lexical: 9 },
-        { owner: ada, entry: b ?? anEntry(), facts: [], lexical: 1, vector: 0.1 },
-        { owner: ada, entry: c ?? anEntry(), facts: [], vector: 0.9 }
-      ],
-      asking({ search: "hybrid", vector: [1] })
-    )
-    assert.strictEqual(hits[0]?.entry.id, "p/b")
+      [...agreeing, found("far", 8, 0.4), found("near", 8, 0.8), meantOnly("p/meant", 0.9)],
+      asking({ search: "hybrid", vector: [1], limit: 40 })
+    ).map(({ entry }) => entry.id)
+    assert.deepStrictEqual(hits.slice(0, 2), ["p/near", "p/far"])
+    assert.isAbove(hits.indexOf("p/meant"), hits.indexOf("p/29"))
   })
 
   test("without a vector every search is one for words", () => {
@@ -166,8 +176,149 @@ describe("what refines the search for words", () => {
     assert.isFalse(lifted(anEntry({ id: "p/b" })))
   })
 
+  test("N2 the reply to a question that has the words comes before what only has one of them, unless one speaks on", () => {
+    const ask = aCandidate({
+      lexical: 10,
+      entry: message(2, { speaker: "Kim", text: "Where is the storm lantern?" })
+    })
+    const reply = (speaker: string, no = 4) =>
+      aCandidate({
+        lexical: 3,
+        entry: message(no, { speaker, text: "Behind the nets, in the loft." })
+      })
+    const other = aCandidate({
+      lexical: 6,
+      entry: message(400, { speaker: "Lee", text: "A storm came up." })
+    })
+    const query = asking({ text: "the storm lantern" })
+    const orderOf = (...candidates: ReadonlyArray<Candidate>) =>
+      rank(candidates, query).map(({ entry, why }) => [entry.id, why.boosts.includes("reply")])
+    assert.deepStrictEqual(orderOf(ask, reply("Lee"), other).slice(0, 2), [
+      ["m/4/0", true],
+      ["m/2/0", false]
+    ])
+    for (const candidates of [
+      [ask, reply("Kim"), other],
+      [ask, reply("Lee", 40), other]
+    ]) {
+      assert.deepStrictEqual(
+        orderOf(...candidates).map(([, isReply]) => isReply),
+        [false, false, false]
+      )
+      assert.strictEqual(orderOf(...candidates)[1]?.[0], "m/400/0")
+    }
+  })
+
+  test("N2 what follows a message gains more by it than what precedes it", () => {
+    const at = (no: number) => aCandidate({ entry: message(no, { speaker: "Kim" }) })
+    assert.isAbove(scoreOf(at(4), at(2)), scoreOf(at(2), at(4)))
+  })
+
   test("N1 a nudge finds nothing: what no word found has no score", () => {
     const hits = rank([aCandidate({ entry: message(2) }), { owner: ada, entry: message(4), facts: [] }], asking())
     assert.lengthOf(hits, 1)
+  })
+})
+
+describe("fusion of words and meaning", () => {
+  const hybrid = asking({ search: "hybrid", vector: [1], limit: 100 })
+  const idsOf = (candidates: ReadonlyArray<Candidate>, query: RecallQuery = hybrid) =>
+    rank(candidates, query).map(({ entry }) => entry.id)
+  /** Candidates that the words tell apart, each farther from the next than a nudge can move it. */
+  const apart = (count: number, vector: (index: number) => number) =>
+    Array.from({ length: count }, (_, index) =>
+      aCandidate({ lexical: 2 ** -index, vector: vector(index), entry: anEntry({ id: `p/${100 + index}` }) })
+    )
+
+  test("U1 vectors add at most a third of the best that words give", () => {
+    fc.assert(
+      fc.property(anyCandidates, (candidates) => {
+        const byWords = rank(candidates, { ...hybrid, search: "fts" })
+        const best = Math.max(...byWords.map(({ why }) => why.lexical?.score ?? 0))
+        for (const { score, why } of rank(candidates, hybrid)) {
+          const words = (why.lexical?.score ?? 0) / best
+          assert.isAtLeast(score, words * 0.999_999)
+          assert.isAtMost(score, (words + 0.32) * 1.2)
+        }
+      })
+    )
+  })
+
+  test("U2 vectors that say the same of everything change nothing, and those that contradict the words hardly anything", () => {
+    const byWords = idsOf(
+      apart(15, () => 0.5),
+      { ...hybrid, search: "fts" }
+    )
+    assert.deepStrictEqual(idsOf(apart(15, () => 0.5)), byWords)
+    assert.deepStrictEqual(idsOf(apart(15, (index) => index / 15)), byWords)
+    const meant = meantOnly("p/other", 0.99)
+    assert.strictEqual(idsOf([...apart(15, (index) => index / 15), meant]).at(-1), "p/other")
+  })
+
+  test("U2 vectors that agree with the words bring up what no word found", () => {
+    const meant = meantOnly("p/other", 0.99)
+    const place = idsOf([...apart(30, (index) => 0.6 - index / 60), meant]).indexOf("p/other")
+    assert.isBelow(place, 6)
+  })
+
+  test("U3 it makes no difference how near an embedder calls near", () => {
+    fc.assert(
+      fc.property(anyCandidates, fc.constantFrom(0.1, 0.3, 0.5), (candidates, scale) => {
+        // Of what is hardly apart rounding leaves nothing.
+        const rounded = candidates.map((each) => ({ ...each, vector: Math.round(1_000 * (each.vector ?? 0)) / 1_000 }))
+        const squeezed = rounded.map((each) => ({ ...each, vector: 1 - scale + scale * each.vector }))
+        const scores = (some: ReadonlyArray<Candidate>) =>
+          new Map(rank(some, hybrid).map((hit) => [hit.entry.id, hit.score]))
+        const [as, asSqueezed] = [scores(rounded), scores(squeezed)]
+        for (const [id, score] of as) assert.approximately(asSqueezed.get(id) ?? Number.NaN, score, 1e-5)
+      })
+    )
+  })
+
+  test("U4 what no word found stands in the order of its nearness, believed or not", () => {
+    const meant = Array.from({ length: 9 }, (_, index) => meantOnly(`p/${index}`, ((index * 4) % 9) / 9 - 0.5))
+    const nearest = meant.toSorted((a, b) => (b.vector ?? 0) - (a.vector ?? 0)).map(({ entry }) => entry.id)
+    assert.deepStrictEqual(idsOf(meant), nearest)
+    assert.deepStrictEqual(idsOf([...apart(12, (index) => index / 12), ...meant]).slice(12), nearest)
+  })
+
+  test("what stands beside what is meant is lifted with it", () => {
+    const agreeing = apart(20, (index) => 0.5 - index / 40)
+    const near = aCandidate({ lexical: 0.1, vector: 0.9, entry: message(2) })
+    const beside = (no: number) => {
+      const hits = rank(
+        [...agreeing, near, aCandidate({ lexical: 0.1, vector: 0, entry: message(no, { at: 0 }) })],
+        hybrid
+      )
+      return hits.find(({ entry }) => entry.id === `m/${no}/0`)?.score ?? Number.NaN
+    }
+    const lifted = rank([...agreeing, near, aCandidate({ lexical: 0.1, vector: 0, entry: message(4) })], hybrid)
+    assert.isAbove(lifted.find(({ entry }) => entry.id === "m/4/0")?.score ?? 0, beside(4) + 0.01)
+  })
+})
+
+describe("what a question means", () => {
+  const said = (speaker: string) => ({ entry: message(2, { speaker }) })
+
+  test("U5 names of those who speak are left out, those of others are not", () => {
+    assert.strictEqual(
+      meantBy("What did Kim\u2019s crew paint for Rolf?", [said("Kim"), said("Lee")]),
+      "What did crew paint for Rolf?"
+    )
+    assert.strictEqual(meantBy("what did kim berg paint?", [said("Kim Berg")]), "what did paint?")
+    assert.strictEqual(meantBy("Was hat Ümit gemalt?", [said("Ümit")]), "Was hat gemalt?")
+    assert.strictEqual(meantBy("Which berth is free?", [said("Kim")]), "Which berth is free?")
+    assert.strictEqual(meantBy("Where is the berg?", [said("Kim Berg")]), "Where is the berg?")
+  })
+
+  test("U5 a question of names alone is asked as it is, and any text has a meaning", () => {
+    for (const question of ["Who is Kim?", "Kim", "Kim, Lee?", "", "?!"]) {
+      assert.strictEqual(meantBy(question, [said("Kim"), said("Lee")]), question)
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (question, speaker) => {
+        assert.isTrue(question.trim() === "" || meantBy(question, [said(speaker)]) !== "")
+      })
+    )
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, test } from "@effect/vitest"
-import { fusedScore, rarity, sparseEntry, sparseQuery, termWeights } from "@reverie/memory"
+import { rarity, sparseEntry, sparseQuery, termWeights } from "@reverie/memory"
 import * as fc from "fast-check"
 import { type Fields } from "../../src/text/tokens.ts"
 import { murmur3, termNumber } from "../../src/text/sparse.ts"
@@ -83,10 +83,4 @@ describe("sparse vectors", () => {
       })
     )
   })
-})
-
-test("the fusion of places is Qdrant's formula: the first of two lists with k 61 has 2/61", () => {
-  assert.approximately(fusedScore(1, 1) * 2, 2 / 61, 1e-12)
-  assert.approximately(fusedScore(1, 1, 2), 1 / 2, 1e-12)
-  assert.approximately(fusedScore(4, 2, 2), 1 / 3, 1e-12)
 })

@@ -14,7 +14,9 @@ import {
   type IndexPosition,
   type IndexWindow,
   keyOfId,
+  meantBy,
   Recall,
+  type RecallQuery,
   type RecallUnavailable,
   samePosition,
   type SearchMode
@@ -238,6 +240,7 @@ export const withoutGoneBlocks = Effect.fnUntraced(function* (viewer: Address, h
 // V1  Vectors of two models are never mixed: a question is embedded only by the model that the index uses.
 // V2  A new model is filled in beside the present one, and used when nothing is missing.
 // V3  An embedder that does not answer costs meaning, never the answer: it is noted, and asked again later.
+// V4  A question is embedded as what it means (`meantBy`), which is found out only where there is a model to embed it.
 
 /** Texts embedded with one call, and calls made each time that vectors are filled in. */
 const BATCH = 64
@@ -318,14 +321,24 @@ interface Embedded {
   readonly why?: string
 }
 
+/** The hits by words among which the names of those who speak are looked for. */
+const NAMING_HITS = 10
+
 /** A question as a vector of the index's own model, when the mode has a use for it. */
-export const vectorOf = Effect.fnUntraced(function* (recall: Service, mode: SearchMode, question: string) {
+export const vectorOf = Effect.fnUntraced(function* (
+  recall: Service,
+  mode: SearchMode,
+  viewer: Address,
+  query: RecallQuery
+) {
   const none: Embedded = {}
-  if (effectiveMode(mode, true) === "fts" || question.trim() === "") return none
+  if (effectiveMode(mode, true) === "fts" || query.text.trim() === "") return none
   const found = yield* Effect.serviceOption(Embedder)
   if (Option.isNone(found)) return none
   const { current } = yield* recall.vectorModels
   if (current === undefined) return none
+  const byWords = yield* recall.search(viewer, { ...query, search: "fts", limit: NAMING_HITS })
+  const question = meantBy(query.text, byWords)
   const embedding = Effect.flatMap(embeddingModelOf(found.value), ({ id }) =>
     current.id === id ? embedded(found.value, cleanText(question)) : Effect.undefined
   )

@@ -244,7 +244,7 @@ const asked = Effect.fnUntraced(function* (
   { asIs = false, mode = "auto" }: AskOptions
 ) {
   const missing = asIs ? undefined : yield* caughtUp(recall, viewer)
-  const { vector, why } = yield* vectorOf(recall, mode, query.text)
+  const { vector, why } = yield* vectorOf(recall, mode, viewer, query)
   const search = effectiveMode(mode, vector !== undefined)
   const searched = recall.search(viewer, { ...query, search, ...defined({ vector }) })
   const found = yield* ofThisLife(viewer, searched).pipe(Effect.provideService(Recall, recall))

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { LAW_START_MILLIS, type Law } from "../law.ts"
 import { memoryRecall } from "../memory-recall.ts"
 import { fateOf } from "../world/fate.ts"
-import { aConversation, aQuestion, vocabularyOf } from "./recall-corpus.ts"
+import { aConversation, amidst, aQuestion, vocabularyOf } from "./recall-corpus.ts"
 import {
   ada,
   aMemory,
@@ -112,6 +112,21 @@ const words: ReadonlyArray<Law<Recall>> = [
       assert.deepEqual(yield* found(ada, "lantern quay"), ["p/new", "p/old"])
       assert.deepEqual(yield* found(ada, "captain boat"), ["p/weighty", "p/plain"])
       assert.deepEqual(yield* found(ada, "anchor rope flag"), ["p/said", "p/hinted"])
+    })
+  },
+  {
+    id: "I3.reply",
+    says: "what replies to a question that has the words stands before it, and before what says some of them",
+    check: Effect.gen(function* () {
+      const said = [
+        aMessageAt(2, "Kim", "The ferry was late again."),
+        aMessageAt(4, "Kim", "Where do you keep the storm lantern?"),
+        aMessageAt(6, "Lee", "In the loft behind the nets."),
+        aMessageAt(400, "Kim", "The storm was loud and long, and I lost a lantern of mine on the way home that night."),
+        aMessageAt(402, "Lee", "Good night.")
+      ]
+      yield* remember(ada, ...said.map((_, place) => amidst(said, place)))
+      assert.equal((yield* found(ada, "Where is the storm lantern kept?"))[0], "m/6/0")
     })
   },
   {

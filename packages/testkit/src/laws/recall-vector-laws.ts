@@ -5,6 +5,8 @@ import { meaningOf, type MemoryEntry, Recall, VectorsUnfit } from "@reverie/memo
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Law } from "../law.ts"
+import { fateOf } from "../world/fate.ts"
+import { aConversation, aQuestion, vocabularyOf } from "./recall-corpus.ts"
 import {
   ada,
   aMemory,
@@ -226,6 +228,57 @@ const searches: ReadonlyArray<Law<Recall>> = [
       const hits = yield* ask(ada, "lantern tide", { search: "hybrid", vector: [0, 1, 1] })
       assert.equal(hits[0]?.entry.id, "p/lantern")
       assert.ok(hits[0].why.lexical !== undefined && hits[0].why.vector?.rank === 1)
+    })
+  },
+  {
+    id: "I7.known",
+    says: "what the words found says how near it is, however many others are nearer",
+    check: Effect.gen(function* () {
+      yield* prepare(north)
+      const many = Array.from({ length: 90 }, (_, index) => aMemory(`near${index}`, "nothing of the kind"))
+      yield* remember(ada, ...many, lantern)
+      yield* Recall.use((recall) =>
+        recall.putVectors(north.id, [
+          ...many.map(({ id }) => ({ address: ada, id, vector: [1, 0, 0] })),
+          { address: ada, id: lantern.id, vector: [0, 0, 1] }
+        ])
+      )
+      const [hit] = yield* ask(ada, "lantern", { search: "hybrid", vector: [1, 0, 0] })
+      assert.equal(hit?.entry.id, lantern.id)
+      assert.equal(Math.round((hit.why.vector?.score ?? Number.NaN) * 10), 0)
+    })
+  },
+  {
+    id: "I7.bad",
+    says: "vectors that mean nothing leave what the words find where it is: chance ones nearly, those that are all alike wholly",
+    check: Effect.gen(function* () {
+      const fate = fateOf(17)
+      const vocabulary = vocabularyOf(1_500)
+      const conversation = aConversation(fate, vocabulary, 200)
+      yield* prepare(north)
+      yield* prepare(south)
+      yield* remember(ada, ...conversation)
+      const chance = () => [fate.between(-99, 99), fate.between(-99, 99), fate.between(-99, 99)]
+      yield* Recall.use((recall) =>
+        recall.putVectors(
+          north.id,
+          conversation.map(({ id }) => ({ address: ada, id, vector: chance() }))
+        )
+      )
+      const alike = conversation.map(({ id }) => ({ address: ada, id, vector: [1, 1, 1, 1] }))
+      yield* Recall.use((recall) => recall.putVectors(south.id, alike))
+      const questions = Array.from({ length: 20 }, () => aQuestion(fate, vocabulary))
+      const words = yield* Effect.forEach(questions, (text) => found(ada, text))
+      const chances = yield* Effect.forEach(questions, (text) =>
+        found(ada, text, { search: "hybrid", vector: chance() })
+      )
+      const kept = words.map((ids, at) => ids.filter((id) => chances[at]?.includes(id)).length / ids.length)
+      assert.ok(kept.reduce((sum, share) => sum + share, 0) / kept.length >= 0.9, String(kept))
+      yield* promote(south)
+      const alikes = yield* Effect.forEach(questions, (text) =>
+        found(ada, text, { search: "hybrid", vector: [1, 2, 3, 4] })
+      )
+      assert.deepEqual(alikes, words)
     })
   },
   {

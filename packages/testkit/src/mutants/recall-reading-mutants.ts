@@ -73,6 +73,19 @@ const reading: Readonly<Record<string, RecallMistake>> = {
         query
       )
   })),
+  hearsNoReplies: ruled(() => ({
+    rank: (candidates, query) => {
+      const entries = new Map(candidates.map(({ entry }) => [entry.id, entry]))
+      const said = candidates.map((candidate) => ({
+        ...candidate,
+        entry: { ...candidate.entry, text: candidate.entry.text.replaceAll("?", ".") }
+      }))
+      return rank(said, query).map((hit) => ({
+        ...hit,
+        entry: { ...hit.entry, text: entries.get(hit.entry.id)?.text ?? "" }
+      }))
+    }
+  })),
   limitsNothing: askingInstead((query) => ({ ...query, limit: 1_000 })),
   comparesWordsExactly: showing((hits, { search }) =>
     hits.filter(({ entry, why: { terms } }) => search !== "fts" || terms.some((word) => entry.text.includes(word)))
@@ -163,6 +176,15 @@ const reading: Readonly<Record<string, RecallMistake>> = {
   findsNothingWithoutAVector: showing((hits, { search, vector }) =>
     search === "vector" && vector === undefined ? [] : hits
   ),
+  believesAnyVector: showing((hits, { limit }) => {
+    const placeOf = ({ why: { lexical, vector } }: Hit) =>
+      1 / (60 + (lexical?.rank ?? 99)) + 1 / (60 + (vector?.rank ?? 99))
+    return hits.toSorted((a, b) => placeOf(b) - placeOf(a)).slice(0, limit)
+  }),
+  tellsNearnessOfTheNearest: why(({ why: { vector, ...rest } }) => ({
+    ...rest,
+    ...(vector !== undefined && vector.rank > 60 ? { vector: undefined } : { vector })
+  })),
   searchesForMeaningOnly: askingInstead((query) =>
     query.search === "hybrid" ? { ...query, search: "vector" } : query
   ),

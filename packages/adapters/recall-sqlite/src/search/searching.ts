@@ -97,17 +97,14 @@ export const search = (sources: Sources, viewer: Address, wanted: RecallQuery): 
   const readable = groups.readableBy(viewer, query.scope)
   const keys = readable.map(({ key }) => key)
   const words = searchKindOf(query) === "vector" ? nothing : byWords(sources, readable, query)
-  const meaning = model === undefined ? nothing : byMeaning(matrices.nearness(model.key, keys, vector))
+  const nearness = model === undefined ? undefined : matrices.nearness(model.key, keys, vector)
   const lexical = chosen(sources, words, viewer, query)
-  const near = chosen(sources, meaning, viewer, query)
-  const candidates = [...new Map([...near, ...lexical])].map(([key, [{ entry, facts, owner }]]): Candidate => {
-    const [said, meant] = [lexical.get(key)?.[1], near.get(key)?.[1]]
-    return {
-      owner: owner.assistant,
-      entry,
-      facts,
-      ...defined({ lexical: said, vector: meant })
-    }
-  })
+  const near = chosen(sources, nearness === undefined ? nothing : byMeaning(nearness), viewer, query)
+  const candidates = [...new Map([...near, ...lexical])].map(([key, [{ entry, facts, owner }]]): Candidate => ({
+    owner: owner.assistant,
+    entry,
+    facts,
+    ...defined({ lexical: lexical.get(key)?.[1], vector: nearness?.get(key) })
+  }))
   return rank(candidates, query)
 }
