@@ -181,10 +181,12 @@ const reading: Readonly<Record<string, RecallMistake>> = {
       1 / (60 + (lexical?.rank ?? 99)) + 1 / (60 + (vector?.rank ?? 99))
     return hits.toSorted((a, b) => placeOf(b) - placeOf(a)).slice(0, limit)
   }),
-  tellsNearnessOfTheNearest: why(({ why: { vector, ...rest } }) => ({
-    ...rest,
-    ...(vector !== undefined && vector.rank > 60 ? { vector: undefined } : { vector })
-  })),
+  tellsNearnessOfTheNearest: showing((hits) =>
+    hits.map((hit) => {
+      const { vector, ...rest } = hit.why
+      return vector !== undefined && vector.rank > 60 ? { ...hit, why: rest } : hit
+    })
+  ),
   searchesForMeaningOnly: askingInstead((query) =>
     query.search === "hybrid" ? { ...query, search: "vector" } : query
   ),
