@@ -159,6 +159,7 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   const tab = await openTab(browser, api.url)
   const { page } = tab
   await tab.open(`${home}/memory`, "memory")
+  expect(await tab.page.locator("[data-shared-from]").first().innerText()).toContain("shared by berth-ada-00001")
   const before = Number(await attribute(tab, "[data-block=block-0]", "data-version"))
   await page.click("[data-undo-block]")
   expect(api.changes.some(({ route }) => route.endsWith("/undo"))).toBe(false)

@@ -112,6 +112,7 @@ export const memoryHandlers: Handlers = {
     blocks: ["persona", "human", hostile(1)].map((label, n) => ({
       id: `block-${n}`,
       label,
+      ...(n === 1 ? { sharedFrom: "berth-ada-00001" } : {}),
       type: "text",
       permission: n === 1 ? "read-only" : "read-write",
       description: n === 0 ? "Who it is" : hostile(n),

@@ -227,6 +227,8 @@ export class TimelineGroup extends HttpApiGroup.make("timeline").add(
 export const BlockSummary = Schema.Struct({
   id: Schema.String,
   label: Schema.String,
+  /** Whose block it is, when another assistant shares it with this one. */
+  sharedFrom: Schema.optionalKey(Schema.String),
   type: Schema.String,
   permission: Schema.String,
   description: Schema.optionalKey(Schema.String),

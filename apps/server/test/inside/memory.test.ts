@@ -183,6 +183,23 @@ describe("memory", () => {
     )
   })
 
+  test("M3 a block that another assistant shares stands at its reader, with whose it is and what it may do there", async () => {
+    const { ask, fleet } = await rig()
+    await using _ = fleet
+    const blocksOf = async (id: string) =>
+      (await ask("north", ({ memory }) => memory.overview({ params: { id } }))).blocks.map(
+        ({ label, permission, sharedFrom }) => [label, permission, sharedFrom]
+      )
+    const own = ["notes", "ReadWrite", undefined]
+    assert.deepStrictEqual(await blocksOf("clerk"), [own])
+    const [block] = await fleet.blocks.list("desk")
+    await fleet.blocks.share(block?.id ?? "", "clerk", "ReadOnly")
+    assert.deepStrictEqual(await blocksOf("clerk"), [own, ["notes", "ReadOnly", "desk"]])
+    assert.deepStrictEqual(await blocksOf("desk"), [own])
+    await fleet.blocks.unshare(block?.id ?? "", "clerk")
+    assert.deepStrictEqual(await blocksOf("clerk"), [own])
+  })
+
   test("D1 L1 another tenant's assistant of the same name remembers nothing of it; no one is no one", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
