@@ -7,7 +7,7 @@ import type { Reading } from "../api/contract.ts"
 
 /** Of the assistant that the notice is about, and of lists of all. */
 const inspect: ReadonlyArray<Reading> = ["GET /v1/assistants/:id"]
-const mail: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/mailbox"]
+const mail: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/mailbox", "GET /v1/queues"]
 const ticks: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/ticks",
   "GET /v1/assistants/:id/ticks/:tick",
