@@ -189,6 +189,12 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await page.waitForSelector("[data-fact][data-state=active]", { state: "detached" })
   await page.click("[data-fact] button")
   await page.waitForSelector("[data-pair='Why not used']")
+  const held = (await attribute(tab, "[data-release]", "data-release")) ?? ""
+  await page.click("[data-release]")
+  expect(api.changes.some(({ route }) => route.endsWith("/release"))).toBe(false)
+  await page.click("[data-confirm=Release]")
+  await page.waitForSelector(`[data-fact=${held}]`, { state: "detached" })
+  expect(api.changes.at(-1)?.asked.params["fact"]).toBe(held)
   await page.keyboard.press("5")
   await page.fill("[name=q]", "berth")
   await page.keyboard.press("Enter")

@@ -40,7 +40,7 @@ const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
   "sub-agent-started": [...ticks, ...subAgentTree, ...usage],
   "sub-agent-ended": [...inspect, ...subAgentTree],
   "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...subAgentTree, "GET /v1/approvals"],
-  "envelope-settled": [...mail, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
+  "envelope-settled": [...mail, ...memory, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
   emitted: [],
   part: []
 }

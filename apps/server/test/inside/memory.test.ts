@@ -183,6 +183,36 @@ describe("memory", () => {
     )
   })
 
+  test("a fact is released from quarantine, once, by anyone who may; then it is found, and the replay agrees", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await rig(heard)
+    await using _ = fleet
+    const release = (token: string, fact: string) =>
+      ask(token, ({ memory }) => memory.releaseFact({ params: { id: "desk", fact } }))
+    assert.strictEqual(await refusalOf(release("north:ro", "fact_10")), "Forbidden")
+    assert.strictEqual(await refusalOf(release("north", "fact_none")), "NotFound")
+    assert.strictEqual(await refusalOf(release("north", "fact_7")), "Conflict")
+    assert.strictEqual(await refusalOf(release("south", "fact_10")), "NotFound")
+    const foundOf = async () => {
+      const { hits } = await fleet.memory.recall("desk", "Fact number 10", { kinds: ["fact"], limit: 50 })
+      return hits.some(({ entry }) => entry.id.endsWith("fact_10"))
+    }
+    assert.isFalse(await foundOf())
+    assert.strictEqual((await release("north", "fact_10")).outcome, "accepted")
+    await fleet.idle()
+    const held = await ask("north", ({ memory }) =>
+      memory.facts({ params: { id: "desk" }, query: { state: "quarantined", limit: 50 } })
+    )
+    assert.lengthOf(held.items, 12)
+    const [fact] = (await fleet.memory.facts("desk")).filter(({ id }) => id === "fact_10")
+    assert.deepInclude(fact, { state: "active", linked: false })
+    assert.notProperty(fact, "reason")
+    assert.isTrue(await foundOf())
+    assert.strictEqual(await refusalOf(release("north", "fact_10")), "Conflict")
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
   test("M3 a block that another assistant shares stands at its reader, with whose it is and what it may do there", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
