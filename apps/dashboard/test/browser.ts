@@ -22,11 +22,44 @@ export const openBrowser = (): Promise<Browser> => {
 }
 
 /** The page as its sources have it now, in a folder of its own. */
-export const builtPage = async (): Promise<{ readonly folder: string; readonly remove: () => void }> => {
+export const builtPage = async (): Promise<{
+  readonly folder: string
+  readonly remove: () => void
+}> => {
   const folder = await mkdtemp(join(tmpdir(), "reverie-page-"))
   await buildPage(folder)
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
+
+/** What is larger than the shell: a document that scrolls at all, or a page that scrolls sideways as a whole. */
+export const spills = (page: Page): Promise<ReadonlyArray<string>> =>
+  page.evaluate(() => {
+    const { clientHeight, clientWidth, scrollHeight, scrollWidth } = document.documentElement
+    const main = document.getElementById("main") ?? { scrollWidth: Infinity, clientWidth: 0 }
+    return [
+      ...(scrollWidth > clientWidth ? [`the document is ${scrollWidth} wide in ${clientWidth}`] : []),
+      ...(scrollHeight > clientHeight ? [`the document is ${scrollHeight} high in ${clientHeight}`] : []),
+      ...(main.scrollWidth > main.clientWidth ? [`the page is ${main.scrollWidth} wide in ${main.clientWidth}`] : [])
+    ]
+  })
+
+/** Whether the tab of the open page can be seen whole in the navigation, wherever that is scrolled to. */
+export const navIsInView = (page: Page): Promise<boolean> =>
+  page
+    .waitForFunction(
+      () => {
+        const place = document.querySelector("nav.navigation")?.getBoundingClientRect()
+        const open = document.querySelector("nav.navigation [aria-current=page]")?.getBoundingClientRect()
+        if (place === undefined || open === undefined) return false
+        return open.left >= place.left - 1 && open.right <= place.right + 1
+      },
+      undefined,
+      { timeout: 5_000 }
+    )
+    .then(
+      () => true,
+      () => false
+    )
 
 export interface Tab {
   readonly page: Page

@@ -44,7 +44,12 @@ test("A1 A2 the focused card hears a and d; what was seen goes along, with the n
   await page.keyboard.press("d")
   await page.waitForSelector("[data-done=denied]")
   expect(api.changes.map(({ asked: { params, payload } }) => ({ ...params, ...payload }))).toEqual([
-    { id: asked[0]?.assistant, approval: asked[0]?.approval, decision: "approved", seen: asked[0]?.arguments },
+    {
+      id: asked[0]?.assistant,
+      approval: asked[0]?.approval,
+      decision: "approved",
+      seen: asked[0]?.arguments
+    },
     {
       id: asked[1]?.assistant,
       approval: asked[1]?.approval,
@@ -104,6 +109,50 @@ test("O1 a dead letter is discarded after it was asked for, and counted no more"
   expect(api.changes.map(({ asked }) => asked.payload)).toEqual([{ envelope: "dead-1" }])
   await tab.open("/system", "system")
   await tab.page.waitForSelector('[data-action="queues.discard"]')
+})
+
+test("Q1 figures and dead letters agree at every moment, the figures add up, and discarded ones are among them", async () => {
+  await tab.open("/queues", "queues")
+  const { page } = tab
+  const figures = () =>
+    page.$$eval("[data-totals-of]", (tiles) =>
+      Object.fromEntries(
+        tiles.map((tile) => [tile.getAttribute("data-totals-of"), Number(tile.getAttribute("data-count"))])
+      )
+    )
+  const { dead = 0, discarded = 0, pending = 0, processed = 0, received = 0 } = await figures()
+  expect(dead).toBe(api.world.dead.length)
+  expect(discarded).toBeGreaterThan(0)
+  expect(processed + pending + dead + discarded).toBe(received)
+  await page.evaluate(() => {
+    const differing: Array<string> = []
+    Reflect.set(globalThis, "differing", differing)
+    const look = () => {
+      const tile = document.querySelector("[data-totals-of=dead]")?.getAttribute("data-count")
+      const rows = String(document.querySelectorAll("[data-dead]").length)
+      if (tile !== rows) differing.push(`${tile} and ${rows}`)
+    }
+    new MutationObserver(look).observe(document.body, {
+      attributes: true,
+      childList: true,
+      subtree: true
+    })
+  })
+  await page.click("[data-retry=dead-1]")
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-dead=dead-1]", { state: "detached" })
+  const [row] = api.world.rows
+  const [letter] = api.world.dead
+  if (row === undefined || letter === undefined) throw new Error("no one is there")
+  api.world.dead.push({ ...letter, assistant: row.id, envelope: "again/dead-1/1" })
+  api.world.tell(row, {
+    type: "envelope-settled",
+    envelope: "again/dead-1/1",
+    outcome: "dead-lettered"
+  })
+  await page.waitForSelector("[data-dead='again/dead-1/1']")
+  expect(await page.evaluate(() => Reflect.get(globalThis, "differing"))).toEqual([])
+  expect((await figures())["dead"]).toBe(dead)
 })
 
 test("a dead letter that is gone already is said in the question, and the list is asked again", async () => {

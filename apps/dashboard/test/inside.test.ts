@@ -2,7 +2,17 @@
 
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { builtPage, isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "./browser.ts"
+import {
+  builtPage,
+  isOwned,
+  navIsInView,
+  openBrowser,
+  openTab,
+  picture,
+  seriousFaults,
+  spills,
+  type Tab
+} from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 import { life } from "./fake/timeline.ts"
 
@@ -43,6 +53,7 @@ interface Looks {
   readonly name: string
   readonly faults: ReadonlyArray<string>
   readonly owned: boolean
+  readonly spills: ReadonlyArray<string>
   readonly wrongs: ReadonlyArray<string>
 }
 
@@ -60,11 +71,12 @@ for (const theme of ["light", "dark"] as const) {
         name,
         faults: await seriousFaults(tab.page),
         owned: await isOwned(tab.page),
+        spills: await spills(tab.page),
         wrongs: [...tab.wrongs]
       })
     }
     await tab.close()
-    expect(found).toEqual(pages.map(([name]) => ({ name, faults: [], owned: false, wrongs: [] })))
+    expect(found).toEqual(pages.map(([name]) => ({ name, faults: [], owned: false, spills: [], wrongs: [] })))
   })
 }
 
@@ -74,9 +86,10 @@ test("a narrow window has no page that scrolls sideways as a whole", { timeout: 
   for (const [name, path] of pages) {
     await tab.open(`${home}/${path}`, nameOf(path))
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
-    const [inner, outer] = await tab.page.evaluate(() => [document.body.scrollWidth, window.innerWidth] as const)
     await picture(tab.page, `${name}-narrow`)
-    if (inner > outer) wide.push(`${name}: ${inner} in ${outer}`)
+    wide.push(...(await spills(tab.page)).map((each) => `${name}: ${each}`))
+    expect(await navIsInView(tab.page), name).toBe(true)
+    expect(await seriousFaults(tab.page), name).toEqual([])
   }
   await tab.close()
   expect(wide).toEqual([])
@@ -139,7 +152,13 @@ test("Timeline: while one reads further down, what is new waits above (L2, W1)",
     life.ticks += 1
     const row = api.world.rows[3]
     if (row === undefined) throw new Error("no one is there")
-    api.world.tell(row, { type: "tick-ended", envelope: "e-9", outcome: "answered", iterations: 1, reply: "" })
+    api.world.tell(row, {
+      type: "tick-ended",
+      envelope: "e-9",
+      outcome: "answered",
+      iterations: 1,
+      reply: ""
+    })
   }
   grow()
   await page.waitForSelector(`[data-tick='${life.ticks}']`)
@@ -159,6 +178,7 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   const tab = await openTab(browser, api.url)
   const { page } = tab
   await tab.open(`${home}/memory`, "memory")
+  expect(await tab.page.locator("[data-shared-from]").first().innerText()).toContain("shared by berth-ada-00001")
   const before = Number(await attribute(tab, "[data-block=block-0]", "data-version"))
   await page.click("[data-undo-block]")
   expect(api.changes.some(({ route }) => route.endsWith("/undo"))).toBe(false)
@@ -169,6 +189,12 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await page.waitForSelector("[data-fact][data-state=active]", { state: "detached" })
   await page.click("[data-fact] button")
   await page.waitForSelector("[data-pair='Why not used']")
+  const held = (await attribute(tab, "[data-release]", "data-release")) ?? ""
+  await page.click("[data-release]")
+  expect(api.changes.some(({ route }) => route.endsWith("/release"))).toBe(false)
+  await page.click("[data-confirm=Release]")
+  await page.waitForSelector(`[data-fact=${held}]`, { state: "detached" })
+  expect(api.changes.at(-1)?.asked.params["fact"]).toBe(held)
   await page.keyboard.press("5")
   await page.fill("[name=q]", "berth")
   await page.keyboard.press("Enter")
@@ -212,6 +238,64 @@ test("F121 Sub-agents: how many it may have at once stands there as sub_agent_bu
   const slots = tab.page.locator("[data-slots]")
   await slots.waitFor()
   expect(await slots.textContent()).toBe("sub_agent_budget 3: 2 open now")
+  await tab.close()
+})
+
+test("Sub-agents: a form that can not work is not there, and the page says why", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  const found: Array<string> = []
+  const cases = [{ sub_agents_enabled: false }, { sub_agents_open: 3 }, { state: "halted" }, { state: "retired" }, {}]
+  for (const change of cases) {
+    await page.route("**/v1/assistants/*/subagents", async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({
+        response: answer,
+        json: { ...((await answer.json()) as object), ...change }
+      })
+    })
+    await tab.open(`${home}/subagents`, "subagents")
+    await page.waitForSelector("[data-no-delegate], button[data-delegate]")
+    const why = page.locator("[data-no-delegate]")
+    found.push((await page.locator("[name=task]").count()) === 1 ? "a form" : await why.innerText())
+    await page.unroute("**/v1/assistants/*/subagents")
+  }
+  expect(found).toEqual([
+    "Its definition allows it no sub-agents. Set subAgents in defineAssistant, and it can delegate.",
+    "All of the 3 sub-agents that it may have at once are at work. Wait for one, or cancel one above.",
+    "It is halted. Resume it on its page Live, and it can delegate.",
+    "It has retired: it takes no task.",
+    "a form"
+  ])
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Replay: a fork that was asked for is in view, with its button, and so is what came of it", async () => {
+  const tab = await openTab(browser, api.url, { viewport: { width: 1440, height: 900 } })
+  const { page } = tab
+  const isSeen = (selector: string) =>
+    page.$eval(selector, (place) => {
+      const { top, bottom } = place.getBoundingClientRect()
+      return top >= 0 && (bottom <= innerHeight || top < innerHeight / 2)
+    })
+  await tab.open(`${home}/replay?fork=12`, "replay")
+  await page.waitForSelector("[data-frames]")
+  expect(await isSeen("[data-fork-form]")).toBe(true)
+  expect(await isSeen("button[data-fork]")).toBe(true)
+  await page.click("button[data-fork]")
+  await page.waitForSelector("[data-compared=reply]")
+  expect(await isSeen("[data-fork-differs]")).toBe(true)
+  expect(await isSeen("[data-compared=reply]")).toBe(true)
+  await picture(page, "replay-forked-light")
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.click("button[data-fork]")
+  await page.waitForFunction(() => {
+    const place = document.querySelector("[data-fork-differs]")?.getBoundingClientRect()
+    return place !== undefined && place.top >= 0 && place.top < innerHeight
+  })
+  expect(await spills(page)).toEqual([])
+  expect(tab.wrongs).toEqual([])
   await tab.close()
 })
 

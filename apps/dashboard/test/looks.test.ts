@@ -2,7 +2,7 @@
 
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { builtPage, isOwned, openBrowser, openTab, picture, seriousFaults } from "./browser.ts"
+import { builtPage, isOwned, navIsInView, openBrowser, openTab, picture, seriousFaults, spills } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
@@ -42,6 +42,7 @@ for (const theme of ["light", "dark"] as const) {
       await picture(tab.page, `${name}-${theme}`)
       expect(await seriousFaults(tab.page)).toEqual([])
       expect(await isOwned(tab.page)).toBe(false)
+      expect(await spills(tab.page)).toEqual([])
       expect(tab.wrongs).toEqual([])
       await tab.close()
     })
@@ -50,11 +51,15 @@ for (const theme of ["light", "dark"] as const) {
 
 test("a narrow window has no page that scrolls sideways as a whole", async () => {
   const tab = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
+  const wide: Array<string> = []
   for (const [name, path] of pages) {
     await tab.open(path(), name.split("-")[0] ?? name)
-    const isWide = await tab.page.evaluate(() => document.body.scrollWidth > window.innerWidth)
-    expect(`${name}: ${isWide ? "scrolls sideways" : "fits"}`).toBe(`${name}: fits`)
+    await tab.page.waitForSelector("[data-loading]", { state: "detached" })
     await picture(tab.page, `${name}-narrow`)
+    wide.push(...(await spills(tab.page)).map((each) => `${name}: ${each}`))
+    expect(await navIsInView(tab.page), name).toBe(true)
+    expect(await seriousFaults(tab.page), name).toEqual([])
   }
   await tab.close()
+  expect(wide).toEqual([])
 })

@@ -100,6 +100,7 @@ export type MachineEvent =
   | { readonly type: "undoCompaction" }
   | { readonly type: "releaseHistory" }
   | { readonly type: "deletePassage" }
+  | { readonly type: "releaseFact" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)
   | ({ readonly type: "news" } & News)

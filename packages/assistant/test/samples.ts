@@ -159,6 +159,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "undoCompaction", compaction: "compact_20260101_000000" },
   { type: "releaseHistory" },
   { type: "deletePassage", passage: "passage_0123456789abcdef" },
+  { type: "releaseFact", fact: "fact_1_0" },
   { type: "retire" },
   { type: "delegate", call: "order", at: 0 },
   { type: "news", what: "reported", call: "order", tries: 1, end: "completed", at: 0 },

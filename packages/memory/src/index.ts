@@ -82,7 +82,7 @@ export {
 } from "./facts/link.ts"
 export { indexOf, type IndexWindow, isWindowWhole, NOTHING_SAID, recordChanges } from "./indexing/indexing.ts"
 export { applyChanges, indexInSteps, type RecentEntries, searchRecent } from "./indexing/recent-entries.ts"
-export { admitFact, asData, lineOfHit, type MemoryLine } from "./integrity/as-data.ts"
+export { admitFact, asData, lineOfHit, type MemoryLine, releaseFact } from "./integrity/as-data.ts"
 export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"
 export { instructionIn, rulesReady } from "./integrity/instruction.ts"
 export { type Lived } from "./fact.ts"

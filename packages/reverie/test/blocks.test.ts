@@ -72,6 +72,7 @@ describe("blocks of a fleet", () => {
     await blocks.redo(block)
     await blocks.share(block, "clerk", "Append")
     assert.deepStrictEqual((await blocks.load(block))?.shares, [{ with: "clerk", permission: "Append" }])
+    assert.deepInclude((await blocks.readBy("clerk"))[0], { label: "plan", sharedFrom: "desk", permission: "ReadOnly" })
     await blocks.unshare(block, "clerk")
     await blocks.configure(block, { set: "pinned", pinned: true })
     assert.deepInclude(await blocks.find("desk", "plan"), { pinned: true, shares: [], text: "Sail. Soon." })

@@ -71,6 +71,10 @@ describe("sub-agents in the SDK", () => {
     const failure = await failureOf(fleet.subAgents.delegate("clerk", "Count the ships"))
     assert.instanceOf(failure, DelegationRefused)
     assert.match(failure.message, /sub_agents_not_allowed/)
+    assert.strictEqual(
+      failure.message,
+      "clerk refused the task: its definition allows it no sub-agents (subAgents) (sub_agents_not_allowed)"
+    )
   })
 
   it("one that is called back ends, and says so", async () => {
@@ -94,7 +98,11 @@ describe("sub-agents in the SDK", () => {
       says: script,
       fleet: defineFleet({
         assistants: [
-          defineAssistant({ id: "desk", instructions: "You are a desk.", subAgents: { assistants: ["diver"] } }),
+          defineAssistant({
+            id: "desk",
+            instructions: "You are a desk.",
+            subAgents: { assistants: ["diver"] }
+          }),
           defineAssistant({ id: "diver", instructions: "You dive for wrecks." })
         ]
       })

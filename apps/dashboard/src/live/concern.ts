@@ -7,7 +7,7 @@ import type { Reading } from "../api/contract.ts"
 
 /** Of the assistant that the notice is about, and of lists of all. */
 const inspect: ReadonlyArray<Reading> = ["GET /v1/assistants/:id"]
-const mail: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/mailbox"]
+const mail: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/mailbox", "GET /v1/queues"]
 const ticks: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/ticks",
   "GET /v1/assistants/:id/ticks/:tick",
@@ -40,7 +40,7 @@ const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
   "sub-agent-started": [...ticks, ...subAgentTree, ...usage],
   "sub-agent-ended": [...inspect, ...subAgentTree],
   "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...subAgentTree, "GET /v1/approvals"],
-  "envelope-settled": [...mail, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
+  "envelope-settled": [...mail, ...memory, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
   emitted: [],
   part: []
 }

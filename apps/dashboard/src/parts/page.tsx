@@ -46,7 +46,12 @@ export const Section = ({
   readonly className?: string
   readonly children: ReactNode
 }) => (
-  <section className={`card min-w-0 ${className}`} aria-label={title}>
+  // What scrolls sideways is reached by keyboard too.
+  <section
+    className={`card min-w-0 ${className}`}
+    aria-label={title}
+    tabIndex={className.includes("overflow-x-auto") ? 0 : undefined}
+  >
     <header className="flex min-h-10 flex-wrap items-center justify-between gap-x-3 gap-y-1 border-b border-line px-3 py-1.5">
       <h2 className="font-semibold">{title}</h2>
       {side}

@@ -2,7 +2,7 @@
 // Owns the bar, the navigation, keys of the shell, and who is asked for a token. Leaves what is in the middle to the page.
 
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useState, useSyncExternalStore } from "react"
+import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react"
 import { isTokenWanted, onToken, setToken, tokenNow } from "../api/token.ts"
 import { type Bindings, useKeys } from "./keys.ts"
 import { assistantPages, fleetPages } from "./pages.ts"
@@ -144,7 +144,10 @@ const DeadBadge = () => {
   return <Badge count={data?.items.length ?? 0} what="dead letters" />
 }
 
-const badges: Readonly<Record<string, () => React.ReactNode>> = { approvals: ApprovalsBadge, queues: DeadBadge }
+const badges: Readonly<Record<string, () => React.ReactNode>> = {
+  approvals: ApprovalsBadge,
+  queues: DeadBadge
+}
 
 const FleetPages = () => (
   <ul className="nav-list">
@@ -185,10 +188,20 @@ const AssistantPages = ({ id }: { readonly id: string }) => (
   </>
 )
 
+/** In a narrow window the navigation is one line: the pages of the assistant come first, and the open one is in view. */
 const Navigation = () => {
   const { id } = useParams({ strict: false })
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const place = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const bring = () =>
+      place.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" })
+    bring()
+    addEventListener("resize", bring)
+    return () => removeEventListener("resize", bring)
+  }, [path])
   return (
-    <nav aria-label="Pages" className="navigation">
+    <nav aria-label="Pages" className="navigation" ref={place}>
       <FleetPages />
       {id === undefined ? null : <AssistantPages id={id} />}
     </nav>

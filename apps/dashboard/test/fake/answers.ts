@@ -23,7 +23,11 @@ export const approvalsOf = ({ now, rows }: World): ReadonlyArray<ApprovalAsked> 
       arguments: JSON.stringify(
         n % 3 === 0
           ? { to: n === 0 ? hostile(6) : "harbour office", amountCents: 125_000, memo: hostile(n) }
-          : { crane: `C-${n}`, load: { tons: 42.5, dangerous: true, classes: ["3", "8"] }, note: "wind is 9 m/s" }
+          : {
+              crane: `C-${n}`,
+              load: { tons: 42.5, dangerous: true, classes: ["3", "8"] },
+              note: "wind is 9 m/s"
+            }
       ),
       category: n % 3 === 0 ? "payment" : "physical",
       description: n % 3 === 0 ? "Moves money out of the harbour's account." : "Lets a crane move its load.",
@@ -118,6 +122,7 @@ const EVER_DEAD_LETTERED = 60
 
 const queues = (world: World) => ({
   backend: "bullmq",
+  deadLetters: world.dead,
   queues: [
     {
       name: "wake",

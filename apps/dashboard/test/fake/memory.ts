@@ -100,6 +100,8 @@ const textOf = (version: number): string =>
 /** Of the first block: undoing makes a new one. */
 const blockVersion = { now: 9 }
 
+const released = new Set<string>()
+
 export const memoryHandlers: Handlers = {
   "GET /v1/assistants/:id/memory": () => ({
     facts: FACTS,
@@ -112,6 +114,7 @@ export const memoryHandlers: Handlers = {
     blocks: ["persona", "human", hostile(1)].map((label, n) => ({
       id: `block-${n}`,
       label,
+      ...(n === 1 ? { sharedFrom: "berth-ada-00001" } : {}),
       type: "text",
       permission: n === 1 ? "read-only" : "read-write",
       description: n === 0 ? "Who it is" : hostile(n),
@@ -122,9 +125,15 @@ export const memoryHandlers: Handlers = {
       text: textOf(n)
     }))
   }),
+  "POST /v1/assistants/:id/memory/facts/:fact/release": (_world, { params }) => {
+    released.add(params["fact"] ?? "")
+    return { outcome: "accepted", envelope: "e-5" }
+  },
   "GET /v1/assistants/:id/memory/facts": (world, asked) => {
     const { q = "", state = "" } = asked.query
-    const all = Array.from({ length: FACTS }, (_, n) => factOf(world.now(), n))
+    const all = Array.from({ length: FACTS }, (_, n) => factOf(world.now(), n)).map((fact) =>
+      released.has(fact.id) ? { ...fact, state: "active" as const } : fact
+    )
     return paged(
       all.filter((fact) => (state === "" || fact.state === state) && fact.text.toLowerCase().includes(q.toLowerCase())),
       asked

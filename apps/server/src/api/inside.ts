@@ -227,6 +227,8 @@ export class TimelineGroup extends HttpApiGroup.make("timeline").add(
 export const BlockSummary = Schema.Struct({
   id: Schema.String,
   label: Schema.String,
+  /** Whose block it is, when another assistant shares it with this one. */
+  sharedFrom: Schema.optionalKey(Schema.String),
   type: Schema.String,
   permission: Schema.String,
   description: Schema.optionalKey(Schema.String),
@@ -314,6 +316,12 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     error: failures
   }),
   /** Deletes a text that was put away: it is found no more, once the assistant has heard of it at rest. */
+  /** A fact in quarantine may be used: a person has read it. */
+  HttpApiEndpoint.post("releaseFact", "/v1/assistants/:id/memory/facts/:fact/release", {
+    params: { ...ofAssistant, fact: Text(128) },
+    success: Receipt,
+    error: failures
+  }),
   HttpApiEndpoint.delete("deletePassage", "/v1/assistants/:id/memory/passages/:passage", {
     params: { ...ofAssistant, passage: Text(128) },
     success: Receipt,

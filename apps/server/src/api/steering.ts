@@ -130,12 +130,16 @@ const DeadLetter = Schema.Struct({
 
 export class QueuesGroup extends HttpApiGroup.make("queues").add(
   HttpApiEndpoint.get("queues", "/v1/queues", {
+    /** How many dead letters are told along, so that figures and list are of one moment; none when it is not said. */
+    query: { letters: Schema.optionalKey(WholeFromQuery.check(Schema.isLessThanOrEqualTo(500))) },
     success: Schema.Struct({
       /** What carries the wake-ups. */
       backend: Schema.String,
       queues: Schema.Array(Queue),
       /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
       totals: Schema.optionalKey(Totals),
+      /** As `/v1/dead-letters` lists them; there when `letters` asks for them. */
+      deadLetters: Schema.optionalKey(Schema.Array(DeadLetter)),
       /** Who works; absent when the queue can not say, and for tenants that the process is not opened for. */
       workers: Schema.optionalKey(
         Schema.Array(

@@ -3,6 +3,7 @@
 // K1  A tenant sees its own mailboxes; figures of the whole store only the tenant that the process is opened for.
 // K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that no one works. What
 //     each holds is known of a process that works alone.
+// K3  Figures and dead letters of one answer are of one moment: who asks for both sees them agree.
 
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -53,6 +54,31 @@ const MAX_NAMED = 100
 const MAX_WORKERS = 1_000
 const MAX_DEAD = 10_000
 
+type Letter = Awaited<ReturnType<ReadFleet["deadLetters"]["list"]>>[number]
+
+const letterOf = ({ address, at, envelope, reason, text, type }: Letter) => ({
+  assistant: address.assistant,
+  envelope,
+  reason,
+  at,
+  ...defined({ type, text })
+})
+
+const LOOKS = 3
+
+/** Dead letters and totals of one moment (K3): when a total changed while the list was read, both are read again. */
+const figuresOf = async (fleet: ReadFleet, withTotals: boolean) => {
+  const totalsNow = () => (withTotals ? fleet.monitor.totals() : Promise.resolve(undefined))
+  let totals = await totalsNow()
+  for (let look = 1; ; look++) {
+    const dead = await fleet.deadLetters.list(MAX_DEAD)
+    const after = await totalsNow()
+    if (look === LOOKS || (after?.dead === totals?.dead && after?.discarded === totals?.discarded))
+      return { dead, totals: after }
+    totals = after
+  }
+}
+
 interface Working {
   readonly name: string
   readonly role: string
@@ -77,45 +103,34 @@ export const queuesLive = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { boards, ownTenant } = yield* Live
     const { role } = yield* Gateway
-    const queuesOf = async (fleet: ReadFleet) => {
+    const queuesOf = async (fleet: ReadFleet, letters: number | undefined) => {
       const board = await boards.of(fleet.tenant)
       const { busy, delayed, waiting } = await board.work(Date.now())
-      const failed = (await fleet.deadLetters.list(MAX_DEAD)).length
+      const isOwn = fleet.tenant === ownTenant
+      const { dead, totals } = await figuresOf(fleet, isOwn)
       const mailboxes: QueueFigures = {
         name: "mailboxes",
         waiting,
         active: busy.length,
         delayed,
-        failed,
+        failed: dead.length,
         paused: false
       }
-      const own = { backend: fleet.profile }
-      if (fleet.tenant !== ownTenant) return { ...own, queues: [mailboxes] }
-      const [metrics, totals, others] = await Promise.all([
-        fleet.monitor.metrics(),
-        fleet.monitor.totals(),
-        fleet.monitor.otherWorkers()
-      ])
+      const listed = letters === undefined ? undefined : dead.slice(0, letters).map(letterOf)
+      const own = { backend: fleet.profile, ...defined({ deadLetters: listed }) }
+      if (!isOwn) return { ...own, queues: [mailboxes] }
+      const [metrics, others] = await Promise.all([fleet.monitor.metrics(), fleet.monitor.otherWorkers()])
       const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
       return {
         ...own,
         queues: [mailboxes, ...queuesIn(metrics)],
-        totals,
-        ...defined({ workers })
+        ...defined({ totals, workers })
       }
     }
     return handlers.handleAll({
-      queues: () => asking(queuesOf),
+      queues: ({ query: { letters } }) => asking((fleet) => queuesOf(fleet, letters)),
       dead: ({ query: { limit } }) =>
-        asking(async (fleet) => ({
-          items: (await fleet.deadLetters.list(limit)).map(({ address, at, envelope, reason, text, type }) => ({
-            assistant: address.assistant,
-            envelope,
-            reason,
-            at,
-            ...defined({ type, text })
-          }))
-        })),
+        asking(async (fleet) => ({ items: (await fleet.deadLetters.list(limit)).map(letterOf) })),
       retry: ({ params: { id }, payload: { envelope } }) =>
         changing("queues.retry", `${id} ${envelope}`, async (fleet) => {
           const receipt = await fleet.deadLetters.retry(id, envelope)

@@ -1,6 +1,7 @@
 // MemoryPages: what an assistant remembers, page by page.
 // Owns order, filters, and where long texts are cut. Leaves finding and keeping memories to the SDK.
 // M1  A list is a page, and its long texts are cut; what is opened is whole.
+// M3  The blocks are those that its prompts may show: its own, then those that others share with it.
 // M2  Facts are read and checked once a commit of their assistant, however many pages of them are asked for.
 
 import { defined } from "@reverie/protocol"
@@ -20,8 +21,9 @@ export interface Telling {
 }
 
 const summaryOf = (block: BlockView, maxChars: number) => {
-  const { charLimit, chars, description, id, label, permission, pinned, text, type, version } = block
-  return { id, label, type, permission, description, pinned, version, charLimit, chars, text: clip(text, maxChars) }
+  const { charLimit, chars, description, id, label, permission, pinned, sharedFrom, text, type, version } = block
+  const shown = { id, label, type, permission, description, pinned, version, charLimit, chars }
+  return { ...shown, ...defined({ sharedFrom }), text: clip(text, maxChars) }
 }
 
 const hitOf = (
@@ -62,7 +64,7 @@ export const overviewOf = async (
   const [facts, others, blocks] = await Promise.all([
     factsOf(fleet, id, version),
     fleet.memory.records(id, ["entity", "passage", "journal", "episode", "dream", "compaction"]),
-    fleet.blocks.list(id)
+    fleet.blocks.readBy(id)
   ])
   const countOf = (kind: string): number => others.filter((row) => row.kind === kind).length
   return {

@@ -33,9 +33,17 @@ describe("assistants by HTTP", () => {
       ["clerk", "desk", "second"]
     )
     assert.deepInclude(list.json.counts, { total: 3, idle: 3, halted: 0 })
-    const halt = await post("/v1/assistants/desk/orders", { order: "halt", reason: "a look", id: "order-1" })
+    const halt = await post("/v1/assistants/desk/orders", {
+      order: "halt",
+      reason: "a look",
+      id: "order-1"
+    })
     assert.strictEqual(halt.json.outcome, "accepted")
-    const again = await post("/v1/assistants/desk/orders", { order: "halt", reason: "a look", id: "order-1" })
+    const again = await post("/v1/assistants/desk/orders", {
+      order: "halt",
+      reason: "a look",
+      id: "order-1"
+    })
     assert.strictEqual(again.json.outcome, "duplicate")
     await settled(rig)
     const halted = await ask("/v1/assistants/desk")
@@ -44,7 +52,11 @@ describe("assistants by HTTP", () => {
     assert.notInclude(halted.json.accepts, "message")
     await post("/v1/assistants/desk/messages", { text: "While you are away." })
     const mailbox = await ask("/v1/assistants/desk/mailbox")
-    assert.deepInclude(mailbox.json.items[0], { lane: "mail", type: "message", text: "While you are away." })
+    assert.deepInclude(mailbox.json.items[0], {
+      lane: "mail",
+      type: "message",
+      text: "While you are away."
+    })
     const row = (await ask("/v1/assistants?state=halted")).json
     assert.deepStrictEqual([row.matched, row.items[0].waiting], [1, 1])
     await post("/v1/assistants/desk/orders", { order: "resume" })
@@ -143,7 +155,12 @@ describe("approvals by HTTP", () => {
 
   it("V1 V2 shows what would run; decides what was shown, once", async () => {
     const { ask, asked, fleet, post } = await opened()
-    assert.deepInclude(asked, { assistant: "desk", tool: "launch", arguments: '{"what":"the boat"}', invisible: false })
+    assert.deepInclude(asked, {
+      assistant: "desk",
+      tool: "launch",
+      arguments: '{"what":"the boat"}',
+      invisible: false
+    })
     const path = `/v1/approvals/desk/${encodeURIComponent(asked.approval)}`
     assertFailure(await post(path, { decision: "approved", seen: '{"what":"the ship"}' }), 409, "Conflict")
     assertFailure(await post("/v1/approvals/desk/unknown", { decision: "approved" }), 409, "Conflict")
@@ -172,11 +189,20 @@ describe("queues and dead letters by HTTP", () => {
     await post("/v1/assistants/clerk/orders", { order: "retire" })
     await settled(rig)
     const dead = await ask("/v1/dead-letters")
-    assert.deepInclude(dead.json.items[0], { assistant: "clerk", envelope: "late", text: "Too late." })
+    assert.deepInclude(dead.json.items[0], {
+      assistant: "clerk",
+      envelope: "late",
+      text: "Too late."
+    })
     assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "unknown" }), 404, "NotFound")
     const queues = await ask("/v1/queues")
     assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })
     assert.strictEqual(queues.json.totals.dead, 1)
+    assert.notProperty(queues.json, "deadLetters")
+    const together = (await ask("/v1/queues?letters=1")).json
+    assert.deepStrictEqual(together.deadLetters, dead.json.items, "K3")
+    assert.strictEqual(together.totals.dead - together.totals.discarded, 1)
+    assert.strictEqual((await ask("/v1/queues?letters=1000000")).status, 400)
     // Who has retired takes nothing any more, and so the letter stays.
     assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "late" }), 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)

@@ -183,6 +183,53 @@ describe("memory", () => {
     )
   })
 
+  test("a fact is released from quarantine, once, by anyone who may; then it is found, and the replay agrees", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await rig(heard)
+    await using _ = fleet
+    const release = (token: string, fact: string) =>
+      ask(token, ({ memory }) => memory.releaseFact({ params: { id: "desk", fact } }))
+    assert.strictEqual(await refusalOf(release("north:ro", "fact_10")), "Forbidden")
+    assert.strictEqual(await refusalOf(release("north", "fact_none")), "NotFound")
+    assert.strictEqual(await refusalOf(release("north", "fact_7")), "Conflict")
+    assert.strictEqual(await refusalOf(release("south", "fact_10")), "NotFound")
+    const foundOf = async () => {
+      const { hits } = await fleet.memory.recall("desk", "Fact number 10", { kinds: ["fact"], limit: 50 })
+      return hits.some(({ entry }) => entry.id.endsWith("fact_10"))
+    }
+    assert.isFalse(await foundOf())
+    assert.strictEqual((await release("north", "fact_10")).outcome, "accepted")
+    await fleet.idle()
+    const held = await ask("north", ({ memory }) =>
+      memory.facts({ params: { id: "desk" }, query: { state: "quarantined", limit: 50 } })
+    )
+    assert.lengthOf(held.items, 12)
+    const [fact] = (await fleet.memory.facts("desk")).filter(({ id }) => id === "fact_10")
+    assert.deepInclude(fact, { state: "active", linked: false })
+    assert.notProperty(fact, "reason")
+    assert.isTrue(await foundOf())
+    assert.strictEqual(await refusalOf(release("north", "fact_10")), "Conflict")
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
+  test("M3 a block that another assistant shares stands at its reader, with whose it is and what it may do there", async () => {
+    const { ask, fleet } = await rig()
+    await using _ = fleet
+    const blocksOf = async (id: string) =>
+      (await ask("north", ({ memory }) => memory.overview({ params: { id } }))).blocks.map(
+        ({ label, permission, sharedFrom }) => [label, permission, sharedFrom]
+      )
+    const own = ["notes", "ReadWrite", undefined]
+    assert.deepStrictEqual(await blocksOf("clerk"), [own])
+    const [block] = await fleet.blocks.list("desk")
+    await fleet.blocks.share(block?.id ?? "", "clerk", "ReadOnly")
+    assert.deepStrictEqual(await blocksOf("clerk"), [own, ["notes", "ReadOnly", "desk"]])
+    assert.deepStrictEqual(await blocksOf("desk"), [own])
+    await fleet.blocks.unshare(block?.id ?? "", "clerk")
+    assert.deepStrictEqual(await blocksOf("clerk"), [own])
+  })
+
   test("D1 L1 another tenant's assistant of the same name remembers nothing of it; no one is no one", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet

@@ -66,7 +66,16 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
   reason: "a late timer: it was cancelled when its state was left"
 })
 
-const MAIL = ["message", "timer", "sleep", "compact", "undoCompaction", "releaseHistory", "deletePassage"] as const
+const MAIL = [
+  "message",
+  "timer",
+  "sleep",
+  "compact",
+  "undoCompaction",
+  "releaseHistory",
+  "deletePassage",
+  "releaseFact"
+] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
 
@@ -121,7 +130,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: ["undoCompaction", "releaseHistory", "deletePassage"],
+    events: ["undoCompaction", "releaseHistory", "deletePassage", "releaseFact"],
     reason: "the runtime deals with it: history and memory are none of the chart's business"
   },
   {

@@ -14,6 +14,7 @@ const dealtWith: ReadonlySet<EventType> = new Set([
   "undoCompaction",
   "releaseHistory",
   "deletePassage",
+  "releaseFact",
   "refresh",
   "remind"
 ])

@@ -21,7 +21,7 @@ import {
 } from "@reverie/protocol"
 import type { Fact, Lived, Origin } from "../fact.ts"
 import { flawOfStatement } from "../integrity/clean-text.ts"
-import { trustIn } from "../integrity/as-data.ts"
+import { instructionFrom, trustIn } from "../integrity/as-data.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { instructionIn } from "../integrity/instruction.ts"
 import { queryTerms } from "../text/tokens.ts"
@@ -124,7 +124,8 @@ export const inParts = (item: Lived): ReadonlyArray<Lived> => {
 const wholeId = (id: string): string => id.split(PART)[0] ?? id
 
 /** The rule that an item breaks as an instruction; a speaker's name can be one too. */
-const ruleBrokenBy = ({ speaker, text }: Lived): string | undefined => instructionIn(text) ?? instructionIn(speaker)
+const ruleBrokenBy = ({ origin, speaker, text }: Lived): string | undefined =>
+  instructionFrom(origin, text) ?? instructionIn(speaker)
 
 /** What to ask about the items; undefined when there is nothing to read in them. */
 export const consolidateAsk = (batch: ReadonlyArray<Lived>): Ask | undefined => {

@@ -72,10 +72,35 @@ export const asData = (memories: ReadonlyArray<MemoryLine>): string => {
   return [`<${FENCE}>`, NOTICE, ...lines, `</${FENCE}>`].join("\n")
 }
 
+// PlainWish: a person who asks the assistant to keep something.
+// W1  Only a polite wish at the beginning, and only that the memory or the notes keep something: never instructions or a persona.
+// W2  What is to be kept says nothing about the assistant, gives it no rule for later and no one a right.
+
+const wish =
+  /^\s*(?:(?:please|kindly)[, ]+|(?:could|can|would) you (?:please )?)(?:add|write|save|store|note|record|put|keep|log)(?: (?:this|that|it|the following))?(?: down)? (?:to|in|into) your (?:long[- ]term )?(?:memory|notes|journal)\s*[:,]?\s*(?:that\s+)?/i
+
+const rulesForLater =
+  /\b(?:you|your|yours|assistant|always|never|when(?:ever)?|if|every time|from now on|instructions?|rules?|polic(?:y|ies)|trust(?:ed)?|admin\w*|approv\w*|authori[sz]\w*|allowed|permitted|owner|may|ignore|must|shall)\b/i
+
+/** What a person asks to be kept; undefined when the text is no plain wish. */
+const keptBy = (text: string): string | undefined => {
+  const asked = wish.exec(text)?.[0]
+  const kept = asked === undefined ? "" : text.slice(asked.length)
+  return kept.trim() === "" || rulesForLater.test(kept) ? undefined : kept
+}
+
+/** The same for a text of that origin: a person may ask for something to be kept. */
+export const instructionFrom = ({ type }: Origin, text: string): string | undefined => {
+  const rule = instructionIn(text)
+  const kept = rule === "plant-memory" && type === "person" ? keptBy(text) : undefined
+  return kept === undefined ? rule : instructionIn(kept)
+}
+
 // Admit: whether a fact may be used.
 // Q1  A fact that poses as an instruction, in its words or its names, is quarantined and says by which rule.
 // Q2  Trust is within 0 and what its origin is worth at the most.
-// Q3  Admitting is idempotent, and never releases what is already held back.
+// Q3  Admitting is idempotent, and never releases what is already held back: a person does (releaseFact).
+// Q4  A person's plain wish that something be kept is no instruction; what is to be kept is judged like any text.
 
 /** How far something is believed: as far as it is said to be, but no further than its origin. */
 export const trustIn = ({ type }: Origin, trust: number = 1): number =>
@@ -83,6 +108,10 @@ export const trustIn = ({ type }: Origin, trust: number = 1): number =>
 
 /** Why something that breaks a rule is held back. */
 export const heldBecause = (rule: string): string => `poses as an instruction: ${rule}`
+
+/** A fact out of quarantine, as if it had been admitted; undefined when it is not in quarantine. */
+export const releaseFact = ({ reason: _, ...fact }: Fact): Fact | undefined =>
+  fact.state === "quarantined" ? { ...fact, state: "active", linked: false, profiled: false } : undefined
 
 export const admitFact = (fact: Fact): Fact => {
   const bounded: Fact = {
@@ -93,6 +122,7 @@ export const admitFact = (fact: Fact): Fact => {
   }
   if (bounded.state !== "active") return bounded
   // Judged as it came: on one line a mark of a role would be a word like any other.
-  const rule = [fact.text, ...fact.entities].map(instructionIn).find((found) => found !== undefined)
+  const rules = [instructionFrom(fact.origin, fact.text), ...fact.entities.map(instructionIn)]
+  const rule = rules.find((found) => found !== undefined)
   return rule === undefined ? bounded : { ...bounded, state: "quarantined", reason: heldBecause(rule) }
 }

@@ -195,6 +195,13 @@ const DeletePassageEvent = Schema.Struct({
   passage: Schema.String.check(Schema.isMaxLength(128))
 })
 
+/** Releases a fact from quarantine: a person has read it, and it may be used. */
+const ReleaseFactEvent = Schema.Struct({
+  type: Schema.Literal("releaseFact"),
+  /** The id of the fact. */
+  fact: Schema.String.check(Schema.isMaxLength(128))
+})
+
 const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
@@ -236,6 +243,7 @@ export const Event = Schema.Union([
   UndoCompactionEvent,
   ReleaseHistoryEvent,
   DeletePassageEvent,
+  ReleaseFactEvent,
   WakeEvent,
   ReportEvent,
   DelegateEvent,
@@ -269,7 +277,8 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   compact: "mail",
   undoCompaction: "mail",
   releaseHistory: "mail",
-  deletePassage: "mail"
+  deletePassage: "mail",
+  releaseFact: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

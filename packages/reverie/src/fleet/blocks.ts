@@ -39,6 +39,8 @@ export interface Blocks {
   readonly create: (draft: BlockDraft, options?: EditOptions) => Promise<BlockChange>
   /** All of the tenant, or those of one owner. */
   readonly list: (owner?: string) => Promise<ReadonlyArray<BlockView>>
+  /** What an assistant's prompt may show: its own first, then those shared with it, with its permission and `sharedFrom`. */
+  readonly readBy: (reader: string) => Promise<ReadonlyArray<BlockView>>
   readonly find: (owner: string, label: string) => Promise<BlockView | undefined>
   readonly load: (id: string) => Promise<BlockView | undefined>
   readonly read: (id: string, version?: number) => Promise<BlockReading>
@@ -89,6 +91,7 @@ export const blocksOf = (tenant: TenantId, run: Run, freshKey: Effect.Effect<str
   return {
     create: (draft, options = {}) => asked(options, (store, request) => store.create(draft, request)),
     list,
+    readBy: (reader) => looking((store) => store.list({ tenant, by: reader })),
     find: async (owner, label) => (await list(owner)).find((block) => block.label === label),
     load: (id) => looking((store) => store.load(viewer, id)),
     read: (id, version) => looking((store) => store.read(viewer, id, version)),

@@ -120,14 +120,17 @@ export const openCompactions = (core: Core, post: Post, definitions: Definitions
     post(to, { type: "undoCompaction", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
 })
 
-/** `fleet.memory` of an open fleet: what assistants remember, and taking a passage out of it. */
+/** `fleet.memory` of an open fleet: what assistants remember, taking a passage out of it, and a fact out of quarantine. */
 export interface FleetMemories extends FleetMemory {
   /** Deletes a text that was put away (`store_memory`): it is found no more. The same order twice is one. */
   readonly deletePassage: (to: string, passage: string) => Promise<Receipt>
+  /** Releases a fact from quarantine: it is believed, found and dreamt of like any other. The same order twice is one. */
+  readonly releaseFact: (to: string, fact: string) => Promise<Receipt>
 }
 
 export const openMemories = (readings: FleetMemory, post: Post): FleetMemories => ({
   ...readings,
   deletePassage: (to, passage) =>
-    post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` })
+    post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` }),
+  releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` })
 })

@@ -9,6 +9,7 @@ import {
   type AssistantContext,
   type Bound,
   contextOf,
+  type DelegationRefusal,
   type Assignment,
   isBounded,
   isOpen,
@@ -125,7 +126,11 @@ const budgetNow = async ({ address, run }: Core, id: string, context: AssistantC
   const { assistant, tenant } = address(id)
   const { calls, costMicros, tokens } = await run(usageSince(tenant, assistant, 0))
   const { spent } = budget
-  const all = { tokens: spent.tokens + tokens, costMicros: spent.costMicros + costMicros, calls: spent.calls + calls }
+  const all = {
+    tokens: spent.tokens + tokens,
+    costMicros: spent.costMicros + costMicros,
+    calls: spent.calls + calls
+  }
   return { ...budget, spent: all }
 }
 
@@ -187,7 +192,9 @@ export interface SubAgentReadings {
   readonly tree: (id: string) => Promise<SubAgentsView | undefined>
 }
 
-export const subAgentsIn = (core: Core): SubAgentReadings => ({ tree: (id) => subAgentTreeOf(id, core) })
+export const subAgentsIn = (core: Core): SubAgentReadings => ({
+  tree: (id) => subAgentTreeOf(id, core)
+})
 
 /** `fleet.subAgents`: the tree of sub-agents, and tasks that a program hands on or ends. */
 export interface FleetSubAgents extends SubAgentReadings {
@@ -205,6 +212,25 @@ export interface FleetSubAgents extends SubAgentReadings {
   ) => Promise<Delegated>
   /** Ends a sub-agent and everything below it; what it did not spend goes back. Rejects with UnknownAssistant. */
   readonly cancel: (child: string, reason?: string) => Promise<Receipt>
+}
+
+const causes: Readonly<Record<DelegationRefusal["what"], string>> = {
+  permission: "its definition allows it no sub-agents (subAgents)",
+  depth: "it is a sub-agent itself, and may go no deeper",
+  concurrent: "all the sub-agents that it may have at once are at work",
+  time: "too little time is left to it",
+  tokens: "too few tokens are left of its budget",
+  costMicros: "too little money is left of its budget",
+  calls: "too few model calls are left of its budget"
+}
+
+/** A refusal is written for a model, as JSON; a person reads a sentence, with the code that a program looks for. */
+const refusalText = (reason: string): string => {
+  const said = Result.getOrUndefined(Result.try(() => JSON.parse(reason) as Partial<DelegationRefusal> | null))
+  const { error, limit, what } = said ?? {}
+  if (error === undefined || what === undefined) return reason
+  const cause = error === "halted" ? "it is halted" : causes[what]
+  return `${cause}${what === "concurrent" && limit !== undefined ? `: ${limit}` : ""} (${error})`
 }
 
 type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
@@ -256,7 +282,11 @@ export const openSubAgents = (core: Core, run: RunWork, post: Post): FleetSubAge
       const asked = typeof request === "string" ? { task: request } : request
       const { envelope } = await post(parent, { type: "delegate", ...asked }, { from: "person", ...options })
       const refused = await refusal(parent, envelope)
-      if (refused !== undefined) throw new DelegationRefused({ message: `${parent} refused the task: ${refused}` })
+      if (refused !== undefined) {
+        throw new DelegationRefused({
+          message: `${parent} refused the task: ${refusalText(refused)}`
+        })
+      }
       const call = orderCall(envelope)
       return { call, child: subAgentId(parent, call, 1), report: () => reported(parent, call) }
     },

@@ -127,6 +127,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "undoCompaction":
     case "releaseHistory":
     case "deletePassage":
+    case "releaseFact":
       return { type: event.type }
   }
 }

@@ -32,6 +32,7 @@ import {
   skipReasons,
   undoCompaction
 } from "@reverie/context"
+import { releaseFact } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
   defined,
@@ -43,7 +44,7 @@ import * as Effect from "effect/Effect"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
-import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
+import { hasPassage, readCompactions, readFact, readPast } from "../prompt/past.ts"
 import { fillOf, type Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
@@ -186,6 +187,19 @@ const skipDeletedPassage = (session: Session, envelope: AcceptedEnvelope) => {
   )
 }
 
+/** A person's word that a fact in quarantine may be used: the record says so, and with this commit the index learns of it. */
+const skipReleasedFact = (session: Session, envelope: AcceptedEnvelope) => {
+  const { event } = envelope
+  if (event.type !== "releaseFact") return undefined
+  return Effect.map(readFact(session.address, event.fact), (fact) => {
+    if (fact === undefined) return skip(envelope, "ignored", `there is no fact ${event.fact}`)
+    const value = releaseFact(fact)
+    return value === undefined
+      ? skip(envelope, "ignored", `${fact.id} is not in quarantine: it is ${fact.state}`)
+      : skip(envelope, "handled", `released: ${fact.id}`, [{ kind: "fact", key: fact.id, value }])
+  })
+}
+
 /** An order to compact where nothing is to be compacted. */
 const skipNothingToCompact = (session: Session, envelope: AcceptedEnvelope) =>
   envelope.event.type === "compact"
@@ -236,6 +250,7 @@ export const skipRules = [
   skipUndoneCompaction,
   skipReleased,
   skipDeletedPassage,
+  skipReleasedFact,
   skipNothingToCompact,
   skipFiltered
 ] as const

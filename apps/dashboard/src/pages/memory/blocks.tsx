@@ -1,6 +1,7 @@
 // Blocks: the documents that stand in every prompt: how full, what they say, who wrote which version, and undoing it.
 // L1  A version is shown as what it changed in the one before it.
 
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
@@ -19,9 +20,15 @@ type Block = Answer<"GET /v1/assistants/:id/memory">["blocks"][number]
 type Version = Answer<"GET /v1/blocks/:block/versions">["items"][number]
 
 const Card = ({ block, isOpen, onOpen }: { block: Block; isOpen: boolean; onOpen: () => void }) => {
-  const { charLimit, chars, id, label, permission, pinned, type, version } = block
+  const { charLimit, chars, id, label, permission, pinned, sharedFrom, type, version } = block
   return (
-    <li data-block={id} data-version={version} {...(isOpen ? { "data-open": "" } : {})} className="memory-item">
+    <li
+      data-block={id}
+      data-version={version}
+      data-shared-from={sharedFrom}
+      {...(isOpen ? { "data-open": "" } : {})}
+      className="memory-item"
+    >
       <button type="button" className="block w-full px-3 py-2 text-left" aria-pressed={isOpen} onClick={onOpen}>
         <span className="flex items-baseline justify-between gap-2">
           <span className="truncate font-semibold">
@@ -42,6 +49,11 @@ const Card = ({ block, isOpen, onOpen }: { block: Block; isOpen: boolean; onOpen
             {pinned ? ", pinned" : ""}
           </span>
         </span>
+        {sharedFrom === undefined ? null : (
+          <span className="mt-1 block text-ink-2">
+            shared by <Visible text={sharedFrom} />
+          </span>
+        )}
       </button>
     </li>
   )
@@ -169,7 +181,7 @@ const Undo = ({ block, onClose }: { readonly block: Block; readonly onClose: () 
 const Head = ({ block, onUndo, onVersion, version }: OpenedProps & { readonly onUndo: () => void }) => {
   const { charLimit, chars, id } = block
   return (
-    <span className="flex items-center gap-2">
+    <span className="flex flex-wrap items-center gap-2">
       <span className="label tabular">
         {count(chars)}
         {charLimit === undefined ? "" : ` of ${count(charLimit)}`} characters
@@ -194,18 +206,30 @@ const Head = ({ block, onUndo, onVersion, version }: OpenedProps & { readonly on
 }
 
 const Opened = ({ block, onVersion, version }: OpenedProps) => {
-  const versions = useAnswer("GET /v1/blocks/:block/versions", { params: { block: block.id }, query: { limit: 100 } })
+  const versions = useAnswer("GET /v1/blocks/:block/versions", {
+    params: { block: block.id },
+    query: { limit: 100 }
+  })
   const [asks, ask] = useState(false)
   const items = versions.data?.items ?? []
   const at = items.findIndex((each) => each.version === version)
-  const { description } = block
+  const { description, sharedFrom } = block
   return (
-    <div className="grid min-w-0 content-start gap-4">
+    <div className="grid min-w-0 grid-cols-1 content-start gap-4">
       <Section
         title={version === undefined ? "What it says" : `What version ${version} changed`}
         side={<Head block={block} version={version} onVersion={onVersion} onUndo={() => ask(true)} />}
       >
         <div className="p-3">
+          {sharedFrom === undefined ? null : (
+            <p className="pb-2 text-ink-2">
+              It belongs to{" "}
+              <Link to="/a/$id/memory" params={{ id: sharedFrom }} search={{ open: block.id }}>
+                <Visible text={sharedFrom} />
+              </Link>
+              , who shares it. A change is seen by everyone who reads it.
+            </p>
+          )}
           {description === undefined || version !== undefined ? null : (
             <p className="pb-2 text-ink-2">
               <Visible text={description} />
@@ -218,7 +242,7 @@ const Opened = ({ block, onVersion, version }: OpenedProps) => {
           )}
         </div>
       </Section>
-      <Section title="Versions">
+      <Section title="Versions" className="overflow-x-auto">
         <Answered of={versions}>
           {(found) => (
             <Versions
@@ -251,7 +275,7 @@ export const Blocks = ({
     )
   }
   return (
-    <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
+    <div className="grid min-w-0 grid-cols-1 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
       <Section title="Blocks" side={<span className="label tabular">{blocks.length}</span>}>
         <ul>
           {blocks.map((block) => (

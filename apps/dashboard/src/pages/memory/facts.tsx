@@ -1,10 +1,12 @@
 // Facts: what it knows, from where, how far it is believed, and what took its place.
 // M2  Nothing is hidden: what was superseded, retired or held back stands here too, with the reason.
 
-import { Fragment, type ReactNode } from "react"
+import { Fragment, type ReactNode, useState } from "react"
 import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
+import { useChange } from "../../api/questions.ts"
 import { Chip, type Tone } from "../../parts/chip.tsx"
+import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Section } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
 import { Empty } from "../../parts/states.tsx"
@@ -113,6 +115,36 @@ const pairsOf = (fact: Fact, onOpen: (id: string) => void): ReadonlyArray<readon
   ]
 }
 
+/** Asked for first: what was held back may have been meant to mislead. */
+const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => {
+  const [asks, ask] = useState(false)
+  const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/memory/facts/:fact/release")
+  return (
+    <div className="px-3 pb-2">
+      {isSuccess ? (
+        <p className="text-ink-2" role="status" data-released={fact.id}>
+          Released: it is used as soon as the assistant is at rest.
+        </p>
+      ) : (
+        <button type="button" className="button button-small" onClick={() => ask(true)} data-release={fact.id}>
+          Release from quarantine
+        </button>
+      )}
+      {asks ? (
+        <ConfirmLater
+          title="Release it from quarantine?"
+          verb="Release"
+          onClose={() => ask(false)}
+          onConfirm={() => mutateAsync({ params: { id, fact: fact.id } })}
+        >
+          From then on it is found, dreamt of and shown to the model like any other fact. Read it first:{" "}
+          <Visible text={fact.text} />
+        </ConfirmLater>
+      ) : null}
+    </div>
+  )
+}
+
 const Detail = ({ fact, onOpen }: { readonly fact: Fact; readonly onOpen: (id: string) => void }) => (
   <dl className="pairs memory-detail" data-fact-detail={fact.id}>
     {pairsOf(fact, onOpen).map(([title, value]) => (
@@ -124,7 +156,14 @@ const Detail = ({ fact, onOpen }: { readonly fact: Fact; readonly onOpen: (id: s
   </dl>
 )
 
-const Line = ({ fact, isOpen, onOpen }: { fact: Fact; isOpen: boolean; onOpen: (id: string | undefined) => void }) => (
+interface LineProps {
+  readonly id: string
+  readonly fact: Fact
+  readonly isOpen: boolean
+  readonly onOpen: (id: string | undefined) => void
+}
+
+const Line = ({ fact, id, isOpen, onOpen }: LineProps) => (
   <li data-fact={fact.id} data-state={fact.state} {...(isOpen ? { "data-open": "" } : {})} className="memory-item">
     <button
       type="button"
@@ -147,6 +186,7 @@ const Line = ({ fact, isOpen, onOpen }: { fact: Fact; isOpen: boolean; onOpen: (
       </span>
     </button>
     {isOpen ? <Detail fact={fact} onOpen={onOpen} /> : null}
+    {isOpen && fact.state === "quarantined" ? <Release fact={fact} id={id} /> : null}
   </li>
 )
 
@@ -219,7 +259,13 @@ export const Facts = ({ id, onChange, quarantined, search }: ListProps & { reado
           {(items) => (
             <ul data-facts={items.length}>
               {items.map((fact) => (
-                <Line key={fact.id} fact={fact} isOpen={fact.id === open} onOpen={(next) => onChange({ open: next })} />
+                <Line
+                  key={fact.id}
+                  id={id}
+                  fact={fact}
+                  isOpen={fact.id === open}
+                  onOpen={(next) => onChange({ open: next })}
+                />
               ))}
             </ul>
           )}

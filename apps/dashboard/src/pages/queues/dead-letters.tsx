@@ -1,4 +1,4 @@
-// DeadLetters: dead letters, why, and the ways to send it again and to discard it.
+// DeadLetters: dead letters, why, and the ways to retry and to discard each.
 
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -11,7 +11,7 @@ import { Empty } from "../../parts/states.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 
-type Letter = Answer<"GET /v1/dead-letters">["items"][number]
+type Letter = NonNullable<Answer<"GET /v1/queues">["deadLetters"]>[number]
 
 interface Asked {
   readonly letter: Letter
@@ -27,13 +27,13 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
           <Visible text={assistant} />
         </Link>
       </td>
-      <td>{type ?? "unreadable"}</td>
-      <td className="max-w-md">
+      <td data-title="Event">{type ?? "unreadable"}</td>
+      <td className="max-w-md" data-title="Why">
         <Visible text={reason} />
       </td>
-      <td className="max-w-md">
+      <td className="max-w-md" data-title="What was said">
         {text === undefined || text.trim() === "" ? (
-          <span className="text-ink-3">{text === undefined ? "–" : "nothing but blanks"}</span>
+          <span className="text-ink-3">{text === undefined ? "–" : "only blanks"}</span>
         ) : (
           <details className="said-more">
             <summary className="max-w-96 truncate">
@@ -43,7 +43,7 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
           </details>
         )}
       </td>
-      <td className="text-ink-2">
+      <td className="text-ink-2" data-title="Dead-lettered">
         <Ago at={at} />
       </td>
       <td data-align="end">
@@ -54,7 +54,7 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
             data-retry={envelope}
             onClick={() => onOrder({ letter, order: "again" })}
           >
-            Send again
+            Retry
           </button>
           <button
             type="button"
@@ -75,19 +75,17 @@ interface QuestionProps {
   readonly onClose: () => void
 }
 
-const askedOf = ({ assistant, envelope }: Letter) => ({ params: { id: assistant }, payload: { envelope } })
+const askedOf = ({ assistant, envelope }: Letter) => ({
+  params: { id: assistant },
+  payload: { envelope }
+})
 
 const AskAgain = ({ letter, onClose }: QuestionProps) => {
   const { mutateAsync } = useChange("POST /v1/dead-letters/:id/retry")
   return (
-    <ConfirmLater
-      title="Send it again?"
-      verb="Send again"
-      onClose={onClose}
-      onConfirm={() => mutateAsync(askedOf(letter))}
-    >
+    <ConfirmLater title="Retry it?" verb="Retry" onClose={onClose} onConfirm={() => mutateAsync(askedOf(letter))}>
       It goes to <Visible text={letter.assistant} /> under a new id. Whatever broke it may break it again: it would be
-      deadLettered again, with the reason.
+      dead-lettered again, with the reason.
     </ConfirmLater>
   )
 }
@@ -102,7 +100,7 @@ const AskDiscard = ({ letter, onClose }: QuestionProps) => {
       onClose={onClose}
       onConfirm={() => mutateAsync(askedOf(letter))}
     >
-      It is not sent to <Visible text={letter.assistant} />, and leaves this list for good. That it was deadLettered,
+      It is not sent to <Visible text={letter.assistant} />, and leaves this list for good. That it was dead-lettered,
       and why, stays in the history.
     </ConfirmLater>
   )
@@ -120,16 +118,16 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
       {items.length === 0 ? (
         <Empty title="No dead letters">What breaks its reader ends here, with the reason, and holds up no one.</Empty>
       ) : (
-        <table className="plain-table" data-dead-letters={items.length}>
+        <table className="plain-table stack-table" data-dead-letters={items.length}>
           <thead>
             <tr>
-              {["Assistant", "Event", "Why", "What was said", "DeadLettered"].map((title) => (
+              {["Assistant", "Event", "Why", "What was said", "Dead-lettered"].map((title) => (
                 <th key={title} scope="col">
                   {title}
                 </th>
               ))}
               <th scope="col">
-                <span className="sr-only">Orders</span>
+                <span className="sr-only">Actions</span>
               </th>
             </tr>
           </thead>

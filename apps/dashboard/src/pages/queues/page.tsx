@@ -1,4 +1,5 @@
 // Queues: what waits, who works, and dead letters.
+// Q1  Figures and dead letters are of one answer, so they agree whenever they are looked at, and the figures add up.
 
 import { createLazyRoute, Link } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
@@ -22,7 +23,7 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
     ) : workers.length === 0 ? (
       <Empty title="No one works">
         Events are taken in and kept; they are handled as soon as a worker comes:{" "}
-        <code>reverie start --role worker</code>
+        <code>reverie serve --role worker</code>
       </Empty>
     ) : (
       <ul>
@@ -51,24 +52,35 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
 )
 
 const EVERY_MILLIS = 3_000
+const LETTERS = 200
 const LATE_MILLIS = 60_000
 
 type Queues = Answer<"GET /v1/queues">
 
 const Totals = ({ accepted, discarded, dead, settled }: NonNullable<Queues["totals"]>) => {
-  const open = Math.max(0, accepted - settled - dead)
   const parts = [
-    ["accepted", accepted, "everything that was ever taken in"],
-    ["settled", settled, "ended in a tick"],
-    ["open", open, "received, and neither processed nor dead-lettered"],
-    ["dead", dead - discarded, `dead-lettered, with a reason; ${count(discarded)} more were sent again or discarded`]
+    [
+      "received",
+      "Received",
+      accepted,
+      "every message, timer and command that was ever taken in: the sum of the others"
+    ],
+    ["processed", "Processed", settled, "ended in a run"],
+    ["pending", "Pending", Math.max(0, accepted - settled - dead), "received, and neither processed nor dead-lettered"],
+    ["dead", "Dead letters", dead - discarded, "dead-lettered with a reason, and waiting for a person: listed below"],
+    [
+      "discarded",
+      "Retried or discarded",
+      discarded,
+      "dead letters that a person has dealt with; a retry counts as received anew"
+    ]
   ] as const
   return (
-    <dl className="grid grid-cols-4 max-sm:grid-cols-2" data-totals="">
-      {parts.map(([title, value, what]) => (
-        <div key={title} className="totals" title={what} data-totals-of={title} data-count={value}>
+    <dl className="grid grid-cols-5 max-lg:grid-cols-3 max-sm:grid-cols-2" data-totals="">
+      {parts.map(([key, title, value, what]) => (
+        <div key={key} className="totals" title={what} data-totals-of={key} data-count={value}>
           <dt className="text-ink-2">{title}</dt>
-          <dd className={`tabular text-[1.35rem] font-semibold ${title === "dead" && value > 0 ? "text-bad" : ""}`}>
+          <dd className={`tabular text-[1.35rem] font-semibold ${key === "dead" && value > 0 ? "text-bad" : ""}`}>
             {count(value)}
           </dd>
         </div>
@@ -121,13 +133,12 @@ const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
 )
 
 const QueuesPage = () => {
-  const queues = useAnswer("GET /v1/queues", {}, { everyMillis: EVERY_MILLIS })
-  const dead = useAnswer("GET /v1/dead-letters", { query: { limit: 200 } }, { everyMillis: EVERY_MILLIS * 5 })
+  const queues = useAnswer("GET /v1/queues", { query: { letters: LETTERS } }, { everyMillis: EVERY_MILLIS })
   return (
     <Page
       name="queues"
       title="Queues"
-      ready={isReady(queues, dead)}
+      ready={isReady(queues)}
       side={
         queues.data === undefined ? null : (
           <span className="text-ink-2">
@@ -138,7 +149,7 @@ const QueuesPage = () => {
       }
     >
       <Answered of={queues}>
-        {({ queues: rows, totals, workers }) => (
+        {({ deadLetters = [], queues: rows, totals, workers }) => (
           <>
             {totals === undefined ? null : (
               <section className="card" aria-label="Everything that came">
@@ -155,10 +166,10 @@ const QueuesPage = () => {
               </Section>
               <Workers workers={workers} />
             </div>
+            <DeadLetters items={deadLetters} />
           </>
         )}
       </Answered>
-      <Answered of={dead}>{({ items }) => <DeadLetters items={items} />}</Answered>
     </Page>
   )
 }

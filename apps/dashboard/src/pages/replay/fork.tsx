@@ -2,7 +2,7 @@
 
 import { defined } from "../../api/defined.ts"
 import { useQueryClient } from "@tanstack/react-query"
-import { type FormEvent, useState } from "react"
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { troubleOf } from "../../api/client.ts"
 import type { Answer, Asked } from "../../api/contract.ts"
 import { question, useAnswer, useChange } from "../../api/questions.ts"
@@ -55,7 +55,10 @@ const PromptField = ({ id, onRequest, tick, request }: PartProps) => {
   }
   const take = () => {
     setTrouble(undefined)
-    const asked = question("GET /v1/assistants/:id/prompt", { params: { id }, query: { tick, iteration: 1 } })
+    const asked = question("GET /v1/assistants/:id/prompt", {
+      params: { id },
+      query: { tick, iteration: 1 }
+    })
     void client.fetchQuery(asked).then(fill, setTrouble)
   }
   return (
@@ -90,11 +93,13 @@ const StubFields = ({ id, onRequest, tick, request: { stubs } }: PartProps) => {
   const set = (at: number, next: Partial<Stub>) =>
     onRequest({ stubs: stubs.map((stub, n) => (n === at ? { ...stub, ...next } : stub)) })
   const add = (tool: string) =>
-    onRequest({ stubs: [...stubs, { tool, answer: then.data?.tools.find((run) => run.tool === tool)?.result ?? "" }] })
+    onRequest({
+      stubs: [...stubs, { tool, answer: then.data?.tools.find((run) => run.tool === tool)?.result ?? "" }]
+    })
   return (
     <div className="space-y-1.5" data-stubs={stubs.length}>
       <span className="flex flex-wrap items-baseline gap-2">
-        <span className="text-ink-2">Answers of tools, in the place of the recorded ones</span>
+        <span className="text-ink-2">Stubbed tool results, in place of the recorded ones</span>
         {names.map((name) => (
           <button
             key={name}
@@ -185,34 +190,54 @@ interface ForkProps {
   readonly onTick: (tick: number) => void
 }
 
+/** Comes into view where it first appears. */
+const InView = ({ children }: { readonly children: ReactNode }) => {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Nothing is returned: some browsers answer with a promise, which an effect would take for its end.
+    void place.current?.scrollIntoView({ block: "start" })
+  }, [])
+  return (
+    <div ref={place} className="min-w-0 scroll-my-4 space-y-4">
+      {children}
+    </div>
+  )
+}
+
+/** The result stands beside the form, or below it where there is no room: either way it comes into view. */
 export const ForkForm = ({ id, onTick, tick }: ForkProps) => {
   const [request, setRequest] = useState(asIs)
-  const { data, error, isPending, mutate, variables } = useChange("POST /v1/assistants/:id/forks")
+  const { data, error, isPending, mutate, submittedAt, variables } = useChange("POST /v1/assistants/:id/forks")
   const onRequest = (next: Partial<Request>) => setRequest((before) => ({ ...before, ...next }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (tick > 0) mutate({ params: { id }, payload: payloadOf(tick, request) })
   }
   const part = { id, tick, request, onRequest }
+  const isBusy = isPending || tick === 0
   return (
-    <>
-      <Section title="Fork a tick">
+    <div className={`grid min-w-0 grid-cols-1 items-start gap-4 ${data === undefined ? "" : "xl:grid-cols-2"}`}>
+      <Section title="Fork a run">
         <form className="space-y-3 p-3" onSubmit={submit} data-fork-form={tick}>
-          <Head {...part} onTick={onTick} />
+          <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+            <Head {...part} onTick={onTick} />
+            <button type="submit" className="button button-primary" disabled={isBusy} data-fork={tick}>
+              {isPending ? "Running it again…" : "Run it again"}
+            </button>
+          </div>
+          {error === null ? null : <Failed trouble={troubleOf(error)} />}
           <PromptField {...part} />
           <StubFields {...part} />
-          {error === null ? null : <Failed trouble={troubleOf(error)} />}
-          <button type="submit" className="button button-primary" disabled={isPending || tick === 0} data-fork={tick}>
-            {isPending ? "Living it again…" : "Live it again"}
-          </button>
         </form>
       </Section>
       {data === undefined ? null : (
-        <Forked
-          fork={data}
-          onExport={() => saveJson(fileName("fork", id, tick), { assistant: id, asked: variables, ...data })}
-        />
+        <InView key={submittedAt}>
+          <Forked
+            fork={data}
+            onExport={() => saveJson(fileName("fork", id, tick), { assistant: id, asked: variables, ...data })}
+          />
+        </InView>
       )}
-    </>
+    </div>
   )
 }

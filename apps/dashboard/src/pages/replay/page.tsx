@@ -78,7 +78,12 @@ const Frames = ({ at, frames, onStep }: FramesProps) => {
   }
   useKeys({ ArrowLeft: () => go(index - 1), ArrowRight: () => go(index + 1) })
   useEffect(() => {
-    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" })
+    // The list scrolls, and never the page around it: what one looks at there stays in view.
+    const frame = list.current?.querySelector("[aria-selected=true]")?.getBoundingClientRect()
+    const view = list.current?.getBoundingClientRect()
+    if (frame === undefined || view === undefined) return
+    const beyond = Math.max(0, frame.bottom - view.bottom) + Math.min(0, frame.top - view.top)
+    list.current?.scrollBy({ top: beyond })
   }, [index, frames])
   const onKeyDown = (event: KeyboardEvent) => {
     const move = moves[event.key]
@@ -281,6 +286,10 @@ const ReplayPage = () => {
   )
   const change = (next: ReplaySearch) => void navigate({ search: { ...search, from, ...next }, replace: true })
   const tick = search.fork ?? (told.data === undefined ? 0 : (openIn(told.data, search)?.tick ?? 0))
+  // Who asked for a fork sees it first; otherwise it stands below what is replayed.
+  const fork = (
+    <ForkForm key="fork" id={id} tick={tick} onTick={(next) => change({ fork: next === 0 ? undefined : next })} />
+  )
   return (
     <Page
       name="replay"
@@ -293,6 +302,7 @@ const ReplayPage = () => {
         />
       }
     >
+      {search.fork === undefined ? null : fork}
       {isKnown ? (
         <Range
           key={from}
@@ -311,7 +321,7 @@ const ReplayPage = () => {
           {() => null}
         </Answered>
       )}
-      <ForkForm id={id} tick={tick} onTick={(fork) => change({ fork: fork === 0 ? undefined : fork })} />
+      {search.fork === undefined ? fork : null}
     </Page>
   )
 }

@@ -18,50 +18,82 @@ import { amountText, Legend, type Node, Waterfall } from "./waterfall.tsx"
 
 const MAX_TASK_CHARS = 20_000
 
-const Delegate = ({ id }: { readonly id: string }) => {
+/** Why it can take no task now, and what to do; undefined when it can. */
+const whyNone = ({ state, sub_agent_budget: most = 0, sub_agents_enabled: enabled, sub_agents_open: open = 0 }: Node) =>
+  state === "retired"
+    ? "It has retired: it takes no task."
+    : enabled !== true
+      ? "Its definition allows it no sub-agents. Set subAgents in defineAssistant, and it can delegate."
+      : state === "halted"
+        ? "It is halted. Resume it on its page Live, and it can delegate."
+        : open >= most
+          ? `All of the ${many(most, "sub-agent")} that it may have at once are at work. Wait for one, or cancel one above.`
+          : undefined
+
+const Delegate = ({ root }: { readonly root: Node }) => {
+  const { id } = root
+  const why = whyNone(root)
+  return (
+    <Section title="Delegate a task">
+      {why === undefined ? (
+        <DelegateForm id={id} />
+      ) : (
+        <p className="p-3 text-ink-2" data-no-delegate={root.state}>
+          {why}
+        </p>
+      )}
+    </Section>
+  )
+}
+
+const DelegateForm = ({ id }: { readonly id: string }) => {
   const [task, write] = useState("")
   const { data, error, isPending, mutate } = useChange("POST /v1/assistants/:id/sub-agents")
   return (
-    <Section title="Hand a task on">
-      <form
-        className="space-y-2 p-3"
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate((key) => ({ params: { id }, payload: { task, id: key } }), { onSuccess: () => write("") })
-        }}
-      >
-        <textarea
-          className="field min-h-16 w-full"
-          name="task"
-          aria-label="The task"
-          maxLength={MAX_TASK_CHARS}
-          value={task}
-          onChange={({ target }) => write(target.value)}
-        />
-        <div className="flex flex-wrap items-center gap-3">
-          <button
-            type="submit"
-            className="button button-primary"
-            disabled={isPending || task.trim() === ""}
-            data-delegate=""
-          >
-            Hand on
-          </button>
-          {data === undefined ? null : (
-            <span className="text-ink-2" role="status">
-              <Visible text={data.child} /> works on it.
-            </span>
-          )}
-        </div>
-        {error === null ? null : <Failed trouble={error} />}
-      </form>
-    </Section>
+    <form
+      className="space-y-2 p-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        mutate((key) => ({ params: { id }, payload: { task, id: key } }), {
+          onSuccess: () => write("")
+        })
+      }}
+    >
+      <textarea
+        className="field min-h-16 w-full"
+        name="task"
+        aria-label="The task"
+        maxLength={MAX_TASK_CHARS}
+        value={task}
+        onChange={({ target }) => write(target.value)}
+      />
+      <div className="flex flex-wrap items-center gap-3">
+        <button
+          type="submit"
+          className="button button-primary"
+          disabled={isPending || task.trim() === ""}
+          data-delegate=""
+        >
+          Delegate
+        </button>
+        {data === undefined ? null : (
+          <span className="text-ink-2" role="status">
+            <Visible text={data.child} /> works on it.
+          </span>
+        )}
+      </div>
+      {error === null ? null : <Failed trouble={error} />}
+    </form>
   )
 }
 
 const route = getRouteApi("/a/$id/subagents")
 
-const names: Readonly<Record<Measure, string>> = { tokens: "Tokens", costMicros: "Money", calls: "Model calls" }
+const names: Readonly<Record<Measure, string>> = {
+  tokens: "Tokens",
+  costMicros: "Money",
+  calls: "Model calls"
+}
 
 interface Seen {
   readonly node: Node
@@ -107,6 +139,8 @@ const Tools = ({ above, node }: Pick<Seen, "node" | "above">) => {
   )
 }
 
+const amounts = ["Limit", "Spent", "Reserved", "Released"] as const
+
 const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCancel: () => void }) => {
   const { above, depth, node } = seen
   const { granted, id, phase, reserved, returned, spent, state, task, until } = node
@@ -143,7 +177,7 @@ const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCanc
         <Waterfall node={node} measure={measure} />
       </td>
       {[granted[measure], spent[measure], reserved[measure], returned?.[measure]].map((value, at) => (
-        <td key={at} data-align="end">
+        <td key={at} data-align="end" data-title={amounts[at]}>
           {amountText(value, measure)}
         </td>
       ))}
@@ -153,7 +187,7 @@ const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCanc
       <td data-align="end">
         {depth === 0 || isOver ? null : (
           <button type="button" className="button button-small" data-cancel={id} onClick={onCancel}>
-            Call back
+            Cancel
           </button>
         )}
       </td>
@@ -162,13 +196,13 @@ const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCanc
 }
 
 const Tree = ({ measure, onCancel, root }: { root: Node; measure: Measure; onCancel: (id: string) => void }) => (
-  <table className="plain-table" data-subAgentTree={root.id}>
+  <table className="plain-table stack-table" data-subAgentTree={root.id}>
     <thead>
       <tr>
         <th scope="col">Assistant and task</th>
         <th scope="col">State</th>
         <th scope="col">Budget</th>
-        {["Granted", "Spent", "Reserved", "Given back"].map((title) => (
+        {amounts.map((title) => (
           <th key={title} scope="col" data-align="end">
             {title}
           </th>
@@ -193,7 +227,7 @@ const Slots = ({ root }: { root: Node }) => {
   if (budget === undefined) return null
   return (
     <p className="mb-2 text-ink-2" data-slots={budget}>
-      <code>sub_agent_budget</code> {budget}: {enabled === true ? `${open ?? 0} open now` : "it may hand no task on"}
+      <code>sub_agent_budget</code> {budget}: {enabled === true ? `${open ?? 0} open now` : "it may have none"}
     </p>
   )
 }
@@ -215,8 +249,8 @@ const CallBack = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const { mutateAsync } = useChange("POST /v1/assistants/:id/cancel")
   return (
     <ConfirmLater
-      title={`Call ${id} back?`}
-      verb="Call back"
+      title={`Cancel ${id}?`}
+      verb="Cancel it"
       danger
       asksReason
       onClose={onClose}
@@ -252,7 +286,7 @@ const SubAgentsPage = () => {
                 </Empty>
               )}
             </Section>
-            <Delegate id={id} />
+            <Delegate root={root} />
           </>
         )}
       </Answered>

@@ -5,7 +5,7 @@ import { defined } from "@reverie/protocol"
 import type { Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api } from "../../api/index.ts"
+import { Api, Conflict } from "../../api/index.ts"
 import { boundOf, clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing, costing } from "../../gateway.ts"
 import { Live } from "../../live.ts"
@@ -34,6 +34,21 @@ export const memoryLive = HttpApiBuilder.group(
             `passage ${passage} of ${id}`
           )
           return fleet.memory.deletePassage(id, passage)
+        }),
+      releaseFact: ({ params: { fact, id } }) =>
+        changing("memory.releaseFact", `${id}/${fact}`, async (fleet) => {
+          const { version } = await living(fleet, id)
+          const { state } = found(
+            (await factsOf(fleet, id, version)).find((each) => each.id === fact),
+            `fact ${fact} of ${id}`
+          )
+          if (state !== "quarantined") {
+            throw new Conflict({
+              message: `${fact} is not in quarantine: it is ${state}`,
+              hint: "list those with state=quarantined"
+            })
+          }
+          return fleet.memory.releaseFact(id, fact)
         }),
       rebuild: ({ params: { id } }) =>
         costing("memory.rebuild", id, async (fleet) => {
