@@ -100,7 +100,7 @@ test("known tricks, and what is left of them", () => {
 })
 
 describe("spoken", () => {
-  test("data is told as words", () => {
+  test("data stands as words", () => {
     assert.strictEqual(
       withoutJson(
         '/add_goal {"description":"Open the regatta","priority":"high"} then {"success":true,"ids":["a","b"]}'

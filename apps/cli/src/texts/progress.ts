@@ -1,7 +1,7 @@
 // Progress: what happens in a fleet, told a line at a time to the one who watches.
 // Owns which notices are worth a line and how it reads. Leaves counting to report.ts.
 // P1  Everything that came from a message, a model or a tool is made harmless and fits on its line.
-// P2  Data is told as words: no line holds JSON.
+// P2  Data stands there as words: no line holds JSON.
 
 import { type Activity, activityOf, type Notice } from "reverie"
 import { note, painted } from "../output.ts"

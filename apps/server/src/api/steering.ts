@@ -130,7 +130,7 @@ const DeadLetter = Schema.Struct({
 
 export class QueuesGroup extends HttpApiGroup.make("queues").add(
   HttpApiEndpoint.get("queues", "/v1/queues", {
-    /** How many dead letters are told along, so that figures and list are of one moment; none when it is not said. */
+    /** How many dead letters come along, so that figures and list are of one moment; none when it is not said. */
     query: { letters: Schema.optionalKey(WholeFromQuery.check(Schema.isLessThanOrEqualTo(500))) },
     success: Schema.Struct({
       /** What carries the wake-ups. */

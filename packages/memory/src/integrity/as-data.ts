@@ -72,19 +72,19 @@ export const asData = (memories: ReadonlyArray<MemoryLine>): string => {
   return [`<${FENCE}>`, NOTICE, ...lines, `</${FENCE}>`].join("\n")
 }
 
-// PlainWish: a person who asks the assistant to keep something.
-// W1  Only a polite wish at the beginning, and only that the memory or the notes keep something: never instructions or a persona.
+// PlainRequest: a person who asks the assistant to keep something.
+// W1  Only a polite request at the beginning, and only that the memory or the notes keep something: never instructions or a persona.
 // W2  What is to be kept says nothing about the assistant, gives it no rule for later and no one a right.
 
-const wish =
+const request =
   /^\s*(?:(?:please|kindly)[, ]+|(?:could|can|would) you (?:please )?)(?:add|write|save|store|note|record|put|keep|log)(?: (?:this|that|it|the following))?(?: down)? (?:to|in|into) your (?:long[- ]term )?(?:memory|notes|journal)\s*[:,]?\s*(?:that\s+)?/i
 
 const rulesForLater =
   /\b(?:you|your|yours|assistant|always|never|when(?:ever)?|if|every time|from now on|instructions?|rules?|polic(?:y|ies)|trust(?:ed)?|admin\w*|approv\w*|authori[sz]\w*|allowed|permitted|owner|may|ignore|must|shall)\b/i
 
-/** What a person asks to be kept; undefined when the text is no plain wish. */
+/** What a person asks to be kept; undefined when the text is no plain request. */
 const keptBy = (text: string): string | undefined => {
-  const asked = wish.exec(text)?.[0]
+  const asked = request.exec(text)?.[0]
   const kept = asked === undefined ? "" : text.slice(asked.length)
   return kept.trim() === "" || rulesForLater.test(kept) ? undefined : kept
 }
@@ -100,7 +100,7 @@ export const instructionFrom = ({ type }: Origin, text: string): string | undefi
 // Q1  A fact that poses as an instruction, in its words or its names, is quarantined and says by which rule.
 // Q2  Trust is within 0 and what its origin is worth at the most.
 // Q3  Admitting is idempotent, and never releases what is already held back: a person does (releaseFact).
-// Q4  A person's plain wish that something be kept is no instruction; what is to be kept is judged like any text.
+// Q4  A person's plain request that something be kept is no instruction; what is to be kept is judged like any text.
 
 /** How far something is believed: as far as it is said to be, but no further than its origin. */
 export const trustIn = ({ type }: Origin, trust: number = 1): number =>
