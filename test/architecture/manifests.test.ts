@@ -24,6 +24,12 @@ describe("what a room imports, its package.json declares", () => {
     assertFinds(undeclaredImports(repository, [module]), [":1 xstate is not in", ":2 @reverie/model is not in"])
   })
 
+  test("M1 what is loaded only when it is chosen may be no dependency of those who run a clone", () => {
+    const chosen = { folder: "packages/planted", name: "@reverie/planted", dependencies: [], chosen: ["xstate"] }
+    const module = plant("packages/planted/src/a.ts", `import "xstate"`, `await import("xstate")`)
+    assertFinds(undeclaredImports({ modules: [], rooms: [chosen] }, [module]), [":1 xstate is not in"])
+  })
+
   test("M2 finds a declared room that does not exist", () => {
     const attic = { folder: "packages/planted", name: "@reverie/planted", dependencies: ["@reverie/attic", "effect"] }
     assertFinds(unknownRooms({ modules: [], rooms: [attic] }), ["declares @reverie/attic"])

@@ -1,6 +1,7 @@
 // Manifests: what a room imports, its package.json declares.
 // Owns the comparison of imports and dependencies. Leaves the direction of imports to direction.
-// M1  Every package that src imports stands in `dependencies`, workspace or not; vitest is the repository's own.
+// M1  Every package that src imports stands in `dependencies`, workspace or not; vitest is the repository's own. What is loaded
+//     only when it is chosen may stand in `devDependencies`: who runs a clone does not install it.
 // M2  Every room that a manifest declares exists.
 
 import { isBuiltin } from "node:module"
@@ -18,6 +19,7 @@ export const undeclaredImports = (repository: Repository, modules: ReadonlyArray
       if (to === undefined || to.startsWith(".") || isBuiltin(to) || fromRoot.has(packageOf(to))) return []
       const name = packageOf(to)
       if (room?.name === name || room?.dependencies.includes(name) === true) return []
+      if (node.type === "ImportExpression" && room?.chosen?.includes(name) === true) return []
       return [
         { where: lineOf(module, node), what: `${name} is not in the dependencies of ${module.room}/package.json` }
       ]

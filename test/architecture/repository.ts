@@ -30,6 +30,8 @@ export interface Room {
   readonly folder: string
   readonly name: string
   readonly dependencies: ReadonlyArray<string>
+  /** What only a clone with its tools has. */
+  readonly chosen?: ReadonlyArray<string>
 }
 
 export interface Repository {
@@ -59,11 +61,21 @@ export const filesOfRepository = (...patterns: ReadonlyArray<string>): ReadonlyA
 export const readText = (path: string): string => readFileSync(join(root, path), "utf8")
 
 const roomAt = (manifest: string): Room => {
-  const { name, dependencies = {} } = JSON.parse(readText(manifest)) as {
+  const {
+    name,
+    dependencies = {},
+    devDependencies = {}
+  } = JSON.parse(readText(manifest)) as {
     readonly name: string
     readonly dependencies?: Readonly<Record<string, string>>
+    readonly devDependencies?: Readonly<Record<string, string>>
   }
-  return { folder: dirname(manifest), name, dependencies: Object.keys(dependencies) }
+  return {
+    folder: dirname(manifest),
+    name,
+    dependencies: Object.keys(dependencies),
+    chosen: Object.keys(devDependencies)
+  }
 }
 
 const isSource = (path: string): boolean => path.includes("/src/") || path.startsWith("examples/")

@@ -2,7 +2,7 @@
 // Owns asking it, every text once, and waiting until the index misses no vector. Leaves the score to recall.ts.
 
 import { Recall } from "@reverie/memory"
-import { Embedder, ModelUnavailable, type Vector } from "@reverie/model"
+import { type Embedder, ModelUnavailable, type Vector } from "@reverie/model"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 

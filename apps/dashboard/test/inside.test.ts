@@ -88,8 +88,8 @@ test("a narrow window has no page that scrolls sideways as a whole", { timeout: 
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
     await picture(tab.page, `${name}-narrow`)
     wide.push(...(await spills(tab.page)).map((each) => `${name}: ${each}`))
-    expect(await navIsInView(tab.page), name).toBe(true)
-    expect(await seriousFaults(tab.page), name).toEqual([])
+    expect([name, await navIsInView(tab.page)]).toEqual([name, true])
+    expect([name, await seriousFaults(tab.page)]).toEqual([name, []])
   }
   await tab.close()
   expect(wide).toEqual([])

@@ -165,25 +165,6 @@ describe("a question to memory", () => {
     assert.strictEqual(ask(without, { mode: "hybrid" }).mode, "fts")
   })
 
-  it("V4 the embedder is asked what a question means, without the names of those who speak", () => {
-    const { calls, embedder } = hashedEmbedder()
-    const life = live({ recall: memoryRecall(), embedder, model: { text: "Noted." } })
-    life.say(SECRET, { from: "Ann" })
-    life.rest()
-    life.pass(20_000)
-    const embedded = (question: string) => {
-      ask(life, {}, question)
-      return calls.at(-1)
-    }
-    assert.deepStrictEqual(embedded("Where did Ann's friend put the spare key of Bob, ANN?"), [
-      "Where did friend put the spare key of Bob, ?"
-    ])
-    assert.deepStrictEqual(embedded("Who is Ann?"), ["Who is Ann?"])
-    const before = calls.length
-    ask(life, { mode: "fts" }, "Where is Ann's key?")
-    assert.lengthOf(calls, before)
-  })
-
   it("V2 another embedder is filled in beside the present one, and used when nothing is missing", () => {
     const disk = new RecallDisk()
     const first = live({ recall: memoryRecall(disk), embedder: hashedEmbedder(32).embedder, model: { text: "Noted." } })

@@ -171,22 +171,11 @@ export class Backend implements AsyncDisposable {
   async kept(id: string): Promise<Readonly<Record<string, number>>> {
     const memory = await this.#ask("memory", (api) => api.overview({ params: { id } }))
     const { compactions, dreams, facts, journal, passages, profiles } = memory
-    return {
-      journal,
-      fact: facts,
-      entity: profiles,
-      passage: passages,
-      dream: dreams,
-      compaction: compactions
-    }
+    return { journal, fact: facts, entity: profiles, passage: passages, dream: dreams, compaction: compactions }
   }
 
   async recall(id: string, q: string, { kinds, limit = 10, mode, scope }: RecallOptions): Promise<Recalled> {
-    const query = {
-      q,
-      limit: Math.min(limit, PAGE),
-      ...defined({ mode, scope, kinds: kinds?.join(",") })
-    }
+    const query = { q, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
     const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
     const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) => {
       return { owner, score, why, entry, ...defined({ metadata }) }
@@ -204,11 +193,7 @@ export class Backend implements AsyncDisposable {
 
   async dreams(id: string): Promise<ReadonlyArray<RecordRow>> {
     const { items } = await this.#ask("night", (api) => api.dreams({ params: { id } }))
-    return items.map((report) => ({
-      kind: "dream",
-      key: report.id,
-      value: report as unknown as Json
-    }))
+    return items.map((report) => ({ kind: "dream", key: report.id, value: report as unknown as Json }))
   }
 
   rebuild(id: string): Promise<{ readonly entries: number; readonly memories: number }> {
@@ -266,10 +251,7 @@ export class Backend implements AsyncDisposable {
   /** One of them whole, with the messages that it took out of sight. */
   async opened(id: string, { id: compaction }: Compaction) {
     const found = await this.#ask("night", (api) => api.compaction({ params: { id, compaction } }))
-    return {
-      compaction: found.compaction.record,
-      messages: found.messages as ReadonlyArray<PlacedMessage>
-    }
+    return { compaction: found.compaction.record, messages: found.messages as ReadonlyArray<PlacedMessage> }
   }
 
   undoCompaction(id: string, compaction: string): Promise<Taken> {

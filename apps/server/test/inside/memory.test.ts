@@ -204,7 +204,7 @@ describe("memory", () => {
       memory.facts({ params: { id: "desk" }, query: { state: "quarantined", limit: 50 } })
     )
     assert.lengthOf(held.items, 12)
-    const [fact] = (await fleet.memory.facts("desk")).filter(({ id }) => id === "fact_10")
+    const fact = (await fleet.memory.facts("desk")).find(({ id }) => id === "fact_10")
     assert.deepInclude(fact, { state: "active", linked: false })
     assert.notProperty(fact, "reason")
     assert.isTrue(await foundOf())

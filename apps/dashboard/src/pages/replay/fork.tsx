@@ -92,10 +92,8 @@ const StubFields = ({ id, onRequest, tick, request: { stubs } }: PartProps) => {
   )
   const set = (at: number, next: Partial<Stub>) =>
     onRequest({ stubs: stubs.map((stub, n) => (n === at ? { ...stub, ...next } : stub)) })
-  const add = (tool: string) =>
-    onRequest({
-      stubs: [...stubs, { tool, answer: then.data?.tools.find((run) => run.tool === tool)?.result ?? "" }]
-    })
+  const resultOf = (name: string) => then.data?.tools.find(({ tool }) => tool === name)?.result ?? ""
+  const add = (tool: string) => onRequest({ stubs: [...stubs, { tool, answer: resultOf(tool) }] })
   return (
     <div className="space-y-1.5" data-stubs={stubs.length}>
       <span className="flex flex-wrap items-baseline gap-2">
@@ -195,7 +193,7 @@ const InView = ({ children }: { readonly children: ReactNode }) => {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // Nothing is returned: some browsers answer with a promise, which an effect would take for its end.
-    void place.current?.scrollIntoView({ block: "start" })
+    place.current?.scrollIntoView({ block: "start" })
   }, [])
   return (
     <div ref={place} className="min-w-0 scroll-my-4 space-y-4">

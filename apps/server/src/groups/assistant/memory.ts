@@ -2,7 +2,7 @@
 // Owns edits of blocks in the name of the caller. Leaves pages to ../memory-pages.ts, every rule to `memory`.
 
 import { defined } from "@reverie/protocol"
-import type { Json } from "reverie"
+import type { Fact, Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict } from "../../api/index.ts"
@@ -11,6 +11,19 @@ import { asking, changing, costing } from "../../gateway.ts"
 import { Live } from "../../live.ts"
 import { factCache, found, living } from "../../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
+
+/** Throws about a fact that is not there, or not in quarantine. */
+const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
+  const { state } = found(
+    facts.find((each) => each.id === fact),
+    `fact ${fact} of ${id}`
+  )
+  if (state === "quarantined") return
+  throw new Conflict({
+    message: `${fact} is not in quarantine: it is ${state}`,
+    hint: "list those with state=quarantined"
+  })
+}
 
 export const memoryLive = HttpApiBuilder.group(
   Api,
@@ -38,16 +51,7 @@ export const memoryLive = HttpApiBuilder.group(
       releaseFact: ({ params: { fact, id } }) =>
         changing("memory.releaseFact", `${id}/${fact}`, async (fleet) => {
           const { version } = await living(fleet, id)
-          const { state } = found(
-            (await factsOf(fleet, id, version)).find((each) => each.id === fact),
-            `fact ${fact} of ${id}`
-          )
-          if (state !== "quarantined") {
-            throw new Conflict({
-              message: `${fact} is not in quarantine: it is ${state}`,
-              hint: "list those with state=quarantined"
-            })
-          }
+          releasable(await factsOf(fleet, id, version), id, fact)
           return fleet.memory.releaseFact(id, fact)
         }),
       rebuild: ({ params: { id } }) =>

@@ -1,0 +1,26 @@
+import { assert, it } from "@effect/vitest"
+import { hashedEmbedder, memoryRecall } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import { recallFor } from "../src/index.ts"
+import { live } from "./rig.ts"
+
+it("V4 the embedder is asked what a question means, without the names of those who speak", () => {
+  const { calls, embedder } = hashedEmbedder()
+  const life = live({ recall: memoryRecall(), embedder, model: { text: "Noted." } })
+  life.say("The spare key of the boathouse hangs behind the blue barrel.", { from: "Ann" })
+  life.rest()
+  life.pass(20_000)
+  const ask = (question: string, options: Parameters<typeof recallFor>[2] = {}) =>
+    life.run(Effect.provide(recallFor(life.address(), question, options), life.services()))
+  const embedded = (question: string) => {
+    ask(question)
+    return calls.at(-1)
+  }
+  assert.deepStrictEqual(embedded("Where did Ann's friend put the spare key of Bob, ANN?"), [
+    "Where did friend put the spare key of Bob, ?"
+  ])
+  assert.deepStrictEqual(embedded("Who is Ann?"), ["Who is Ann?"])
+  const before = calls.length
+  ask("Where is Ann's key?", { mode: "fts" })
+  assert.lengthOf(calls, before)
+})
