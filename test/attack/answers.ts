@@ -27,13 +27,13 @@ const unanswered = async (client: Client, posted: ReadonlyArray<Posted>): Promis
 }
 
 /** Waits until all are answered. Returns those that are not, and how long it took. */
-export const untilAnswered = async (client: Client, posted: ReadonlyArray<Posted>, withinMillis: number) => {
+export const untilAnswered = async (client: Client, posted: ReadonlyArray<Posted>, withinMs: number) => {
   const begun = performance.now()
   let left = posted
   for (;;) {
     left = await unanswered(client, left)
     const waited = performance.now() - begun
-    if (left.length === 0 || waited > withinMillis) return { left, seconds: Math.round(waited / 100) / 10 }
+    if (left.length === 0 || waited > withinMs) return { left, seconds: Math.round(waited / 100) / 10 }
     await pause(100)
   }
 }

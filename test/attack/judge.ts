@@ -14,7 +14,7 @@ export interface Judged {
 }
 
 export interface JudgeOptions {
-  readonly withinMillis?: number
+  readonly withinMs?: number
   /** Messages that may be dead-lettered: those of the attacker. */
   readonly guilty?: ReadonlySet<string>
 }
@@ -37,7 +37,7 @@ const look = async (client: Client, posted: ReadonlyArray<Posted>) => {
 export const judge = async (
   client: Client,
   posted: ReadonlyArray<Posted>,
-  { guilty = new Set(), withinMillis = 30_000 }: JudgeOptions = {}
+  { guilty = new Set(), withinMs = 30_000 }: JudgeOptions = {}
 ): Promise<Judged> => {
   const begun = performance.now()
   for (;;) {
@@ -48,7 +48,7 @@ export const judge = async (
       return !counts.has(key) && !deadKeys.has(key)
     })
     const waited = performance.now() - begun
-    if (missing.length > 0 && waited < withinMillis) {
+    if (missing.length > 0 && waited < withinMs) {
       await pause(POLL_MILLIS)
       continue
     }

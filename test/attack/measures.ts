@@ -69,8 +69,8 @@ export const saidOf = ({ over25, over50, over100, over250 }: Holds): string =>
 
 /** An answer that is being read. */
 export interface Listening {
-  /** Resolves with the time from now on until it holds what is looked for; with `withinMillis` when that did not come. */
-  readonly until: (wanted: string, withinMillis?: number) => Promise<number>
+  /** Resolves with the time from now on until it holds what is looked for; with `withinMs` when that did not come. */
+  readonly until: (wanted: string, withinMs?: number) => Promise<number>
   readonly leave: () => void
 }
 
@@ -83,11 +83,11 @@ export const listening = (server: { readonly url: string }, path: string): Liste
   socket.on("error", () => {})
   socket.on("connect", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))
   socket.on("data", (chunk) => (heard += chunk.toString("latin1")))
-  const until = async (wanted: string, withinMillis = 20_000): Promise<number> => {
+  const until = async (wanted: string, withinMs = 20_000): Promise<number> => {
     const begun = performance.now()
     const passed = (): number => Math.round(performance.now() - begun)
     while (!heard.includes(wanted)) {
-      if (passed() > withinMillis || socket.destroyed) return withinMillis
+      if (passed() > withinMs || socket.destroyed) return withinMs
       await pause(LOOK_MILLIS)
     }
     return passed()
@@ -126,9 +126,9 @@ const busy = async (client: Client): Promise<ReadonlyArray<Row>> => {
 }
 
 /** Waits until all are at rest; the time that it took, or undefined when it did not happen. */
-export const untilRest = async (client: Client, withinMillis: number): Promise<number | undefined> => {
+export const untilRest = async (client: Client, withinMs: number): Promise<number | undefined> => {
   const begun = performance.now()
-  while (performance.now() - begun < withinMillis) {
+  while (performance.now() - begun < withinMs) {
     const left = await busy(client).catch(() => undefined)
     if (left?.length === 0) return performance.now() - begun
     await pause(100)

@@ -28,11 +28,11 @@ const pageOf = async (client: Client) => (await client.json("/v1/assistants?limi
 const rowsOf = async (client: Client): Promise<ReadonlyArray<Row>> => (await pageOf(client)).items
 
 /** Looks until it is as it should be, or the time is over. */
-export const rowsUntil = async (client: Client, withinMillis: number, isSo: (rows: ReadonlyArray<Row>) => boolean) => {
+export const rowsUntil = async (client: Client, withinMs: number, isSo: (rows: ReadonlyArray<Row>) => boolean) => {
   const begun = performance.now()
   for (;;) {
     const rows = await rowsOf(client)
-    if (isSo(rows) || performance.now() - begun > withinMillis) return rows
+    if (isSo(rows) || performance.now() - begun > withinMs) return rows
     await pause(100)
   }
 }

@@ -260,7 +260,7 @@ const entriesOf = (past: Past, place: number, { id: envelope, seq }: AcceptedEnv
       kind: "infer",
       name: "infer",
       ok: true,
-      elapsedMillis: 900,
+      elapsedMs: 900,
       usage: { inputTokens: 5_000, outputTokens: 20, source: "counted" },
       detail: { model: "reverie-offline", finish: "stop", context: report, pattern, recalled: recalledAt(place) }
     },

@@ -183,7 +183,7 @@ export const runRound = async (copy: string, work: string, say: (line: string) =
     items.map(({ id }) => id)
   )
   const through = await goThrough({ composed, client, load, say })
-  const judged = await judge(client, load.acknowledged, { withinMillis: REST_MILLIS })
+  const judged = await judge(client, load.acknowledged, { withinMs: REST_MILLIS })
   if (judged.lost > 0) for (const line of await statesOf(client)) say(line)
   await composed.run("compose down", "down", "--volumes")
   const left = await composed.containers()

@@ -59,17 +59,17 @@ export class Host implements AsyncDisposable {
   }
 
   /** The value, unless someone asks to stop, an assistant can not be hosted, the store fails, or time runs out. */
-  async within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
+  async within<A>(work: Promise<A>, timeoutMs?: number): Promise<A> {
     work.catch(() => {})
     const ended = this.fleet.ended.then((failure) => {
       throw failure ?? new CommandFailed("unexpected", "the fleet was closed")
     })
     const racing = this.#stop.orAsked(Promise.race([work, this.#trouble, ended]))
-    if (timeoutMillis === undefined) return racing
+    if (timeoutMs === undefined) return racing
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      const seconds = timeoutMillis / 1_000
-      timer = setTimeout(() => reject(new CommandFailed("timeout", `not finished within ${seconds} s`)), timeoutMillis)
+      const seconds = timeoutMs / 1_000
+      timer = setTimeout(() => reject(new CommandFailed("timeout", `not finished within ${seconds} s`)), timeoutMs)
     })
     try {
       return await Promise.race([racing, late])

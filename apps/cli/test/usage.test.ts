@@ -184,7 +184,7 @@ test("U1 five places tell the same after work, a restart and a kill, and what th
     await settled(first.url, () => models.total().calls)
     await post(`${desk}/orders`, { order: "compact" })
     await settled(first.url, () => models.total().calls)
-    await post(`${desk}/orders`, { order: "sleep", forMillis: 3_600_000 })
+    await post(`${desk}/orders`, { order: "sleep", forMs: 3_600_000 })
     await settled(first.url, () => models.total().calls)
 
     const purposes = (await asked(`${first.url}/v1/usage?from=0&by=purpose`)).items.map(({ key }: Json) => key)

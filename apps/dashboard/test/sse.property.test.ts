@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { sseReader, waitMillis } from "../src/live/stream.ts"
+import { sseReader, waitMs } from "../src/live/stream.ts"
 
 const read = (pieces: ReadonlyArray<string>) => {
   const reader = sseReader()
@@ -50,10 +50,10 @@ test("T1 a place without data is a place too, one that was cut off is none", () 
 test("T3 one waits longer after each failure, and never longer than the bound", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, chance) => {
-      const millis = waitMillis(attempt, chance)
+      const millis = waitMs(attempt, chance)
       expect(millis).toBeGreaterThanOrEqual(400)
       expect(millis).toBeLessThanOrEqual(17_500)
-      expect(waitMillis(attempt + 1, chance)).toBeGreaterThanOrEqual(millis)
+      expect(waitMs(attempt + 1, chance)).toBeGreaterThanOrEqual(millis)
     })
   )
 })

@@ -106,9 +106,9 @@ const measuredBy = async (fleet: Fleet): Promise<string> => {
 const liveness = ({ watch }: HealthOptions): Plain => ({
   wanted: "anybody",
   answer: (_, response) => {
-    const { wall: lagMillis } = watch.longest(LAG_WINDOW_MILLIS)
-    const isWell = lagMillis < MAX_LAG_MILLIS
-    const { body, status } = json(isWell ? 200 : 503, { ok: isWell, lagMillis: Math.round(lagMillis) })
+    const { wall: lagMs } = watch.longest(LAG_WINDOW_MILLIS)
+    const isWell = lagMs < MAX_LAG_MILLIS
+    const { body, status } = json(isWell ? 200 : 503, { ok: isWell, lagMs: Math.round(lagMs) })
     write(response, status, "application/json", body)
   }
 })

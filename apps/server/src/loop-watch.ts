@@ -81,8 +81,8 @@ export class LoopWatch {
   }
 
   /** The longest hold of the last so many milliseconds, one that has not ended yet included. */
-  longest(withinMillis: number, at: Millis = now()): Millis {
-    const from = Math.floor((at.wall - withinMillis) / SLOT_MILLIS)
+  longest(withinMs: number, at: Millis = now()): Millis {
+    const from = Math.floor((at.wall - withinMs) / SLOT_MILLIS)
     const recent = this.#slots.filter(({ no }) => no >= from)
     const running = Math.max(0, at.wall - this.#last.wall - EVERY_MILLIS)
     return {

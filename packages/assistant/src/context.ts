@@ -45,8 +45,8 @@ export interface AssistantContext {
   readonly dangerousUsed: number
   /** Ticks in a row that failed for reasons of their own, which no outage is. */
   readonly errors: number
-  readonly parkMillis: number
-  readonly sleepMillis: number
+  readonly parkMs: number
+  readonly sleepMs: number
   /** When the sleep ends, in milliseconds since the epoch; 0 when not given. */
   readonly sleepUntil: number
   /** Which operation a dream goes on with after its pause; empty without a pause. */
@@ -98,8 +98,8 @@ export const creationContext = (settings: Partial<Settings>, subAgentStart?: Sub
   calls: [],
   dangerousUsed: 0,
   errors: 0,
-  parkMillis: 0,
-  sleepMillis: 0,
+  parkMs: 0,
+  sleepMs: 0,
   sleepUntil: 0,
   dreamNext: "",
   round: 0,
@@ -150,14 +150,14 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
 })
 
 /** How long the sleep lasts that begins here. */
-export const fallAsleep = (context: AssistantContext, { at, forMillis }: SleepEvent): Change => {
-  const sleepMillis = forMillis ?? settingsNow(context).sleepMillis
-  return { sleepMillis, sleepUntil: at === undefined ? 0 : at + sleepMillis, dreamNext: "", round: 0 }
+export const fallAsleep = (context: AssistantContext, { at, forMs }: SleepEvent): Change => {
+  const sleepMs = forMs ?? settingsNow(context).sleepMs
+  return { sleepMs, sleepUntil: at === undefined ? 0 : at + sleepMs, dreamNext: "", round: 0 }
 }
 
 /** What is left of the sleep; it ends after what is at hand has ended, so never before now. */
-const sleepLeft = ({ sleepMillis, sleepUntil }: AssistantContext, { at = 0 }: { readonly at?: number }): number =>
-  sleepUntil === 0 || at === 0 ? sleepMillis : Math.max(1, sleepUntil - at)
+const sleepLeft = ({ sleepMs, sleepUntil }: AssistantContext, { at = 0 }: { readonly at?: number }): number =>
+  sleepUntil === 0 || at === 0 ? sleepMs : Math.max(1, sleepUntil - at)
 
 /** True when a dream goes no further after this step. */
 export const endsSleep = ({ sleepUntil, wakeWanted }: AssistantContext, { at = 0, signals }: StepOutput): boolean =>
@@ -166,8 +166,8 @@ export const endsSleep = ({ sleepUntil, wakeWanted }: AssistantContext, { at = 0
 /** After a step of a dream, which goes on with `next`. */
 export const dreamt = (context: AssistantContext, output: StepOutput, next: string): Change => ({
   signals: output.signals,
-  sleepMillis: sleepLeft(context, output),
-  dreamNext: settingsNow(context).sleepTickMillis > 0 ? next : "",
+  sleepMs: sleepLeft(context, output),
+  dreamNext: settingsNow(context).sleepTickMs > 0 ? next : "",
   outage: null,
   round: output.more === true ? context.round + 1 : 0
 })
@@ -177,13 +177,13 @@ export const compactByOrder = (
   context: AssistantContext,
   event: CompactEvent,
   compactingFrom: "idle" | "pausing" | "resting"
-): Change => ({ compactingFrom, round: 0, wakeWanted: false, outage: null, sleepMillis: sleepLeft(context, event) })
+): Change => ({ compactingFrom, round: 0, wakeWanted: false, outage: null, sleepMs: sleepLeft(context, event) })
 
 /** After a step of a compaction. */
 export const compacted = (context: AssistantContext, output: StepOutput): Change => ({
   signals: output.signals,
   ...defined({
-    sleepMillis: context.compactingFrom === "awake" ? undefined : sleepLeft(context, output),
+    sleepMs: context.compactingFrom === "awake" ? undefined : sleepLeft(context, output),
     restriction: output.restriction
   }),
   outage: null,
@@ -240,16 +240,16 @@ export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>,
 })
 
 /** A limit of the tenant held the call back: the pause lasts until there may be room again. */
-export const heldBack = (context: AssistantContext, { retryAfterMillis }: InferFailure): Change => ({
-  parkMillis: retryAfterMillis ?? settingsNow(context).parkMinMillis
+export const heldBack = (context: AssistantContext, { retryAfterMs }: InferFailure): Change => ({
+  parkMs: retryAfterMs ?? settingsNow(context).parkMinMs
 })
 
 /** One more failed try of the call in hand: the pause doubles from one to the next. */
-export const triedInVain = (context: AssistantContext, { retryAfterMillis = 0 }: InferFailure): Change => {
-  const { parkMaxMillis, parkMinMillis } = settingsNow(context)
-  const doubled = Math.min(parkMaxMillis, parkMinMillis * 2 ** context.tries)
+export const triedInVain = (context: AssistantContext, { retryAfterMs = 0 }: InferFailure): Change => {
+  const { parkMaxMs, parkMinMs } = settingsNow(context)
+  const doubled = Math.min(parkMaxMs, parkMinMs * 2 ** context.tries)
   const modelFailures = context.modelFailures + 1
-  return { tries: context.tries + 1, modelFailures, parkMillis: Math.max(retryAfterMillis, doubled) }
+  return { tries: context.tries + 1, modelFailures, parkMs: Math.max(retryAfterMs, doubled) }
 }
 
 /** The tick in hand has failed. */

@@ -52,7 +52,7 @@ export interface InferFailure {
   /** What the call took, where that is known. */
   readonly used?: Amount
   readonly reason: string
-  readonly retryAfterMillis?: number
+  readonly retryAfterMs?: number
   /** Nothing is wrong: a limit of the tenant leaves no room, or a hook let the prompt not pass. It counts as no error. */
   readonly limited?: true
   /** Nothing is wrong with what was asked: the server is not well. It counts as no error either. */
@@ -87,7 +87,7 @@ export type MachineEvent =
   | ({ readonly type: "message" } & Mail)
   | ({ readonly type: "timer"; readonly name: string } & Mail)
   /** `at`: the present, so that the end of the sleep is known. */
-  | ({ readonly type: "sleep"; readonly forMillis?: number; readonly at?: number } & Mail)
+  | ({ readonly type: "sleep"; readonly forMs?: number; readonly at?: number } & Mail)
   /** `at`: the present, so that the rest of a sleep is known. */
   | { readonly type: "compact"; readonly at?: number }
   | { readonly type: "wake" }
@@ -162,7 +162,7 @@ export interface OutageSeen {
 /** A failure that may be one of the server. */
 export interface ServerFailure {
   readonly reason: string
-  readonly retryAfterMillis?: number
+  readonly retryAfterMs?: number
   readonly outage?: OutageSeen
 }
 

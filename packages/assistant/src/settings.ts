@@ -25,9 +25,9 @@ export interface Settings {
   readonly subAgentTokens: number
   readonly subAgentCalls: number
   readonly subAgentCostMicros: number
-  readonly subAgentMillis: number
+  readonly subAgentMs: number
   /** How long a sub-agent that was ordered to end may take to report what it spent. */
-  readonly subAgentGraceMillis: number
+  readonly subAgentGraceMs: number
   /** How often a task is handed on again after a sub-agent failed. */
   readonly subAgentRetries: number
   /** The model reads that a failed task is given up, in place of why it failed. */
@@ -45,16 +45,16 @@ export interface Settings {
    */
   readonly maxErrors: number
   /** How long an approval is waited for. */
-  readonly approvalMillis: number
+  readonly approvalMs: number
   /** How long the report of an ASYNC_REQUIRED call is waited for. */
-  readonly reportMillis: number
+  readonly reportMs: number
   /** Shortest and longest pause after a failed model call; in an outage the success of others ends it. */
-  readonly parkMinMillis: number
-  readonly parkMaxMillis: number
+  readonly parkMinMs: number
+  readonly parkMaxMs: number
   /** How long a sleep lasts that names no end. */
-  readonly sleepMillis: number
+  readonly sleepMs: number
   /** Pause between two steps of a dream; 0 for none. */
-  readonly sleepTickMillis: number
+  readonly sleepTickMs: number
   /** Compaction happens at all (F47). */
   readonly compactEnabled: boolean
   /** Share of the context window at which a dreaming assistant compacts, 0 to 1 (F47). */
@@ -78,8 +78,8 @@ export const DEFAULT_SETTINGS: Settings = {
   subAgentTokens: 50_000,
   subAgentCalls: 20,
   subAgentCostMicros: 0,
-  subAgentMillis: 5 * MINUTE_MILLIS,
-  subAgentGraceMillis: MINUTE_MILLIS,
+  subAgentMs: 5 * MINUTE_MILLIS,
+  subAgentGraceMs: MINUTE_MILLIS,
   subAgentRetries: 0,
   subAgentGiveUp: false,
   budgetTokens: 0,
@@ -88,12 +88,12 @@ export const DEFAULT_SETTINGS: Settings = {
   inputPriceMicros: 0,
   outputPriceMicros: 0,
   maxErrors: 5,
-  approvalMillis: 24 * 60 * MINUTE_MILLIS,
-  reportMillis: 60 * MINUTE_MILLIS,
-  parkMinMillis: 1_000,
-  parkMaxMillis: 5 * MINUTE_MILLIS,
-  sleepMillis: 4 * 60 * MINUTE_MILLIS,
-  sleepTickMillis: 0,
+  approvalMs: 24 * 60 * MINUTE_MILLIS,
+  reportMs: 60 * MINUTE_MILLIS,
+  parkMinMs: 1_000,
+  parkMaxMs: 5 * MINUTE_MILLIS,
+  sleepMs: 4 * 60 * MINUTE_MILLIS,
+  sleepTickMs: 0,
   compactEnabled: true,
   compactSleepRatio: 0.7,
   compactEmergencyRatio: 0.8
@@ -120,8 +120,8 @@ export const settingRanges = {
   subAgentTokens: [1, MAX_AMOUNT],
   subAgentCalls: [1, MAX_AMOUNT],
   subAgentCostMicros: [0, MAX_AMOUNT],
-  subAgentMillis: [1, MAX_AMOUNT],
-  subAgentGraceMillis: [1, MAX_AMOUNT],
+  subAgentMs: [1, MAX_AMOUNT],
+  subAgentGraceMs: [1, MAX_AMOUNT],
   subAgentRetries: [0, 10],
   budgetTokens: [0, MAX_AMOUNT],
   budgetCalls: [0, MAX_AMOUNT],
@@ -129,12 +129,12 @@ export const settingRanges = {
   inputPriceMicros: [0, MAX_AMOUNT],
   outputPriceMicros: [0, MAX_AMOUNT],
   maxErrors: [1, 100],
-  approvalMillis: [1, ANY],
-  reportMillis: [1, ANY],
-  parkMinMillis: [1, ANY],
-  parkMaxMillis: [1, ANY],
-  sleepMillis: [1, ANY],
-  sleepTickMillis: [0, ANY]
+  approvalMs: [1, ANY],
+  reportMs: [1, ANY],
+  parkMinMs: [1, ANY],
+  parkMaxMs: [1, ANY],
+  sleepMs: [1, ANY],
+  sleepTickMs: [0, ANY]
 } as const satisfies Partial<Record<keyof Settings, Range>>
 
 const ranges = Object.entries(settingRanges) as ReadonlyArray<[keyof typeof settingRanges, Range]>

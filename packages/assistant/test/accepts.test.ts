@@ -17,7 +17,7 @@ const offers: ReadonlyArray<Input & { readonly type: Event["type"] }> = [
   { type: "retire" }
 ]
 
-const begun = () => new Rig({ subAgents: true, sleepTickMillis: 1_000 }).hear(message("m-1"))
+const begun = () => new Rig({ subAgents: true, sleepTickMs: 1_000 }).hear(message("m-1"))
 
 const lives: Readonly<Record<string, () => Rig>> = {
   idle: () => new Rig(),
@@ -27,8 +27,8 @@ const lives: Readonly<Record<string, () => Rig>> = {
   awaitingApproval: () => begun().ends("infer", asking("dangerous")),
   awaitingReports: () => begun().ends("infer", asking("async_required")).ends("tool.0", PENDING),
   again: () => begun().ends("infer", asking("safe_chain")).ends("tool.0", DONE),
-  dreaming: () => new Rig({ sleepTickMillis: 1_000 }).hear(sleep("s-1")),
-  pausing: () => new Rig({ sleepTickMillis: 1_000 }).hear(sleep("s-1")).ends("dream", worked()),
+  dreaming: () => new Rig({ sleepTickMs: 1_000 }).hear(sleep("s-1")),
+  pausing: () => new Rig({ sleepTickMs: 1_000 }).hear(sleep("s-1")).ends("dream", worked()),
   compacting: () => new Rig().hear(message("m-1", { signals: { tokenRatio: 0.9, mailWaiting: false } })),
   halted: () => begun().hear({ type: "halt", reason: "fire" }),
   retired: () => new Rig().hear({ type: "retire" })

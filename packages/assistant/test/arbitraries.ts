@@ -39,8 +39,8 @@ export const anySettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   subAgentTokens: number,
   subAgentCalls: number,
   subAgentCostMicros: number,
-  subAgentMillis: number,
-  subAgentGraceMillis: number,
+  subAgentMs: number,
+  subAgentGraceMs: number,
   subAgentRetries: number,
   subAgentGiveUp: fc.boolean(),
   budgetTokens: number,
@@ -49,12 +49,12 @@ export const anySettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   inputPriceMicros: number,
   outputPriceMicros: number,
   maxErrors: number,
-  approvalMillis: number,
-  reportMillis: number,
-  parkMinMillis: number,
-  parkMaxMillis: number,
-  sleepMillis: number,
-  sleepTickMillis: number,
+  approvalMs: number,
+  reportMs: number,
+  parkMinMs: number,
+  parkMaxMs: number,
+  sleepMs: number,
+  sleepTickMs: number,
   compactEnabled: fc.boolean(),
   compactSleepRatio: number,
   compactEmergencyRatio: number
@@ -111,12 +111,12 @@ export const aFailure: fc.Arbitrary<InferFailure> = fc
       "stop" as const
     ),
     reason: fc.string({ maxLength: 400 }),
-    retryAfterMillis: fc.option(fc.nat(10_000_000)),
+    retryAfterMs: fc.option(fc.nat(10_000_000)),
     outage: fc.option(anOutage, { freq: 2 })
   })
-  .map(({ outage, retryAfterMillis, ...rest }) => ({
+  .map(({ outage, retryAfterMs, ...rest }) => ({
     ...rest,
-    ...(retryAfterMillis === null ? {} : { retryAfterMillis }),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
     ...(outage === null ? {} : { outage })
   }))
 
@@ -148,8 +148,8 @@ export const usualSettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   subAgentTokens: fc.integer({ min: 1, max: 100_000 }),
   subAgentCalls: fc.integer({ min: 1, max: 30 }),
   subAgentCostMicros: fc.constantFrom(0, 0, 1_000),
-  subAgentMillis: fc.integer({ min: 1, max: 100_000 }),
-  subAgentGraceMillis: fc.integer({ min: 1, max: 60_000 }),
+  subAgentMs: fc.integer({ min: 1, max: 100_000 }),
+  subAgentGraceMs: fc.integer({ min: 1, max: 60_000 }),
   subAgentRetries: fc.integer({ min: 0, max: 2 }),
   subAgentGiveUp: fc.boolean(),
   budgetTokens: fc.constantFrom(0, 0, 0, 300, 20_000, 400_000),
@@ -158,12 +158,12 @@ export const usualSettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   inputPriceMicros: fc.constantFrom(0, 250_000),
   outputPriceMicros: fc.constantFrom(0, 2_000_000),
   maxErrors: fc.integer({ min: 1, max: 6 }),
-  approvalMillis: fc.integer({ min: 1, max: 100_000 }),
-  reportMillis: fc.integer({ min: 1, max: 100_000 }),
-  parkMinMillis: fc.integer({ min: 1, max: 5_000 }),
-  parkMaxMillis: fc.integer({ min: 1, max: 60_000 }),
-  sleepMillis: fc.integer({ min: 1, max: 100_000 }),
-  sleepTickMillis: fc.constantFrom(0, 0, 60_000),
+  approvalMs: fc.integer({ min: 1, max: 100_000 }),
+  reportMs: fc.integer({ min: 1, max: 100_000 }),
+  parkMinMs: fc.integer({ min: 1, max: 5_000 }),
+  parkMaxMs: fc.integer({ min: 1, max: 60_000 }),
+  sleepMs: fc.integer({ min: 1, max: 100_000 }),
+  sleepTickMs: fc.constantFrom(0, 0, 60_000),
   compactEnabled: fc.boolean(),
   compactSleepRatio: fc.constantFrom(0.5, 0.7, 0.75),
   compactEmergencyRatio: fc.constantFrom(0.75, 0.8)

@@ -12,7 +12,7 @@ const dreamt = (ada: Rig, last = worked()): Rig => {
 
 describe("dreaming", () => {
   it("an order to sleep ends at once as a tick, and the dream takes its course to rest", () => {
-    const ada = new Rig({ sleepMillis: 70_000 }).hear(sleep("s1"))
+    const ada = new Rig({ sleepMs: 70_000 }).hear(sleep("s1"))
     assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "slept" }])
     assert.deepInclude(ada.context, { envelope: null, tick: 1 })
     for (const operation of dreamOperations) {
@@ -31,7 +31,7 @@ describe("dreaming", () => {
   })
 
   it("sleeps as long as it was told", () => {
-    const ada = dreamt(new Rig().hear(sleep("s1", { forMillis: 1_234 })))
+    const ada = dreamt(new Rig().hear(sleep("s1", { forMs: 1_234 })))
     assert.deepStrictEqual(
       [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
       [1_234]
@@ -97,7 +97,7 @@ describe("dreaming in steps", () => {
   })
 
   it("machine D5: with a pace a pause lies between two steps, and the dream goes on where it was", () => {
-    const ada = new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", unfinished())
+    const ada = new Rig({ sleepTickMs: 60_000 }).hear(sleep("s1")).ends("dream", unfinished())
     assert.strictEqual(ada.status, "dreaming.pausing")
     assert.deepStrictEqual(
       [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
@@ -113,7 +113,7 @@ describe("dreaming in steps", () => {
   })
 
   it("machine D5: anyone who comes in a pause is heard at once", () => {
-    const paused = () => new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", worked())
+    const paused = () => new Rig({ sleepTickMs: 60_000 }).hear(sleep("s1")).ends("dream", worked())
     assert.deepStrictEqual(paused().receives, ["control", "reply", "mail"])
     assert.strictEqual(paused().hear(message("m1")).status, "awake.thinking.inferring")
     assert.strictEqual(paused().hear(timer("t1")).status, "awake.thinking.inferring")
@@ -121,7 +121,7 @@ describe("dreaming in steps", () => {
   })
 
   it("machine D2: the sleep ends when it was to end, after the step at hand", () => {
-    const asleep = () => new Rig().hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
+    const asleep = () => new Rig().hear(sleep("s1", { forMs: 10_000, at: 1_000 }))
     const over = asleep().ends("dream", { ...worked(), at: 11_000 })
     assert.strictEqual(over.status, "awake.idle")
     const early = asleep()
@@ -134,7 +134,7 @@ describe("dreaming in steps", () => {
   })
 
   it("machine D2: compacting the history does not make the night longer", () => {
-    const ada = new Rig({ compactEnabled: true }).hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
+    const ada = new Rig({ compactEnabled: true }).hear(sleep("s1", { forMs: 10_000, at: 1_000 }))
     for (const _ of dreamOperations) ada.ends("dream", { ...worked(at(0.9)), at: 2_000 })
     for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 5_000 })
     assert.strictEqual(ada.status, "dreaming.resting")
@@ -197,13 +197,13 @@ describe("compaction as the last act of a dream", () => {
 })
 
 describe("compaction by order", () => {
-  const rested = (forMillis = 100_000) => {
-    const ada = new Rig().hear(sleep("s1", { forMillis, at: 1_000 }))
+  const rested = (forMs = 100_000) => {
+    const ada = new Rig().hear(sleep("s1", { forMs, at: 1_000 }))
     for (const _ of dreamOperations) ada.ends("dream", { ...worked(), at: 2_000 })
     return ada
   }
   const paused = () =>
-    new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1", { forMillis: 900_000, at: 1_000 })).ends("dream", worked())
+    new Rig({ sleepTickMs: 60_000 }).hear(sleep("s1", { forMs: 900_000, at: 1_000 })).ends("dream", worked())
   const left = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("machine D6: awake it begins whatever the ratio, is no tick, and leads back to idle without a thought", () => {

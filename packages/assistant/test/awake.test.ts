@@ -108,14 +108,14 @@ describe("terminal calls", () => {
 })
 
 describe("dangerous calls", () => {
-  const asked = () => new Rig({ approvalMillis: 5_000 }).hear(message("m1")).ends("infer", asking("dangerous"))
+  const asked = () => new Rig({ approvalMs: 5_000 }).hear(message("m1")).ends("infer", asking("dangerous"))
 
   it("calls I3: wait for a person, and run once approved", () => {
     const ada = asked()
     assert.strictEqual(ada.status, "awake.awaitingApproval")
     assert.strictEqual(ada.jobs.size, 0)
     assert.deepStrictEqual(ada.emitted(), [
-      { type: "approval-asked", approval: "approval-0", tool: "dangerous", call: "1.1.0", withinMillis: 5_000 }
+      { type: "approval-asked", approval: "approval-0", tool: "dangerous", call: "1.1.0", withinMs: 5_000 }
     ])
     assert.deepStrictEqual(
       [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
@@ -169,7 +169,7 @@ describe("dangerous calls", () => {
 
 describe("calls that are answered later", () => {
   it("the tick waits for the report", () => {
-    const ada = new Rig({ reportMillis: 9_000 }).hear(message("m1")).ends("infer", asking("async_required"))
+    const ada = new Rig({ reportMs: 9_000 }).hear(message("m1")).ends("infer", asking("async_required"))
     ada.ends("tool.0", PENDING)
     assert.strictEqual(ada.status, "awake.awaitingReports")
     assert.deepStrictEqual(
@@ -225,7 +225,7 @@ describe("machine A3: a model call that fails for a reason of its own", () => {
   const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("is tried again after a pause that doubles up to its limit", () => {
-    const ada = new Rig({ parkMinMillis: 1_000, parkMaxMillis: 3_000 }).hear(message("m1"))
+    const ada = new Rig({ parkMinMs: 1_000, parkMaxMs: 3_000 }).hear(message("m1"))
     for (const pause of [1_000, 2_000, 3_000, 3_000]) {
       ada.fails("infer", failure("retry"))
       assert.strictEqual(ada.status, "awake.thinking.parked")
@@ -253,7 +253,7 @@ describe("machine A3: a model call that fails for a reason of its own", () => {
   it("is no call that a limit held back: that waits until there is room, and counts nothing", () => {
     const ada = new Rig({ maxErrors: 1 }).hear(message("m1"))
     for (let attempt = 1; attempt <= 9; attempt++) {
-      ada.fails("infer", failure("park", { limited: true, retryAfterMillis: 7_000 }))
+      ada.fails("infer", failure("park", { limited: true, retryAfterMs: 7_000 }))
       assert.deepStrictEqual(pauses(ada), [7_000])
       ada.due()
     }
@@ -340,7 +340,7 @@ describe("machine A3: an outage of the model", () => {
         type: "model-away",
         server: "127.0.0.1:9",
         reason: "ModelUnavailable: ECONNREFUSED",
-        withinMillis: 1_000
+        withinMs: 1_000
       }
     ])
     assert.deepStrictEqual(ada.due().fails("infer", away()).emitted(), [])
@@ -349,8 +349,8 @@ describe("machine A3: an outage of the model", () => {
   it("outage O2: is not tried again before the time that was named", () => {
     const named = (more: Partial<InferFailure>) =>
       pauses(new Rig().hear(message("m1")).fails("infer", away(1_000, { spread: 0.5 }, more)))
-    assert.deepStrictEqual(named({ retryAfterMillis: 3_600_000 }), [3_600_250])
-    assert.deepStrictEqual(named({ retryAfterMillis: 3 }), [750])
+    assert.deepStrictEqual(named({ retryAfterMs: 3_600_000 }), [3_600_250])
+    assert.deepStrictEqual(named({ retryAfterMs: 3 }), [750])
     assert.deepStrictEqual(named({}), [750])
   })
 

@@ -29,7 +29,7 @@ const line = (no: number, more: Partial<Entry>): Entry => ({
   ...more
 })
 
-const toolStep = (name: string, ok = true) => ({ id: "3/tool.0", kind: "tool" as const, name, ok, elapsedMillis: 12 })
+const toolStep = (name: string, ok = true) => ({ id: "3/tool.0", kind: "tool" as const, name, ok, elapsedMs: 12 })
 
 const none: Goals = new Map()
 const moment = { tick: 1, now: 0 }
@@ -59,7 +59,7 @@ const life: ReadonlyArray<Entry> = [
   line(7, { step: toolStep("update_system_prompt"), records: [written] }),
   line(8, {
     tick: 2,
-    step: { id: "8/dream", kind: "dream", name: "dream reflecting", ok: true, elapsedMillis: 5 },
+    step: { id: "8/dream", kind: "dream", name: "dream reflecting", ok: true, elapsedMs: 5 },
     records: reflectionChanges(journalled, reflected)
   }),
   line(9, { tick: 2, step: toolStep("update_goal"), records: goalChanges(third, completed) }),

@@ -11,8 +11,8 @@ describe("the largest life", () => {
     }))
     const ada = new Rig({
       maxIterations: 9,
-      approvalMillis: 1,
-      reportMillis: 1,
+      approvalMs: 1,
+      reportMs: 1,
       assessTask: true,
       compactEnabled: true
     })

@@ -150,7 +150,7 @@ describe("settings", () => {
   })
 
   it("settings I1: what is too large becomes the largest, what is too small the smallest", () => {
-    assert.strictEqual(settingsOf({ approvalMillis: Infinity }).approvalMillis, Number.MAX_SAFE_INTEGER)
+    assert.strictEqual(settingsOf({ approvalMs: Infinity }).approvalMs, Number.MAX_SAFE_INTEGER)
     assert.strictEqual(settingsOf({ maxIterations: Infinity }).maxIterations, 100)
     assert.strictEqual(settingsOf({ maxIterations: -Infinity }).maxIterations, 1)
     assert.strictEqual(settingsOf({ compactSleepRatio: Infinity }).compactSleepRatio, 1)

@@ -163,10 +163,10 @@ describe("decide I3: a snapshot that does not fit is refused", () => {
 
 describe("a snapshot of a compaction that was ordered", () => {
   it("is restored, wherever the order was heard", () => {
-    const asleep = (settings = {}) => new Rig(settings).hear(sleep("s1", { forMillis: 90_000, at: 1 }))
+    const asleep = (settings = {}) => new Rig(settings).hear(sleep("s1", { forMs: 90_000, at: 1 }))
     const rested = asleep()
     while (rested.jobs.size > 0) rested.ends("dream", skipped())
-    const paused = asleep({ sleepTickMillis: 5 }).ends("dream", worked())
+    const paused = asleep({ sleepTickMs: 5 }).ends("dream", worked())
     const places = [new Rig(), rested, paused].map((rig) => {
       const { decoded } = rig.hear(compact(2))
       return contextOf(Result.getOrThrow(restore(stored(decoded)))).compactingFrom
@@ -179,7 +179,7 @@ describe("decide I2: a restore changes nothing", () => {
   it("the bytes of a snapshot are the same before and after", () => {
     const restriction = { confirmDangerous: true, categories: ["terminal"], maxIterations: 2 }
     const rigs = [
-      new Rig({ sleepMillis: 5, assessTask: true, maxErrors: 3 }),
+      new Rig({ sleepMs: 5, assessTask: true, maxErrors: 3 }),
       new Rig({ assessTask: true }).hear(message("m1")).ends("assess", { restriction })
     ]
     for (const { decoded } of rigs) {
@@ -189,10 +189,10 @@ describe("decide I2: a restore changes nothing", () => {
   })
 
   it("settings are kept in one form, whatever was given", () => {
-    const { next } = creation({ maxErrors: 5, approvalMillis: Infinity, maxIterations: 199 })
+    const { next } = creation({ maxErrors: 5, approvalMs: Infinity, maxIterations: 199 })
     assert.deepStrictEqual((stored(next) as { readonly context?: Fields }).context?.["settings"], {
       maxIterations: 100,
-      approvalMillis: Number.MAX_SAFE_INTEGER
+      approvalMs: Number.MAX_SAFE_INTEGER
     })
     const ada = new Rig().hear(message("m1", { settings: { maxIterations: NaN, multiAction: true } }))
     assert.deepStrictEqual(ada.context.settings, { maxIterations: 1 })

@@ -54,11 +54,11 @@ export const timer = (envelope: string, more: Mail = {}): MachineEvent => ({
 
 export const sleep = (
   envelope: string,
-  more: Mail & { readonly forMillis?: number; readonly at?: number } = {}
+  more: Mail & { readonly forMs?: number; readonly at?: number } = {}
 ): MachineEvent => ({
   type: "sleep",
   ...mail(envelope, more),
-  ...(more.forMillis === undefined ? {} : { forMillis: more.forMillis }),
+  ...(more.forMs === undefined ? {} : { forMs: more.forMs }),
   ...(more.at === undefined ? {} : { at: more.at })
 })
 

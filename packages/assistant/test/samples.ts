@@ -46,7 +46,7 @@ export const worlds: {
     settings: { maxIterations: 2, maxErrors: 2, confirmDangerous: false, terminalEndsLoop: false, compactEnabled: true }
   },
   single: { settings: { multiAction: false, maxErrors: 1 } },
-  paced: { settings: { maxErrors: 1, sleepTickMillis: 60_000, compactEnabled: true } },
+  paced: { settings: { maxErrors: 1, sleepTickMs: 60_000, compactEnabled: true } },
   thorough: { settings: { maxIterations: 2, maxErrors: 2, assessTask: true, compactEnabled: true } },
   parent: {
     settings: {
@@ -54,7 +54,7 @@ export const worlds: {
       maxErrors: 2,
       assessTask: true,
       compactEnabled: true,
-      sleepTickMillis: 60_000,
+      sleepTickMs: 60_000,
       subAgents: true,
       subAgentBudget: 1,
       subAgentRetries: 1
@@ -110,12 +110,12 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
         ],
         [
           failure("retry"),
-          failure("park", { retryAfterMillis: 90_000 }),
+          failure("park", { retryAfterMs: 90_000 }),
           failure("tell-owner"),
           failure("stop"),
           failure("again"),
           failure("cut"),
-          failure("park", { limited: true, retryAfterMillis: 500 }),
+          failure("park", { limited: true, retryAfterMs: 500 }),
           failure("tell-owner", { limited: true }),
           away()
         ]
@@ -143,7 +143,7 @@ const wire: ReadonlyArray<Input> = [
   message("m"),
   message("m", { signals: FULL }),
   timer("t"),
-  sleep("s", { forMillis: 60_000, at: 1 }),
+  sleep("s", { forMs: 60_000, at: 1 }),
   compact(),
   { type: "wake" },
   { type: "report" },
@@ -192,7 +192,7 @@ const agents = ({ account, assignment, subAgents, tick }: Snapshot["context"], s
 
 /** What a state reads of the context. Whatever it does not read is set anew before anything reads it. */
 const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapshot["context"]) => {
-  const { dangerousUsed, dreamNext, errors, iteration, outage, parkMillis, repairs, restriction, signals, tries } = rest
+  const { dangerousUsed, dreamNext, errors, iteration, outage, parkMs, repairs, restriction, signals, tries } = rest
   const { wakeWanted } = rest
   const tick = { inTick: envelope !== null, errors, tries }
   if (leaf === "awake.idle" || leaf === "retired") return tick
@@ -202,7 +202,7 @@ const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapsh
   if (leaf.startsWith("compacting")) return { ...tick, compactingFrom, signals, wakeWanted }
   const inTick = { ...tick, calls, dangerousUsed, iteration, repairs, restriction }
   if (leaf === "halted") return envelope === null ? tick : { ...inTick, signals }
-  return leaf === "awake.thinking.parked" ? { ...inTick, parkMillis } : inTick
+  return leaf === "awake.thinking.parked" ? { ...inTick, parkMs } : inTick
 }
 
 /** Two snapshots with the same key decide alike; ticks are not counted, envelopes not told apart. */

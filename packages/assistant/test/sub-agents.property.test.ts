@@ -23,7 +23,7 @@ const actionsOf = ({ commands }: Moment, type: string): ReadonlyArray<Json> =>
 /** Checks every moment of many lives of assistants that may have sub-agents. */
 const alwaysWithSubAgents = (check: (moment: Moment) => void) => {
   const may = { subAgents: true, subAgentBudget: 3, subAgentDepth: 1, subAgentTokens: 50_000, subAgentCalls: 20 }
-  const rich = { ...may, subAgentMillis: 60_000, subAgentCostMicros: 0 }
+  const rich = { ...may, subAgentMs: 60_000, subAgentCostMicros: 0 }
   const aSubAgentTree = aLife.map((life) => ({
     ...life,
     settings: { ...life.settings, ...rich },

@@ -24,7 +24,7 @@ describe("waiting", () => {
       assert.isUndefined(waitOf(ada.due().decoded), "it is tried again")
     }
     assert.isUndefined(waitOf(new Rig().hear(message("m1")).fails("infer", failure("retry")).decoded))
-    assert.isUndefined(waitOf(new Rig({ sleepTickMillis: 5 }).hear(sleep("s1")).ends("dream", worked()).decoded))
+    assert.isUndefined(waitOf(new Rig({ sleepTickMs: 5 }).hear(sleep("s1")).ends("dream", worked()).decoded))
     assert.isFalse(mayWait("awake.idle"))
   })
 })
@@ -33,7 +33,7 @@ describe("machine D7: an outage of the model", () => {
   const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("a dream pauses, and goes on with the very step that the model was missing for", () => {
-    const ada = new Rig().hear(sleep("s1", { forMillis: 3_600_000, at: 1_000 })).ends("dream", worked())
+    const ada = new Rig().hear(sleep("s1", { forMs: 3_600_000, at: 1_000 })).ends("dream", worked())
     for (const pause of [1_000, 2_000, 4_000]) {
       ada.fails("dream", away(5_000))
       assert.deepStrictEqual([ada.status, ada.receives.includes("mail")], ["dreaming.pausing", true])
@@ -61,14 +61,14 @@ describe("machine D7: an outage of the model", () => {
   })
 
   it("an outage that outlasts the sleep ends it, and the next sleep dreams from the beginning", () => {
-    const ada = new Rig().hear(sleep("s1", { forMillis: 60_000, at: 1_000 })).ends("dream", worked())
+    const ada = new Rig().hear(sleep("s1", { forMs: 60_000, at: 1_000 })).ends("dream", worked())
     ada.fails("dream", away(60_999)).due().fails("dream", away(61_000))
     assert.deepStrictEqual([ada.status, ada.context.outage], ["awake.idle", null])
     assert.strictEqual(ada.hear(sleep("s2")).status, "dreaming.consolidating")
   })
 
   it("where dreams are paced, the pause is the longer of the two", () => {
-    const ada = new Rig({ sleepTickMillis: 3_000, parkMinMillis: 2_000 }).hear(sleep("s1"))
+    const ada = new Rig({ sleepTickMs: 3_000, parkMinMs: 2_000 }).hear(sleep("s1"))
     assert.deepStrictEqual(pauses(ada.fails("dream", away())), [3_000])
     assert.deepStrictEqual(pauses(ada.due().fails("dream", away())), [4_000])
     assert.deepStrictEqual(pauses(ada.due().ends("dream", worked())), [3_000])
@@ -85,7 +85,7 @@ describe("machine D7: an outage of the model", () => {
       assert.deepStrictEqual([ada.status, ada.receives], ["compacting.parked", ["control", "reply"]])
       assert.deepStrictEqual(pauses(ada), [1_000])
       assert.deepStrictEqual(ada.emitted(), [
-        { type: "model-away", server: "127.0.0.1:9", reason: "ModelUnavailable: ECONNREFUSED", withinMillis: 1_000 }
+        { type: "model-away", server: "127.0.0.1:9", reason: "ModelUnavailable: ECONNREFUSED", withinMs: 1_000 }
       ])
       ada.due().fails("compact", away())
       assert.deepStrictEqual([pauses(ada), ada.emitted()], [[2_000], []])

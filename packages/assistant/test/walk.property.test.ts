@@ -250,7 +250,7 @@ describe("any life", PATIENT, () => {
       const before = contextOf(moment.before)
       const after = contextOf(moment.after)
       const [from, to] = [statusOf(moment.before), statusOf(moment.after)]
-      const { outage: seen, retryAfterMillis = 0 } = {
+      const { outage: seen, retryAfterMs = 0 } = {
         ...(moment.event as unknown as { readonly error?: Partial<InferFailure> }).error
       }
       const isMet = moment.event.type.startsWith("xstate.error.actor.") && seen !== undefined && !moment.ignored
@@ -267,11 +267,11 @@ describe("any life", PATIENT, () => {
       }
       const place = from.split(".")[0]
       assert.strictEqual(to, `${place}.${{ awake: "thinking.parked", dreaming: "pausing" }[place ?? ""] ?? "parked"}`)
-      const { parkMaxMillis, parkMinMillis } = settingsNow(before)
+      const { parkMaxMs, parkMinMs } = settingsNow(before)
       const tries = before.outage?.tries ?? 0
-      const whole = Math.min(parkMaxMillis, parkMinMillis * 2 ** Math.min(40, tries))
-      assert.isAtLeast(after.parkMillis, Math.max(1, Math.floor(whole / 2), retryAfterMillis))
-      assert.isAtMost(after.parkMillis, Math.max(1, whole, Math.ceil(retryAfterMillis + whole / 2)))
+      const whole = Math.min(parkMaxMs, parkMinMs * 2 ** Math.min(40, tries))
+      assert.isAtLeast(after.parkMs, Math.max(1, Math.floor(whole / 2), retryAfterMs))
+      assert.isAtMost(after.parkMs, Math.max(1, whole, Math.ceil(retryAfterMs + whole / 2)))
       assert.deepInclude(after.outage, { server: seen.server, at: seen.at, tries: tries + 1 })
       assert.strictEqual(after.outage?.since, before.outage?.since ?? seen.at)
       if (seen.named !== undefined) assert.notStrictEqual(after.outage?.sooner, "try")

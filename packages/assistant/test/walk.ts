@@ -54,7 +54,7 @@ const someMail = fc.record({
   ),
   signals: someSignals,
   settings: fc.option(anySettings, { freq: 10 }),
-  forMillis: fc.option(fc.integer({ min: 1, max: 100_000 }))
+  forMs: fc.option(fc.integer({ min: 1, max: 100_000 }))
 })
 
 const aRequest = fc.oneof(
@@ -121,10 +121,10 @@ export const endOf = (name: string, src: string, end: Omit<End, "delegates">): I
   }
 }
 
-const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Request, { request: "mail" }>["mail"]) => {
-  if (kind === "compact") return compact(forMillis ?? undefined)
+const mailOf = (id: string, { forMs, kind, settings, signals }: Extract<Request, { request: "mail" }>["mail"]) => {
+  if (kind === "compact") return compact(forMs ?? undefined)
   const more = { signals, ...(settings === null ? {} : { settings }) }
-  if (kind === "sleep") return sleep(id, { ...more, ...(forMillis === null ? {} : { forMillis }) })
+  if (kind === "sleep") return sleep(id, { ...more, ...(forMs === null ? {} : { forMs }) })
   return kind === "message" ? message(id, more) : timer(id, more)
 }
 

@@ -23,19 +23,19 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
 /** The provider named a time before which it will not answer, and it is too far to wait for in place. */
 export class ModelParked extends Schema.TaggedError<ModelParked>()("ModelParked", {
   ...among,
-  retryAfterMillis: Schema.Int,
+  retryAfterMs: Schema.Int,
   status: Schema.optionalKey(Schema.Int)
 }) {
   readonly recovery = "park" as const
 }
 
 /**
- * The server is known to be away, so nothing was sent: that is no failure of the call. After `retryAfterMillis` one call may
+ * The server is known to be away, so nothing was sent: that is no failure of the call. After `retryAfterMs` one call may
  * try.
  */
 export class CallWithheld extends Schema.TaggedError<CallWithheld>()("CallWithheld", {
   ...among,
-  retryAfterMillis: Schema.Int
+  retryAfterMs: Schema.Int
 }) {
   readonly recovery = "park" as const
 }
@@ -72,7 +72,7 @@ export class ReplyUnusable extends Schema.TaggedError<ReplyUnusable>()("ReplyUnu
 export class CallLimited extends Schema.TaggedError<CallLimited>()("CallLimited", {
   ...where,
   limit: Schema.String,
-  retryAfterMillis: Schema.Int
+  retryAfterMs: Schema.Int
 }) {
   readonly recovery = "park" as const
 }

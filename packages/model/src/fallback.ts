@@ -53,7 +53,7 @@ const restMillis = (rests: Rests, index: number, now: number): number => {
 const noteEnd = (rests: Rests, index: number, error: ModelError | undefined, now: number): void => {
   if (error === undefined) rests.delete(index)
   if (error?._tag !== "ModelParked") return
-  rests.set(index, { until: now + error.retryAfterMillis, isForOne: error.status === 429 })
+  rests.set(index, { until: now + error.retryAfterMs, isForOne: error.status === 429 })
 }
 
 /** A model that did not answer. */
@@ -110,8 +110,8 @@ const outageOf = (first: Failed, failed: ReadonlyArray<Failed>, message: string)
   const provider = serverOf(first)
   const others = [...new Set(away.map(serverOf))].filter((server) => server !== provider)
   const among = { provider, message, ...defined({ others: others.length === 0 ? undefined : others }) }
-  const retryAfterMillis = Math.min(
-    ...away.map((each) => ("retryAfterMillis" in each.error ? each.error.retryAfterMillis : Infinity))
+  const retryAfterMs = Math.min(
+    ...away.map((each) => ("retryAfterMs" in each.error ? each.error.retryAfterMs : Infinity))
   )
   switch (error._tag) {
     case "ModelUnavailable":
@@ -123,13 +123,13 @@ const outageOf = (first: Failed, failed: ReadonlyArray<Failed>, message: string)
     case "ModelParked": {
       // A time that is meant for this caller keeps it waiting only where each of them named one.
       const isForOne = away.every((each) => each.error._tag === "ModelParked" && each.error.status === 429)
-      return new ModelParked({ ...among, retryAfterMillis, ...defined({ status: isForOne ? 429 : undefined }) })
+      return new ModelParked({ ...among, retryAfterMs, ...defined({ status: isForOne ? 429 : undefined }) })
     }
     default:
       // Where any of them was asked, something was sent.
       return failed.every((each) => each.error._tag === "CallWithheld")
-        ? new CallWithheld({ ...among, retryAfterMillis })
-        : new ModelParked({ ...among, retryAfterMillis })
+        ? new CallWithheld({ ...among, retryAfterMs })
+        : new ModelParked({ ...among, retryAfterMs })
   }
 }
 
@@ -176,10 +176,10 @@ const circuitOf = (models: ReadonlyArray<Service>, rests: Rests): Circuit => ({
   })
 })
 
-const resting = (model: Service, retryAfterMillis: number): CallWithheld => {
+const resting = (model: Service, retryAfterMs: number): CallWithheld => {
   const provider = model.serves?.server ?? model.serves?.provider ?? "a model"
-  const message = `not asked: it named a time, and is asked again in ${retryAfterMillis} ms`
-  return new CallWithheld({ provider, message, retryAfterMillis })
+  const message = `not asked: it named a time, and is asked again in ${retryAfterMs} ms`
+  return new CallWithheld({ provider, message, retryAfterMs })
 }
 
 const promptFor = ({ serves }: Service, prompt: Prompt): Prompt =>

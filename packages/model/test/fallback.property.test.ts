@@ -38,7 +38,7 @@ type Deed = "answers" | "dies" | ((provider: string) => ModelError)
 const kinds = ["network", "timeout", "idle", "server-error", "cut", "not-json", "malformed", "too-large"] as const
 
 const parked = fc
-  .record({ retryAfterMillis: fc.integer({ min: 1, max: 5_000 }), status: fc.constantFrom(429, 503) })
+  .record({ retryAfterMs: fc.integer({ min: 1, max: 5_000 }), status: fc.constantFrom(429, 503) })
   .map((fields) => (provider: string) => new ModelParked({ provider, message: "m", ...fields }))
 
 const error = fc.oneof(
@@ -46,13 +46,13 @@ const error = fc.oneof(
   parked,
   fc
     .integer({ min: 1, max: 5_000 })
-    .map((retryAfterMillis) => (provider: string) => new CallWithheld({ provider, message: "m", retryAfterMillis })),
+    .map((retryAfterMs) => (provider: string) => new CallWithheld({ provider, message: "m", retryAfterMs })),
   fc.constant((provider: string) => new ModelDenied({ provider, message: "m", status: 401 })),
   fc
     .constantFrom("bad-request" as const, "too-long" as const, "filtered" as const)
     .map((kind) => (provider: string) => new ModelRefused({ provider, message: "m", kind })),
   fc.constant((provider: string) => new ReplyUnusable({ provider, message: "m" })),
-  fc.constant((provider: string) => new CallLimited({ provider, message: "m", limit: "l", retryAfterMillis: 9 })),
+  fc.constant((provider: string) => new CallLimited({ provider, message: "m", limit: "l", retryAfterMs: 9 })),
   fc.constant((provider: string) => new CallOverLimit({ provider, message: "m", limit: "l" }))
 )
 
@@ -180,8 +180,8 @@ it("O4 a list fails as an outage if any of it was away, with all servers that ar
       )
       if (failure._tag === "ModelUnavailable")
         return assert.isTrue(away.some(({ _tag }) => _tag === "ModelUnavailable"))
-      const named = away.map((each) => ("retryAfterMillis" in each ? each.retryAfterMillis : Infinity))
-      assert.strictEqual(failure.retryAfterMillis, Math.min(...named))
+      const named = away.map((each) => ("retryAfterMs" in each ? each.retryAfterMs : Infinity))
+      assert.strictEqual(failure.retryAfterMs, Math.min(...named))
       // What was never sent is called that only where none was sent.
       assert.strictEqual(
         failure._tag === "CallWithheld",
@@ -223,7 +223,7 @@ it("O5 no model is asked before the time it named, and nothing is withheld while
               assert.isAtMost(until[index] ?? 0, now, "a model was asked before the time it named")
               const done = deeds[index]
               const failure = typeof done === "function" ? done(serverOf(index)) : undefined
-              if (failure?._tag === "ModelParked") until[index] = now + failure.retryAfterMillis
+              if (failure?._tag === "ModelParked") until[index] = now + failure.retryAfterMs
             }
             if (withheld === 0) assert.isAbove(asked.length, before)
             else rested++

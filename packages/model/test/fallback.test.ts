@@ -79,7 +79,7 @@ describe("a list of models", () => {
       const parked = (status: number) =>
         failing("a", () => {
           asked++
-          return Effect.fail(new ModelParked({ provider: "a:1", message: "later", retryAfterMillis: 60_000, status }))
+          return Effect.fail(new ModelParked({ provider: "a:1", message: "later", retryAfterMs: 60_000, status }))
         })
       for (const [status, calls] of [
         [429, 1],
@@ -112,10 +112,10 @@ describe("a list of models", () => {
 
   it.effect("O4 is withheld, with the shortest time, where nothing was sent", () =>
     Effect.gen(function* () {
-      const shut = (name: string, retryAfterMillis: number) =>
-        failing(name, () => Effect.fail(new CallWithheld({ provider: `${name}:1`, message: "shut", retryAfterMillis })))
+      const shut = (name: string, retryAfterMs: number) =>
+        failing(name, () => Effect.fail(new CallWithheld({ provider: `${name}:1`, message: "shut", retryAfterMs })))
       const error = yield* Effect.flip(firstOf([shut("a", 900), shut("b", 300)]).infer(prompt))
-      assert.deepInclude(error, { provider: "a:1", others: ["b:1"], retryAfterMillis: 300 })
+      assert.deepInclude(error, { provider: "a:1", others: ["b:1"], retryAfterMs: 300 })
       yield* TestClock.adjust(0)
     })
   )

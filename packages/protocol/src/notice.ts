@@ -237,7 +237,7 @@ const emittedNotice = (base: Base, event: { readonly type: string; readonly [key
         approval: textOf(event["approval"]),
         tool: textOf(event["tool"]),
         call: textOf(event["call"]),
-        expiresAt: base.at + Number(event["withinMillis"])
+        expiresAt: base.at + Number(event["withinMs"])
       }
     : { ...base, type: "emitted", event }
 

@@ -65,7 +65,7 @@ const entryWith = (step: object, detail: object = {}): Entry =>
       kind: "infer",
       name: "infer",
       ok: true,
-      elapsedMillis: 1,
+      elapsedMs: 1,
       usage,
       spent: [spent],
       ...step,

@@ -175,12 +175,12 @@ const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyo
   stopOnFinal: "terminalEndsLoop",
   assessTask: "assessTask",
   maxErrors: "maxErrors",
-  approvalMs: "approvalMillis",
-  reportMs: "reportMillis",
-  retryMinMs: "parkMinMillis",
-  retryMaxMs: "parkMaxMillis",
-  sleepMs: "sleepMillis",
-  dreamPauseMs: "sleepTickMillis",
+  approvalMs: "approvalMs",
+  reportMs: "reportMs",
+  retryMinMs: "parkMinMs",
+  retryMaxMs: "parkMaxMs",
+  sleepMs: "sleepMs",
+  dreamPauseMs: "sleepTickMs",
   compactEnabled: "compactEnabled",
   compactSleepRatio: "compactSleepRatio",
   compactEmergencyRatio: "compactEmergencyRatio"
@@ -189,7 +189,7 @@ const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyo
 const isSettingName = (name: string): name is keyof AssistantSettings => Object.hasOwn(settingNames, name)
 
 const flawOfPauses = ({ settings = {} }: AssistantOptions): string | undefined => {
-  const { retryMaxMs = DEFAULT_SETTINGS.parkMaxMillis, retryMinMs = 0 } = settings
+  const { retryMaxMs = DEFAULT_SETTINGS.parkMaxMs, retryMinMs = 0 } = settings
   return retryMinMs > retryMaxMs
     ? `its settings.retryMinMs is ${retryMinMs}, and more than its retryMaxMs, ${retryMaxMs}`
     : undefined
@@ -219,8 +219,8 @@ const sleepAndSettings = (options: AssistantOptions) => {
   const settings = { ...spendingSettings(options), ...engineSettings(options) }
   if (sleep === undefined) return { settings: changedSettings(settingsOf(settings)) }
   const schedule = sleepScheduleOf(sleep)
-  const sleepTickMillis = schedule.enabled ? schedule.tickRateSleepSeconds * SECOND_MILLIS : 0
-  return { sleep: schedule, settings: changedSettings(settingsOf({ sleepTickMillis, ...settings })) }
+  const sleepTickMs = schedule.enabled ? schedule.tickRateSleepSeconds * SECOND_MILLIS : 0
+  return { sleep: schedule, settings: changedSettings(settingsOf({ sleepTickMs, ...settings })) }
 }
 
 const decodeId = Schema.decodeUnknownOption(AssistantId)

@@ -228,7 +228,7 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
   const flaw = flawOf(options, members)
   if (flaw !== undefined) refuse(`team "${id}"`, flaw)
   const seatModels = seatModelsOf(id, options.members)
-  const { answerMs: answerMillis = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
+  const { answerMs = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
   return Object.freeze({
     id,
     name: id,
@@ -240,7 +240,7 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
     reservedResponseTokens: 1,
     memory: { recall: "off" as const },
     ...defined({ seatModels: Object.keys(seatModels).length === 0 ? undefined : seatModels }),
-    team: { id, members, pattern: patternOf(options.pattern), answerMillis, maxAsks }
+    team: { id, members, pattern: patternOf(options.pattern), answerMs, maxAsks }
   })
 }
 

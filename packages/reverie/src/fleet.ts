@@ -288,7 +288,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** Sends it to sleep. The order waits behind the mail that came before it. @throws UnknownAssistant */
   sleep(to: string, { forMs, until, ...options }: SleepOptions = {}): Promise<Receipt> {
-    return this.#order(to, { type: "sleep", ...defined({ forMillis: forMs, until }) }, options)
+    return this.#order(to, { type: "sleep", ...defined({ forMs, until }) }, options)
   }
 
   /** Wakes a sleeper; means nothing to one that is awake. @throws UnknownAssistant */

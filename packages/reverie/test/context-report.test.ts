@@ -22,7 +22,7 @@ const fleet = defineFleet({
   assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [stamp, ...selfTools] })]
 })
 
-const infer: StepRecord = { id: "9/infer", kind: "infer", name: "infer", ok: true, elapsedMillis: 1 }
+const infer: StepRecord = { id: "9/infer", kind: "infer", name: "infer", ok: true, elapsedMs: 1 }
 const entry: Entry = {
   v: 1,
   no: 9,

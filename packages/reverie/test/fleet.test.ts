@@ -59,7 +59,7 @@ describe("sending", () => {
     assert.isBelow(tooLong.message.length, 1_000)
     assert.instanceOf(await failureOf(fleet.send("no such name", "Hello?")), EnvelopeInvalid)
     assert.instanceOf(await failureOf(fleet.send("desk", "Hello?", { id: "" })), EnvelopeInvalid)
-    assert.instanceOf(await failureOf(fleet.post("desk", { type: "sleep", forMillis: -1 })), EnvelopeInvalid)
+    assert.instanceOf(await failureOf(fleet.post("desk", { type: "sleep", forMs: -1 })), EnvelopeInvalid)
     const unknown = await failureOf(fleet.send("nobody", "Hello?"))
     assert.strictEqual(tagOf(unknown), "UnknownAssistant")
     assert.strictEqual(unknown.message, "no one lives at default/nobody")

@@ -50,13 +50,13 @@ describe("readScript", () => {
       `{"id":"a","text":"hello","at":"2026-05-21T06:00:00Z","session":3}`,
       "",
       `{"id":"b","to":"archive","from":"ann","text":"look","image":"a cat"}\r`,
-      `{"id":"c","to":"archive","event":{"type":"sleep","forMillis":5}}`
+      `{"id":"c","to":"archive","event":{"type":"sleep","forMs":5}}`
     )
     assert.deepStrictEqual(problems, [])
     assert.deepStrictEqual(letters, [
       { line: 1, id: "a", to: "desk", from: "user", event: { type: "message", at: SIX, text: "hello" } },
       { line: 3, id: "b", to: "archive", from: "ann", event: { type: "message", text: "look\n[image: a cat]" } },
-      { line: 4, id: "c", to: "archive", from: "user", event: { type: "sleep", forMillis: 5 } }
+      { line: 4, id: "c", to: "archive", from: "user", event: { type: "sleep", forMs: 5 } }
     ])
   })
 

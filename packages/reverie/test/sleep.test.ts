@@ -31,7 +31,7 @@ describe("sleep schedule", () => {
       tickRateSleepSeconds: 60,
       timeZone: "UTC"
     })
-    assert.deepStrictEqual(settings, { sleepTickMillis: 60_000 })
+    assert.deepStrictEqual(settings, { sleepTickMs: 60_000 })
     const awake = defineAssistant({ id: "desk", instructions: "You keep the desk.", sleep: { enabled: false } })
     assert.deepStrictEqual([awake.sleep?.enabled, awake.settings], [false, {}])
   })

@@ -21,7 +21,7 @@ const step = (kind: "infer" | "tool" | "dream" | "compact") => ({
   kind,
   name: kind,
   ok: true,
-  elapsedMillis: 1
+  elapsedMs: 1
 })
 const tickEnd = (outcome: "answered" | "slept") => ({ envelope: "e", outcome, iterations: 1, reply: "" }) as never
 const order = (type: string): Omit<Line, "tick"> => ({ cause: by("control"), event: { type }, status: "awake.idle" })

@@ -115,7 +115,7 @@ describe("ticks", () => {
       commits: { from: 2, to: 5 },
       steps: []
     })
-    assert.isAtLeast(tick.waitMillis ?? -1, 0)
+    assert.isAtLeast(tick.waitMs ?? -1, 0)
     assert.isAtLeast(tick.endedAt ?? 0, tick.beganAt)
     assert.isAbove(tick.notices, 4)
     assert.deepStrictEqual(

@@ -55,9 +55,9 @@ const collecting = async <A>(
 }
 
 /** Runs to its end in a process with these variables. */
-const running = async (variables: Readonly<Record<string, string>>, sleepMillis = 0) => {
+const running = async (variables: Readonly<Record<string, string>>, sleepMs = 0) => {
   const env = { ...process.env, ...variables }
-  const { stderr, stdout } = await promisify(execFile)(process.execPath, [program, String(sleepMillis)], { env })
+  const { stderr, stdout } = await promisify(execFile)(process.execPath, [program, String(sleepMs)], { env })
   assert.deepStrictEqual(JSON.parse(stdout), { answer: "Nothing to be seen.", again: "Nothing to be seen." })
   return stdout + stderr
 }

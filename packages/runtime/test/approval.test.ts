@@ -15,7 +15,7 @@ const captain = (options: LifeOptions = {}) => {
   const life = live({
     tools: [sink, aTool("look")],
     model: inTurn({ calls: [{ tool: "sink", arguments: { ship: "Ann" } }] }, { text: "That is that." }),
-    settings: { approvalMillis: 60_000 },
+    settings: { approvalMs: 60_000 },
     ...options
   })
   return { life, sunk }
@@ -65,7 +65,7 @@ describe("approvals", () => {
   })
 
   it("arguments that changed between the question and the approval are not run", () => {
-    const settings = { approvalMillis: 600_000 }
+    const settings = { approvalMs: 600_000 }
     const first = captain({ settings }).life
     first.say("Sink the Ann.")
     first.rest()
@@ -149,7 +149,7 @@ describe("approvals", () => {
   })
 
   it("I4 it waits for a person without being held: mail waits behind it, and nothing stays in memory", () => {
-    const { life } = captain({ settings: { approvalMillis: 3_600_000 } })
+    const { life } = captain({ settings: { approvalMs: 3_600_000 } })
     life.say("Sink the Ann.")
     life.rest()
     life.say("Are you there?", { id: "later" })

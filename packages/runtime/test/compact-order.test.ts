@@ -69,7 +69,7 @@ describe("compaction by order", () => {
     const model = folder()
     const life = opened(model.script)
     talk(life, 12)
-    life.post({ type: "sleep", forMillis: 3_600_000 })
+    life.post({ type: "sleep", forMs: 3_600_000 })
     life.until(() => life.status() === "dreaming.resting")
     const due = () => Effect.runSync(life.store.ledger.inspect(life.address()))?.state.timers.map(({ dueAt }) => dueAt)
     const night = due()

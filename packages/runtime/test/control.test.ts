@@ -183,7 +183,7 @@ describe("sleep", () => {
   it("a sleep is noted, dreams through steps that visibly have nothing to do, rests, and ends by itself", () => {
     const life = live({ model: { text: "Awake." } })
     const began = life.time.now
-    life.post({ type: "sleep", forMillis: 600_000 }, { id: "s-1" })
+    life.post({ type: "sleep", forMs: 600_000 }, { id: "s-1" })
     life.rest()
     assert.strictEqual(life.status(), "dreaming.resting")
     assert.deepStrictEqual(life.ends(), [{ envelope: "s-1", outcome: "slept", iterations: 0, reply: "" }])

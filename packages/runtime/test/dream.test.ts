@@ -60,7 +60,7 @@ const lived = (options: LifeOptions = {}): Life => {
 }
 
 const sleep = (life: Life): Life => {
-  life.post({ type: "sleep", forMillis: 3_600_000 })
+  life.post({ type: "sleep", forMs: 3_600_000 })
   life.rest()
   return life
 }
@@ -268,12 +268,12 @@ describe("a dream", () => {
 
     it("for the whole night: it wakes as it was to, nothing is marked as read, and the next night reads it", () => {
       const life = lived({ model: away("consolidate", 40) })
-      life.post({ type: "sleep", forMillis: 60_000 })
+      life.post({ type: "sleep", forMs: 60_000 })
       life.until(() => life.status() === "dreaming.pausing")
       life.until(() => life.status() === "awake.idle")
       assert.isEmpty(facts(life))
       assert.isEmpty(rowsOf(life, "dream"))
-      life.post({ type: "sleep", forMillis: 4 * 60 * 60_000 })
+      life.post({ type: "sleep", forMs: 4 * 60 * 60_000 })
       life.until(() => life.status() === "dreaming.resting")
       assert.strictEqual(facts(life).length, 3)
     })
@@ -350,7 +350,7 @@ describe("a dream", () => {
   })
 
   it("a long day is read in batches, each its own commit, and a wake between two of them loses nothing", () => {
-    const life = live({ model: dreamer(echo), settings: { sleepTickMillis: 1_000 } })
+    const life = live({ model: dreamer(echo), settings: { sleepTickMs: 1_000 } })
     for (let index = 0; index < 45; index++) life.say(`Ship ${index} carries ${index} tons.`, { from: "Ann" })
     life.rest()
     life.post({ type: "sleep" })

@@ -64,7 +64,7 @@ export const report = (life: Life): ReadonlyMap<string, ReportLine> => {
 
 export const sleep = (life: Life): Life => {
   // Another life of the same assistant counts its events anew.
-  life.post({ type: "sleep", forMillis: 3_600_000 }, { id: `sleep-${life.time.now}` })
+  life.post({ type: "sleep", forMs: 3_600_000 }, { id: `sleep-${life.time.now}` })
   life.rest()
   return life
 }

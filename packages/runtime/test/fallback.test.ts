@@ -145,7 +145,7 @@ describe("a list of models under a budget", () => {
   }
 
   it("O6 goes on to the next where the one before has cost nothing", () => {
-    const parked = new ModelParked({ ...NO_ANSWER, retryAfterMillis: 9 })
+    const parked = new ModelParked({ ...NO_ANSWER, retryAfterMs: 9 })
     for (const error of [down, new ModelDenied({ ...NO_ANSWER, status: 401 }), parked]) {
       assert.deepStrictEqual(budgeted(error, 99), [1, 1], error._tag)
     }

@@ -134,10 +134,7 @@ describe("a tenant's limits", () => {
     const lost = new ModelRefused({ provider: "scripted", message: "not such words", kind: "filtered" })
     const cut = new ModelUnavailable({ provider: "scripted", message: "half an answer", kind: "cut" })
     const spentAfter = (model: LifeOptions["model"], act?: (life: ReturnType<typeof live>) => void) => {
-      const { life, spent } = limited(
-        { tokensPerDay: 50_000 },
-        { model: model ?? {}, settings: { parkMinMillis: 60_000 } }
-      )
+      const { life, spent } = limited({ tokensPerDay: 50_000 }, { model: model ?? {}, settings: { parkMinMs: 60_000 } })
       life.say("Hello?")
       life.pass(1_000)
       act?.(life)

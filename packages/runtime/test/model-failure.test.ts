@@ -16,7 +16,7 @@ import { aTool, calling, live } from "./rig.ts"
 
 const provider = "scripted"
 const down = new ModelUnavailable({ provider, message: "the line is dead", kind: "network" })
-const parked = new ModelParked({ provider, message: "come back later", retryAfterMillis: 45_000 })
+const parked = new ModelParked({ provider, message: "come back later", retryAfterMs: 45_000 })
 const denied = new ModelDenied({ provider, message: "wrong key", status: 401 })
 const refused = new ModelRefused({ provider, message: "not such words", kind: "filtered" })
 
@@ -36,7 +36,7 @@ const assertPauses = (times: ReadonlyArray<number>, wholes: ReadonlyArray<number
   }
 }
 
-const SETTINGS = { parkMinMillis: 1_000, parkMaxMillis: 60_000 }
+const SETTINGS = { parkMinMs: 1_000, parkMaxMs: 60_000 }
 
 /** When each model call was made, in milliseconds since the beginning. */
 const callTimes = (lines: ReadonlyArray<ModelError>, maxErrors = 5) => {

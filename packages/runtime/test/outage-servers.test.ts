@@ -70,8 +70,8 @@ describe("outages of several servers", () => {
   })
 
   it("R1 R2 each server is tried by one of its own, and its first answer wakes all of them", () => {
-    const north = awayFor(NORTH, 20 * MINUTE_MILLIS, { coolDownMillis: 30_000 })
-    const south = awayFor(SOUTH, 10 * MINUTE_MILLIS, { coolDownMillis: 30_000 })
+    const north = awayFor(NORTH, 20 * MINUTE_MILLIS, { coolDownMs: 30_000 })
+    const south = awayFor(SOUTH, 10 * MINUTE_MILLIS, { coolDownMs: 30_000 })
     const { all, life, ofNorth, ofSouth } = divided(north.model, south.model)
     sayAll(life, all)
     for (const [names, server, millis] of [
@@ -129,7 +129,7 @@ describe("outages of several servers", () => {
       serverOf({
         name,
         failing: () => (isBack[name] === true ? undefined : downAt(name)),
-        coolDownMillis: 30 * MINUTE_MILLIS
+        coolDownMs: 30 * MINUTE_MILLIS
       })
     const [north, south] = [here(NORTH), here(SOUTH)]
     const { all, life, ofNorth, ofSouth } = divided(north.model, south.model, {

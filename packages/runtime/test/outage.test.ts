@@ -38,7 +38,7 @@ describe("an outage of the model", () => {
   })
 
   it("a server that is known to be away is sent one call at a time, and what is withheld is no failure of anybody", () => {
-    const { all, calls, life, mostTries } = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000 })
+    const { all, calls, life, mostTries } = away(10 * MINUTE_MILLIS, { coolDownMs: 30_000 })
     sayAll(life, all)
     life.until(isAllAnswered(life, all))
     assert.strictEqual(mostTries(), 1)
@@ -51,7 +51,7 @@ describe("an outage of the model", () => {
   })
 
   it("is reported once for each that waits, with the server's name and the reason for which nothing is sent", () => {
-    const { all, life, start } = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, count: 3 })
+    const { all, life, start } = away(10 * MINUTE_MILLIS, { coolDownMs: 30_000, count: 3 })
     life.say("a-00", { to: "a-00" })
     life.pass(5_000)
     sayAll(life, ["a-01", "a-02"])
@@ -70,7 +70,7 @@ describe("an outage of the model", () => {
   })
 
   it("B4 a process that starts anew finds those that wait, lets one try at once, and wakes the others", () => {
-    const before = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, life: { worker: { idleMs: 0 } } })
+    const before = away(10 * MINUTE_MILLIS, { coolDownMs: 30_000, life: { worker: { idleMs: 0 } } })
     sayAll(before.life, before.all)
     before.life.pass(9 * MINUTE_MILLIS)
     for (const name of before.all) assert.strictEqual(before.life.status(name), "awake.thinking.parked")
@@ -91,7 +91,7 @@ describe("an outage of the model", () => {
 
   it("B4 it finds those that the process before it still held when it died, as soon as their leases have ended", () => {
     const before = away(10 * MINUTE_MILLIS, {
-      coolDownMillis: 30_000,
+      coolDownMs: 30_000,
       life: { worker: { idleMs: 60 * MINUTE_MILLIS } }
     })
     sayAll(before.life, before.all)
@@ -109,10 +109,10 @@ describe("an outage of the model", () => {
   })
 
   it("a process that starts anew while it is still away sends one call, not one for each that waits", () => {
-    const before = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000 })
+    const before = away(10 * MINUTE_MILLIS, { coolDownMs: 30_000 })
     sayAll(before.life, before.all)
     before.life.pass(9 * MINUTE_MILLIS)
-    const server = serverOf({ failing: () => down, coolDownMillis: 30_000 })
+    const server = serverOf({ failing: () => down, coolDownMs: 30_000 })
     const life = live({
       assistants: before.all,
       model: server.model,
@@ -144,7 +144,7 @@ describe("an outage of the model", () => {
       const parked = new ModelParked({
         provider: SERVER,
         message: "later",
-        retryAfterMillis: 20 * MINUTE_MILLIS,
+        retryAfterMs: 20 * MINUTE_MILLIS,
         status
       })
       let isFirst = true
@@ -171,8 +171,8 @@ describe("an outage of the model", () => {
   it("R1 R2 what another process was answered ends the outage here", () => {
     const all = crowd(12)
     const isBack = { here: false, there: false }
-    const here = serverOf({ failing: () => (isBack.here ? undefined : down), coolDownMillis: 30_000 })
-    const there = serverOf({ failing: () => (isBack.there ? undefined : down), coolDownMillis: 30_000 })
+    const here = serverOf({ failing: () => (isBack.here ? undefined : down), coolDownMs: 30_000 })
+    const there = serverOf({ failing: () => (isBack.there ? undefined : down), coolDownMs: 30_000 })
     const lifeHere = live({ assistants: all, model: here.model, worker: { isOneOfMany: true, idleMs: 0 } })
     sayAll(lifeHere, all)
     lifeHere.pass(10 * MINUTE_MILLIS)
@@ -195,7 +195,7 @@ describe("an outage of the model", () => {
 
   it("R2 who waits by the word of a process that died is woken by the one that is answered", () => {
     const all = crowd(6)
-    const dead = serverOf({ failing: () => down, coolDownMillis: 30_000 })
+    const dead = serverOf({ failing: () => down, coolDownMs: 30_000 })
     const first = live({ assistants: all, model: dead.model, worker: { isOneOfMany: true, idleMs: 0 } })
     sayAll(first, all.slice(1))
     // Another worker begins before anybody waits, and knows of none.
@@ -221,7 +221,7 @@ describe("an outage of the model", () => {
   })
 
   it("a halt ends the wait, resume tries at once, and a retirement leaves no one waiting", () => {
-    const { all, calls, life } = away(10 * MINUTE_MILLIS, { count: 2, coolDownMillis: 30_000 })
+    const { all, calls, life } = away(10 * MINUTE_MILLIS, { count: 2, coolDownMs: 30_000 })
     sayAll(life, all)
     life.pass(2 * MINUTE_MILLIS)
     life.post({ type: "halt", reason: "enough" }, { to: "a-00" })

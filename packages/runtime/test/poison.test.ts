@@ -121,7 +121,7 @@ describe("what can not be handled", () => {
   it("I3 of the tick: a timer on which the statechart breaks halts, and does not fire again", () => {
     fatal.types.add("xstate.after.sleep.assistant.dreaming.resting")
     const life = live()
-    life.post({ type: "sleep", forMillis: 10_000 })
+    life.post({ type: "sleep", forMs: 10_000 })
     life.rest()
     life.pass(20_000)
     assert.strictEqual(life.status(), "halted")

@@ -94,7 +94,7 @@ const lived = (options: LifeOptions = {}, count = TALKED_OF): Life => {
 }
 
 const sleep = (life: Life): Life => {
-  life.post({ type: "sleep", forMillis: 3_600_000 })
+  life.post({ type: "sleep", forMs: 3_600_000 })
   life.rest()
   return life
 }
@@ -126,7 +126,7 @@ describe("profiling", () => {
   })
 
   it("F49 P1: a night that ends early has marked nothing that was not read, and the next one reads the rest", () => {
-    const life = lived({ settings: { sleepTickMillis: 1_000 } })
+    const life = lived({ settings: { sleepTickMs: 1_000 } })
     life.post({ type: "sleep" })
     const profilings = () => life.entries().filter(({ step }) => step?.name === "dream profiling").length
     for (let steps = 1; steps <= 12; steps++) {

@@ -48,7 +48,7 @@ describe("reminders of an assistant", () => {
   it("M1, M2: one that is set stands as a durable timer, is heard once at its time, and is over", () => {
     const life = sitting()
     assert.deepStrictEqual(timersOf(life), [])
-    remind(life, "tea", { inMillis: 10 * MINUTE, note: "Pour the tea." })
+    remind(life, "tea", { inMs: 10 * MINUTE, note: "Pour the tea." })
     assert.approximately(due(life)[0] ?? 0, NOON + 10 * MINUTE, 5_000)
     life.pass(9 * MINUTE)
     assert.deepStrictEqual(heard(life), [])
@@ -155,7 +155,7 @@ describe("reminders of an assistant", () => {
     const life = sitting({ settings: { sleepMs: 6 * HOUR } as never })
     remind(life, "pulse", { cron: "0 * * * *", onlyWhen: ["goals"] })
     remind(life, "tea", { cron: "30 16 * * *" })
-    life.post({ type: "sleep", forMillis: 8 * HOUR })
+    life.post({ type: "sleep", forMs: 8 * HOUR })
     life.rest()
     life.until(() => life.time.now > NOON + 4 * HOUR)
     assert.match(life.status(), /^dreaming/)

@@ -180,7 +180,7 @@ describe("assistants that always answer each other", () => {
           id: "council",
           members: [{ id: "ada", role: "member" }],
           pattern: roundRobin(),
-          answerMillis: 60_000,
+          answerMs: 60_000,
           maxAsks: 8
         }
       ],

@@ -14,7 +14,7 @@ const harbour = (options: LifeOptions = {}) =>
       aTool("look")
     ],
     model: inTurn(calling("dive", "look"), { text: "All known now." }),
-    settings: { reportMillis: 60_000 },
+    settings: { reportMs: 60_000 },
     ...options
   })
 

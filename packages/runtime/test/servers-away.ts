@@ -32,7 +32,7 @@ export interface ServerOptions {
   /** Why a call of this moment fails; undefined when it is answered. */
   readonly failing: (at: number, prompt: Prompt) => ModelError | undefined
   /** With a circuit: after a failure calls are withheld for so long, and one tries at a time. */
-  readonly coolDownMillis?: number
+  readonly coolDownMs?: number
   readonly thinkMillis?: number
 }
 
@@ -41,31 +41,31 @@ export const whoIn = ({ messages }: Prompt): string =>
   messages.findLast(({ role }) => role === "user")?.content.slice(0, 4) ?? ""
 
 /** A server that is away when it is asked to be, and what reached it. */
-export const serverOf = ({ coolDownMillis, failing, name = SERVER, thinkMillis = 20 }: ServerOptions) => {
+export const serverOf = ({ coolDownMs, failing, name = SERVER, thinkMillis = 20 }: ServerOptions) => {
   const calls: Array<Call> = []
   let openUntil = 0
   let trying = 0
   let most = 0
   const withheldMillis = () =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      if (coolDownMillis === undefined || openUntil === 0) return 0
-      return now < openUntil ? openUntil - now : trying > 0 ? coolDownMillis : 0
+      if (coolDownMs === undefined || openUntil === 0) return 0
+      return now < openUntil ? openUntil - now : trying > 0 ? coolDownMs : 0
     })
   const model: Model["Service"] = {
     serves: { provider: "example", model: "scripted", server: name },
     infer: Effect.fnUntraced(function* (prompt) {
-      const retryAfterMillis = yield* withheldMillis()
-      if (retryAfterMillis > 0) return yield* new CallWithheld({ provider: name, message: "shut", retryAfterMillis })
+      const retryAfterMs = yield* withheldMillis()
+      if (retryAfterMs > 0) return yield* new CallWithheld({ provider: name, message: "shut", retryAfterMs })
       const at = yield* Clock.currentTimeMillis
       calls.push({ at, who: whoIn(prompt) })
       most = Math.max(most, openUntil === 0 ? 0 : ++trying)
       yield* Effect.sleep(thinkMillis)
       trying = 0
       const error = failing(yield* Clock.currentTimeMillis, prompt)
-      openUntil = error === undefined || coolDownMillis === undefined ? 0 : at + thinkMillis + coolDownMillis
+      openUntil = error === undefined || coolDownMs === undefined ? 0 : at + thinkMillis + coolDownMs
       return error === undefined ? reply() : yield* error
     }),
-    ...(coolDownMillis === undefined
+    ...(coolDownMs === undefined
       ? {}
       : { circuit: { withheldMillis, tryNow: Effect.sync(() => (openUntil = Math.min(openUntil, 1))) } })
   }
@@ -98,13 +98,13 @@ export const assertUnharmed = (life: Life, all: ReadonlyArray<string>): void => 
 
 /** A crowd whose server is away for a while. */
 export const away = (
-  forMillis: number,
+  forMs: number,
   options: Partial<ServerOptions> & { readonly life?: LifeOptions; readonly count?: number } = {}
 ) => {
   const { count = 30, life: more = {}, ...rest } = options
   const all = crowd(count)
   const START = 1_800_000_000_000
-  const server = serverOf({ failing: (at) => (at < START + forMillis ? down : undefined), ...rest })
+  const server = serverOf({ failing: (at) => (at < START + forMs ? down : undefined), ...rest })
   const life = live({ assistants: all, model: server.model, startAt: START, ...more })
   return { all, life, start: START, ...server }
 }

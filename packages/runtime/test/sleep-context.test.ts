@@ -178,7 +178,7 @@ describe("a crash in the middle of a consolidation", () => {
   it.each(deaths)("L1 %s %i: nothing is lost, and nothing that was committed is asked for again", (point, passing) => {
     const model = inRounds()
     const first = lived(model.consolidate, dying(point, passing, isConsolidating))
-    first.post({ type: "sleep", forMillis: 3_600_000 })
+    first.post({ type: "sleep", forMs: 3_600_000 })
     first.until(() => first.dead)
     const second = live({
       disk: first.disk,

@@ -86,7 +86,7 @@ describe("waking", () => {
       model: { text: "Yes?" },
       definition: { listening: { channels: { harbour: "trigger" } } }
     })
-    life.post({ type: "sleep", forMillis: 8 * HOUR_MILLIS })
+    life.post({ type: "sleep", forMs: 8 * HOUR_MILLIS })
     life.rest()
     assert.strictEqual(life.status(), "dreaming.resting")
     return life

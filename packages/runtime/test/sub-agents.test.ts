@@ -113,7 +113,7 @@ describe("sub-agents", () => {
 
   it("a hard deadline ends it, and what it says it spent is all that counts", () => {
     const life = office({
-      settings: { ...MAY, subAgentMillis: 10_000 },
+      settings: { ...MAY, subAgentMs: 10_000 },
       model: acting([delegate({ task: "Sleep" }), said("ok")], [Effect.as(Effect.sleep(60_000), said("too late"))])
     })
     life.say("Go")
@@ -128,7 +128,7 @@ describe("sub-agents", () => {
 
   it("one that does not answer in time counts as spent whole; its late report is kept and changes nothing", () => {
     const life = office({
-      settings: { ...MAY, subAgentMillis: 10_000, subAgentGraceMillis: 5_000 },
+      settings: { ...MAY, subAgentMs: 10_000, subAgentGraceMs: 5_000 },
       model: acting(
         [delegate({ task: "Sleep", tokens: 9_000 }), said("ok")],
         [Effect.as(Effect.sleep(40_000), said("at last"))]

@@ -25,7 +25,7 @@ const teamOf = (pattern: Pattern): Team => ({
     { id: "cy", role: "member" }
   ],
   pattern,
-  answerMillis: 40_000,
+  answerMs: 40_000,
   maxAsks: 16
 })
 

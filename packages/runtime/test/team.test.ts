@@ -13,7 +13,7 @@ const aTeam = (over: Partial<Team> = {}): Team => ({
   id: "council",
   members: [seat("ada"), seat("bo"), seat("cy")],
   pattern: roundRobin(),
-  answerMillis: 60_000,
+  answerMs: 60_000,
   maxAsks: 32,
   ...over
 })

@@ -17,7 +17,7 @@ const message = (id: string): Input => ({
 
 /** Decides events one after the other; gives the ground of the last one. */
 const inputsOf = (events: ReadonlyArray<Input>, over: Partial<Inputs> = {}): Inputs => {
-  let before: Decoded = creation({ approvalMillis: 5_000 }).next
+  let before: Decoded = creation({ approvalMs: 5_000 }).next
   for (const event of events.slice(0, -1)) before = decide(before, event).next
   const last = events.at(-1) ?? { type: "wake" }
   return {
@@ -143,7 +143,7 @@ describe("one turn", () => {
       turnInput({ kind: "job", id: "2/infer" }, asking, { sends })
     )
     assert.deepStrictEqual(entry.sends, sends)
-    assert.deepInclude(entry.emitted?.[0], { type: "approval-asked", approval: "apr_1", withinMillis: 5_000 })
+    assert.deepInclude(entry.emitted?.[0], { type: "approval-asked", approval: "apr_1", withinMs: 5_000 })
     const plain = turnFrom(
       inputsOf([message("m-1")]),
       turnInput(heard("m-1"), message("m-1"), { sends: [], records: [] })

@@ -212,7 +212,7 @@ export class Walk {
       kind: job.src as StepRecord["kind"],
       name: job.name,
       ok: !request.fails,
-      elapsedMillis: 0
+      elapsedMs: 0
     }
     const { iteration, tick } = contextOf(this.decoded)
     if (job.src === "infer") {

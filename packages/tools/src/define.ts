@@ -201,9 +201,9 @@ const runHere = (run: unknown): Tool["effect"] => {
 }
 
 const runElsewhere =
-  (tool: string, timeoutMillis: number, isolated: IsolatedModule): Tool["effect"] =>
+  (tool: string, timeoutMs: number, isolated: IsolatedModule): Tool["effect"] =>
   (args, run) =>
-    Effect.flatMap(RunPlace, (place) => place.isolated({ ...isolated, tool, timeoutMillis, args, run }))
+    Effect.flatMap(RunPlace, (place) => place.isolated({ ...isolated, tool, timeoutMs, args, run }))
 
 /** Only of a definition without a flaw. */
 const isolatedIn = ({ isolate = false, run }: AnyDefinition): IsolatedModule | undefined => {

@@ -36,7 +36,7 @@ export interface Watch {
 
 export interface IsolatedCall extends IsolatedModule {
   readonly tool: string
-  readonly timeoutMillis: number
+  readonly timeoutMs: number
   readonly args: unknown
   readonly run: ToolRun
 }

@@ -170,7 +170,7 @@ describe("define I3: a tool in a process of its own", () => {
       assert.deepStrictEqual(tool.isolated, { module: "file:///tools/probe.ts", memoryMb: 256 })
       assert.deepInclude(yield* at(place, tool), { ok: true, content: "from elsewhere" })
       const [call] = calls
-      assert.deepInclude(call, { module: module.href, memoryMb: 256, tool: "probe", timeoutMillis: 5_000, args: {} })
+      assert.deepInclude(call, { module: module.href, memoryMb: 256, tool: "probe", timeoutMs: 5_000, args: {} })
       const small = defineTool({ ...described, isolate: { memoryMb: 64 }, run: module })
       assert.strictEqual(small.isolated?.memoryMb, 64)
     })

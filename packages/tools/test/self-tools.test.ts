@@ -335,9 +335,7 @@ describe("the tools of self-management", () => {
         assert.deepStrictEqual(result.records ?? [], [])
       }
       const ordered = yield* asked({ isAsleep: false, unfinished: [] })
-      assert.deepStrictEqual(ordered.records, [
-        { kind: "state", key: SLEEP_ORDER_KEY, value: { forMillis: 7_200_000 } }
-      ])
+      assert.deepStrictEqual(ordered.records, [{ kind: "state", key: SLEEP_ORDER_KEY, value: { forMs: 7_200_000 } }])
       assert.strictEqual((yield* recordsOf().run("go_to_sleep", { hours: 24 })).failure, "arguments")
     })
   )

@@ -55,7 +55,7 @@ const dream = async (client: Client, assistant: string): Promise<boolean> => {
   const init = {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ order: "sleep", forMillis: 1_000 })
+    body: JSON.stringify({ order: "sleep", forMs: 1_000 })
   }
   if ((await client.status(`/v1/assistants/${assistant}/orders`, init)) >= 300) return false
   for (const end = performance.now() + REST_MILLIS; performance.now() < end; await pause(200)) {

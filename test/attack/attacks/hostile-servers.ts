@@ -18,7 +18,7 @@ const throughout = (
     const api = await deployment.serve("api")
     const workers = [await deployment.serve("worker"), await deployment.serve("worker")]
     const posted = await attack(api, deployment, workers)
-    const judged = await judge(api.client, posted, { withinMillis: 90_000 })
+    const judged = await judge(api.client, posted, { withinMs: 90_000 })
     const ended = [api, ...workers].filter((each) => each.hasEnded()).length
     return {
       ...judged,

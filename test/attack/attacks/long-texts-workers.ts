@@ -89,7 +89,7 @@ const attack = async (scene: Scene, { database, serve }: Deployment): Promise<Fi
   const { found, looks } = await lostLeases(database, rest)
   const seconds = Math.round((performance.now() - begun) / 1_000)
   const atRest = await rest
-  const judged = await judge(api.client, acknowledged, { withinMillis: 10_000 })
+  const judged = await judge(api.client, acknowledged, { withinMs: 10_000 })
   const torn: Array<string> = []
   for (const { assistant, id } of acknowledged) {
     if (!id.startsWith("long")) continue

@@ -76,7 +76,7 @@ const attackBy = async (scene: Scene, chosen: ReadonlyArray<Sent>, { first, isTo
   const atRest = await rest
   const seconds = Math.round((performance.now() - begun) / 100) / 10
   const holds = holdsSince(before, await holdsOf(client))
-  const judged = await judge(client, [...warmed, ...acknowledged], { withinMillis: 10_000 })
+  const judged = await judge(client, [...warmed, ...acknowledged], { withinMs: 10_000 })
   let torn = 0
   for (const { assistant } of acknowledged) torn += await tornTicks(client, assistant)
   await server.stop()

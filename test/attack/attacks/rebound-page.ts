@@ -65,7 +65,7 @@ export const reboundPage: ReadonlyArray<Attack> = [
       const checks = await refusals(server, url, "evil.example")
       const own = await statusOf(url, { method: "GET", path: "/v1/assistants" }, undefined)
       const posted = await sendMany(server, 4, "own")
-      const judged = await judge(server.client, posted, { withinMillis: 10_000 })
+      const judged = await judge(server.client, posted, { withinMs: 10_000 })
       await opened.stop()
       return {
         ...judged,

@@ -14,10 +14,10 @@ const HALTED_MILLIS = 10_000
 /** Longer than the first pauses of an outage: what waits would have tried again. */
 const STAYS_MILLIS = 2_500
 
-const haltedIn = async ({ client }: Server, withinMillis: number) => {
+const haltedIn = async ({ client }: Server, withinMs: number) => {
   const isHalted = ({ haltReason = "", state }: { readonly haltReason?: string; readonly state: string }) =>
     state === "halted" && haltReason.startsWith("ModelDenied")
-  const rows = await rowsUntil(client, withinMillis, (all) => all.filter(isHalted).length >= SOME.length)
+  const rows = await rowsUntil(client, withinMs, (all) => all.filter(isHalted).length >= SOME.length)
   return { halted: rows.filter(isHalted), waiting: rows.filter(({ outage }) => outage !== undefined) }
 }
 

@@ -86,8 +86,8 @@ const inThree = async ({ emptyRedis, serve }: Deployment): Promise<AtWork> => {
 const reminded = async (scene: Scene, start: () => Promise<AtWork>, isShort: boolean): Promise<Finding> => {
   let now = await start()
   const statuses = [
-    await set(now.client, "soon", { inMillis: 1_500 }),
-    await set(now.client, "gone", { inMillis: 1_500 }),
+    await set(now.client, "soon", { inMs: 1_500 }),
+    await set(now.client, "gone", { inMs: 1_500 }),
     await set(now.client, "daily", { cron: "0 9 * * *", timeZone: "Europe/Berlin" })
   ]
   const wrong = await set(now.client, "wrong", { cron: "61 * * * *" })

@@ -34,7 +34,7 @@ const statusOf = (server: Server, path: string, headers: ReadonlyArray<string>, 
   })
 
 const lagOf = async ({ client }: Server): Promise<number> =>
-  ((await (await client.fetch("/livez")).json()) as { readonly lagMillis: number }).lagMillis
+  ((await (await client.fetch("/livez")).json()) as { readonly lagMs: number }).lagMs
 
 const HELD_MILLIS = 400
 

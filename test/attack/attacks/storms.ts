@@ -72,7 +72,7 @@ interface Storm {
   /** How long they stay. */
   readonly stayMillis: number
   /** In which a new stream and a GET are answered afterwards. */
-  readonly withinMillis: number
+  readonly withinMs: number
 }
 
 /** Returns how many of each status were answered. */
@@ -113,7 +113,7 @@ const calmest = async (server: Server): Promise<number> => {
   return least
 }
 
-const afterwards = async (server: Server, withinMillis: number): Promise<ReadonlyArray<Check>> => {
+const afterwards = async (server: Server, withinMs: number): Promise<ReadonlyArray<Check>> => {
   const [stream, got] = await Promise.all([
     millisUntil(server, "/v1/events", ": here"),
     millisUntil(server, "/v1/assistants/ann", "HTTP/1.1 200")
@@ -123,11 +123,11 @@ const afterwards = async (server: Server, withinMillis: number): Promise<Readonl
   const streams = await figure(server.client, "reverie_http_streams")
   return [
     {
-      says: `a new stream has its first byte within ${withinMillis} ms`,
-      ok: stream <= withinMillis,
+      says: `a new stream has its first byte within ${withinMs} ms`,
+      ok: stream <= withinMs,
       seen: `${stream} ms`
     },
-    { says: `a GET is answered within ${withinMillis} ms`, ok: got <= withinMillis, seen: `${got} ms` },
+    { says: `a GET is answered within ${withinMs} ms`, ok: got <= withinMs, seen: `${got} ms` },
     {
       says: `the process rests ${AT_REST_WITHIN_SECONDS} s later`,
       ok: share <= REST_SHARE,
@@ -147,7 +147,7 @@ const stormAttack = (name: string, of: Storm, messages: number, isShort: boolean
     const posted = await filled(server, { messages, ids: IDS })
     const before = cpuSeconds(server.pid)
     const statuses = await storm(server, of)
-    const checks = await afterwards(server, of.withinMillis)
+    const checks = await afterwards(server, of.withinMs)
     const cpu = Math.round((cpuSeconds(server.pid) - before) * 10) / 10
     const judged = await judge(server.client, posted)
     await server.stop()
@@ -240,19 +240,14 @@ const slowReaders = (name: string, messages: number, isShort: boolean): Attack =
 })
 
 export const storms: ReadonlyArray<Attack> = [
-  stormAttack(
-    "storm",
-    { connections: 1_000, rounds: ROUNDS, stayMillis: 300, withinMillis: WITHIN_MILLIS },
-    1_000,
-    false
-  ),
+  stormAttack("storm", { connections: 1_000, rounds: ROUNDS, stayMillis: 300, withinMs: WITHIN_MILLIS }, 1_000, false),
   // Four thousand of them wait to be taken when the last are cut, and a new client stands behind them.
   stormAttack(
     "storm-of-the-hasty",
-    { connections: 1_000, rounds: ROUNDS, stayMillis: 0, withinMillis: 2_000 },
+    { connections: 1_000, rounds: ROUNDS, stayMillis: 0, withinMs: 2_000 },
     1_000,
     false
   ),
-  stormAttack("small-storm", { connections: 200, rounds: 2, stayMillis: 100, withinMillis: WITHIN_MILLIS }, 100, true),
+  stormAttack("small-storm", { connections: 200, rounds: 2, stayMillis: 100, withinMs: WITHIN_MILLIS }, 100, true),
   slowReaders("slow-readers", 2_500, false)
 ]

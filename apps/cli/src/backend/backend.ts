@@ -357,8 +357,8 @@ export class Backend implements AsyncDisposable {
   }
 
   /** The value, unless someone asks to stop, what is reached ends, or time runs out. */
-  within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
-    return this.#transport.within(work, timeoutMillis)
+  within<A>(work: Promise<A>, timeoutMs?: number): Promise<A> {
+    return this.#transport.within(work, timeoutMs)
   }
 
   /** Tells every notice from now on; answers how to stop. */

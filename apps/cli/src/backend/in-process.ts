@@ -45,8 +45,8 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
       return fleet.ask(id, text, question) as AsyncIterable<Part>
     },
     rest: async () => host?.fleet.idle(),
-    within: (work, timeoutMillis) =>
-      host === undefined ? timed(stop.orAsked(work), timeoutMillis) : host.within(work, timeoutMillis),
+    within: (work, timeoutMs) =>
+      host === undefined ? timed(stop.orAsked(work), timeoutMs) : host.within(work, timeoutMs),
     listen: (listener) => fleet?.on("*", listener) ?? silent,
     changed: () => new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLIS)),
     close: async () => {

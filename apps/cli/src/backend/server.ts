@@ -173,7 +173,7 @@ export const atServer = (url: string, token: string | undefined, stop: Stop): Ba
     },
     explained: (error) => explained(error, url),
     ask: (id, _text, _question, send) => feed.answers(id, send),
-    within: (work, timeoutMillis) => timed(stop.orAsked(work), timeoutMillis),
+    within: (work, timeoutMs) => timed(stop.orAsked(work), timeoutMs),
     listen: (listener) => feed.listen(listener),
     changed: () => feed.changed(),
     close: async () => feed.close()

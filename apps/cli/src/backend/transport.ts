@@ -41,7 +41,7 @@ export type OrderName = "wake" | "sleep" | "compact" | "halt" | "resume" | "reti
 
 export interface OrderRequest {
   readonly reason?: string
-  readonly forMillis?: number
+  readonly forMs?: number
   readonly id?: string
 }
 
@@ -77,7 +77,7 @@ export interface Transport {
   readonly ask: (id: string, text: string, question: Question, send: () => Promise<Taken>) => AsyncIterable<Part>
   /** Resolves when everything that happens by itself has happened; undefined where only looking again tells. */
   readonly rest?: () => Promise<void>
-  readonly within: <A>(work: Promise<A>, timeoutMillis?: number) => Promise<A>
+  readonly within: <A>(work: Promise<A>, timeoutMs?: number) => Promise<A>
   readonly listen: (listener: (notice: Notice) => void) => () => void
   /** Resolves when something has changed, or it is worth looking again. */
   readonly changed: () => Promise<void>
@@ -115,13 +115,13 @@ export const everyPage = async <Item>(
 }
 
 /** The value; fails with `timeout` when it takes longer. */
-export const timed = async <A>(work: Promise<A>, timeoutMillis: number | undefined): Promise<A> => {
-  if (timeoutMillis === undefined) return work
+export const timed = async <A>(work: Promise<A>, timeoutMs: number | undefined): Promise<A> => {
+  if (timeoutMs === undefined) return work
   work.catch(() => {})
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const seconds = timeoutMillis / 1_000
-    timer = setTimeout(() => reject(new CommandFailed("timeout", `not finished within ${seconds} s`)), timeoutMillis)
+    const seconds = timeoutMs / 1_000
+    timer = setTimeout(() => reject(new CommandFailed("timeout", `not finished within ${seconds} s`)), timeoutMs)
   })
   try {
     return await Promise.race([work, late])

@@ -18,7 +18,7 @@ const LOOK_MILLIS = 500
 export interface AwayRequest {
   /** Those whose model matters. */
   readonly look: () => Promise<ReadonlyArray<Pick<ListedView, "outage">>>
-  readonly waitMillis: number
+  readonly waitMs: number
   readonly isQuiet: boolean
 }
 
@@ -36,7 +36,7 @@ export const modelAway = (views: ReadonlyArray<Pick<ListedView, "outage">>): Com
   return line === undefined ? undefined : new CommandFailed("model-unavailable", line)
 }
 
-export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch => {
+export const watchAway = ({ isQuiet, look, waitMs }: AwayRequest): AwayWatch => {
   const passed = Promise.withResolvers<CommandFailed>()
   let timer: NodeJS.Timeout | undefined
   let since: number | undefined
@@ -51,9 +51,9 @@ export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch
     if (failure === undefined) since = undefined
     else if (since === undefined) {
       since = now
-      if (!isQuiet) note(painted("yellow", `${failure.message}; waits for ${seconds(waitMillis)} at most`))
+      if (!isQuiet) note(painted("yellow", `${failure.message}; waits for ${seconds(waitMs)} at most`))
     }
-    if (failure !== undefined && now - (since ?? now) >= waitMillis) passed.resolve(failure)
+    if (failure !== undefined && now - (since ?? now) >= waitMs) passed.resolve(failure)
     else again()
   }
   again()

@@ -33,7 +33,7 @@ export interface CourseOptions {
   readonly resume: boolean
   /** How long to wait for what happens by itself. */
   readonly patienceMillis: number
-  readonly timeoutMillis?: number
+  readonly timeoutMs?: number
   /** How long a model that does not answer is waited for; for ever when not said. */
   readonly awayMillis?: number
   /** Where it listens while it is up; nowhere when not said. */
@@ -75,7 +75,7 @@ const playAll = async (
     away.isTold = views.some(({ outage }) => outage !== undefined)
     return views
   }
-  const watch = awayMillis === undefined ? undefined : watchAway({ look, waitMillis: awayMillis, isQuiet: quiet })
+  const watch = awayMillis === undefined ? undefined : watchAway({ look, waitMs: awayMillis, isQuiet: quiet })
   const ending = new AbortController()
   const passed = watch?.passed.then(() => ending.abort()) ?? new Promise<never>(() => {})
   try {
@@ -139,7 +139,7 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
   note(painted("dim", `ready: ${host.fleet.profile}, ${model}${count}`))
   if (options.resume) await host.within(resumeAll(host))
-  const played = await host.within(playAll(host, options, letters, away), options.timeoutMillis)
+  const played = await host.within(playAll(host, options, letters, away), options.timeoutMs)
   const elapsedMs = performance.now() - began
   const report = await reportOf(host.fleet, { counter, before, played, elapsedMs, model, data: host.fleet.profile })
   const exit = tellReport(report, options)

@@ -90,7 +90,7 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
   tells(sleep, trunk, (_, options: { readonly for?: number }) => ({
     type: "order",
     order: "sleep",
-    ...defined({ forMillis: options.for === undefined ? undefined : Math.max(1, Math.round(options.for * 1_000)) })
+    ...defined({ forMs: options.for === undefined ? undefined : Math.max(1, Math.round(options.for * 1_000)) })
   }))
   const rm = order("rm <id>", "retire one for good, with all its sub-agents", "rm desk --yes").option(
     "--reason <text>",

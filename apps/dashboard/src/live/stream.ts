@@ -88,7 +88,7 @@ const MAX_WAIT_MILLIS = 15_000
 const LOST_AFTER = 6
 
 /** 0.5 s, 1 s, 2 s ... with a third of chance, so that a hundred pages do not come back at once. */
-export const waitMillis = (attempt: number, chance: number): number =>
+export const waitMs = (attempt: number, chance: number): number =>
   Math.round(Math.min(MAX_WAIT_MILLIS, 500 * 2 ** (attempt - 1)) * (0.83 + chance / 3))
 
 class Refused extends Error {
@@ -154,7 +154,7 @@ export const openStream = (options: StreamOptions): Stream => {
 
   const retry = (error: unknown): void => {
     attempt += 1
-    const delay = waitMillis(attempt, Math.random())
+    const delay = waitMs(attempt, Math.random())
     const why = error instanceof Error ? error.message : String(error)
     const state = attempt >= LOST_AFTER ? "lost" : "reconnecting"
     options.onConnection({ state, attempt, nextAt: Date.now() + delay, why })

@@ -131,7 +131,7 @@ const queues = (world: World) => ({
       delayed: 3,
       failed: 0,
       completed: 120_331,
-      oldestMillis: 1_240,
+      oldestMs: 1_240,
       paused: false
     },
     {
@@ -141,7 +141,7 @@ const queues = (world: World) => ({
       delayed: 0,
       failed: 4,
       completed: 9_120,
-      oldestMillis: 612_000,
+      oldestMs: 612_000,
       paused: true
     }
   ],

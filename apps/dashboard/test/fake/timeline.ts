@@ -40,7 +40,7 @@ const night = (n: number, at: number): Pick<View, "models" | "tools" | "steps" |
       kind: kindOf(n) === "dream" ? "dream" : "compact",
       at: at + 2_000 * (step + 1),
       ok: n % 5 !== 0 || step !== 1,
-      elapsedMillis: 1_400,
+      elapsedMs: 1_400,
       note: step === 1 ? `the model answered 529: ${hostile(n)}` : "12 read, 3 kept"
     })
   ),
@@ -69,7 +69,7 @@ const day = (
         ...model,
         iteration: 1,
         at: at + 200 + took,
-        elapsedMillis: took,
+        elapsedMs: took,
         usage: usage(4_000 + below(9_000)),
         costMicros: 4_000 + below(40_000),
         finishReason: hasTool ? "tool_calls" : "stop",
@@ -81,7 +81,7 @@ const day = (
               ...model,
               iteration: 2,
               at: at + took * 2.4,
-              elapsedMillis: took,
+              elapsedMs: took,
               usage: usage(9_000),
               costMicros: 9_000,
               finishReason: "stop"
@@ -96,7 +96,7 @@ const day = (
             tool: n % 3 === 0 ? "release_crane" : "list_berths",
             at: at + took * 1.35,
             ok: n % 11 !== 0,
-            elapsedMillis: Math.round(took * 0.2),
+            elapsedMs: Math.round(took * 0.2),
             arguments: JSON.stringify({ at: "06:00", note: hostile(n) }),
             ...(n % 41 === 0
               ? { pending: true }
@@ -106,7 +106,7 @@ const day = (
       : [],
     steps:
       n % 4 === 0
-        ? [{ name: "depth", kind: "assess", at: at + 180, ok: true, elapsedMillis: 160, note: "a plain question" }]
+        ? [{ name: "depth", kind: "assess", at: at + 180, ok: true, elapsedMs: 160, note: "a plain question" }]
         : [],
     states: [
       "awake.assessing.weighing",
@@ -131,7 +131,7 @@ const viewOf = (now: number, n: number, isWhole = false): View => {
     ...base,
     sender: n % 3 === 0 ? "user:harbour-master" : n % 7 === 0 ? hostile(n) : "pilot-ada-00010",
     text: `${asks[n % asks.length] ?? ""} ${n % 5 === 0 ? hostile(n) : ""}`.trim(),
-    waitMillis: n % 6 === 0 ? 900_000 : n % 50 === 1 ? 12 : 340 + (n % 9) * 700,
+    waitMs: n % 6 === 0 ? 900_000 : n % 50 === 1 ? 12 : 340 + (n % 9) * 700,
     ...(isUnderWay
       ? {}
       : { endedAt: last + 20, outcome, reply: outcome === "answered" ? (replies[n % replies.length] ?? "") : "" })

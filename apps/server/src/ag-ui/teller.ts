@@ -226,9 +226,8 @@ export class Teller {
     return emitted.flatMap((event): ReadonlyArray<AgUiEvent> => {
       if (event.type === "model-away") return [custom("model-away", event)]
       if (event.type !== "approval-asked") return []
-      const { approval, withinMillis } = event
-      if (typeof approval === "string" && typeof withinMillis === "number")
-        this.#expiries.set(approval, at + withinMillis)
+      const { approval, withinMs } = event
+      if (typeof approval === "string" && typeof withinMs === "number") this.#expiries.set(approval, at + withinMs)
       return [custom("approval-asked", event)]
     })
   }

@@ -205,7 +205,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       order: Order,
       reason: Schema.optionalKey(Text(2_000)),
       /** Of a sleep. */
-      forMillis: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800_000 }))),
+      forMs: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800_000 }))),
       id: Schema.optionalKey(Key)
     }),
     success: Receipt,

@@ -63,7 +63,7 @@ const Step = Schema.Struct({
   kind: Schema.Literals(["infer", "tool", "assess", "dream", "compact", "coordinate", "child"]),
   name: Schema.String,
   ok: Schema.Boolean,
-  elapsedMillis: Schema.Finite,
+  elapsedMs: Schema.Finite,
   usage: Schema.optionalKey(
     Schema.Struct({
       inputTokens: Schema.Finite,

@@ -143,7 +143,7 @@ export const ModelCall = Schema.Struct({
   model: Schema.optionalKey(Schema.String),
   server: Schema.optionalKey(Schema.String),
   earlier: Schema.optionalKey(Schema.Array(EarlierModel)),
-  elapsedMillis: Schema.Finite,
+  elapsedMs: Schema.Finite,
   usage: Schema.optionalKey(Usage),
   costMicros: Schema.optionalKey(Schema.Finite),
   /** No one has said what this model costs. */
@@ -159,7 +159,7 @@ export const ToolRun = Schema.Struct({
   tool: Schema.String,
   at: Schema.Finite,
   ok: Schema.Boolean,
-  elapsedMillis: Schema.Finite,
+  elapsedMs: Schema.Finite,
   arguments: Schema.optionalKey(Schema.String),
   result: Schema.optionalKey(Schema.String),
   pending: Schema.optionalKey(Schema.Boolean)
@@ -182,7 +182,7 @@ export const TickView = Schema.Struct({
   iterations: Schema.Int,
   reply: Schema.optionalKey(Schema.String),
   parts: Schema.optionalKey(Schema.Array(ContentPart)),
-  waitMillis: Schema.optionalKey(Schema.Finite),
+  waitMs: Schema.optionalKey(Schema.Finite),
   models: Schema.Array(ModelCall),
   tools: Schema.Array(ToolRun),
   steps: Schema.Array(
@@ -191,7 +191,7 @@ export const TickView = Schema.Struct({
       kind: Schema.String,
       at: Schema.Finite,
       ok: Schema.Boolean,
-      elapsedMillis: Schema.Finite,
+      elapsedMs: Schema.Finite,
       model: Schema.optionalKey(Schema.String),
       earlier: Schema.optionalKey(Schema.Array(EarlierModel)),
       note: Schema.optionalKey(Schema.String)

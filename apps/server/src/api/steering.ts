@@ -116,7 +116,7 @@ const Queue = Schema.Struct({
   delayed: Schema.Finite,
   failed: Schema.Finite,
   completed: Schema.optionalKey(Schema.Finite),
-  oldestMillis: Schema.optionalKey(Schema.Finite),
+  oldestMs: Schema.optionalKey(Schema.Finite),
   paused: Schema.Boolean
 })
 const DeadLetter = Schema.Struct({

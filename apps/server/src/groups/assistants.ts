@@ -22,19 +22,19 @@ import { living } from "../views/facts.ts"
 interface Said {
   readonly order: typeof Order.Type
   readonly reason?: string
-  readonly forMillis?: number
+  readonly forMs?: number
   readonly id?: string
 }
 
 const keyOf = (id: string | undefined) => (id === undefined ? {} : { id })
 
-const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said): Promise<Receipt> => {
+const give = (fleet: Fleet, to: string, { forMs, id, order, reason }: Said): Promise<Receipt> => {
   const options = keyOf(id)
   switch (order) {
     case "wake":
       return fleet.wake(to, reason, options)
     case "sleep":
-      return fleet.sleep(to, { ...options, ...defined({ forMs: forMillis }) })
+      return fleet.sleep(to, { ...options, ...defined({ forMs }) })
     case "compact":
       return fleet.compactions.run(to, options)
     case "halt":

@@ -47,10 +47,10 @@ export const localFleet = ({ fleet, onTrouble = () => {} }: LocalFleetOptions): 
   const answered = (
     agent: string,
     envelope: string,
-    { signal, waitMillis }: Patience,
+    { signal, waitMs }: Patience,
     prepare: () => Promise<unknown>
   ): Promise<Answer> => {
-    const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMillis)])
+    const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
     const request = { assistant: agent, envelope, threadId: agent, runId: envelope }
     const run: AsyncIterable<AgUiEvent> = toldRun(fleet, request, { signal: leaving, explain, prepare })
     return answerIn(agent, envelope, run as AsyncIterable<AgUiEvent & { readonly [key: string]: unknown }>)

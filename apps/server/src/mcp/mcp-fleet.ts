@@ -71,7 +71,7 @@ export interface Paging {
 
 /** How long anyone who asks for an answer waits for it. */
 export interface Patience {
-  readonly waitMillis: number
+  readonly waitMs: number
   readonly signal: AbortSignal
 }
 

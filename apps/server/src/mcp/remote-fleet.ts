@@ -83,8 +83,8 @@ export const remoteFleet = async ({ token, url }: RemoteFleetOptions): Promise<M
     throw toldOf(Cause.squash(exit.cause), url)
   }
   /** What was said is durable before anybody waits: anyone who stops waiting loses nothing. */
-  const answered = async (agent: string, envelope: string, { signal, waitMillis }: Patience): Promise<Answer> => {
-    const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMillis)])
+  const answered = async (agent: string, envelope: string, { signal, waitMs }: Patience): Promise<Answer> => {
+    const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
     const end = Effect.flatMap(client.messages.answers({ params: { id: agent, envelope }, query: {} }), (events) =>
       Stream.runHead(Stream.filter(events, ({ type }) => ends.has(type)))
     )

@@ -62,6 +62,6 @@ export const pagingOf = (asked: { readonly limit: number; readonly cursor?: stri
 })
 
 export const patienceOf = (seconds: number, signal: AbortSignal): Patience => ({
-  waitMillis: seconds * SECOND_MILLIS,
+  waitMs: seconds * SECOND_MILLIS,
   signal
 })

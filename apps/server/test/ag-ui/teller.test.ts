@@ -24,7 +24,7 @@ const anEntry = (no: number, fields: Partial<Entry> = {}): Entry => ({
 const inferred = (no: number, content: string, ok = true): Entry =>
   anEntry(no, {
     messages: ok ? [{ role: "assistant", content, at: no, tokens: 1 }] : [],
-    step: { id: `${no}/infer`, kind: "infer", name: "infer", ok, elapsedMillis: 1 }
+    step: { id: `${no}/infer`, kind: "infer", name: "infer", ok, elapsedMs: 1 }
   })
 
 const ended = (no: number, reply: string): Entry =>
@@ -156,7 +156,7 @@ describe("a run that is reported", () => {
         kind: "infer" as const,
         name: "infer",
         ok: true,
-        elapsedMillis: 1,
+        elapsedMs: 1,
         usage: { inputTokens, outputTokens: 2, source: "provider" as const },
         detail: { model }
       }

@@ -83,15 +83,15 @@ describe("assistants by HTTP", () => {
     const rig = await openRig()
     const { ask, post } = rig
     const order = "/v1/assistants/desk/orders"
-    assert.strictEqual((await post(order, { order: "sleep", forMillis: 3_600_000 })).json.outcome, "accepted")
+    assert.strictEqual((await post(order, { order: "sleep", forMs: 3_600_000 })).json.outcome, "accepted")
     await settled(rig)
     assert.match((await ask("/v1/assistants/desk")).json.state, /^dreaming\./)
     await post(order, { order: "wake" })
     await settled(rig)
-    await post(order, { order: "sleep", forMillis: 1 })
+    await post(order, { order: "sleep", forMs: 1 })
     await rig.fleet.idle({ patienceMs: 10_000 })
     assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
-    assertFailure(await post(order, { order: "sleep", forMillis: 0 }), 400, "Malformed")
+    assertFailure(await post(order, { order: "sleep", forMs: 0 }), 400, "Malformed")
   })
 
   it("orders many at once, and tells their number before", async () => {

@@ -68,7 +68,7 @@ export interface McpServer {
   /** By the server's names of tools. */
   readonly pins: ReadonlyMap<string, string>
   readonly pinned: boolean
-  readonly timeoutMillis: number
+  readonly timeoutMs: number
   readonly startMillis: number
   readonly maxResultBytes: number
   readonly maxTools: number
@@ -93,7 +93,7 @@ export const defineMcpServer = (options: McpServerOptions): McpServer => {
     maxResultBytes = 65_536,
     maxTools = 256,
     startMs: startMillis = 30_000,
-    timeoutMs: timeoutMillis = 30_000,
+    timeoutMs = 30_000,
     transport
   } = options
   const allow = options.allow.map((entry) => (typeof entry === "string" ? { tool: entry } : { ...entry }))
@@ -104,7 +104,7 @@ export const defineMcpServer = (options: McpServerOptions): McpServer => {
     allow,
     pins: new Map([...Object.entries(options.pins ?? {}), ...own]),
     pinned: options.pins !== undefined,
-    timeoutMillis,
+    timeoutMs,
     startMillis,
     maxResultBytes,
     maxTools
@@ -116,11 +116,11 @@ const flawOf = (options: McpServerOptions): string | undefined => {
   if (typeof options.name !== "string" || !/^(?!.*__)[a-z][a-z0-9_]{0,30}(?<!_)$/u.test(options.name)) {
     return "its name must be small letters, digits and single _, begin with a letter and have at most 31"
   }
-  const { maxResultBytes, maxTools, startMs: startMillis, timeoutMs: timeoutMillis } = options
+  const { maxResultBytes, maxTools, startMs: startMillis, timeoutMs } = options
   return (
     flawOfTransport(options.transport) ??
     flawOfAllow(options) ??
-    outside("timeoutMs", timeoutMillis, 1, MAX_MILLIS) ??
+    outside("timeoutMs", timeoutMs, 1, MAX_MILLIS) ??
     outside("startMs", startMillis, 1, MAX_MILLIS) ??
     outside("maxResultBytes", maxResultBytes, 256, 8 * 1024 * 1024) ??
     outside("maxTools", maxTools, 1, 10_000)

@@ -97,7 +97,7 @@ const IDEMPOTENCY_META = "reverie/idempotencyKey"
 const GRACE_MILLIS = 1_000
 
 /** A call that finds no connection waits for one first: for the handshake, and for the list. */
-const waitMillis = ({ startMillis }: McpServer): number => Math.min(startMillis * 2, MAX_MILLIS - 1)
+const waitMs = ({ startMillis }: McpServer): number => Math.min(startMillis * 2, MAX_MILLIS - 1)
 
 /** The allowed tools of an open MCP server. */
 export interface McpTools {
@@ -115,7 +115,7 @@ export interface McpTools {
 export const mcpTools = async (server: McpServer): Promise<McpTools> => {
   const connection = new Connection(server)
   try {
-    const { listing } = await connection.ready(AbortSignal.timeout(waitMillis(server)))
+    const { listing } = await connection.ready(AbortSignal.timeout(waitMs(server)))
     const known = selected(server, listing)
     const tools = known.map(({ allowed, offered }) => toolOf(server, connection, allowed, offered))
     refuseTwins(server, listing, tools)
@@ -193,7 +193,7 @@ const toolOf = (server: McpServer, connection: Connection, allowed: McpAllowed, 
     needsApproval,
     final,
     idempotent,
-    timeoutMs: Math.min(waitMillis(server) + server.timeoutMillis + GRACE_MILLIS, MAX_MILLIS),
+    timeoutMs: Math.min(waitMs(server) + server.timeoutMs + GRACE_MILLIS, MAX_MILLIS),
     run: () => undefined
   }
   const defined = (input: unknown) => defineTool({ ...definition, input: input as { readonly [key: string]: unknown } })
@@ -241,11 +241,11 @@ const called = async (
 ): Promise<string> => {
   const signal = AbortSignal.any([stopped, run.signal])
   const { definition } = offered
-  const link = await connection.ready(AbortSignal.any([signal, AbortSignal.timeout(waitMillis(server))]))
+  const link = await connection.ready(AbortSignal.any([signal, AbortSignal.timeout(waitMs(server))]))
   const now = link.listing.get(definition.name)
   const change = changeOf(offered, now)
   if (change !== undefined) throw failed(server, definition.name, new Error(`${change} Nothing was called.`))
-  const timeout = server.timeoutMillis
+  const timeout = server.timeoutMs
   const traceparent = traceparentOf(span)
   const params = {
     name: definition.name,

@@ -55,7 +55,7 @@ describe("the description of a server", () => {
     const server = defineMcpServer({ ...right, transport })
     transport.args.push("b")
     assert.deepStrictEqual(server.transport, { command: "mcp", args: ["a"] })
-    assert.deepInclude(server, { timeoutMillis: 30_000, startMillis: 30_000, maxResultBytes: 65_536, maxTools: 256 })
+    assert.deepInclude(server, { timeoutMs: 30_000, startMillis: 30_000, maxResultBytes: 65_536, maxTools: 256 })
     assert.deepStrictEqual(server.allow, [{ tool: "read" }])
   })
 

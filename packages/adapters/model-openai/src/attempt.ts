@@ -71,14 +71,14 @@ const verdict = <A>(
 const carryOut = <Body, A>(
   post: Post<Body>,
   body: Body,
-  timeoutMillis: number,
+  timeoutMs: number,
   read: () => Reading<A>,
   { agents, failures, limits }: AttemptContext<Body>,
   clock: Clock.Clock
 ): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {
     const reading = read()
-    const bounds = { timeoutMillis, idleMillis: limits.idleMillis, maxReplyBytes: limits.maxReplyBytes }
+    const bounds = { timeoutMs, idleMs: limits.idleMs, maxReplyBytes: limits.maxReplyBytes }
     const exchange = new Exchange(agents, bounds, reading, (outcome) =>
       resume(Effect.suspend(() => verdict(outcome, reading, exchange, failures, clock.currentTimeMillisUnsafe())))
     )
@@ -101,6 +101,6 @@ export const attempt = Effect.fnUntraced(function* <Body, A>(
 ) {
   const post = yield* context.post
   const clock = yield* Clock.Clock
-  const timeoutMillis = Math.max(until - clock.currentTimeMillisUnsafe(), 1)
-  return yield* throughBreaker(context, clock, carryOut(post, body, timeoutMillis, read, context, clock))
+  const timeoutMs = Math.max(until - clock.currentTimeMillisUnsafe(), 1)
+  return yield* throughBreaker(context, clock, carryOut(post, body, timeoutMs, read, context, clock))
 })

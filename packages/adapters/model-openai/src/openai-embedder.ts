@@ -146,7 +146,7 @@ const asking = (options: OpenAiEmbedderOptions, context: AttemptContext<Embeddin
   const { dimensions, model } = options
   const shortened = (options.sendDimensions ?? canShorten(model)) ? defined({ dimensions }) : {}
   return Effect.fnUntraced(function* (input) {
-    const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
+    const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMs
     const read = () => new EmbeddingAnswer(context.failures, input.length)
     return yield* retried(attempt({ model, input, ...shortened }, until, read, context), until, context)
   })

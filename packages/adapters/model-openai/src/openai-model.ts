@@ -294,7 +294,7 @@ const infer = (prompt: Prompt, options: InferOptions | undefined, context: Round
 
 const inferLoaded = (prompt: Prompt, preview: Preview, context: RoundContext) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const until = now + context.limits.timeoutMillis
+    const until = now + context.limits.timeoutMs
     const { output } = prompt
     if (output === undefined) return askFor(prompt, until, preview, context)
     const { isDescribed, refused } = context.forms

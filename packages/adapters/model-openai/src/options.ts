@@ -14,17 +14,17 @@ export interface ServerOptions {
   /** Sent with every request. What they hold is treated as a key is. */
   readonly headers?: { readonly [name: string]: string }
   /** Longest a call may take, with its retries and its repair; of texts to embed, a batch of them. */
-  readonly timeoutMillis?: number
+  readonly timeoutMs?: number
   /** Longest silence between two chunks of a body. */
-  readonly idleMillis?: number
+  readonly idleMs?: number
   /** Largest body that is read. */
   readonly maxReplyBytes?: number
   /** How often a call is tried again after a passing failure. */
   readonly retries?: number
   /** First delay before trying again; it doubles from there, with jitter, up to eight seconds. */
-  readonly backoffMillis?: number
+  readonly backoffMs?: number
   /** A provider that asks for a longer wait than this parks the assistant instead of the call. */
-  readonly parkAfterMillis?: number
+  readonly parkAfterMs?: number
   readonly breaker?: Partial<BreakerOptions>
 }
 

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Breaker, type Ticket } from "@reverie/model/wire"
 
-const options = { failures: 2, windowMillis: 200, coolDownMillis: 40, coolDownMaxMillis: 100, probeMillis: 60 }
+const options = { failures: 2, windowMs: 200, coolDownMs: 40, coolDownMaxMs: 100, probeMs: 60 }
 
 const deed = fc.record({
   wait: fc.integer({ min: 0, max: 30 }),
@@ -35,14 +35,14 @@ it("B2 B3 B5 whatever happens in whatever order, one call tries at a time, and i
             assert.strictEqual(ticket.probe > 0, before === "half-open")
             const trying = out.filter(({ circuit, probe }) => probe > 0 && circuit === ticket.circuit)
             for (const other of ticket.probe > 0 ? trying : []) {
-              assert.isAtLeast(now, (since.get(other) ?? 0) + options.probeMillis, "two tries at once")
+              assert.isAtLeast(now, (since.get(other) ?? 0) + options.probeMs, "two tries at once")
             }
             since.set(ticket, now)
             out.push(ticket)
           } else {
             assert.notStrictEqual(before, "closed")
-            assert.strictEqual(admission.retryAfterMillis, withheldMillis)
-            assert.isAtMost(withheldMillis, options.coolDownMaxMillis)
+            assert.strictEqual(admission.retryAfterMs, withheldMillis)
+            assert.isAtMost(withheldMillis, options.coolDownMaxMs)
           }
           continue
         }
@@ -54,7 +54,7 @@ it("B2 B3 B5 whatever happens in whatever order, one call tries at a time, and i
         if (breaker.state(now) === "open") opened++
       }
       for (const ticket of out) breaker.abandoned(ticket)
-      assert.property(breaker.admit(now + options.coolDownMaxMillis), "ticket")
+      assert.property(breaker.admit(now + options.coolDownMaxMs), "ticket")
     }),
     { seed: 4_711, numRuns: 500 }
   )

@@ -3,15 +3,15 @@ import { type Admission, Breaker, type Ticket } from "@reverie/model/wire"
 
 const options = {
   failures: 3,
-  windowMillis: 1_000,
-  coolDownMillis: 5_000,
-  coolDownMaxMillis: 5_000,
-  probeMillis: 60_000
+  windowMs: 1_000,
+  coolDownMs: 5_000,
+  coolDownMaxMs: 5_000,
+  probeMs: 60_000
 }
 
 const ticketOf = (admission: Admission): Ticket => {
   if ("ticket" in admission) return admission.ticket
-  throw new Error(`refused for ${admission.retryAfterMillis} ms`)
+  throw new Error(`refused for ${admission.retryAfterMs} ms`)
 }
 
 const failAt = (breaker: Breaker, ...times: ReadonlyArray<number>): void => {
@@ -43,13 +43,13 @@ it("B1 failures that are further apart than the window do not add up", () => {
 it("B2 withholds until it has cooled down, and says for how long", () => {
   const breaker = new Breaker(options)
   failAt(breaker, 0, 0, 0)
-  assert.deepStrictEqual(breaker.admit(1_000), { retryAfterMillis: 4_000 })
-  assert.deepStrictEqual(breaker.admit(4_999), { retryAfterMillis: 1 })
+  assert.deepStrictEqual(breaker.admit(1_000), { retryAfterMs: 4_000 })
+  assert.deepStrictEqual(breaker.admit(4_999), { retryAfterMs: 1 })
   assert.strictEqual(breaker.state(5_000), "half-open")
 })
 
 it("B2 cools down for longer each time, up to the maximum, and begins anew with a success", () => {
-  const breaker = new Breaker({ ...options, coolDownMillis: 1_000, coolDownMaxMillis: 5_000 })
+  const breaker = new Breaker({ ...options, coolDownMs: 1_000, coolDownMaxMs: 5_000 })
   failAt(breaker, 0, 0, 0)
   let now = 0
   for (const millis of [1_000, 2_000, 4_000, 5_000, 5_000]) {
@@ -89,10 +89,10 @@ it("B3 a probe that was given up frees its place", () => {
 })
 
 it("B3 a try that hears nothing for a while lets another one try beside it", () => {
-  const breaker = new Breaker({ ...options, probeMillis: 2_000 })
+  const breaker = new Breaker({ ...options, probeMs: 2_000 })
   failAt(breaker, 0, 0, 0)
   const silent = ticketOf(breaker.admit(5_000))
-  assert.deepStrictEqual(breaker.admit(5_500), { retryAfterMillis: 1_500 })
+  assert.deepStrictEqual(breaker.admit(5_500), { retryAfterMs: 1_500 })
   const second = ticketOf(breaker.admit(7_000))
   assert.notProperty(breaker.admit(7_001), "ticket")
   // B4: its end says nothing that the later one will not say better.
@@ -105,7 +105,7 @@ it("B3 a try that hears nothing for a while lets another one try beside it", () 
 })
 
 it("B3 a silent try that is answered after all closes it", () => {
-  const breaker = new Breaker({ ...options, probeMillis: 2_000 })
+  const breaker = new Breaker({ ...options, probeMs: 2_000 })
   failAt(breaker, 0, 0, 0)
   const silent = ticketOf(breaker.admit(5_000))
   const second = ticketOf(breaker.admit(7_000))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeFailures, makeScrub, type Problem, retryAfterMillis } from "@reverie/model/wire"
+import { makeFailures, makeScrub, type Problem, retryAfterMs } from "@reverie/model/wire"
 
 const KEY = "sk-harbor-0123456789abcdef"
 const failures = makeFailures("harbor:1", makeScrub(KEY))
@@ -25,7 +25,7 @@ describe("Retry-After", () => {
     ["nothing", {}, undefined]
   ]
   it.each(table)("I2 understands %s", (_name, values, expected) => {
-    const got = retryAfterMillis(headers(values), NOW)
+    const got = retryAfterMs(headers(values), NOW)
     if (expected === undefined && got !== undefined) assert.strictEqual(got, 0)
     else assert.strictEqual(got, expected)
   })

@@ -33,12 +33,12 @@ export const aPrompt = (over: Partial<Prompt> = {}): Prompt => ({
 
 /** Limits small enough for a test. */
 export const quick = {
-  timeoutMillis: 5_000,
-  idleMillis: 100,
+  timeoutMs: 5_000,
+  idleMs: 100,
   maxReplyBytes: 2 * 1024 * 1024,
   retries: 1,
-  backoffMillis: 1,
-  parkAfterMillis: 500,
+  backoffMs: 1,
+  parkAfterMs: 500,
   breaker: { failures: 1_000 }
 } satisfies Partial<OpenAiModelOptions>
 

@@ -55,8 +55,7 @@ const checkReply = (reply: Reply, expected: Extract<Verdict, { readonly reply: u
 }
 
 /** Short where it is what ends the call, and still long enough for the good answer after it on a busy machine. */
-const limitsFor = (verdict: Verdict) =>
-  "kind" in verdict && verdict.kind === "timeout" ? { timeoutMillis: 1_500 } : {}
+const limitsFor = (verdict: Verdict) => ("kind" in verdict && verdict.kind === "timeout" ? { timeoutMs: 1_500 } : {})
 
 type WireName = NonNullable<OpenAiModelOptions["wire"]>
 

@@ -116,7 +116,7 @@ const checkError = (error: EmbedderError, verdict: object): void => {
 
 const judge = Effect.fnUntraced(function* (behaviour: ModelServerOptions, leadsTo: VectorMode["leadsTo"]) {
   const isLate = typeof leadsTo === "object" && "kind" in leadsTo && leadsTo.kind === "timeout"
-  const { embedder, server } = yield* harbor(behaviour, isLate ? { timeoutMillis: 1_500 } : {})
+  const { embedder, server } = yield* harbor(behaviour, isLate ? { timeoutMs: 1_500 } : {})
   const outcome = yield* Effect.result(embedder.embed(texts))
   if (leadsTo === "vectors") {
     if (Result.isFailure(outcome)) return assert.fail(`expected vectors, got ${outcome.failure.message}`)
@@ -190,7 +190,7 @@ describe("I1 I3 a server that answers badly", () => {
 
   it.effect("B1 B2 is left alone once it has failed too often, and tried again after its time", () =>
     Effect.gen(function* () {
-      const breaker = { failures: 3, windowMillis: 60_000, coolDownMillis: 30_000 }
+      const breaker = { failures: 3, windowMs: 60_000, coolDownMs: 30_000 }
       const { embedder, server } = yield* harbor({ mode: "status-500" }, { retries: 0, breaker })
       for (let failure = 0; failure < 4; failure++) yield* Effect.result(embedder.embed(texts))
       assert.lengthOf(server.requests, 3)

@@ -90,7 +90,7 @@ describe("a good server", () => {
 
   it.live("no limit at all is a limit that a timer can hold", () =>
     Effect.gen(function* () {
-      const { model } = yield* harbor({ script: saying("Yes.") }, { timeoutMillis: Infinity, idleMillis: Infinity })
+      const { model } = yield* harbor({ script: saying("Yes.") }, { timeoutMs: Infinity, idleMs: Infinity })
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
     })
   )
@@ -143,7 +143,7 @@ describe("exchange", () => {
             }, 10)
           }
         },
-        { idleMillis: 100, retries: 0 }
+        { idleMs: 100, retries: 0 }
       )
       const reply = yield* model.infer(aPrompt(), {
         onText: (text) => {
@@ -198,7 +198,7 @@ describe("model I3 interruption", () => {
 })
 
 describe("the circuit", () => {
-  const breaker = { failures: 3, windowMillis: 60_000, coolDownMillis: 30_000 }
+  const breaker = { failures: 3, windowMs: 60_000, coolDownMs: 30_000 }
   const withheldMillis = (model: Model["Service"], name?: string) =>
     model.circuit?.withheldMillis(name) ?? Effect.succeed(-1)
 
@@ -210,7 +210,7 @@ describe("the circuit", () => {
       assert.lengthOf(server.requests, 3)
       const withheld = yield* Effect.flip(model.infer(aPrompt()))
       assert.strictEqual(withheld._tag, "CallWithheld")
-      assert.strictEqual("retryAfterMillis" in withheld ? withheld.retryAfterMillis : undefined, 30_000)
+      assert.strictEqual("retryAfterMs" in withheld ? withheld.retryAfterMs : undefined, 30_000)
       assert.strictEqual(yield* withheldMillis(model), 30_000)
       assert.lengthOf(server.requests, 3)
 

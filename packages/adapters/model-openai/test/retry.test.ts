@@ -8,12 +8,12 @@ import type { Limits } from "../src/options.ts"
 
 const failures = makeFailures("harbor:1", makeScrub(""))
 const limits: Limits = {
-  timeoutMillis: 120_000,
-  idleMillis: 30_000,
+  timeoutMs: 120_000,
+  idleMs: 30_000,
   maxReplyBytes: 1_000,
   retries: 2,
-  backoffMillis: 500,
-  parkAfterMillis: 10_000,
+  backoffMs: 500,
+  parkAfterMs: 10_000,
   maxCalls: 16
 }
 
@@ -91,8 +91,7 @@ it.effect("I2 Retry-After: 3600 parks at once", () =>
     const { result, times } = yield* played([limited(3_600)])
     assert.deepStrictEqual(times, [0])
     assert.deepInclude(result, { _tag: "Failure" })
-    if (result._tag === "Failure")
-      assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMillis: 3_600_000 })
+    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMs: 3_600_000 })
   })
 )
 
@@ -100,7 +99,7 @@ it.effect("I2 a wait that fits the limit but not the deadline parks", () =>
   Effect.gen(function* () {
     const { result, times } = yield* played([limited(5)], 3_000)
     assert.deepStrictEqual(times, [0])
-    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMillis: 5_000 })
+    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMs: 5_000 })
     else assert.fail("expected to be parked")
   })
 )
@@ -110,7 +109,7 @@ it.effect("I2 an overloaded server whose own time does not fit the deadline park
     const overloaded = failures.answered({ status: 503 }, (name) => (name === "retry-after" ? "5" : null), 0)
     const { result, times } = yield* played([overloaded], 3_000)
     assert.deepStrictEqual(times, [0])
-    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMillis: 5_000 })
+    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMs: 5_000 })
     else assert.fail("expected to be parked")
   })
 )
@@ -119,7 +118,7 @@ it.effect("I2 a server that is limited to the last retry parks for as long as it
   Effect.gen(function* () {
     const { result, times } = yield* played([limited(1), limited(2), limited(3)])
     assert.deepStrictEqual(times, [0, 1_000, 3_000])
-    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMillis: 3_000 })
+    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMs: 3_000 })
     else assert.fail("expected to be parked")
   })
 )

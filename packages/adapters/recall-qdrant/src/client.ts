@@ -20,7 +20,7 @@ export interface QdrantOptions {
   /** The alias under which the fleet's collection is found; "reverie" when not said. */
   readonly collection?: string
   /** How long a request may take; 10 seconds when not said. */
-  readonly timeoutMillis?: number
+  readonly timeoutMs?: number
 }
 
 export const DEFAULT_COLLECTION = "reverie"
@@ -99,7 +99,7 @@ const reasonOf = (thrown: unknown): string => {
   return typeof code === "string" ? code : "no reason was given"
 }
 
-const sentence = (thrown: unknown, server: string, timeoutMillis: number): string => {
+const sentence = (thrown: unknown, server: string, timeoutMs: number): string => {
   if (thrown instanceof PackageMissing) return thrown.message
   const status = statusOf(thrown)
   if (status === 429) return `${server} is busy and wants to be left alone for a while (429)`
@@ -108,7 +108,7 @@ const sentence = (thrown: unknown, server: string, timeoutMillis: number): strin
   }
   if (status !== undefined) return `${server} refused the request (${status}: ${oneLine(reasonOf(thrown))})`
   const name = isObject(thrown) ? thrown["name"] : undefined
-  if (name === "QdrantClientTimeoutError") return `${server} did not answer within ${timeoutMillis} ms`
+  if (name === "QdrantClientTimeoutError") return `${server} did not answer within ${timeoutMs} ms`
   if (name === "TypeError") return `${server} can not be reached, or broke off (${oneLine(reasonOf(thrown))})`
   return `${server} did not answer as it should (${oneLine(reasonOf(thrown))})`
 }
@@ -116,11 +116,11 @@ const sentence = (thrown: unknown, server: string, timeoutMillis: number): strin
 const unavailable = (
   operation: string,
   thrown: unknown,
-  { timeoutMillis, url }: { readonly url: string; readonly timeoutMillis: number }
+  { timeoutMs, url }: { readonly url: string; readonly timeoutMs: number }
 ): RecallUnavailable =>
   new RecallUnavailable({
     operation,
-    message: `${operation}: ${sentence(thrown, `Qdrant at ${url}`, timeoutMillis)}`,
+    message: `${operation}: ${sentence(thrown, `Qdrant at ${url}`, timeoutMs)}`,
     cause: thrown
   })
 
@@ -140,7 +140,7 @@ export interface Qdrant {
 export const isMissing = ({ cause }: RecallUnavailable): boolean => statusOf(cause) === 404
 export const isTaken = ({ cause }: RecallUnavailable): boolean => statusOf(cause) === 409
 
-const load = async ({ apiKey, timeoutMillis = DEFAULT_TIMEOUT_MILLIS, url }: QdrantOptions): Promise<QdrantClient> => {
+const load = async ({ apiKey, timeoutMs = DEFAULT_TIMEOUT_MILLIS, url }: QdrantOptions): Promise<QdrantClient> => {
   const parts = serverParts(url)
   const { QdrantClient: Client } = await loadWith(
     "an index in Qdrant",
@@ -149,7 +149,7 @@ const load = async ({ apiKey, timeoutMillis = DEFAULT_TIMEOUT_MILLIS, url }: Qdr
   )
   return new Client({
     ...parts,
-    timeout: timeoutMillis,
+    timeout: timeoutMs,
     // It would ask for the version in the constructor, and warn on the console.
     checkCompatibility: false,
     // As `apiKey` the client would warn on the console about a key without TLS.
@@ -158,7 +158,7 @@ const load = async ({ apiKey, timeoutMillis = DEFAULT_TIMEOUT_MILLIS, url }: Qdr
 }
 
 export const connect = (options: QdrantOptions): Qdrant => {
-  const server = { url: options.url, timeoutMillis: options.timeoutMillis ?? DEFAULT_TIMEOUT_MILLIS }
+  const server = { url: options.url, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MILLIS }
   let loading: Promise<QdrantClient> | undefined
   const read: Qdrant["read"] = (operation, answer, request) =>
     Effect.tryPromise({

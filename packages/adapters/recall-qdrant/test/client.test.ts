@@ -14,7 +14,7 @@ const { recallQdrantLayer } = await import(${JSON.stringify(index)})
 const Effect = await import("effect/Effect")
 const { Recall } = await import("@reverie/memory")
 const isLoaded = () => seen.has("@qdrant/js-client-rest")
-const layer = recallQdrantLayer({ url: "http://127.0.0.1:1", apiKey: "key", timeoutMillis: 1000 })
+const layer = recallQdrantLayer({ url: "http://127.0.0.1:1", apiKey: "key", timeoutMs: 1000 })
 const told = await Effect.runPromise(Effect.gen(function* () {
   const recall = yield* Recall
   const before = isLoaded()

@@ -43,7 +43,7 @@ const failuresOn = (server: QdrantServer, mode: QdrantMode) =>
       assert.deepStrictEqual(yield* textsFound(ada, "tide"), ["the tide is high"])
       return failures
     }),
-    { timeoutMillis: mode.startsWith("hang") ? 250 : 5_000 }
+    { timeoutMs: mode.startsWith("hang") ? 250 : 5_000 }
   )
 
 const sentences: Readonly<Record<QdrantMode, RegExp>> = {

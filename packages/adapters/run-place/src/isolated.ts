@@ -61,11 +61,11 @@ const killAll = ({ pid }: ChildProcess): void => {
 }
 
 const orderOf = (call: IsolatedCall): Order => {
-  const { args, memoryMb, module, run, timeoutMillis, tool } = call
+  const { args, memoryMb, module, run, timeoutMs, tool } = call
   const { assistant, key, now, tenant } = run
   const about = { assistant, tenant, call: run.call, key, now }
   const packed = serialize(args).toString("base64")
-  return { type: "run", module, args: packed, about, tool, memoryBytes: memoryMb * MEGABYTE, timeoutMillis }
+  return { type: "run", module, args: packed, about, tool, memoryBytes: memoryMb * MEGABYTE, timeoutMs }
 }
 
 const ABORTED = 128 + constants.signals.SIGABRT

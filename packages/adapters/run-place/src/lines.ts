@@ -17,7 +17,7 @@ export interface RunOrder {
   }
   readonly tool: string
   readonly memoryBytes: number
-  readonly timeoutMillis: number
+  readonly timeoutMs: number
 }
 
 export type Order = RunOrder | { readonly type: "abort" }

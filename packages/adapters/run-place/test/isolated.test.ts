@@ -16,13 +16,13 @@ const PATIENCE_MILLIS = 30_000
 
 const moduleOf = (name: string): URL => new URL(`./modules/${name}.ts`, import.meta.url)
 
-const running = (args: object, { memoryMb = 64, module = "tool", timeoutMillis = PATIENCE_MILLIS } = {}) => {
+const running = (args: object, { memoryMb = 64, module = "tool", timeoutMs = PATIENCE_MILLIS } = {}) => {
   const tool = defineTool({
     name: "probe",
     description: "For tests.",
     input: { type: "object" },
     isolate: { memoryMb },
-    timeoutMs: timeoutMillis,
+    timeoutMs,
     run: moduleOf(module)
   })
   const call = { id: "1.1.0", tool: "probe", arguments: args } as unknown as ToolCall
@@ -109,12 +109,12 @@ describe("a run in a process of its own", () => {
   })
 
   test("I1 its deadline ends it though it never yields", async () => {
-    assert.strictEqual((await run({ what: "spin" }, { timeoutMillis: 2_000 })).failure, "timeout")
+    assert.strictEqual((await run({ what: "spin" }, { timeoutMs: 2_000 })).failure, "timeout")
   })
 
   test("I1 its deadline ends it though it waits for a program, and the program with it", async () => {
     const file = aFile()
-    const blocking = run({ what: "block", file }, { timeoutMillis: 5_000 })
+    const blocking = run({ what: "block", file }, { timeoutMs: 5_000 })
     await until(() => existsSync(file) && readFileSync(file, "utf8") !== "")
     assert.strictEqual((await blocking).failure, "timeout")
     await until(() => !isAlive(Number(readFileSync(file, "utf8"))))

@@ -36,7 +36,7 @@ export type Emitted =
       readonly approval: string
       readonly tool: string
       readonly call: string
-      readonly withinMillis: number
+      readonly withinMs: number
     }
   /** The work in hand waits for its model, and goes on by itself; reported when the wait begins. */
   | {
@@ -45,7 +45,7 @@ export type Emitted =
       /** Servers of other models of a list, which are away as well. */
       readonly others?: ReadonlyArray<string>
       readonly reason: string
-      readonly withinMillis: number
+      readonly withinMs: number
     }
 
 const job = <Output>() => fromPromise<Output, Json>(() => Promise.reject(new Error("jobs run outside the statechart")))
@@ -79,12 +79,12 @@ export const base = setup({
     reportHome: (_, _params: { readonly spent: Amount }) => {}
   },
   delays: {
-    park: ({ context }) => context.parkMillis,
-    approval: ({ context }) => settingsNow(context).approvalMillis,
-    report: ({ context }) => settingsNow(context).reportMillis,
-    sleep: ({ context }) => context.sleepMillis,
+    park: ({ context }) => context.parkMs,
+    approval: ({ context }) => settingsNow(context).approvalMs,
+    report: ({ context }) => settingsNow(context).reportMs,
+    sleep: ({ context }) => context.sleepMs,
     dreamTick: ({ context }) =>
-      Math.max(1, settingsNow(context).sleepTickMillis, context.outage === null ? 0 : context.parkMillis)
+      Math.max(1, settingsNow(context).sleepTickMs, context.outage === null ? 0 : context.parkMs)
   }
 })
 
@@ -158,7 +158,7 @@ export interface Next {
   readonly next: DreamOperation | "settling"
 }
 
-const isPaced = (context: Now.AssistantContext): boolean => Now.settingsNow(context).sleepTickMillis > 0
+const isPaced = (context: Now.AssistantContext): boolean => Now.settingsNow(context).sleepTickMs > 0
 
 /** The step has more to do. */
 const hasMore = (event: MachineEvent): boolean => stepOutput(event).more === true
@@ -228,10 +228,10 @@ export const modelCallActions = {
   recordFailedTry: changing((context, event) => Now.triedInVain(context, inferFailure(event))),
   countFailedTick: changing(Now.failed),
   /** Once for each wait. */
-  announceOutage: enqueuing((enqueue, { outage, parkMillis }) => {
+  announceOutage: enqueuing((enqueue, { outage, parkMs }) => {
     if (outage === null || outage.tries > 1) return
     const { others, reason, server } = outage
-    enqueue.emit({ type: "model-away", server, ...defined({ others }), reason, withinMillis: parkMillis })
+    enqueue.emit({ type: "model-away", server, ...defined({ others }), reason, withinMs: parkMs })
   })
 }
 

@@ -22,15 +22,11 @@ const hasteOf = (alone: number, named: OutageSeen["named"]): Haste => {
 }
 
 /** How long the wait lasts after so many failures before this one. */
-const pauseMillis = (
-  context: AssistantContext,
-  { outage, retryAfterMillis = 0 }: ServerFailure,
-  tries: number
-): number => {
-  const { parkMaxMillis, parkMinMillis } = settingsOf(context.settings)
-  const whole = Math.min(parkMaxMillis, parkMinMillis * 2 ** Math.min(tries, 40))
+const pauseMillis = (context: AssistantContext, { outage, retryAfterMs = 0 }: ServerFailure, tries: number): number => {
+  const { parkMaxMs, parkMinMs } = settingsOf(context.settings)
+  const whole = Math.min(parkMaxMs, parkMinMs * 2 ** Math.min(tries, 40))
   const away = (whole / 2) * Math.min(1, Math.max(0, outage?.spread ?? 0))
-  const named = retryAfterMillis === 0 ? 0 : retryAfterMillis + away
+  const named = retryAfterMs === 0 ? 0 : retryAfterMs + away
   return Math.max(1, Math.round(Math.max(whole - away, named)))
 }
 
@@ -57,7 +53,7 @@ export const metOutage = (
     reason: clipped(reason),
     phase
   }
-  return { outage, parkMillis: pauseMillis(context, failure, tries) }
+  return { outage, parkMs: pauseMillis(context, failure, tries) }
 }
 
 // Reaction: what follows a failed model call of a tick.

@@ -87,7 +87,7 @@ export const toolCallActions = {
         approval: call.approval ?? "",
         tool: call.tool,
         call: `${context.tick}.${context.iteration}.${index}`,
-        withinMillis: Now.settingsNow(context).approvalMillis
+        withinMs: Now.settingsNow(context).approvalMs
       })
     }
   }),

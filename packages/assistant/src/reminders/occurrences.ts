@@ -216,7 +216,7 @@ const rruleFlaw = (rrule: string): string | undefined => {
 }
 
 const flawOf = (rule: ReminderRule): string | undefined => {
-  const said = [rule.at, rule.inMillis, rule.cron, rule.rrule].filter((each) => each !== undefined).length
+  const said = [rule.at, rule.inMs, rule.cron, rule.rrule].filter((each) => each !== undefined).length
   if (said !== 1) return "say one of these: a time, a while, a cron rule, an RRULE"
   if (rule.start !== undefined && rule.rrule === undefined) return "a start belongs to an RRULE"
   if (rule.quiet !== undefined && rule.quiet.from === rule.quiet.until)
@@ -235,7 +235,7 @@ const dated = (rule: ReminderRule, timeZone: string, now: number): Result.Result
     return Result.fail(`${JSON.stringify(text)} is no time: write 2026-11-24T09:00, or with an offset at its end`)
   }
   if (rule.at !== undefined) return Result.succeed({ timeZone, at: read?.at ?? now })
-  if (rule.inMillis !== undefined) return Result.succeed({ timeZone, at: now + rule.inMillis })
+  if (rule.inMs !== undefined) return Result.succeed({ timeZone, at: now + rule.inMs })
   if (rule.cron !== undefined) return Result.succeed({ timeZone, cron: rule.cron.trim() })
   const start = read?.shown ?? Math.floor((now + zone.offsetAt(now)) / MINUTE_MILLIS) * MINUTE_MILLIS
   return Result.succeed({ timeZone, rrule: (rule.rrule ?? "").replace(/^RRULE:/, ""), start })

@@ -31,8 +31,8 @@ export const whyAwake = ({ isAsleep, unfinished, waitsForAnswer }: SleepBlockers
     : { success: false, error: `Not before this has ended: ${unfinished.join(", ")}` }
 }
 
-export const sleepOrder = (forMillis: number | undefined): RecordChange => ({
+export const sleepOrder = (forMs: number | undefined): RecordChange => ({
   kind: "state",
   key: SLEEP_ORDER_KEY,
-  value: forMillis === undefined ? {} : { forMillis }
+  value: forMs === undefined ? {} : { forMs }
 })

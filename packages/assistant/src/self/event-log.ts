@@ -55,7 +55,7 @@ const stepEvents = ({ step, tickEnd }: Entry): ReadonlyArray<Told> => [
     ? [
         {
           type: "ToolExecuted",
-          detail: { tool: step.name, ok: step.ok, elapsed_millis: step.elapsedMillis }
+          detail: { tool: step.name, ok: step.ok, elapsed_millis: step.elapsedMs }
         } satisfies Told
       ]
     : []),

@@ -127,7 +127,7 @@ export const millisOf = (
 ) => {
   const { assignment } = context
   const left = assignment === null ? Infinity : Math.max(0, assignment.until - at)
-  return Math.min(settingsNow(context).subAgentMillis, millis, left)
+  return Math.min(settingsNow(context).subAgentMs, millis, left)
 }
 
 interface Place {

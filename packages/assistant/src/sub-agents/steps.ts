@@ -118,7 +118,7 @@ const heardReport = (context: AssistantContext, news: Extract<News, { what: "rep
 
 /** Tells a sub-agent to end; it has a while to say what it spent. */
 const sentAway = (context: AssistantContext, line: SubAgent, reason: string): Step => {
-  const { subAgentGraceMillis } = settingsNow(context)
+  const { subAgentGraceMs } = settingsNow(context)
   const { call, tries } = line
   return {
     change: { subAgents: replaced(context, { ...line, phase: "retiring" }) },
@@ -126,7 +126,7 @@ const sentAway = (context: AssistantContext, line: SubAgent, reason: string): St
       ...stopping(line),
       { order: "cancel", id: `due.${call}` },
       { order: "tell", verb: "retire", to: [named(line)], reason },
-      { order: "timer", id: `lost.${call}`, delayMillis: subAgentGraceMillis, news: { what: "lost", call, tries } }
+      { order: "timer", id: `lost.${call}`, delayMillis: subAgentGraceMs, news: { what: "lost", call, tries } }
     ]
   }
 }

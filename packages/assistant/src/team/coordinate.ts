@@ -115,9 +115,9 @@ const answer = (work: Work, question: Question, conclusion: Conclusion): Questio
 
 const asksOf = (work: Work, question: Question, asks: ReadonlyArray<Ask>, now: number): Question => {
   const open: { [id: string]: OpenAsk } = { ...question.asks }
-  for (const { member, tag, text, withinMillis = work.team.answerMillis } of asks) {
+  for (const { member, tag, text, withinMs = work.team.answerMs } of asks) {
     const id = send(work, member, text, question.hops + 1, "ask")
-    open[id] = { member, until: now + withinMillis, ...defined({ tag }) }
+    open[id] = { member, until: now + withinMs, ...defined({ tag }) }
   }
   if (asks.length > 0) work.notes.push(`Asked ${[...new Set(asks.map(({ member }) => member))].join(", ")}.`)
   return { ...question, asks: open, asked: question.asked + asks.length }

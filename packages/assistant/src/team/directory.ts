@@ -116,9 +116,9 @@ const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMs: 600_000 }
 
 /** A rate of its own where it is given; nonsense is brought into the range. */
 export const pairRateOf = (chosen: Partial<PairRate> = {}): PairRate => {
-  const { perPair, windowMs: windowMillis } = { ...DEFAULT_PAIR_RATE, ...chosen }
+  const { perPair, windowMs } = { ...DEFAULT_PAIR_RATE, ...chosen }
   const whole = (count: number, least: number) => (Number.isFinite(count) ? Math.max(least, Math.floor(count)) : least)
-  return { perPair: whole(perPair, 2), windowMs: whole(windowMillis, 1) }
+  return { perPair: whole(perPair, 2), windowMs: whole(windowMs, 1) }
 }
 
 /** When the messages of the window were written, the oldest first. */

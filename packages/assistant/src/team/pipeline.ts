@@ -38,7 +38,7 @@ const ask = (stage: Stage, member: string, plan: Plan): Move => ({
     {
       member,
       text: stage.instruction === undefined ? plan.input : `${stage.instruction}\n\n${plan.input}`,
-      ...defined({ withinMillis: stage.timeoutMs })
+      ...defined({ withinMs: stage.timeoutMs })
     }
   ]
 })

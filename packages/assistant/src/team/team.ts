@@ -63,7 +63,7 @@ export interface Ask {
   readonly text: string
   readonly tag?: string
   /** The team's own deadline when not given. */
-  readonly withinMillis?: number
+  readonly withinMs?: number
 }
 
 /** What came of an ask. `late`: nothing, in its time. */
@@ -120,7 +120,7 @@ export interface Team {
   readonly members: ReadonlyArray<TeamMember>
   readonly pattern: Pattern
   /** How long a member has for an answer. */
-  readonly answerMillis: number
+  readonly answerMs: number
   /** Most asks for one question. */
   readonly maxAsks: number
 }

@@ -167,7 +167,7 @@ const begin = (options: VotingOptions, text: string, { candidates }: Table): Mov
   const ballot = ballotOf(text, choices)
   return {
     plan: asPlan(plan),
-    asks: voters.map(({ id }) => ({ member: id, text: ballot, withinMillis: deadlineMillis }))
+    asks: voters.map(({ id }) => ({ member: id, text: ballot, withinMs: deadlineMillis }))
   }
 }
 

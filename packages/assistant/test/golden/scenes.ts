@@ -30,11 +30,11 @@ const lived = (): Rig =>
     terminalEndsLoop: false,
     assessTask: true,
     maxErrors: 4,
-    approvalMillis: 60_001,
-    reportMillis: 60_002,
-    parkMinMillis: 1_001,
-    parkMaxMillis: 60_003,
-    sleepMillis: 60_004,
+    approvalMs: 60_001,
+    reportMs: 60_002,
+    parkMinMs: 1_001,
+    parkMaxMs: 60_003,
+    sleepMs: 60_004,
     compactEnabled: true,
     compactSleepRatio: 0.6,
     compactEmergencyRatio: 0.9
@@ -51,7 +51,7 @@ const acting = (): Rig =>
   restricted().ends("infer", asking("safe_chain", "dangerous", "async_required", "terminal", "dangerous"))
 
 const asleep = (operations: number): Rig => {
-  const rig = new Rig({ compactEnabled: true }).hear(sleep("envelope-1", { forMillis: 90_000, signals: at(0.71) }))
+  const rig = new Rig({ compactEnabled: true }).hear(sleep("envelope-1", { forMs: 90_000, signals: at(0.71) }))
   for (let operation = 0; operation < operations; operation++) rig.ends("dream", skipped(at(0.71)))
   return rig.hear({ type: "wake" })
 }
@@ -66,7 +66,7 @@ const scenes: { readonly [State in LeafState]?: () => Rig } = {
   "awake.idle": () => new Rig(),
   "awake.assessing.weighing": lived,
   "awake.thinking.inferring": restricted,
-  "awake.thinking.parked": () => restricted().fails("infer", failure("park", { retryAfterMillis: 7_000 })),
+  "awake.thinking.parked": () => restricted().fails("infer", failure("park", { retryAfterMs: 7_000 })),
   "awake.acting.running": () => acting().ends("tool.0", DONE).ends("tool.2", PENDING),
   "awake.awaitingApproval": () => acting().ends("tool.0", DONE).ends("tool.2", PENDING).fails("tool.3", {}),
   "awake.awaitingReports": () =>
@@ -77,8 +77,8 @@ const scenes: { readonly [State in LeafState]?: () => Rig } = {
   "dreaming.reflecting": () => asleep(3),
   "dreaming.pruning": () => asleep(4),
   "dreaming.pausing": () =>
-    new Rig({ sleepTickMillis: 60_005 })
-      .hear(sleep("envelope-1", { forMillis: 90_000, at: 1_000 }))
+    new Rig({ sleepTickMs: 60_005 })
+      .hear(sleep("envelope-1", { forMs: 90_000, at: 1_000 }))
       .ends("dream", { ...unfinished(), at: 31_000 }),
   "dreaming.resting": () => {
     const rig = new Rig().hear(sleep("envelope-1"))

@@ -83,8 +83,8 @@ describe("the pair rate", () => {
         fc.integer({ min: 2, max: 12 }),
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.nat(300), { minLength: 1, maxLength: 60 }),
-        (perPair, windowMillis, gaps) => {
-          const rate = pairRateOf({ perPair, windowMs: windowMillis })
+        (perPair, windowMs, gaps) => {
+          const rate = pairRateOf({ perPair, windowMs })
           let now = 1
           let times = timesOf(undefined)
           const sent: Array<number> = []
@@ -101,7 +101,7 @@ describe("the pair rate", () => {
             }
           }
           for (const from of sent) {
-            const within = sent.filter((time) => time >= from && time < from + windowMillis)
+            const within = sent.filter((time) => time >= from && time < from + windowMs)
             assert.isAtMost(within.length, Math.floor(perPair / 2))
           }
           assert.isAtMost(times.length, Math.floor(perPair / 2))

@@ -23,7 +23,7 @@ export const aTeam = (pattern: Pattern, members: ReadonlyArray<TeamMember>, over
   id: "council",
   members,
   pattern,
-  answerMillis: 60_000,
+  answerMs: 60_000,
   maxAsks: 64,
   ...over
 })

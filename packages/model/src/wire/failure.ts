@@ -21,7 +21,7 @@ export interface Failure {
   /** Whether the same request may succeed when it is sent again. */
   readonly again: boolean
   /** The server's own word on when to try again. */
-  readonly retryAfterMillis?: number
+  readonly retryAfterMs?: number
   /** Whether it speaks against the health of the server; a refusal does not. */
   readonly unhealthy: boolean
 }
@@ -43,8 +43,8 @@ export type HeaderReader = (name: string) => string | null | undefined
 export interface Failures {
   /** `begun`: a model may have worked. */
   readonly unavailable: (kind: UnavailableKind, message: string, more?: { status?: number; begun?: boolean }) => Failure
-  readonly parked: (retryAfterMillis: number, status: number | undefined) => ModelParked
-  readonly withheld: (retryAfterMillis: number) => Failure
+  readonly parked: (retryAfterMs: number, status: number | undefined) => ModelParked
+  readonly withheld: (retryAfterMs: number) => Failure
   readonly denied: (message: string, status: number) => ModelDenied
   readonly filtered: (message: string) => ModelRefused
   readonly unusable: (message: string) => ReplyUnusable
@@ -58,10 +58,10 @@ const MAX_JUDGED_CHARS = 1_000
 const tooLong = /context (length|window|size)|maximum context|too many (input )?tokens|prompt is too long/i
 
 /** Milliseconds that the server asks to wait, or undefined when it names no time that can be understood. */
-export const retryAfterMillis = (header: HeaderReader, now: number): number | undefined => {
+export const retryAfterMs = (header: HeaderReader, now: number): number | undefined => {
   const bounded = (millis: number): number => Math.min(Math.max(Math.ceil(millis), 0), LONGEST_PARK_MILLIS)
-  const inMillis = header("retry-after-ms")
-  if (inMillis && /^\d+(\.\d+)?$/.test(inMillis)) return bounded(Number(inMillis))
+  const inMs = header("retry-after-ms")
+  if (inMs && /^\d+(\.\d+)?$/.test(inMs)) return bounded(Number(inMs))
   const after = header("retry-after")
   if (!after) return undefined
   if (/^\d+(\.\d+)?$/.test(after)) return bounded(Number(after) * 1_000)
@@ -107,7 +107,7 @@ const parkedBy =
     new ModelParked({
       provider,
       message: `asks to wait ${millis} ms`,
-      retryAfterMillis: millis,
+      retryAfterMs: millis,
       ...defined({ status })
     })
 
@@ -115,7 +115,7 @@ const withheldBy =
   (provider: string): Failures["withheld"] =>
   (millis) => {
     const message = `not asked: it has failed too often, and is tried again in ${millis} ms`
-    const error = new CallWithheld({ provider, message, retryAfterMillis: millis })
+    const error = new CallWithheld({ provider, message, retryAfterMs: millis })
     return { error, again: false, unhealthy: false }
   }
 
@@ -147,15 +147,15 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
     }
     if (status === undefined) return unavailable("server-error", message)
     if (isDenial(status, problem.isOfApi !== false)) return final(denied(message, status))
-    const wait = retryAfterMillis(header, now)
+    const wait = retryAfterMs(header, now)
     if (status === 429) {
       return wait === undefined
         ? unavailable("server-error", message, { status })
-        : { error: parked(wait, status), again: true, retryAfterMillis: wait, unhealthy: true }
+        : { error: parked(wait, status), again: true, retryAfterMs: wait, unhealthy: true }
     }
     if (isUnwell(status)) {
       const failure = unavailable("server-error", message, { status })
-      return wait === undefined ? failure : { ...failure, retryAfterMillis: wait }
+      return wait === undefined ? failure : { ...failure, retryAfterMs: wait }
     }
     if (status === 413 || problem.code === "context_length_exceeded" || tooLong.test(judged)) {
       return refused("too-long", message, status)

@@ -13,24 +13,24 @@ import type { Failure, Failures } from "./failure.ts"
 
 /** What bounds a request of any kind, with its retries. */
 export interface CallLimits {
-  readonly timeoutMillis: number
-  readonly idleMillis: number
+  readonly timeoutMs: number
+  readonly idleMs: number
   readonly maxReplyBytes: number
   readonly retries: number
-  readonly backoffMillis: number
-  readonly parkAfterMillis: number
+  readonly backoffMs: number
+  readonly parkAfterMs: number
 }
 
 export interface BreakerOptions {
   /** Failures in a row, with no success between them, that open the circuit. */
   readonly failures: number
   /** Failures further apart than this do not belong together. */
-  readonly windowMillis: number
+  readonly windowMs: number
   /** How long an open circuit withholds calls before it lets one try; it doubles with every try that fails, up to the maximum. */
-  readonly coolDownMillis: number
-  readonly coolDownMaxMillis: number
+  readonly coolDownMs: number
+  readonly coolDownMaxMs: number
   /** How long a try may hear nothing before another one is let through. */
-  readonly probeMillis: number
+  readonly probeMs: number
 }
 
 /** The largest delay that a timer takes; anything longer would end at once. */
@@ -38,25 +38,21 @@ export const LONGEST_TIMER_MILLIS = 2_147_483_647
 
 const timer = (millis: number): number => Math.min(millis, LONGEST_TIMER_MILLIS)
 
-export const callLimitsOf = (
-  options: Partial<CallLimits>,
-  timeoutMillis: number,
-  maxReplyBytes: number
-): CallLimits => ({
-  timeoutMillis: timer(options.timeoutMillis ?? timeoutMillis),
-  idleMillis: timer(options.idleMillis ?? 30_000),
+export const callLimitsOf = (options: Partial<CallLimits>, timeoutMs: number, maxReplyBytes: number): CallLimits => ({
+  timeoutMs: timer(options.timeoutMs ?? timeoutMs),
+  idleMs: timer(options.idleMs ?? 30_000),
   maxReplyBytes: options.maxReplyBytes ?? maxReplyBytes,
   retries: options.retries ?? 2,
-  backoffMillis: options.backoffMillis ?? 500,
-  parkAfterMillis: options.parkAfterMillis ?? 10_000
+  backoffMs: options.backoffMs ?? 500,
+  parkAfterMs: options.parkAfterMs ?? 10_000
 })
 
 export const breakerOptionsOf = (breaker: Partial<BreakerOptions> = {}): BreakerOptions => ({
   failures: breaker.failures ?? 5,
-  windowMillis: breaker.windowMillis ?? 60_000,
-  coolDownMillis: breaker.coolDownMillis ?? 1_000,
-  coolDownMaxMillis: breaker.coolDownMaxMillis ?? 30_000,
-  probeMillis: breaker.probeMillis ?? 30_000
+  windowMs: breaker.windowMs ?? 60_000,
+  coolDownMs: breaker.coolDownMs ?? 1_000,
+  coolDownMaxMs: breaker.coolDownMaxMs ?? 30_000,
+  probeMs: breaker.probeMs ?? 30_000
 })
 
 // Retry: an attempt is made again while that may help and there is time.
@@ -72,8 +68,8 @@ interface Retrying {
   readonly limits: CallLimits
 }
 
-const backoff = ({ backoffMillis, retries }: CallLimits) =>
-  Schedule.min([Schedule.exponential(Duration.millis(backoffMillis)), Schedule.spaced(LONGEST_BACKOFF)]).pipe(
+const backoff = ({ backoffMs, retries }: CallLimits) =>
+  Schedule.min([Schedule.exponential(Duration.millis(backoffMs)), Schedule.spaced(LONGEST_BACKOFF)]).pipe(
     Schedule.jittered,
     Schedule.upTo({ times: retries })
   )
@@ -88,9 +84,9 @@ const again = Effect.fnUntraced(function* <A>(
   let failure = first
   while (failure.again) {
     const now = yield* Clock.currentTimeMillis
-    const asked = failure.retryAfterMillis ?? 0
+    const asked = failure.retryAfterMs ?? 0
     const left = until - now
-    if (asked > limits.parkAfterMillis || (asked > 0 && asked >= left)) {
+    if (asked > limits.parkAfterMs || (asked > 0 && asked >= left)) {
       return yield* failures.parked(asked, "status" in failure.error ? failure.error.status : undefined)
     }
     const next = yield* Effect.result(step(now, undefined))
@@ -130,7 +126,7 @@ export interface Ticket {
   readonly probe: number
 }
 
-export type Admission = { readonly ticket: Ticket } | { readonly retryAfterMillis: number }
+export type Admission = { readonly ticket: Ticket } | { readonly retryAfterMs: number }
 
 interface Open {
   readonly until: number
@@ -163,13 +159,13 @@ export class Breaker {
     if (this.#open === undefined) return 0
     const { probingSince, until } = this.#open
     if (now < until) return until - now
-    return probingSince === undefined ? 0 : Math.max(0, probingSince + this.#options.probeMillis - now)
+    return probingSince === undefined ? 0 : Math.max(0, probingSince + this.#options.probeMs - now)
   }
 
   admit(now: number): Admission {
     if (this.#open === undefined) return { ticket: { circuit: this.#circuit, probe: 0 } }
-    const retryAfterMillis = this.withheldMillis(now)
-    if (retryAfterMillis > 0) return { retryAfterMillis }
+    const retryAfterMs = this.withheldMillis(now)
+    if (retryAfterMs > 0) return { retryAfterMs }
     this.#open = { ...this.#open, probingSince: now }
     return { ticket: { circuit: this.#circuit, probe: ++this.#probe } }
   }
@@ -188,7 +184,7 @@ export class Breaker {
       if (ticket.probe === this.#probe) this.#cool(now)
       return
     }
-    this.#row = [...this.#row.filter((at) => at > now - this.#options.windowMillis), now]
+    this.#row = [...this.#row.filter((at) => at > now - this.#options.windowMs), now]
     if (this.#row.length >= this.#options.failures) this.#cool(now)
   }
 
@@ -204,8 +200,8 @@ export class Breaker {
   }
 
   #cool(now: number): void {
-    const { coolDownMaxMillis, coolDownMillis } = this.#options
-    const millis = Math.min(Math.max(coolDownMillis, coolDownMaxMillis), coolDownMillis * 2 ** this.#opened++)
+    const { coolDownMaxMs, coolDownMs } = this.#options
+    const millis = Math.min(Math.max(coolDownMs, coolDownMaxMs), coolDownMs * 2 ** this.#opened++)
     this.#change({ until: now + millis })
   }
 
@@ -230,7 +226,7 @@ export const throughBreaker = <A, R>(
 ): Effect.Effect<A, Failure, R> =>
   Effect.suspend(() => {
     const admission = breaker.admit(clock.currentTimeMillisUnsafe())
-    if (!("ticket" in admission)) return Effect.fail(failures.withheld(admission.retryAfterMillis))
+    if (!("ticket" in admission)) return Effect.fail(failures.withheld(admission.retryAfterMs))
     const { ticket } = admission
     return Effect.onExit(attempt, (exit) =>
       Effect.sync(() => {

@@ -126,13 +126,13 @@ export const reminderNeeds = ["ambient", "journal", "goals"] as const
 export type ReminderNeed = (typeof reminderNeeds)[number]
 
 /**
- * When to remind, and of what. Exactly one of `at` (`2026-11-24T09:00` in the time zone, or with an offset), `inMillis`,
+ * When to remind, and of what. Exactly one of `at` (`2026-11-24T09:00` in the time zone, or with an offset), `inMs`,
  * `cron` (five fields) and `rrule` (RFC 5545, from `start` on).
  */
 export const ReminderRule = Schema.Struct({
   note: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(1_500)),
   at: Schema.optionalKey(short),
-  inMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  inMs: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
   cron: Schema.optionalKey(short),
   rrule: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1_000))),
   start: Schema.optionalKey(short),
@@ -166,12 +166,12 @@ const TimerEvent = Schema.Struct({
 })
 
 /**
- * An order to sleep. `forMillis` bounds it, or `until`, in milliseconds since the epoch: heard after that, it means
+ * An order to sleep. `forMs` bounds it, or `until`, in milliseconds since the epoch: heard after that, it means
  * nothing any more. Without either the assistant sleeps as long as its settings say.
  */
 const SleepEvent = Schema.Struct({
   type: Schema.Literal("sleep"),
-  forMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  forMs: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
   until: Schema.optionalKey(Schema.Int)
 })
 

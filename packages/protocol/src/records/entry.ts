@@ -76,7 +76,7 @@ export interface StepRecord {
   readonly kind: "infer" | "tool" | "assess" | "dream" | "compact" | "coordinate" | "child"
   readonly name: string
   readonly ok: boolean
-  readonly elapsedMillis: number
+  readonly elapsedMs: number
   readonly usage?: Usage
   /** What its model calls took, by model, and what that cost at the prices of this moment; `usage` is their sum. */
   readonly spent?: ReadonlyArray<ModelUse>

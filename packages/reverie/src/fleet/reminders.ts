@@ -14,7 +14,7 @@ import type { OrderOptions, Post } from "./ordering.ts"
 import type { Core } from "./records.ts"
 
 /** When to remind, and of what: exactly one of `at`, `inMs`, `cron` and `rrule`. */
-export interface ReminderRequest extends Omit<ReminderRule, "at" | "inMillis"> {
+export interface ReminderRequest extends Omit<ReminderRule, "at" | "inMs"> {
   /** A clock time in the time zone (`2026-11-24T09:00`), one with an offset, a date, or milliseconds since the epoch. */
   readonly at?: string | Date | number
   /** So many milliseconds after the order was accepted. */
@@ -52,7 +52,7 @@ const invalid = (reminder: string, problem: string) => new ReminderInvalid({ rem
 
 const ruleOf = (reminder: string, { at, inMs, ...request }: ReminderRequest): ReminderRule => {
   const text = at === undefined || typeof at === "string" ? at : new Date(at).toISOString()
-  const rule = decodeRule({ ...request, ...defined({ at: text, inMillis: inMs }) })
+  const rule = decodeRule({ ...request, ...defined({ at: text, inMs }) })
   if (Result.isFailure(rule)) throw invalid(reminder, `reminder ${reminder}: ${rule.failure.message}`)
   return rule.success
 }

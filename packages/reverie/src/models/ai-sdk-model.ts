@@ -303,7 +303,7 @@ const readAll = Effect.fnUntraced(function* (reader: Reader, gathered: Gathering
     if (part["type"] === "error") throw part["error"]
     gathered.take(part)
     return done
-  }).pipe(Effect.timeoutOrElse({ duration: limits.idleMillis, orElse: () => Effect.fail(silent) }))
+  }).pipe(Effect.timeoutOrElse({ duration: limits.idleMs, orElse: () => Effect.fail(silent) }))
   while (gathered.text.length <= limits.maxReplyBytes) {
     const isOver = yield* next
     if (isBroken(isOver)) return isOver

@@ -203,7 +203,7 @@ const offline = Effect.map(
 const server = Effect.fnUntraced(function* (options: Omit<ServerModel, "apiKey"> & Pick<NamedServer, "apiKey">) {
   const { timeoutMs, ...rest } = options
   const { makeOpenAiModel } = yield* Effect.promise(() => import("@reverie/model-openai"))
-  return yield* makeOpenAiModel({ ...rest, ...defined({ timeoutMillis: timeoutMs }) })
+  return yield* makeOpenAiModel({ ...rest, ...defined({ timeoutMs }) })
 })
 
 const named = Effect.fnUntraced(function* (found: NamedServer | undefined) {

@@ -205,7 +205,7 @@ const walk = Effect.fnUntraced(function* (
   context: WalkContext,
   ask: Ask
 ): Effect.fn.Return<Reply, ModelError> {
-  const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
+  const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMs
   const first = yield* round(prompt, preview, until, context, ask)
   if (isFine(first)) return first.reply
   const corrected = { ...prompt, messages: [...prompt.messages, ...corrections(first)] }

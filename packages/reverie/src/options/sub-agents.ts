@@ -93,8 +93,8 @@ const spendingShape: Shape = {
       const flaw = flawOfModel(value)
       return flaw === undefined ? undefined : `model ${flaw}`
     },
-    budget: shaped("budget", { ...amountShape, timeoutMs: atLeastOne("subAgentMillis") }),
-    graceMs: atLeastOne("subAgentGraceMillis")
+    budget: shaped("budget", { ...amountShape, timeoutMs: atLeastOne("subAgentMs") }),
+    graceMs: atLeastOne("subAgentGraceMs")
   }),
   budget: shaped("budget", amountShape),
   prices: shaped("prices", {
@@ -129,9 +129,9 @@ export const spendingSettings = (options: SpendingOptions): Partial<Settings> =>
     ...said("subAgentDepth", maxDepth),
     ...said("subAgentTokens", each.tokens),
     ...said("subAgentCalls", each.calls),
-    ...said("subAgentMillis", each.timeoutMs),
+    ...said("subAgentMs", each.timeoutMs),
     ...said("subAgentCostMicros", each.costMicros),
-    ...said("subAgentGraceMillis", graceMs),
+    ...said("subAgentGraceMs", graceMs),
     ...said("subAgentRetries", onFailure === "retry" ? (maxRetries ?? 1) : undefined),
     ...said("subAgentGiveUp", onFailure === "give-up" ? true : undefined),
     ...said("budgetTokens", budget.tokens),

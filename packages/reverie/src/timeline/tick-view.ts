@@ -36,7 +36,7 @@ export interface ModelCallView {
   readonly server?: string
   /** Models that were asked before, and why each did not answer. */
   readonly earlier?: ReadonlyArray<EarlierModel>
-  readonly elapsedMillis: number
+  readonly elapsedMs: number
   readonly ok: boolean
   readonly usage?: Usage
   readonly finishReason?: string
@@ -56,7 +56,7 @@ export interface ToolCallView {
   readonly tool: string
   readonly at: number
   readonly ok: boolean
-  readonly elapsedMillis: number
+  readonly elapsedMs: number
   /** JSON, or what the model wrote in its place. */
   readonly arguments: string
   readonly result?: string
@@ -70,7 +70,7 @@ export interface StepView {
   readonly name: string
   readonly at: number
   readonly ok: boolean
-  readonly elapsedMillis: number
+  readonly elapsedMs: number
   readonly usage?: Usage
   /** The models that answered in it. */
   readonly model?: string
@@ -105,7 +105,7 @@ export interface TickView {
   /** Images, files and audio of its message, its results and its answer, in the order in which they came. */
   readonly parts?: ReadonlyArray<ContentPart>
   /** From acceptance until it was taken up. */
-  readonly waitMillis?: number
+  readonly waitMs?: number
   readonly calls: ReadonlyArray<ModelCallView>
   readonly tools: ReadonlyArray<ToolCallView>
   readonly steps: ReadonlyArray<StepView>
@@ -148,7 +148,7 @@ const askedIn = ({ detail = {} }: StepRecord, maxChars: number): Pick<ModelCallV
 }
 
 const modelCallOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): ModelCallView => {
-  const { detail = {}, elapsedMillis, ok, usage } = step
+  const { detail = {}, elapsedMs, ok, usage } = step
   const text = entry.messages.find(({ role }) => role === "assistant")?.content ?? ""
   const model = worded(detail["model"])
   const { costMicros = 0, unpricedCalls = 0 } = usageOf(entry)[0] ?? {}
@@ -157,7 +157,7 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): Model
     at: entry.at,
     ...given("model", model),
     ...askedIn(step, maxChars),
-    elapsedMillis,
+    elapsedMs,
     ok,
     ...given("usage", usage),
     ...given("finishReason", worded(detail["finish"])),
@@ -172,12 +172,12 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): Model
 }
 
 const stepOf = ({ at }: Entry, step: StepRecord, { maxChars }: Looks): StepView => {
-  const { elapsedMillis, kind, name, ok, usage } = step
+  const { elapsedMs, kind, name, ok, usage } = step
   const note = noteOf(step)
   const told = note === undefined ? undefined : clipped(note, maxChars)
   const { earlier } = askedIn(step, maxChars)
   const asked = defined({ usage, model: worded(step.detail?.["model"]), earlier, note: told })
-  return { kind, name, at, ok, elapsedMillis, ...asked }
+  return { kind, name, at, ok, elapsedMs, ...asked }
 }
 
 const hooksOf = (entries: ReadonlyArray<Entry>, { maxChars }: Looks): ReadonlyArray<HookView> | undefined => {
@@ -207,7 +207,7 @@ const toolOf = (asked: ToolCall, at: number, rows: ReadonlyArray<OutboxRow>, { m
     tool: asked.tool,
     at: run?.at ?? result?.at ?? at,
     ok: run?.step?.ok ?? false,
-    elapsedMillis: run?.step?.elapsedMillis ?? 0,
+    elapsedMs: run?.step?.elapsedMs ?? 0,
     arguments: clipped(asked.malformed ?? JSON.stringify(asked.arguments), maxChars),
     ...(result === undefined ? { pending: true } : { result: clipped(result.content, maxChars) })
   }
@@ -248,7 +248,7 @@ const begunBy = ({ rows }: Span, letter: AcceptedEnvelope | undefined, maxChars:
     ...given("type", type),
     ...defined({
       text: text === undefined ? undefined : clipped(text, maxChars),
-      waitMillis: letter === undefined ? undefined : Math.max(0, entry.at - letter.acceptedAt)
+      waitMs: letter === undefined ? undefined : Math.max(0, entry.at - letter.acceptedAt)
     })
   }
 }

@@ -19,7 +19,7 @@ export interface ToolView {
   readonly parameters: { readonly [key: string]: Json }
   /** Running it twice under one key does no more than running it once. */
   readonly idempotent: boolean
-  readonly timeoutMillis: number
+  readonly timeoutMs: number
 }
 
 /** The team of a definition. */
@@ -62,8 +62,8 @@ const toolsOf = ({ toolkit }: AssistantDefinition): ReadonlyArray<ToolView> =>
   toolkit.names.flatMap((name) => {
     const tool = toolkit.get(name)
     if (tool === undefined) return []
-    const { category, description, idempotent, parameters, timeoutMs: timeoutMillis } = tool
-    return [{ name, category, description, parameters, idempotent, timeoutMillis }]
+    const { category, description, idempotent, parameters, timeoutMs } = tool
+    return [{ name, category, description, parameters, idempotent, timeoutMs }]
   })
 
 const teamOf = ({ team }: AssistantDefinition): { readonly team?: TeamView } =>

@@ -62,7 +62,7 @@ describe("a tick on a crooked way", () => {
 
   test("a call that was never sent, because its server was known to be away", { timeout: LIMIT }, async () => {
     const fleet = clerkWith({ settings: { retryMinMs: 5, retryMaxMs: 10 } })
-    const withheld = new CallWithheld({ provider: "test", message: "away", retryAfterMillis: 5 })
+    const withheld = new CallWithheld({ provider: "test", message: "away", retryAfterMs: 5 })
     const { opened } = await open(fleet, (_, call) =>
       call <= 2 ? Effect.fail(withheld) : Effect.succeed({ text: "Yes." })
     )

@@ -32,12 +32,12 @@ const prompt: Prompt = {
 
 /** Small enough for a test, and long enough for a good answer on a busy machine. */
 const limits = {
-  timeoutMillis: 1_500,
-  idleMillis: 200,
+  timeoutMs: 1_500,
+  idleMs: 200,
   maxReplyBytes: 1_000_000,
   retries: 0,
-  backoffMillis: 1,
-  parkAfterMillis: 100
+  backoffMs: 1,
+  parkAfterMs: 100
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -135,7 +135,7 @@ const judged = Effect.fnUntraced(function* (
   const model = make(server.url)
   const options = isStream ? { onText: () => {} } : undefined
   // A deadline and what its ending takes; twice, for what is asked once more.
-  const exit = yield* Effect.exit(model.infer(prompt, options)).pipe(Effect.timeout(4 * limits.timeoutMillis))
+  const exit = yield* Effect.exit(model.infer(prompt, options)).pipe(Effect.timeout(4 * limits.timeoutMs))
   if (Exit.isFailure(exit)) {
     const error = Cause.findErrorOption(exit.cause)
     assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))

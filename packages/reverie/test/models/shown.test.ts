@@ -57,7 +57,7 @@ describe("what a reply shows while it comes", () => {
       whole,
       end
     ])
-    assert.deepStrictEqual((await shownBy(aiSdkModel(model, { backoffMillis: 1 }))).slice(0, 7), [
+    assert.deepStrictEqual((await shownBy(aiSdkModel(model, { backoffMs: 1 }))).slice(0, 7), [
       "thinks Let me see.",
       "text One moment.",
       "call 0 look.up ",
@@ -75,7 +75,7 @@ describe("what a reply shows while it comes", () => {
       { type: "text-delta", id: "0", delta: "Seven." },
       { ...end, finishReason: "stop" }
     ])
-    assert.deepStrictEqual(await shownBy(aiSdkModel(model, { backoffMillis: 1 })), [
+    assert.deepStrictEqual(await shownBy(aiSdkModel(model, { backoffMs: 1 })), [
       "thinks Let me see.",
       "text Six",
       "dropped",
@@ -102,7 +102,7 @@ describe("what a reply shows while it comes", () => {
           return { text: "Yes.", calls: [{ tool: "look_up", arguments: {} }] }
         }
       },
-      { backoffMillis: 1 }
+      { backoffMs: 1 }
     )
     assert.deepStrictEqual(await shownBy(model), ["thinks Hm.", "dropped", "text Yes.", "call 0 look.up {}"])
   })

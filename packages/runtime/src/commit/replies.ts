@@ -317,7 +317,7 @@ const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "state" 
 
 /** The order that `go_to_sleep` has put among the records. */
 const sleepOrderOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
-  const order = records.find(isSleepOrder)?.value as { readonly forMillis?: number } | undefined
+  const order = records.find(isSleepOrder)?.value as { readonly forMs?: number } | undefined
   return order === undefined
     ? []
     : [toItself(session.address, `${key}#sleep`, "itself", hops, { type: "sleep", ...order })]

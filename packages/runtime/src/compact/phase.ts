@@ -81,7 +81,7 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
     kind: "compact",
     name: `compact ${phase}`,
     ok: failed === undefined,
-    elapsedMillis: at - startedAt,
+    elapsedMs: at - startedAt,
     ...defined({ usage }),
     detail: {
       ...step.detail,

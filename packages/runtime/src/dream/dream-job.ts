@@ -298,7 +298,7 @@ const recordOf = (job: OpenJob, mark: StepMark, detail: { readonly [key: string]
   kind: "dream",
   name: `dream ${mark.operation}`,
   ok: mark.error === undefined,
-  elapsedMillis: mark.endedAt - mark.startedAt,
+  elapsedMs: mark.endedAt - mark.startedAt,
   ...defined({
     usage:
       mark.usage.length === 0

@@ -78,9 +78,9 @@ const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): 
   }
 }
 
-const sleepMillis = ({ forMillis, until }: Extract<Event, { readonly type: "sleep" }>, now: number) => {
-  const millis = until === undefined ? forMillis : Math.max(1, until - now)
-  return millis === undefined ? {} : { forMillis: millis }
+const sleepMs = ({ forMs, until }: Extract<Event, { readonly type: "sleep" }>, now: number) => {
+  const millis = until === undefined ? forMs : Math.max(1, until - now)
+  return millis === undefined ? {} : { forMs: millis }
 }
 
 const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: number): MachineEvent => {
@@ -98,7 +98,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "timer":
       return { type: "timer", name: event.name, ...mail() }
     case "sleep":
-      return { type: "sleep", ...mail(), at: now, ...sleepMillis(event, now) }
+      return { type: "sleep", ...mail(), at: now, ...sleepMs(event, now) }
     case "compact":
       return { type: "compact", at: now }
     case "delegate":

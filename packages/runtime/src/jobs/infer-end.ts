@@ -77,7 +77,7 @@ export const inferred = (
       kind: "infer",
       name: "infer",
       ok: true,
-      elapsedMillis: now - startedAt,
+      elapsedMs: now - startedAt,
       usage: reply.usage,
       detail: {
         model: reply.model,
@@ -106,7 +106,7 @@ export const inferFailed = (job: OpenJob, failure: InferFailure, now: number, st
     kind: "infer",
     name: "infer",
     ok: false,
-    elapsedMillis: now - startedAt,
+    elapsedMs: now - startedAt,
     detail: { error: failure.reason, recovery: failure.recovery }
   }
   return { ...end, step }

@@ -48,7 +48,7 @@ const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,
   reason: `${error._tag}: ${error.message}`,
   ...defined({
-    retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined,
+    retryAfterMs: "retryAfterMs" in error ? error.retryAfterMs : undefined,
     limited: error._tag === "CallLimited" || error._tag === "CallOverLimit" ? true : undefined
   })
 })

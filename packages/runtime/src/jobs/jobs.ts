@@ -171,8 +171,8 @@ const refusedFor = Effect.fnUntraced(function* (tenant: TenantId, { limit, until
   }
   const time = new Date(until).toISOString()
   const message = `the limit ${limit} of the tenant ${tenant} leaves no room until ${time}; the call was not sent`
-  const retryAfterMillis = Math.max(1, until - (yield* Clock.currentTimeMillis))
-  return yield* new CallLimited({ provider: PROVIDER, limit, message, retryAfterMillis })
+  const retryAfterMs = Math.max(1, until - (yield* Clock.currentTimeMillis))
+  return yield* new CallLimited({ provider: PROVIDER, limit, message, retryAfterMs })
 })
 
 const tooLong = new ModelUnavailable({
@@ -271,7 +271,7 @@ const assess = Effect.fnUntraced(function* (session: Session, job: OpenJob): Eff
       kind: "assess",
       name: "assess",
       ok: true,
-      elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
+      elapsedMs: (yield* Clock.currentTimeMillis) - startedAt,
       detail: { by, ...found }
     }
   }
@@ -344,7 +344,7 @@ const bareStep = (job: OpenJob): StepRecord => ({
   kind: kindOf(job),
   name: job.name,
   ok: false,
-  elapsedMillis: 0
+  elapsedMs: 0
 })
 
 /** With what the calls took and cost, who answered, and which models of a list did not. A tick says the latter itself. */

@@ -109,7 +109,7 @@ const stepEnd = (
       kind: "coordinate",
       name: "coordinate",
       ok: true,
-      elapsedMillis: now - startedAt,
+      elapsedMs: now - startedAt,
       detail: { standings: detail }
     },
     records,

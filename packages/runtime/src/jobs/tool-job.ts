@@ -84,7 +84,7 @@ const toolEnd = (
       kind: "tool",
       name: tool,
       ok: result.ok,
-      elapsedMillis: now - startedAt,
+      elapsedMs: now - startedAt,
       detail: {
         ...defined({ failure: result.failure, note: result.isKept === true ? FROM_CACHE : undefined }),
         ...(pending ? { pending: true, call, acknowledgement: result.content } : {})

@@ -364,7 +364,7 @@ export const outageSeen = Effect.fnUntraced(function* (
   return {
     recovery: error.recovery,
     reason: reason ?? `${error._tag}: ${error.message}`,
-    ...defined({ retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined }),
+    ...defined({ retryAfterMs: "retryAfterMs" in error ? error.retryAfterMs : undefined }),
     outage
   }
 })
@@ -377,15 +377,15 @@ export const withheldBefore = (model: Model["Service"]) =>
         millis === 0 ? Effect.undefined : withheldFor(model, millis)
       )
 
-const withheldFor = Effect.fnUntraced(function* (model: Model["Service"], retryAfterMillis: number) {
+const withheldFor = Effect.fnUntraced(function* (model: Model["Service"], retryAfterMs: number) {
   yield* Metric.update(withheldCalls, 1)
-  const message = `not asked: it is away, and is tried again in ${retryAfterMillis} ms`
+  const message = `not asked: it is away, and is tried again in ${retryAfterMs} ms`
   const [provider = serverOf(model), ...others] = model.inOrder?.models.map((each) => serverOf(each)) ?? []
   const more = [...new Set(others)].filter((server) => server !== provider)
   return new CallWithheld({
     provider,
     message,
-    retryAfterMillis,
+    retryAfterMs,
     ...defined({ others: more.length === 0 ? undefined : more })
   })
 })

@@ -61,7 +61,7 @@ const LAST_BATCH = 512
 const BATCH_MILLIS = 250
 
 /** A little more than the longest pause of anyone who has not chosen another one. */
-const HORIZON_MILLIS = DEFAULT_SETTINGS.parkMaxMillis + 60_000
+const HORIZON_MILLIS = DEFAULT_SETTINGS.parkMaxMs + 60_000
 
 /** Opens a lease session to one in this very process. */
 type Wake<R> = (address: Address) => Effect.Effect<unknown, never, R>
@@ -88,10 +88,10 @@ const trying = Effect.fnUntraced(function* <R>(wake: Wake<R>, server: string) {
   let isSigned = false
   while (book.awayAt(server) !== undefined) {
     const sinceTry = isSigned ? 0 : book.tryInMillis(server, yield* Clock.currentTimeMillis, TRY_MILLIS)
-    const waitMillis = Math.max(sinceTry, yield* withheldAt(server))
+    const waitMs = Math.max(sinceTry, yield* withheldAt(server))
     isSigned = false
-    if (waitMillis > 0) {
-      isSigned = (yield* signedWithin(book.sign(server), waitMillis)) && book.circuits(server).size > 0
+    if (waitMs > 0) {
+      isSigned = (yield* signedWithin(book.sign(server), waitMs)) && book.circuits(server).size > 0
       if (isSigned) for (const { tryNow } of book.circuits(server)) yield* tryNow
       continue
     }

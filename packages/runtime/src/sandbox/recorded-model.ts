@@ -51,20 +51,20 @@ const failureIn = ({ entry }: RecordedAsk): InferFailure | undefined => {
 }
 
 /** The failure that the adapter told of, by the name that stands before its message. */
-const errorOf = ({ reason, recovery, retryAfterMillis = 1 }: InferFailure): ModelError => {
+const errorOf = ({ reason, recovery, retryAfterMs = 1 }: InferFailure): ModelError => {
   const [, tag = "", message = reason] = /^(\w+): (.*)$/s.exec(reason) ?? []
   const where = { provider, message }
   switch (tag) {
     case "ModelParked":
-      return new ModelParked({ ...where, retryAfterMillis })
+      return new ModelParked({ ...where, retryAfterMs })
     case "CallWithheld":
-      return new CallWithheld({ ...where, retryAfterMillis })
+      return new CallWithheld({ ...where, retryAfterMs })
     case "ModelDenied":
       return new ModelDenied({ ...where, status: 401 })
     case "ReplyUnusable":
       return new ReplyUnusable(where)
     case "CallLimited":
-      return new CallLimited({ ...where, limit: "recorded", retryAfterMillis })
+      return new CallLimited({ ...where, limit: "recorded", retryAfterMs })
     case "CallOverLimit":
       return new CallOverLimit({ ...where, limit: "recorded" })
     case "ModelRefused":

@@ -132,7 +132,7 @@ const endOf = (job: OpenJob, call: string, tool: string, ending: Ending, now: nu
       kind: "tool",
       name: tool,
       ok: output.ok,
-      elapsedMillis: 0,
+      elapsedMs: 0,
       detail: detail ?? {}
     },
     ...defined({ records }),

@@ -205,7 +205,7 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
       kind: "child",
       name: job.name,
       ok: problem === undefined,
-      elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
+      elapsedMs: (yield* Clock.currentTimeMillis) - startedAt,
       detail: defined({ ...started, error: problem })
     },
     ...defined({ sends: line === undefined || problem !== undefined ? undefined : taskOf(session, line) })

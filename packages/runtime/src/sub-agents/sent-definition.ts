@@ -42,7 +42,7 @@ const settingsFor = (definition: Definition, assignment: Assignment, above: Read
       confirmDangerous: all.some(({ confirmDangerous = true }) => confirmDangerous),
       terminalEndsLoop: true,
       compactEnabled: false,
-      sleepTickMillis: 0
+      sleepTickMs: 0
     })
   )
 }

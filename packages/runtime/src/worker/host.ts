@@ -214,8 +214,8 @@ const millisToTimer = (host: Host, now: number): number =>
 
 /** Between two turns no job is open: waits for a signal until a timer is due or the time at rest is over. True: go on. */
 export const rest = Effect.fnUntraced(function* (host: Host) {
-  const waitMillis = Math.min(millisToTimer(host, yield* Clock.currentTimeMillis), host.settings.idleTimeoutMillis)
-  const signal = yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMillis)))
+  const waitMs = Math.min(millisToTimer(host, yield* Clock.currentTimeMillis), host.settings.idleTimeoutMillis)
+  const signal = yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMs)))
   if (Option.isSome(signal)) {
     noteSignal(host, signal.value)
     return true

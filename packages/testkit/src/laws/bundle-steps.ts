@@ -52,7 +52,7 @@ const using = (model: string, inputTokens: number): Pick<Entry, "step"> => ({
     kind: "infer",
     name: "infer",
     ok: true,
-    elapsedMillis: 1,
+    elapsedMs: 1,
     spent: [
       {
         model,

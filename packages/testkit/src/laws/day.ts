@@ -152,7 +152,7 @@ const callOf = (no: number): StepRecord => ({
   kind: no % 3 === 0 ? "compact" : "infer",
   name: "call",
   ok: true,
-  elapsedMillis: 1,
+  elapsedMs: 1,
   spent: ["small", "large"].slice(no % 2).map((model) => ({
     model,
     calls: 1,

@@ -201,7 +201,7 @@ const failures = tags.map(([id, deed, tag, says]): Law<Model | OtherEnd> => ({
     yield* meeting(deed)
     const error = yield* failing
     assert.equal(error._tag, tag)
-    if (error._tag === "ModelParked") assert.equal(error.retryAfterMillis, BUSY_SECONDS * 1_000)
+    if (error._tag === "ModelParked") assert.equal(error.retryAfterMs, BUSY_SECONDS * 1_000)
     if (error._tag === "ModelRefused") assert.equal(error.kind, deed === "long" ? "too-long" : "bad-request")
   })
 }))
@@ -245,7 +245,7 @@ const among: ReadonlyArray<Law<Model | OtherEnd>> = [
       const error = yield* failing
       assert.equal(error._tag === "CallWithheld", withheld > 0)
       if (error._tag === "CallWithheld") {
-        assert.equal(error.retryAfterMillis, withheld)
+        assert.equal(error.retryAfterMs, withheld)
         assert.equal(yield* timesAsked, before)
         yield* circuit?.tryNow ?? Effect.void
         yield* meeting({ says: "Well." })

@@ -42,7 +42,7 @@ const fullEntry: Partial<Entry> = {
     kind: "infer",
     name: "infer",
     ok: true,
-    elapsedMillis: 12,
+    elapsedMs: 12,
     usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, source: "provider" },
     detail: { model: "m", finish: "stop", nested: { a: [] } }
   },

@@ -30,7 +30,7 @@ const stepOf = (spent: ReadonlyArray<ModelUse>, over: Partial<StepRecord> = {}):
   kind: "infer",
   name: "infer",
   ok: true,
-  elapsedMillis: 3,
+  elapsedMs: 3,
   spent,
   ...over
 })

@@ -17,7 +17,7 @@ export interface ExpectedCall {
 /** What a client must make of a mode that does not get better. */
 export type Verdict =
   | { readonly error: "ModelUnavailable"; readonly kind: string; readonly status?: number }
-  | { readonly error: "ModelParked"; readonly retryAfterMillis: number }
+  | { readonly error: "ModelParked"; readonly retryAfterMs: number }
   | { readonly error: "ModelDenied"; readonly status: number }
   | { readonly error: "ModelRefused"; readonly kind: string }
   | { readonly error: "ReplyUnusable" }

@@ -53,22 +53,22 @@ export const httpModes = {
   "rate-limited-1s": {
     says: "429 with Retry-After: 1, for a client that does not wait so long in place",
     ...limited({ "retry-after": "1" }),
-    leadsTo: { error: "ModelParked", retryAfterMillis: 1_000 }
+    leadsTo: { error: "ModelParked", retryAfterMs: 1_000 }
   },
   "rate-limited-1h": {
     says: "429 with Retry-After: 3600",
     ...limited({ "retry-after": "3600" }),
-    leadsTo: { error: "ModelParked", retryAfterMillis: 3_600_000 }
+    leadsTo: { error: "ModelParked", retryAfterMs: 3_600_000 }
   },
   "rate-limited-date": {
     says: "429 with an HTTP date one hour after the date of the answer",
     ...limited({ date: DATE, "retry-after": HOUR_LATER }),
-    leadsTo: { error: "ModelParked", retryAfterMillis: 3_600_000 }
+    leadsTo: { error: "ModelParked", retryAfterMs: 3_600_000 }
   },
   "rate-limited-for-ever": {
     says: "429 with a Retry-After of thirty thousand years",
     ...limited({ "retry-after": "999999999999" }),
-    leadsTo: { error: "ModelParked", retryAfterMillis: 86_400_000 }
+    leadsTo: { error: "ModelParked", retryAfterMs: 86_400_000 }
   },
   "rate-limited-nonsense": {
     says: "429 with a Retry-After that is neither a number nor a date",

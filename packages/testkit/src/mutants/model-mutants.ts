@@ -38,7 +38,7 @@ const failureOf = (deed: Deed): ModelError | undefined => {
     case "down":
       return new ModelUnavailable({ ...where, kind: "server-error" })
     case "busy":
-      return new ModelParked({ ...where, retryAfterMillis: BUSY_SECONDS * 1_000, status: 429 })
+      return new ModelParked({ ...where, retryAfterMs: BUSY_SECONDS * 1_000, status: 429 })
     default:
       return undefined
   }
@@ -180,7 +180,7 @@ const mistakes: Readonly<Record<string, (put: Parts["put"]) => Infer>> = {
     error._tag === "ModelRefused" ? new ModelRefused({ ...where, kind: "too-long" }) : error
   ),
   namesAnotherTime: failingWith((error) =>
-    error._tag === "ModelParked" ? new ModelParked({ ...where, retryAfterMillis: BUSY_SECONDS }) : error
+    error._tag === "ModelParked" ? new ModelParked({ ...where, retryAfterMs: BUSY_SECONDS }) : error
   ),
   neverRecovers: (put) => {
     let last: ModelError | undefined

@@ -64,7 +64,7 @@ const insist = Effect.fnUntraced(function* (people: People, sent: Sent) {
 
 /** Most say something; some send to sleep, some have the history compacted. */
 const eventBy = ({ fate }: People, text: string): Event => {
-  if (fate.chance(0.07)) return { type: "sleep", forMillis: fate.between(1_000, 60_000) }
+  if (fate.chance(0.07)) return { type: "sleep", forMs: fate.between(1_000, 60_000) }
   return fate.chance(0.05) ? { type: "compact" } : { type: "message", text }
 }
 
@@ -86,7 +86,7 @@ export const lullaby = Effect.fnUntraced(function* (people: People) {
     insist(people, { sender: "lullaby", envelope: envelopeOf(`${id}-${to}`, "lullaby", to, event) })
   for (const to of assistants) {
     if (fate.chance(0.4)) yield* send("tidy", to, { type: "compact" })
-    yield* send("lullaby", to, { type: "sleep", forMillis: fate.between(60_000, 300_000) })
+    yield* send("lullaby", to, { type: "sleep", forMs: fate.between(60_000, 300_000) })
   }
   yield* Effect.sleep(fate.between(10_000, 90_000))
 })

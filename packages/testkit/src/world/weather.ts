@@ -40,11 +40,11 @@ const awayBy = (fate: Fate): ModelError => {
   const kind = fate.pick(["network", "server-error", "timeout", "not-json", "parked", "limited", "withheld"] as const)
   switch (kind) {
     case "parked":
-      return new ModelParked({ ...where, status: 503, retryAfterMillis: fate.between(1_000, 120_000) })
+      return new ModelParked({ ...where, status: 503, retryAfterMs: fate.between(1_000, 120_000) })
     case "limited":
-      return new ModelParked({ ...where, status: 429, retryAfterMillis: fate.between(1_000, 120_000) })
+      return new ModelParked({ ...where, status: 429, retryAfterMs: fate.between(1_000, 120_000) })
     case "withheld":
-      return new CallWithheld({ ...where, retryAfterMillis: fate.between(1_000, 30_000) })
+      return new CallWithheld({ ...where, retryAfterMs: fate.between(1_000, 30_000) })
     default:
       return new ModelUnavailable({ ...where, kind })
   }

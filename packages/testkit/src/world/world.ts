@@ -82,16 +82,16 @@ const CONCURRENCY = 2
 const ASSISTANTS = ["ada", "bo", "cy"]
 /** A few messages fill the share of the window that a history may have here. */
 const SETTINGS = {
-  parkMinMillis: 500,
-  approvalMillis: 120_000,
-  reportMillis: 120_000,
+  parkMinMs: 500,
+  approvalMs: 120_000,
+  reportMs: 120_000,
   subAgents: true,
   subAgentBudget: 2,
   subAgentDepth: 2,
   subAgentTokens: 16_000,
   subAgentCalls: 5,
-  subAgentMillis: 60_000,
-  subAgentGraceMillis: 30_000,
+  subAgentMs: 60_000,
+  subAgentGraceMs: 30_000,
   subAgentRetries: 1,
   compactSleepRatio: 0.05,
   compactEmergencyRatio: 0.1

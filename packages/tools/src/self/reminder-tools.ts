@@ -52,7 +52,7 @@ const ruleOf = (wanted: Wanted): Record<string, unknown> => ({
   note: wanted.note,
   ...defined({
     at: wanted.at,
-    inMillis: wanted.in_minutes === undefined ? undefined : wanted.in_minutes * 60_000,
+    inMs: wanted.in_minutes === undefined ? undefined : wanted.in_minutes * 60_000,
     cron: wanted.cron,
     rrule: wanted.rrule,
     timeZone: wanted.time_zone,

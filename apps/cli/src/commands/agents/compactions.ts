@@ -231,7 +231,7 @@ export const dream = async (name: string, options: DreamOptions, stop: Stop): Pr
     return 0
   }
   await using backend = await findBackend(options, "order", stop)
-  const bound = options.for === undefined ? {} : { forMillis: Math.max(1, Math.round(options.for * 1_000)) }
+  const bound = options.for === undefined ? {} : { forMs: Math.max(1, Math.round(options.for * 1_000)) }
   return await giveOrder(backend, await named(backend, name), { type: "order", order: "sleep", ...bound }, options)
 }
 

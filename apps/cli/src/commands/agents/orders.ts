@@ -20,7 +20,7 @@ import { viewText } from "./agents.ts"
 
 export type Order =
   | { readonly type: "send"; readonly text: string; readonly parts?: ReadonlyArray<AttachedPart> }
-  | { readonly type: "order"; readonly order: OrderName; readonly reason?: string; readonly forMillis?: number }
+  | { readonly type: "order"; readonly order: OrderName; readonly reason?: string; readonly forMs?: number }
   | {
       readonly type: "decide"
       readonly decision: "approved" | "denied"

@@ -81,8 +81,8 @@ export const set = async (name: string, reminder: string, note: string, options:
   await using backend = await findBackend(options, "order", stop)
   const { id } = await named(backend, name)
   const { at, catchUp, cron, onlyWhen, rrule, start, timeZone } = options
-  const inMillis = options.in === undefined ? undefined : options.in * 1_000
-  const given = { at, catchUp, cron, inMillis, onlyWhen, quiet: quietIn(options), rrule, start, timeZone }
+  const inMs = options.in === undefined ? undefined : options.in * 1_000
+  const given = { at, catchUp, cron, inMs, onlyWhen, quiet: quietIn(options), rrule, start, timeZone }
   const rule = { note, ...defined(given) }
   if (options.dryRun) return tellTrial(id, { reminder, rule }, options)
   await backend.within(backend.setReminder(id, reminder, rule, options.id))

@@ -60,7 +60,7 @@ export const run = async (given: RunOptions, stop: Stop): Promise<number> => {
   return runPrompt(options, await saidOrPiped(options.prompt, "the prompt"), stop)
 }
 
-const timeoutOf = ({ timeout }: RunOptions) => (timeout === undefined ? {} : { timeoutMillis: timeout * SECOND_MILLIS })
+const timeoutOf = ({ timeout }: RunOptions) => (timeout === undefined ? {} : { timeoutMs: timeout * SECOND_MILLIS })
 
 const awayMillisOf = ({ waitModel = AWAY_SECONDS }: Pick<RunOptions, "waitModel">): number => waitModel * SECOND_MILLIS
 
@@ -185,14 +185,14 @@ export const askOnce = async (backend: Backend, name: string, prompt: string, op
   const { because, passed, release } = await bounded(backend, to, options)
   const away = watchAway({
     look: async () => [(await backend.view(to)) ?? []].flat(),
-    waitMillis: awayMillisOf(options),
+    waitMs: awayMillisOf(options),
     isQuiet: quiet || json || jsonl
   })
   const gone = away.passed.then((failure) => Promise.reject(failure))
   gone.catch(() => {})
   try {
     const work = Promise.race([answerOf(backend, to, prompt, options), passed, gone])
-    const { outcome, output, parts, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
+    const { outcome, output, parts, reply } = await backend.within(work, timeoutOf(options).timeoutMs)
     if (json) sayJson({ ok: true, agent: to, reply, outcome, ...defined({ output, parts }) })
     else if (!jsonl) say(output === undefined ? plain(textWithParts(reply, parts)) : jsonLine(output))
     return 0

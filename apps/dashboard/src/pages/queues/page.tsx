@@ -110,7 +110,7 @@ const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
       </tr>
     </thead>
     <tbody>
-      {queues.map(({ active, completed, delayed, failed, name, oldestMillis, paused, waiting }) => (
+      {queues.map(({ active, completed, delayed, failed, name, oldestMs, paused, waiting }) => (
         <tr key={name} data-queue={name} data-state={paused ? "paused" : "running"}>
           <th scope="row" className="font-mono text-ink">
             <Visible text={name} />
@@ -124,7 +124,7 @@ const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
           </td>
           <td data-align="end">{completed === undefined ? "–" : count(completed)}</td>
           <td data-align="end">
-            <Oldest millis={oldestMillis} />
+            <Oldest millis={oldestMs} />
           </td>
         </tr>
       ))}

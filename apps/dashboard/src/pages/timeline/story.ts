@@ -52,16 +52,16 @@ const endOf = ({ outcome }: View): string | undefined =>
 const quoted = (quote: string | undefined): { readonly quote?: string } =>
   quote === undefined || quote === "" ? {} : { quote }
 
-const heard = ({ beganAt, kind, sender, text, waitMillis = 0 }: View): ReadonlyArray<Sentence> => [
+const heard = ({ beganAt, kind, sender, text, waitMs = 0 }: View): ReadonlyArray<Sentence> => [
   {
     kind: "heard",
     at: beganAt,
     says: kind === "tick" && sender !== undefined ? `${sender} said` : begun[kind],
     ...quoted(text)
   },
-  ...(waitMillis < 1_000
+  ...(waitMs < 1_000
     ? []
-    : [{ kind: "waited", at: beganAt, says: `That had waited ${duration(waitMillis)} until it was taken up` } as const])
+    : [{ kind: "waited", at: beganAt, says: `That had waited ${duration(waitMs)} until it was taken up` } as const])
 ]
 
 /** Who did not answer before, and why. */
@@ -75,11 +75,11 @@ export const insteadOf = (earlier: View["models"][number]["earlier"] = []): stri
 const failedOver = ({ at, earlier = [] }: Pick<View["models"][number], "at" | "earlier">): ReadonlyArray<Sentence> =>
   earlier.length === 0 ? [] : [{ kind: "failed", at, says: insteadOf(earlier) }]
 
-const thought = ({ at, elapsedMillis, error, misfit, model, ok, text, usage }: View["models"][number]): Sentence => {
+const thought = ({ at, elapsedMs, error, misfit, model, ok, text, usage }: View["models"][number]): Sentence => {
   const whom = model === undefined ? "" : ` with ${model}`
   if (!ok) return { kind: "failed", at, says: `The model did not answer${whom}`, ...quoted(error) }
   const took = usage === undefined ? "" : `, ${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`
-  const says = `It thought for ${duration(elapsedMillis)}${whom}${took}`
+  const says = `It thought for ${duration(elapsedMs)}${whom}${took}`
   if (misfit === undefined) return { kind: "thought", at, says, ...quoted(text) }
   return { kind: "failed", at, says: `${says}, and its answer was not accepted (${misfit})`, ...quoted(text) }
 }
@@ -171,20 +171,20 @@ export const lastOf = (view: View): number =>
   Math.max(view.beganAt, view.endedAt ?? 0, ...timed(view).map(({ at }) => at))
 
 export const spansOf = (view: View): ReadonlyArray<Span> => {
-  const { beganAt, waitMillis = 0 } = view
+  const { beganAt, waitMs = 0 } = view
   const work = Math.max(1, lastOf(view) - beganAt)
-  const waiting = waitMillis === 0 ? 0 : Math.min(WAIT_SHARE, waitMillis / (waitMillis + work))
+  const waiting = waitMs === 0 ? 0 : Math.min(WAIT_SHARE, waitMs / (waitMs + work))
   const placeOf = (at: number): number => waiting + Math.min(1, Math.max(0, (at - beganAt) / work)) * (1 - waiting)
-  const wait: Span = { id: "wait", kind: "wait", name: "queue", from: 0, to: waiting, millis: waitMillis, ok: true }
+  const wait: Span = { id: "wait", kind: "wait", name: "queue", from: 0, to: waiting, millis: waitMs, ok: true }
   const spans = timed(view)
     .toSorted((one, other) => one.at - other.at)
-    .map(({ at, elapsedMillis, id, kind, name, ok }): Span => ({
+    .map(({ at, elapsedMs, id, kind, name, ok }): Span => ({
       id,
       kind,
       name,
-      from: placeOf(at - elapsedMillis),
+      from: placeOf(at - elapsedMs),
       to: placeOf(at),
-      millis: elapsedMillis,
+      millis: elapsedMs,
       ok
     }))
   return waiting === 0 ? spans : [wait, ...spans]

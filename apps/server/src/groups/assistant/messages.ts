@@ -103,9 +103,9 @@ export const messagesLive = HttpApiBuilder.group(
           await living(fleet, id)
           return { items: (await fleet.reminders.list(id)).map(reminderViewOf) }
         }),
-      setReminder: ({ headers, params: { id, reminder }, payload: { inMillis, ...rule } }) =>
+      setReminder: ({ headers, params: { id, reminder }, payload: { inMs, ...rule } }) =>
         changing("messages.set-reminder", `${id}/${reminder}`, (fleet) =>
-          fleet.reminders.set(id, reminder, { ...rule, ...defined({ inMs: inMillis }) }, keyOf(headers))
+          fleet.reminders.set(id, reminder, { ...rule, ...defined({ inMs }) }, keyOf(headers))
         ),
       cancelReminder: ({ headers, params: { id, reminder } }) =>
         changing("messages.cancel-reminder", `${id}/${reminder}`, (fleet) =>

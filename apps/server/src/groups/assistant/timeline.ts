@@ -20,12 +20,12 @@ const modelOf = ({ error, ...call }: ModelCallView): TickView["models"][number] 
   ...defined({ error: error === undefined ? undefined : clip(error, TEXT_CHARS) })
 })
 
-const stepOf = ({ at, earlier, elapsedMillis, kind, model, name, note, ok }: StepView): TickView["steps"][number] => ({
+const stepOf = ({ at, earlier, elapsedMs, kind, model, name, note, ok }: StepView): TickView["steps"][number] => ({
   name,
   kind,
   at,
   ok,
-  elapsedMillis,
+  elapsedMs,
   ...defined({ model, earlier, note })
 })
 

@@ -43,8 +43,8 @@ export type Outcome =
   | { readonly kind: "broken"; readonly defect: unknown }
 
 export interface ExchangeLimits {
-  readonly timeoutMillis: number
-  readonly idleMillis: number
+  readonly timeoutMs: number
+  readonly idleMs: number
   readonly maxReplyBytes: number
 }
 
@@ -89,7 +89,7 @@ export class Exchange {
     this.#limits = limits
     this.#reader = reader
     this.#ended = ended
-    this.#deadline = setTimeout(() => this.#late(), limits.timeoutMillis)
+    this.#deadline = setTimeout(() => this.#late(), limits.timeoutMs)
   }
 
   /** Header of the response, once there is one. */
@@ -201,13 +201,13 @@ export class Exchange {
     try {
       const state = this.#reader.take(chunk)
       if (state !== "open") this.#over({ kind: "body", ending: state })
-      else if (this.#reader.finished) this.#listen(Math.min(this.#limits.idleMillis, FOLLOW_UP_MILLIS))
+      else if (this.#reader.finished) this.#listen(Math.min(this.#limits.idleMs, FOLLOW_UP_MILLIS))
     } catch (defect) {
       this.#over({ kind: "broken", defect })
     }
   }
 
-  #listen(idleMillis = this.#limits.idleMillis): void {
+  #listen(idleMs = this.#limits.idleMs): void {
     clearTimeout(this.#silence)
     this.#silence = setTimeout(() => {
       const heard = this.#heard
@@ -218,7 +218,7 @@ export class Exchange {
         else if (this.#phase === "refusal") this.#release?.()
         else this.#over({ kind: "body", ending: "idle" })
       })
-    }, idleMillis)
+    }, idleMs)
   }
 
   #late(): void {

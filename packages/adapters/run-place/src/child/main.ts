@@ -31,8 +31,8 @@ const offerOneself = (): void => {
   }
 }
 
-const watched = ({ memoryBytes, timeoutMillis }: RunOrder): Promise<void> => {
-  const bounds: Bounds = { parent: process.ppid, memoryBytes, endMillis: timeoutMillis + GRACE_MILLIS }
+const watched = ({ memoryBytes, timeoutMs }: RunOrder): Promise<void> => {
+  const bounds: Bounds = { parent: process.ppid, memoryBytes, endMillis: timeoutMs + GRACE_MILLIS }
   const watchdog = new Worker(new URL("./watchdog.ts", import.meta.url), { workerData: bounds, execArgv: [] })
   watchdog.unref()
   return new Promise((resolve, reject) => {
