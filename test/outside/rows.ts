@@ -9,6 +9,7 @@ import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
 import { clone } from "./clone.ts"
+import { create } from "./create.ts"
 import { aiSdk, documents, mounted, schemas, tasks, tests } from "./entries.ts"
 import {
   answered,
@@ -383,6 +384,7 @@ export const rows: ReadonlyArray<Row> = [
   init,
   start,
   clone,
+  create,
   upgrade,
   ...bundled
 ]
