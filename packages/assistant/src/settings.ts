@@ -18,13 +18,17 @@ export interface Settings {
   readonly assessTask: boolean
   /** Work may be handed to sub-agents (F33, F36), and to how many at once. */
   readonly subAgents: boolean
+  /** How many sub-agents may be open at once. */
   readonly subAgentBudget: number
   /** Levels of sub-agents below this assistant; with 1, sub-agents have none of their own. */
   readonly subAgentDepth: number
   /** Most that one sub-agent is granted; money in millionths of a unit, 0 for no bound. */
   readonly subAgentTokens: number
+  /** Model calls. */
   readonly subAgentCalls: number
+  /** Money, in millionths of a unit. */
   readonly subAgentCostMicros: number
+  /** Its hard deadline, in milliseconds after it was sent. */
   readonly subAgentMs: number
   /** How long a sub-agent that was ordered to end may take to report what it spent. */
   readonly subAgentGraceMs: number
@@ -34,10 +38,13 @@ export interface Settings {
   readonly subAgentGiveUp: boolean
   /** What the ticks of an assistant may spend in its whole life, sub-agents included; 0 for no bound. */
   readonly budgetTokens: number
+  /** Model calls. */
   readonly budgetCalls: number
+  /** Money, in millionths of a unit. */
   readonly budgetCostMicros: number
   /** Prices in millionths of a unit for a million tokens. */
   readonly inputPriceMicros: number
+  /** For output; `inputPriceMicros` is for input. */
   readonly outputPriceMicros: number
   /**
    * Tries of one model call before its tick fails, and ticks in a row that failed before the assistant halts. An outage of
@@ -50,6 +57,7 @@ export interface Settings {
   readonly reportMs: number
   /** Shortest and longest pause after a failed model call; in an outage the success of others ends it. */
   readonly parkMinMs: number
+  /** The longest pause; the shortest is `parkMinMs`. */
   readonly parkMaxMs: number
   /** How long a sleep lasts that names no end. */
   readonly sleepMs: number

@@ -11,9 +11,13 @@ import type { Amount } from "./tokens/window.ts"
 
 /** One part of a prompt, as it came out. */
 export interface Part {
+  /** The number of its component: parts stand in this order. */
   readonly id: number
+  /** The key of its component. */
   readonly key: string
+  /** How many messages it came to. */
   readonly messages: number
+  /** How many tokens these have. */
   readonly tokens: number
 }
 
@@ -45,6 +49,7 @@ export interface Report {
   readonly context?: string
   /** In ascending order of their ids. */
   readonly parts: ReadonlyArray<Part>
+  /** Tokens of the offered tools. */
   readonly toolTokens: number
   /** All parts and the offered tools together. */
   readonly tokens: number
@@ -52,8 +57,11 @@ export interface Report {
   readonly limit: number
   /** `tokens` as a share of the context window, 0 to 1. */
   readonly share: number
+  /** Components that are not in the prompt, each with the reason. */
   readonly absent: ReadonlyArray<Absent>
+  /** Messages of the history that are not in it, by reason. */
   readonly leftOut: ReadonlyArray<LeftOut>
+  /** Contents that were cut to fit. */
   readonly cuts: ReadonlyArray<CutContent>
   /** Ids of calls without a result, which the prompt names as interrupted. */
   readonly interrupted: ReadonlyArray<string>
@@ -66,18 +74,27 @@ export type ContextReport = Report
 
 /** How one part differs; null where it was not there. */
 export interface PartChange {
+  /** The number of its component. */
   readonly id: number
+  /** The key of its component. */
   readonly key: string
+  /** Tokens before and after. */
   readonly tokens: readonly [number | null, number | null]
+  /** Messages before and after. */
   readonly messages: readonly [number | null, number | null]
 }
 
 /** How two prompts differ, part by part. */
 export interface ReportComparison {
+  /** The kind of context before and after; null where none was given. */
   readonly context: readonly [string | null, string | null]
+  /** All tokens before and after. */
   readonly tokens: readonly [number, number]
+  /** Tokens of the offered tools before and after. */
   readonly toolTokens: readonly [number, number]
+  /** What the tokens might be, before and after. */
   readonly limit: readonly [number, number]
+  /** The share of the context window, 0 to 1, before and after. */
   readonly share: readonly [number, number]
   /** What the second prompt has more than the first, less than nothing when it has less. */
   readonly tokensMore: number
@@ -87,7 +104,9 @@ export interface ReportComparison {
   readonly absent: ReadonlyArray<{ readonly key: string; readonly reasons: readonly [string | null, string | null] }>
   /** History left out, by reason, where it differs. */
   readonly leftOut: ReadonlyArray<{ readonly reason: string; readonly messages: readonly [number, number] }>
+  /** How many contents were cut, before and after. */
   readonly cuts: readonly [number, number]
+  /** How many calls had no result, before and after. */
   readonly interrupted: readonly [number, number]
 }
 
@@ -132,6 +151,7 @@ export const compareReports = (a: Report, b: Report): ReportComparison => ({
 export interface Prefix {
   /** Tokens of the second prompt that repeat the beginning of the first. */
   readonly tokens: number
+  /** The same as a share of the second prompt, 0 to 1. */
   readonly share: number
   /** The part that ended it before the conversation did. `cut`: its beginning left the window. */
   readonly broken?: { readonly key: string; readonly how: "changed" | "new" | "gone" | "cut" | "compacted" }

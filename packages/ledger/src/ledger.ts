@@ -51,8 +51,11 @@ export interface Commit {
 
 /** A line of the outbox. */
 export interface OutboxRow {
+  /** Its place among all commits of the store; grows, and may have gaps. */
   readonly seq: number
+  /** The assistant that committed. */
   readonly address: Address
+  /** What the commit did. */
   readonly entry: Entry
 }
 
@@ -63,10 +66,15 @@ export interface OpenSend {
 
 /** What is stored of one assistant. */
 export interface AssistantRecord {
+  /** Its tenant and its id. */
   readonly address: Address
+  /** What its statechart, its jobs and its timers are. */
   readonly state: AssistantState
+  /** Commits since its creation, the creation included. */
   readonly version: number
+  /** The number of the highest claim ever granted. */
   readonly epoch: number
+  /** How far each lane of its mailbox has been handled. */
   readonly cursors: Cursors
   /** Accepted envelopes beyond the cursors. */
   readonly waiting: number
@@ -74,9 +82,13 @@ export interface AssistantRecord {
 
 /** An envelope that could not be handled, with the reason. */
 export interface DeadLetter {
+  /** The assistant that it was sent to. */
   readonly address: Address
+  /** The id of the envelope. */
   readonly envelope: EnvelopeId
+  /** Why it could not be handled, in a sentence. */
   readonly reason: string
+  /** When it was laid aside, in milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -98,7 +110,9 @@ export interface RecordFilter {
 export interface Totals {
   /** Envelopes accepted, settled by a tick or handling, and dead-lettered, over the whole store. */
   readonly accepted: number
+  /** Handled, by a tick or without one. */
   readonly settled: number
+  /** Laid aside as dead letters. */
   readonly dead: number
   /** How many of the dead-lettered ones were discarded: `dead - discarded` are still told. */
   readonly discarded: number

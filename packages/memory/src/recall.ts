@@ -78,11 +78,13 @@ export interface Why {
 
 /** One memory that was found. */
 export interface Hit {
+  /** The assistant whose memory it is. */
   readonly owner: AssistantId
   /** Without its context. */
   readonly entry: MemoryEntry
   /** Greater is better; comparable within one answer only. */
   readonly score: number
+  /** By which search it was found, and what counted. */
   readonly why: Why
   /** What a passage was put away with besides its text; an index has none of it. */
   readonly metadata?: NonNullable<Passage["metadata"]>
@@ -166,10 +168,15 @@ export interface RecallOptions {
   readonly kinds?: ReadonlyArray<MemoryKind>
   /** Bounds of when it happened, inclusive, in milliseconds since the epoch. */
   readonly since?: number
+  /** The later bound, inclusive. */
   readonly until?: number
+  /** One of these must be among those of the memory; compared without regard to case. */
   readonly entities?: ReadonlyArray<string>
+  /** One of these must be among its tags. */
   readonly tags?: ReadonlyArray<string>
+  /** The conversation that it must belong to. */
   readonly thread?: string
+  /** Least trust, 0 to 1. */
   readonly minTrust?: number
 }
 

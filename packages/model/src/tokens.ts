@@ -41,9 +41,11 @@ export const tokensOf = (count: (text: string) => number): Tokens["Service"] => 
 
 /** Millionths of the currency for a million tokens. */
 export interface Price {
+  /** Of input. */
   readonly inputMicros: number
   /** Of input that the provider had in its cache. */
   readonly cachedInputMicros?: number
+  /** Of output. */
   readonly outputMicros: number
 }
 

@@ -153,6 +153,7 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
 
 /** What `defineAssistant` returns: checked, and ready for `defineFleet`. */
 export interface AssistantDefinition extends AssistantModels {
+  /** The memory blocks that it is created with. */
   readonly blocks?: ReadonlyArray<CreatedBlock>
 }
 

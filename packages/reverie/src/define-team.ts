@@ -41,6 +41,7 @@ export interface SeatOptions {
   readonly model?: ModelChoice
   /** What a specialist is for. */
   readonly domain?: string
+  /** Words for what it can do, for a pattern that chooses by them. */
   readonly capabilities?: ReadonlyArray<string>
 }
 
@@ -58,7 +59,9 @@ export type TeamPattern =
 export interface TeamOptions {
   /** Its address; others write to `group:<id>` or to the id itself. */
   readonly id: string
+  /** In the order in which a pattern asks them; an assistant has one seat. */
   readonly members: ReadonlyArray<SeatOptions>
+  /** How it comes to an answer: the name of one of ours with its options, or one of your own. */
   readonly pattern: TeamPattern
   /** How long a member has for an answer; 10 minutes when not said. */
   readonly answerMs?: number
@@ -68,6 +71,7 @@ export interface TeamOptions {
 
 /** What `defineTeam` returns: an assistant among others. */
 export interface TeamDefinition extends AssistantDefinition {
+  /** Its members, their pattern and its limits. */
   readonly team: Team
 }
 

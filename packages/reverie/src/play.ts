@@ -24,21 +24,30 @@ import type { FleetDefinition } from "./fleet-options.ts"
 export interface ScriptLine {
   /** The number of its line, from 1. */
   readonly line: number
+  /** The id under which it is sent: playing the script again sends nothing twice. */
   readonly id: string
+  /** The id of the assistant. */
   readonly to: string
+  /** Who sends it. */
   readonly from: string
+  /** What is sent. */
   readonly event: Event
 }
 
 /** A line of a script that can not be sent. */
 export interface ScriptProblem {
+  /** The number of the line, from 1. */
   readonly line: number
+  /** `unknown-assistant`: the fleet has none of that id. */
   readonly kind: "malformed" | "unknown-assistant"
+  /** What is wrong, in a sentence. */
   readonly message: string
 }
 
 export interface Script {
+  /** The events that can be sent, in their order. */
   readonly letters: ReadonlyArray<ScriptLine>
+  /** The lines that can not be sent. */
   readonly problems: ReadonlyArray<ScriptProblem>
 }
 
@@ -138,7 +147,9 @@ const IN_FLIGHT = 256
 
 /** How much of a script was accepted. */
 export interface Played {
+  /** Events that are in a mailbox now. */
   readonly accepted: number
+  /** Events that had been accepted before. */
   readonly duplicates: number
 }
 

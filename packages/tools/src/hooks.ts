@@ -56,7 +56,9 @@ export type HookArgs = { readonly [name: string]: Json }
 
 /** A tool call as a hook sees it, and may give it back. */
 export interface HookCall {
+  /** The name of the tool. */
   readonly tool: string
+  /** Its arguments. */
   readonly args: HookArgs
   /** Why the arguments could not be read; then nothing runs. */
   readonly malformed?: string
@@ -64,10 +66,13 @@ export interface HookCall {
 
 /** A message that has come, before the assistant takes it up. */
 export interface MessageHook extends Basics {
+  /** What was said; empty where it came with parts alone. */
   readonly text: string
+  /** Who sent it: the name of a person or the id of an assistant. */
   readonly from: string
   /** The id under which it was sent. */
   readonly id: string
+  /** The channel that it came by, where the sender names one. */
   readonly channel?: string
   /** Images, files and audio that belong to it, without their bytes. */
   readonly parts?: ReadonlyArray<ContentPart>
@@ -75,8 +80,11 @@ export interface MessageHook extends Basics {
 
 /** A prompt, before the model is asked. */
 export interface PromptHook extends Basics {
+  /** The prompt, whole and in its order. */
   readonly messages: ReadonlyArray<PromptMessage>
+  /** The tools that are offered with it. */
   readonly tools: ReadonlyArray<ToolOffer>
+  /** What the model is asked for. */
   readonly purpose: HookPurpose
   /** The model call of the tick, from 1 on; 0 outside of one. */
   readonly iteration: number
@@ -84,16 +92,23 @@ export interface PromptHook extends Basics {
 
 /** A reply of the model, before it is used. */
 export interface ReplyHook extends Basics {
+  /** What the model said beside its calls. */
   readonly text: string
+  /** The tools that it wants to call, in their order. */
   readonly calls: ReadonlyArray<HookCall>
+  /** The model that answered, as it names itself. */
   readonly model: string
+  /** Tokens of the call. */
   readonly usage: Usage
+  /** What the model was asked for. */
   readonly purpose: HookPurpose
 }
 
 /** A tool call, before anything of it runs. */
 export interface CallHook extends Basics {
+  /** The name of the tool. */
   readonly tool: string
+  /** Its arguments, as they were checked. */
   readonly args: HookArgs
   /** The id of the call. */
   readonly call: string
@@ -103,6 +118,7 @@ export interface CallHook extends Basics {
 export interface ResultHook extends CallHook {
   /** What the model would read. */
   readonly result: string
+  /** False when the call failed or was refused. */
   readonly ok: boolean
 }
 

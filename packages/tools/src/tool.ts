@@ -36,7 +36,9 @@ export interface SendingOptions {
 
 /** What a run can know and do besides its arguments. */
 export interface ToolRun {
+  /** The id of the assistant that calls. */
   readonly assistant: AssistantId
+  /** The tenant of that assistant. */
   readonly tenant: string
   /** The id of the call, to be named in a later report. */
   readonly call: string
@@ -126,11 +128,15 @@ export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly sc
 
 /** A tool of any input, as an assistant takes it. `defineTool` makes one. */
 export interface Tool {
+  /** Begins with a letter; letters, digits, `_` and `-`, at most 64. One of an assistant's tools has it, no other. */
   readonly name: string
+  /** Told to the model: what it does, and when to call it. */
   readonly description: string
   /** JSON Schema of the arguments, an object schema. */
   readonly parameters: { readonly [key: string]: Json }
+  /** Whether a person approves its calls, whether it ends the tick, whether its result comes later. */
   readonly category: ToolCategory
+  /** How long a run may take, in milliseconds; then it is stopped, and the model reads that. */
   readonly timeoutMs: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean

@@ -146,8 +146,11 @@ export class Guard {
 export interface Token {
   /** Its name in the audit log. */
   readonly name: string
+  /** The tenant whose assistants it opens. */
   readonly tenant: string
+  /** What stands behind `Bearer`; at least 16 characters. */
   readonly secret: string
+  /** May look and change nothing. */
   readonly readOnly: boolean
 }
 

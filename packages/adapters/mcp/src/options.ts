@@ -45,6 +45,7 @@ export interface McpAllowed {
 export interface McpServerOptions {
   /** Small letters, digits and `_`: the first part of the names of its tools. */
   readonly name: string
+  /** A command that is started as a process, or the URL of a server. */
   readonly transport: McpStdio | McpHttp
   /** The only tools that are offered to an assistant. */
   readonly allow: ReadonlyArray<string | McpAllowed>

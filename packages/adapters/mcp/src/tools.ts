@@ -101,6 +101,7 @@ const waitMs = ({ startMillis }: McpServer): number => Math.min(startMillis * 2,
 
 /** The allowed tools of an open MCP server. */
 export interface McpTools {
+  /** For `tools` of `defineAssistant`; each is named `<server>__<tool>` where `allow` gives it no other name. */
   readonly tools: ReadonlyArray<Tool>
   /** The hash of each allowed tool, by the server's name of it. `pinsText` prints them. */
   readonly hashes: Readonly<Record<string, string>>
@@ -108,6 +109,7 @@ export interface McpTools {
   readonly offered: ReadonlyArray<string>
   /** Ends the connection, and the server if it is a process. Never rejects. */
   readonly close: () => Promise<void>
+  /** The same as `close`, at the end of an `await using` block. */
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 

@@ -16,16 +16,19 @@ const CHART_VERSION = 2
 
 /** One state. */
 export interface ChartNode {
+  /** Its own name within the chart. */
   readonly id: string
   /** As statuses name it, e.g. `awake.idle`; empty for the root. */
   readonly path: string
   /** The id of the node around it; null for the root. */
   readonly parent: string | null
+  /** `compound` holds states of which one is active, `parallel` states that are all active. */
   readonly kind: "atomic" | "compound" | "parallel" | "final" | "history"
   /** Where it begins: the id of a node inside. */
   readonly initial?: string
   /** Names of what is done on the way in and out. */
   readonly entry: ReadonlyArray<string>
+  /** Names of what is done on the way out. */
   readonly exit: ReadonlyArray<string>
   /** The jobs that run while it is active. */
   readonly invokes: ReadonlyArray<string>
@@ -33,12 +36,15 @@ export interface ChartNode {
   readonly tags: ReadonlyArray<StateTag>
   /** What an assistant in this state is shown as doing; absent of a state that can do several things. */
   readonly activity?: Activity
+  /** What it is for, in a sentence. */
   readonly description?: string
 }
 
 /** One way from a state to another. */
 export interface ChartEdge {
+  /** Its own name within the chart. */
   readonly id: string
+  /** The id of the node that it leaves. */
   readonly from: string
   /** The same node as `from` where nothing is left. */
   readonly to: string
@@ -46,7 +52,9 @@ export interface ChartEdge {
   readonly event: string
   /** always: taken at once. after: when a time has passed. done, error: a job has ended. event: anything else. */
   readonly kind: "event" | "always" | "after" | "done" | "error"
+  /** The name of the condition under which it is taken. */
   readonly guard?: string
+  /** Names of what is done on the way, in their order. */
   readonly actions: ReadonlyArray<string>
   /** The name of the time that has to pass. */
   readonly delayed?: string
@@ -56,9 +64,13 @@ export interface ChartEdge {
 
 /** The statechart as data: its states and the ways between them. */
 export interface Chart {
+  /** SHA-256 of the chart: two charts with one hash are the same. */
   readonly hash: string
+  /** The version of the stored state that this chart writes. */
   readonly version: number
+  /** All states, the root first. */
   readonly nodes: ReadonlyArray<ChartNode>
+  /** All ways between them. */
   readonly edges: ReadonlyArray<ChartEdge>
 }
 

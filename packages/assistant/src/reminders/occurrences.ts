@@ -72,9 +72,13 @@ const momentOf = (zone: Zone, shown: number): number => momentsOf(zone, shown).m
 
 /** When a reminder is due, as it is kept: everything said, and every time a moment. */
 export interface Times {
+  /** An IANA name; clock times, `cron` and `rrule` are read in it. */
   readonly timeZone: string
+  /** The one time, in milliseconds since the epoch. */
   readonly at?: number
+  /** Five fields: minute, hour, day of the month, month, day of the week. */
   readonly cron?: string
+  /** A rule of RFC 5545, without `DTSTART`. */
   readonly rrule?: string
   /** The first clock time of an `rrule`, as if it were one of UTC. */
   readonly start?: number
@@ -261,8 +265,11 @@ export const timesOf = (rule: ReminderRule, timeZone: string, now: number): Resu
 // Quiet: hours in which no one is to be disturbed.
 
 export interface QuietHours {
+  /** Where it begins: `HH:MM` in the reminder's time zone. */
   readonly from: string
+  /** Where it ends; before `from` it is on the next day. */
   readonly until: string
+  /** `skip`: that time does not come. `later`: it comes at the end of the hours. */
   readonly policy: "skip" | "later"
 }
 

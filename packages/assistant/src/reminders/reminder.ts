@@ -14,11 +14,15 @@ import { nextTime, type QuietHours, quietUntil, shownTime, type Times, timesOf }
 
 /** One time of a reminder, or several in a row that ended alike. */
 export interface ReminderLine {
+  /** The time itself, in milliseconds since the epoch. */
   readonly due: number
   /** The last of several. */
   readonly until?: number
+  /** How many times in a row this line stands for. */
   readonly count: number
+  /** `sent`: it is in the mailbox. `ran`: it began a tick. `skipped`: it did not come. */
   readonly outcome: "sent" | "ran" | "skipped"
+  /** Why it was skipped. */
   readonly reason?: string
   /** When it was decided. */
   readonly at: number
@@ -26,15 +30,23 @@ export interface ReminderLine {
 
 /** A reminder, as it is kept. Times are milliseconds since the epoch. */
 export interface Reminder extends Times {
+  /** Its name among the reminders of its assistant. */
   readonly id: string
   /** Grows with each change. */
   readonly revision: number
+  /** What the assistant is reminded of. */
   readonly note: string
+  /** What becomes of times that passed while no process worked. */
   readonly catchUp: CatchUpPolicy
+  /** Hours of the day in which it does not come. */
   readonly quiet?: QuietHours
+  /** What must be true when its time comes; otherwise that time is skipped. */
   readonly onlyWhen?: ReadonlyArray<ReminderNeed>
+  /** `done`: it never comes again. */
   readonly state: "active" | "done" | "cancelled"
+  /** When it was set or changed last. */
   readonly setAt: number
+  /** The name of a person or the id of an assistant. */
   readonly setBy: string
   /** Every time up to here is accounted for. */
   readonly after: number
@@ -44,7 +56,9 @@ export interface Reminder extends Times {
   readonly waiting: number | null
   /** When a time of it last began a tick. */
   readonly ranAt: number | null
+  /** Times that began a tick or wait in the mailbox. */
   readonly sent: number
+  /** Times that did not come, each with a reason in `log`. */
   readonly skipped: number
   /** The newest lines; all of them stand in the ledger. */
   readonly log: ReadonlyArray<ReminderLine>

@@ -109,6 +109,7 @@ export const reach = (directory: Directory, target: string, from?: string): Reac
 export interface PairRate {
   /** Messages that two assistants may exchange within the window, both ways together; answers not counted. */
   readonly perPair: number
+  /** How long a message counts, in milliseconds. */
   readonly windowMs: number
 }
 

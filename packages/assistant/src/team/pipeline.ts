@@ -8,6 +8,7 @@ import { asPlan, failing, isAvailable, type Move, type Pattern, type Question, t
 
 /** One stage of a pipeline: which member it is, and what becomes of its failure. */
 export interface Stage {
+  /** The id of the member that works on it. */
   readonly member: string
   /** Said before what it works on. */
   readonly instruction?: string
@@ -15,6 +16,7 @@ export interface Stage {
   readonly onFailure?: "skip" | "retry" | "abort" | { readonly fallback: string }
   /** How often a stage with `retry` is tried again; once when not said. After that it aborts. */
   readonly retries?: number
+  /** How long the member has, in milliseconds; the team's `answerMs` when not said. */
   readonly timeoutMs?: number
 }
 

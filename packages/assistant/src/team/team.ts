@@ -7,12 +7,15 @@ import type { TeamRole } from "./directory.ts"
 
 /** One member of a team. */
 export interface TeamMember {
+  /** The id of the assistant. */
   readonly id: string
   /** What it is called besides its id. */
   readonly names?: ReadonlyArray<string>
+  /** Its role in the team: `role:<role>` addresses all who have it. */
   readonly role: TeamRole
   /** What a specialist is for. */
   readonly domain?: string
+  /** Words for what it can do, for a pattern that chooses by them. */
   readonly capabilities?: ReadonlyArray<string>
 }
 
@@ -42,10 +45,15 @@ export interface OpenAsk {
 export interface Question {
   /** The envelope that brought it. */
   readonly id: string
+  /** What was asked. */
   readonly text: string
+  /** The id of the sender. */
   readonly from: string
+  /** How many assistants passed it on before. */
   readonly hops: number
+  /** The sender is an assistant or a person that waits for an answer. */
   readonly wantsAnswer: boolean
+  /** When it was accepted, in milliseconds since the epoch. */
   readonly at: number
   /** The asker has been answered; what goes on is the team's own affair. */
   readonly isAnswered: boolean
@@ -59,8 +67,11 @@ export interface Question {
 
 /** A question to a member. */
 export interface Ask {
+  /** The id of the member that is asked. */
   readonly member: string
+  /** What it is asked. */
   readonly text: string
+  /** A name by which the pattern knows the answer again. */
   readonly tag?: string
   /** The team's own deadline when not given. */
   readonly withinMs?: number
@@ -68,9 +79,13 @@ export interface Ask {
 
 /** What came of an ask. `late`: nothing, in its time. */
 export interface Answer {
+  /** The id of the member that was asked. */
   readonly member: string
+  /** What the pattern called the ask. */
   readonly tag?: string
+  /** `answered`, `silent` when it had nothing to say, `failed`, or `late`. */
   readonly outcome: AnswerOutcome | "late"
+  /** What it said; of a failure why, else empty. */
   readonly text: string
 }
 
@@ -81,7 +96,9 @@ export interface Conclusion {
 
 /** What a pattern wants done. */
 export interface Move {
+  /** What the pattern remembers of this question; as before when not said. */
   readonly plan?: Json
+  /** Questions to members, sent with the commit of this step. */
   readonly asks?: ReadonlyArray<Ask>
   /** Answers the asker. Without open asks it is also the end of the question. */
   readonly answer?: Conclusion
@@ -95,8 +112,11 @@ export interface Move {
 
 /** What a pattern decides on. */
 export interface Table {
+  /** Milliseconds since the epoch. */
   readonly now: number
+  /** The members, each with how it stands. */
   readonly candidates: ReadonlyArray<Candidate>
+  /** What the team remembers from earlier questions; null at first. */
   readonly memory: Json
   /** Differs from question to question and is the same at every attempt. */
   readonly seed: string
@@ -104,7 +124,9 @@ export interface Table {
 
 /** How a team comes to an answer: pure steps over the replies of its members. */
 export interface Pattern {
+  /** The name of the pattern, for pages and logs. */
   readonly name: string
+  /** The first step for a new question. */
   readonly begin: (question: Question, table: Table) => Move
   /** `question.asks` no longer holds what was answered. */
   readonly answered: (question: Question, answer: Answer, table: Table) => Move
@@ -116,8 +138,11 @@ export interface Pattern {
 
 /** The members of a team, their pattern and its limits. */
 export interface Team {
+  /** Its address. */
   readonly id: string
+  /** In the order of the definition. */
   readonly members: ReadonlyArray<TeamMember>
+  /** How it comes to an answer. */
   readonly pattern: Pattern
   /** How long a member has for an answer. */
   readonly answerMs: number

@@ -89,13 +89,17 @@ export interface Components {
   readonly createComponent: (
     draft: ComponentDraft
   ) => Effect.Effect<KeptComponent, PromptInvalid | KeyTaken | NoSeat | PromptConflict | StoreFailure>
+  /** The component of that number, a user's own. */
   readonly getComponent: (id: number) => Effect.Effect<KeptComponent, PromptUnknown | StoreFailure>
+  /** The component of that key, a user's own. */
   readonly getComponentByKey: (key: string) => Effect.Effect<KeptComponent, PromptUnknown | StoreFailure>
+  /** Changes what the patch says. `version` is the one that was looked at: a newer one is a PromptConflict. */
   readonly updateComponent: (
     id: number,
     version: number,
     patch: ComponentPatch
   ) => Effect.Effect<KeptComponent, PromptInvalid | PromptUnknown | PromptConflict | StoreFailure>
+  /** Takes it out of every prompt; `undo` brings it back. */
   readonly deleteComponent: (
     id: number,
     version: number
@@ -110,7 +114,9 @@ export interface Components {
   readonly listComponents: (options?: {
     readonly includeStatic?: boolean
   }) => Effect.Effect<ReadonlyArray<PromptComponent>, StoreFailure>
+  /** The user's own, in the order of their ids. */
   readonly listPluggableComponents: Effect.Effect<ReadonlyArray<KeptComponent>, StoreFailure>
+  /** The user's own that stand after a static component, in the order of their ids. */
   readonly listComponentsAfter: (
     afterStatic: number
   ) => Effect.Effect<ReadonlyArray<KeptComponent>, NoPlaceAfter | StoreFailure>

@@ -178,6 +178,7 @@ const undoOf = (overrides: Overrides): Undo => ({
 //     static component. One that is overwritten keeps the id it has, unless it stood after another static component.
 
 interface Bridge {
+  /** Gives a component the content of a template. `version` is the one of the component that was looked at. */
   readonly applyTemplateToComponent: (
     templateKey: string,
     id: number,
@@ -196,7 +197,9 @@ interface Bridge {
     Versioned<StoredTemplate>,
     PromptInvalid | PromptUnknown | KeyTaken | PromptConflict | StoreFailure
   >
+  /** As JSON, for `importComponentJson` of this or another tenant. */
   readonly exportComponentJson: (id: number) => Effect.Effect<string, PromptUnknown | StoreFailure>
+  /** Keeps what `exportComponentJson` wrote; what is there already is refused unless the options say otherwise. */
   readonly importComponentJson: (
     json: string,
     options?: ImportOptions

@@ -228,11 +228,13 @@ const fillable = (
 }
 
 export interface Templates {
+  /** Keeps a new template of the tenant, under a key that none has. A built-in key stands in its place. */
   readonly createTemplate: (
     draft: TemplateDraft
   ) => Effect.Effect<Versioned<StoredTemplate>, PromptInvalid | KeyTaken | PromptConflict | StoreFailure>
   /** The user's own, or else the built-in one, which is of version 0. */
   readonly getTemplate: (key: string) => Effect.Effect<Versioned<PromptTemplate>, PromptUnknown | StoreFailure>
+  /** Changes what the patch says. `version` is the one that was looked at: a newer one is a PromptConflict. */
   readonly updateTemplate: (
     key: string,
     version: number,
@@ -241,6 +243,7 @@ export interface Templates {
     Versioned<StoredTemplate>,
     PromptInvalid | PromptUnknown | BuiltInLocked | PromptConflict | StoreFailure
   >
+  /** Takes it away; `undo` brings it back. A built-in template can not be taken away. */
   readonly deleteTemplate: (
     key: string,
     version: number
@@ -249,6 +252,7 @@ export interface Templates {
   readonly listTemplates: (options?: {
     readonly includeBuiltin?: boolean
   }) => Effect.Effect<ReadonlyArray<Versioned<PromptTemplate>>, StoreFailure>
+  /** Keeps a copy under another key: how a built-in template is changed. */
   readonly cloneTemplate: (
     key: string,
     newKey: string,
@@ -257,7 +261,9 @@ export interface Templates {
     Versioned<StoredTemplate>,
     PromptInvalid | PromptUnknown | KeyTaken | PromptConflict | StoreFailure
   >
+  /** As JSON, for `importTemplateJson` of this or another tenant. */
   readonly exportTemplateJson: (key: string) => Effect.Effect<string, PromptUnknown | StoreFailure>
+  /** Keeps what `exportTemplateJson` wrote; what is there already is refused unless the options say otherwise. */
   readonly importTemplateJson: (
     json: string,
     options?: ImportOptions

@@ -46,6 +46,7 @@ export interface BlockRequest extends BlockViewer {
 
 /** What became of a request. */
 export interface BlockChange {
+  /** The id of the block. */
   readonly block: string
   /** The newest version after it. */
   readonly version: number
@@ -73,27 +74,37 @@ export type BlockSetting =
 
 /** A change of a block that was kept. */
 export interface KeptChange {
+  /** The id of the block. */
   readonly block: string
   /** The newest version after it. */
   readonly version: number
+  /** What kind of change it was. */
   readonly what: "create" | "change" | "undo" | "redo" | "configure" | "delete"
   /** Who made it, and when. */
   readonly by: string
+  /** Milliseconds since the epoch. */
   readonly at: number
 }
 
 /** One version of a block. */
 export interface BlockVersion {
+  /** Its number, from 1 on. */
   readonly version: number
+  /** When it was made, in milliseconds since the epoch. */
   readonly at: number
+  /** Who made it. */
   readonly by: string
+  /** It was made by the program that holds the fleet or by the definition, not by an assistant. */
   readonly isSystem: boolean
+  /** What was said about the change. */
   readonly message?: string
+  /** Of an undo or redo: the version whose content is shown again. */
   readonly restores?: number
 }
 
 /** A state of a block. */
 export interface BlockReading {
+  /** The number of the version that was read. */
   readonly version: number
   /** As a prompt shows it, through the present schema. */
   readonly text: string
@@ -168,26 +179,41 @@ interface BlockShare {
 
 /** As it is kept. */
 export interface KeptBlock {
+  /** Made by the store; stays the same for the life of the block. */
   readonly id: string
+  /** The assistant it belongs to. */
   readonly owner: string
+  /** Its name among its owner's blocks. */
   readonly label: string
+  /** When a prompt shows it. */
   readonly type: BlockType
+  /** What its owner may do with it. */
   readonly permission: BlockPermission
+  /** The form of its content. */
   readonly schema: BlockSchema
+  /** Told to the model with the block: what it is for. */
   readonly description: string
+  /** Of a working block: it stands in every prompt. */
   readonly pinned: boolean
+  /** Most characters of its content. */
   readonly charLimit: number
+  /** Those it is shared with, each with a permission. */
   readonly shares: ReadonlyArray<BlockShare>
+  /** Milliseconds since the epoch. */
   readonly createdAt: number
+  /** Milliseconds since the epoch, of its last commit. */
   readonly updatedAt: number
   /** The number of its last commit. */
   readonly version: number
+  /** As a prompt shows it. */
   readonly text: string
   /** How much of the limit it uses. */
   readonly chars: number
-  /** The version whose content it shows, those an undo goes back to, and those a redo goes on to, the last first to go. */
+  /** The version whose content it shows. */
   readonly shows: number
+  /** The versions that an undo goes back to, the last first to go. */
   readonly past: ReadonlyArray<number>
+  /** The versions that a redo goes on to, the last first to go. */
   readonly future: ReadonlyArray<number>
   /** Up to which version a snapshot holds everything, and what has come since, in bytes. */
   readonly snapshot: { readonly version: number; readonly bytes: number; readonly since: number }
@@ -207,6 +233,7 @@ export interface BlockViewer {
 export interface BlockView extends Omit<KeptBlock, "past" | "future" | "shows" | "snapshot" | "place" | "permission"> {
   /** The permission that remains for a viewer. */
   readonly permission: BlockPermission
+  /** What the viewer may do, and why not. */
   readonly access: Readonly<Record<BlockAct, Access>>
   /** Its owner, shown to those it is shared with. */
   readonly sharedFrom?: string
@@ -220,6 +247,7 @@ export interface BlockDraft {
   readonly owner: string
   /** Letters, digits and `_ . -`, at most 64; one of its owner's blocks has it, no other. */
   readonly label: string
+  /** core: always in the prompt. working: when pinned or referred to. archival: found by searching. log: only appended to. */
   readonly type: BlockType
   /** ReadWrite when not said. */
   readonly permission?: BlockPermission
@@ -229,7 +257,9 @@ export interface BlockDraft {
   readonly content?: Json
   /** Told to the model with the block: what it is for. */
   readonly description?: string
+  /** Of a working block: it stands in every prompt; false when not said. */
   readonly pinned?: boolean
+  /** Most characters of its content; that of its schema when not said. */
   readonly charLimit?: number
 }
 

@@ -14,8 +14,11 @@ import { type AttachedFact, bodyOf, queryTerms, termsOf, type Token } from "./to
 
 /** An entry that was found by its words, by its meaning, or by both. */
 export interface Candidate {
+  /** Whose memory it is. */
   readonly owner: AssistantId
+  /** The memory itself. */
   readonly entry: MemoryEntry
+  /** Facts that a dream has drawn from it. */
   readonly facts: ReadonlyArray<AttachedFact>
   /** The score in the search for words (`tokens.ts`); greater is better. */
   readonly lexical?: number

@@ -52,8 +52,11 @@ export interface UnreadableEnvelope {
 
 /** What `accept` answers. A duplicate was accepted before: nothing new was written. */
 export interface Receipt {
+  /** `duplicate`: the same id was accepted before, with the same content. */
   readonly outcome: "accepted" | "duplicate"
+  /** The id under which it was sent. */
   readonly envelope: EnvelopeId
+  /** The assistant that has it in its mailbox. */
   readonly to: Address
 }
 
@@ -122,7 +125,9 @@ export interface MessagePlace {
 
 /** A message of the history, with its place. */
 export interface PlacedMessage {
+  /** The entry and the index of the message in it. */
   readonly place: MessagePlace
+  /** What was said. */
   readonly message: Message
 }
 
@@ -132,12 +137,15 @@ export const isBefore = (one: MessagePlace, other: MessagePlace): boolean =>
 
 /** Tokens of one model call, as the provider reported them or as we counted them. */
 export interface Usage {
+  /** Tokens of the prompt. */
   readonly inputTokens: number
+  /** Tokens of the reply, reasoning included. */
   readonly outputTokens: number
   /** Among the input, out of the provider's cache. */
   readonly cachedInputTokens?: number
   /** Among the output, of no text that anyone reads. */
   readonly reasoningTokens?: number
+  /** Who counted. */
   readonly source: "provider" | "counted"
 }
 

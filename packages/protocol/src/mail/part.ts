@@ -47,11 +47,13 @@ export type ContentPart = typeof ContentPart.Type
 
 /** An image, a file or audio, as a user, a tool or a model gives it. */
 export interface GivenPart {
+  /** `image`, `file` or `audio`. */
   readonly type: PartType
   /** Bytes, their base64, or a `data:` URL. */
   readonly data: Uint8Array | ArrayBuffer | string
   /** `image/png`, `application/pdf` and so on; that of the `data:` URL or of the image when left out. */
   readonly mediaType?: string
+  /** How a person calls it, e.g. the name of the file. */
   readonly name?: string
 }
 

@@ -91,13 +91,17 @@ export type HookName = (typeof hookNames)[number]
 
 /** Messages of a prompt that a hook replaced: so many from this place of the assembled prompt on, by these. */
 export interface PromptEdit {
+  /** The place in the assembled prompt, from 0 on. */
   readonly at: number
+  /** How many messages are taken away there. */
   readonly drop: number
+  /** What stands there instead. */
   readonly add: ReadonlyArray<Pick<Message, "role" | "content" | "name" | "parts" | "calls" | "call">>
 }
 
 /** What a hook did. One that let everything be leaves none. */
 export interface HookRecord {
+  /** The place of the hook, e.g. `beforeTool`. */
   readonly hook: HookName
   /** failed: it threw, gave no answer in its time, or returned what it may not; what it guards was refused with that. */
   readonly did: "changed" | "refused" | "asked" | "failed"
@@ -107,6 +111,7 @@ export interface HookRecord {
   readonly reason?: string
   /** The tool call it is about. */
   readonly call?: string
+  /** The name of that tool. */
   readonly tool?: string
   /** What stood there before it changed or refused it: a text, arguments, or text and calls. */
   readonly before?: Json
@@ -149,25 +154,33 @@ export interface TickEnd {
 
 /** One line of the ledger: what a commit did. */
 export interface Entry {
+  /** The version of this form. */
   readonly v: typeof ENTRY_VERSION
   /** Equals the assistant's version after this commit. */
   readonly no: number
   /** Milliseconds since the epoch. */
   readonly at: number
+  /** The claim under which it was committed. */
   readonly epoch: number
+  /** The tick in hand, or the last one. */
   readonly tick: number
+  /** The model call of the tick, from 1 on; 0 before the first. */
   readonly iteration: number
+  /** What began it: an envelope, a job that ended, a timer. */
   readonly cause: Cause
   /** The machine event, control data only. */
   readonly event: Json
   /** The machine state after. */
   readonly status: string
+  /** What it adds to the history. */
   readonly messages: ReadonlyArray<Message>
+  /** The effect that it records, where it records one. */
   readonly step?: StepRecord
   /** What hooks did before it, in their order. */
   readonly hooks?: ReadonlyArray<HookRecord>
   /** Envelopes whose way ended with this commit: the cause, the tick in hand, or both. */
   readonly settled?: ReadonlyArray<Settlement>
+  /** How the tick ended, where this commit ends one. */
   readonly tickEnd?: TickEnd
   /** What the machine emitted for screens. */
   readonly emitted?: ReadonlyArray<{ readonly type: string; readonly [key: string]: Json }>

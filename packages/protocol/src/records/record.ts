@@ -68,7 +68,10 @@ export interface RecordChange {
 
 /** One record of an assistant. */
 export interface RecordRow {
+  /** What it is about, e.g. `goal` or `reminder`. */
   readonly kind: RecordKind
+  /** Its name among those of its kind. */
   readonly key: string
+  /** What is kept. */
   readonly value: Json
 }

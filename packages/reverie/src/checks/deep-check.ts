@@ -20,8 +20,11 @@ export interface Flaw {
 
 /** What a reading of every row found. */
 export interface DeepCheck {
+  /** How many were read. */
   readonly assistants: number
+  /** How many entries of the ledger were read. */
   readonly entries: number
+  /** What is wrong; none in a sound store. */
   readonly flaws: ReadonlyArray<Flaw>
 }
 

@@ -53,9 +53,11 @@ export const probeModel = (choice?: ModelChoice): Promise<string> =>
 
 /** Whether a server that the environment names answers. */
 export interface ServerProbe {
+  /** Which of the two it is. */
   readonly name: "database" | "queue"
   /** Why it does not answer; undefined when it does. */
   readonly failure?: unknown
+  /** What was found, in a sentence without secrets. */
   readonly says: string
 }
 

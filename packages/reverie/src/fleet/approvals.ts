@@ -26,27 +26,37 @@ import { contextIn } from "./sub-agents.ts"
 
 /** Somebody who had a part in it. */
 export interface Requester {
+  /** The name of a person or the id of an assistant. */
   readonly who: string
   /** The assistant that heard it. */
   readonly to: string
+  /** What was said, where it is a text. */
   readonly text?: string
 }
 
 /** A tool call that waits for a person. */
 export interface ApprovalAsked {
+  /** The id of the assistant that waits. */
   readonly assistant: string
+  /** What `fleet.approve` and `fleet.deny` decide. */
   readonly approval: string
+  /** The tool that would run. */
   readonly tool: string
+  /** The id of the call. */
   readonly call: string
   /** JSON, as the tool would get it. */
   readonly arguments: string
+  /** That of the tool. */
   readonly category: ToolCategory
   /** Why a hook has a person asked; absent where it is the tool that asks. */
   readonly reason?: string
+  /** Milliseconds since the epoch. */
   readonly askedAt: number
   /** When it is denied by itself; not said while nothing runs, as with a halted assistant. */
   readonly expiresAt?: number
+  /** The tick that waits. */
   readonly tick: number
+  /** The claim under which it was asked. */
   readonly epoch: number
   /** Who said what, the nearest first: the tick's own message, then those of the assistants above. */
   readonly chain: ReadonlyArray<Requester>

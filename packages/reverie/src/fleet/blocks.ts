@@ -28,6 +28,7 @@ export interface EditOptions {
   readonly key?: string
   /** Who does it, for whoever reads the versions. "person" when not said. */
   readonly by?: string
+  /** Why it was changed, for those who read the versions. */
   readonly message?: string
   /** The version that was looked at; what came since is merged. The newest when not said. */
   readonly seen?: number
@@ -41,21 +42,33 @@ export interface Blocks {
   readonly list: (owner?: string) => Promise<ReadonlyArray<BlockView>>
   /** What an assistant's prompt may show: its own first, then those shared with it, with its permission and `sharedFrom`. */
   readonly readBy: (reader: string) => Promise<ReadonlyArray<BlockView>>
+  /** The block of that label among the owner's; undefined when there is none. */
   readonly find: (owner: string, label: string) => Promise<BlockView | undefined>
+  /** The block of that id; undefined when there is none. */
   readonly load: (id: string) => Promise<BlockView | undefined>
+  /** Its content now, or as it was in a version. Rejects with BlockUnknown. */
   readonly read: (id: string, version?: number) => Promise<BlockReading>
+  /**
+   * Changes the content, by one of the operations that its form allows. Rejects with BlockUnknown and BlockRefused.
+   * @example const { version } = await fleet.blocks.edit("block-1", { op: "append_text", text: " Berth 7 is free." })
+   */
   readonly edit: (id: string, operation: BlockOperation, options?: EditOptions) => Promise<BlockChange>
+  /** Changes what surrounds the content: description, limit, permission, schema, who shares it. Rejects with BlockRefused. */
   readonly configure: (id: string, setting: BlockSetting, options?: EditOptions) => Promise<BlockChange>
   /** `to` is an assistant, or `*` for every one. */
   readonly share: (id: string, to: string, permission: BlockPermission) => Promise<BlockChange>
+  /** Takes the share away again; a prompt that is under way still shows the block. Rejects with BlockUnknown. */
   readonly unshare: (id: string, to: string) => Promise<BlockChange>
   /** Newest first. */
   readonly versions: (
     id: string,
     page?: { readonly before?: number; readonly limit?: number }
   ) => Promise<ReadonlyArray<BlockVersion>>
+  /** Shows the content before the last change again, as a new version. Rejects with BlockRefused when there is none. */
   readonly undo: (id: string, options?: EditOptions) => Promise<BlockChange>
+  /** Takes the last `undo` back. Rejects with BlockRefused when there is none. */
   readonly redo: (id: string, options?: EditOptions) => Promise<BlockChange>
+  /** Takes it out of every prompt; its versions stay in the ledger. Rejects with BlockUnknown. */
   readonly delete: (id: string, options?: EditOptions) => Promise<BlockChange>
   /**
    * Calls back after each change of a block that this process has made durable, by an assistant or by a person. Resolves when

@@ -27,7 +27,9 @@ import type { Post } from "./ordering.ts"
 export interface DeadLetterView extends DeadLetter {
   /** What was in it, where it can still be read. */
   readonly type?: EventType
+  /** Who sent it. */
   readonly from?: string
+  /** What it said, where it is a message. */
   readonly text?: string
 }
 

@@ -50,6 +50,7 @@ const passagesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Passage> = f
 
 /** What a rebuilt index was made from, and holds. */
 export interface Rebuilt {
+  /** Whose index it is. */
   readonly assistant: string
   /** Ledger entries gone through. */
   readonly entries: number
@@ -119,9 +120,11 @@ export interface WindowNow {
   readonly hold?: HistoryHold
   /** The rest is known where the definition is. */
   readonly maxTokens?: number
+  /** The tokens as a share of `maxTokens`. */
   readonly share?: number
   /** The shares at which a sleeper compacts, and anyone before a tick. */
   readonly sleepShare?: number
+  /** The share at which an assistant that is awake compacts before its next tick. */
   readonly emergencyShare?: number
   /** What an order would compact now, and what would stay. */
   readonly would?: { readonly compact: number; readonly keep: number }

@@ -101,6 +101,8 @@ export interface FleetCompactions extends CompactionReadings {
   /**
    * Compacts the older part of an assistant's history now, however full its window is; awake or asleep, it goes on where it
    * was. The order waits behind the mail before it, and is skipped with a reason when there is nothing to compact.
+   * @throws UnknownAssistant, IdInvalid
+   * @example await fleet.compactions.run("desk")
    */
   readonly run: (to: string, options?: OrderOptions) => Promise<Receipt>
   /**

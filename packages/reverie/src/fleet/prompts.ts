@@ -12,7 +12,10 @@ type Promised<Verb> = Verb extends (...args: infer Args) => Effect.Effect<infer 
     ? () => Promise<Value>
     : never
 
-/** `fleet.prompts`: every operation rejects with the typed errors of the registry (`PromptUnknown`, `PromptConflict`, ...). */
+/**
+ * `fleet.prompts`: every operation rejects with the typed errors of the registry (`PromptUnknown`, `PromptConflict`, ...).
+ * @example const components = await fleet.prompts.listComponents({ includeStatic: false })
+ */
 export type Prompts = { readonly [Name in keyof PromptRegistry]: Promised<PromptRegistry[Name]> }
 
 type Run = <Value, Failure>(effect: Effect.Effect<Value, Failure, PromptStore>) => Promise<Value>

@@ -72,6 +72,7 @@ async function* replayOf(entrySource: EntrySource, id: string, range: ReplayRang
 
 /** One page of a replay. */
 export interface FramePage {
+  /** One for each commit, in their order. */
   readonly frames: ReadonlyArray<ReplayFrame>
   /** Where the next page begins; absent when this was the last one. */
   readonly next?: number

@@ -38,7 +38,9 @@ import type { Core } from "./records.ts"
 
 /** What an assistant may spend; null where nothing bounds it. */
 export interface BudgetView {
+  /** What it may spend in its whole life. */
   readonly granted: Bound
+  /** What it has spent, its sub-agents included. */
   readonly spent: Amount
   /** Set aside for a model call under way, and promised to sub-agents. */
   readonly reserved: Amount
@@ -46,16 +48,21 @@ export interface BudgetView {
 
 /** How many sub-agents an assistant may have at once, and how many it has. */
 export interface SubAgentSlots {
+  /** It may have sub-agents at all. */
   readonly enabled: boolean
   /** The sources' `sub_agent_budget`. */
   readonly budget: number
+  /** Those that have not ended. */
   readonly open: number
 }
 
 /** One sub-agent, as its parent and the store see it. */
 export interface SubAgentView extends BudgetView {
+  /** Its id: it is an assistant of its own. */
   readonly id: string
+  /** The tool call that sent it. */
   readonly call: string
+  /** How often the task was handed on, this time included. */
   readonly tries: number
   /** As the one who sent it sees it: `running`, `completed`, `lost`, … */
   readonly phase: string
@@ -63,6 +70,7 @@ export interface SubAgentView extends BudgetView {
   readonly state: string
   /** The definition that it is of, and what narrows it; not there before its creation. */
   readonly definition?: string
+  /** What it was asked to do. */
   readonly assignment?: Assignment
   /** Its hard deadline, in milliseconds since the epoch. */
   readonly until: number
@@ -70,13 +78,17 @@ export interface SubAgentView extends BudgetView {
   readonly returned?: Bound
   /** Not there before its creation. */
   readonly slots?: SubAgentSlots
+  /** Those that it sent itself. */
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
 /** An assistant with its budget and its sub-agents. */
 export interface SubAgentsView extends BudgetView {
+  /** The id of the assistant. */
   readonly id: string
+  /** How many it may have, and has. */
   readonly slots: SubAgentSlots
+  /** Those it sent, the oldest first. */
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 

@@ -102,7 +102,9 @@ export interface FleetHistory {
 
 /** Notices, and how far was read for them. */
 export interface NoticePage {
+  /** In the order of their commits. */
   readonly notices: ReadonlyArray<Notice>
+  /** For the next page: its `after`. */
   readonly next: number
 }
 
@@ -115,6 +117,7 @@ export interface OutboxReadings {
   /**
    * The notices of the tenant in at most so many entries of the store after a position; `next` is how far was read. There is
    * no more for now when it is `after`.
+   * @example const { notices, next } = await fleet.outbox.notices(0, 100)
    */
   readonly notices: (after: number, limit: number) => Promise<NoticePage>
 }
@@ -135,7 +138,10 @@ export interface MonitorReadings {
 export interface FleetMonitor extends MonitorReadings {
   /** Whether anything can be accepted and worked on, of any tenant. Rejects where the store does not answer or write. */
   readonly readiness: () => Promise<Readiness>
-  /** What this process and its servers have measured, in the text format of Prometheus. */
+  /**
+   * What this process and its servers have measured, in the text format of Prometheus.
+   * @example const text = await fleet.monitor.metrics()
+   */
   readonly metrics: () => Promise<string>
   /** The other processes that work on the same store, by name; undefined when the queue can not say. */
   readonly otherWorkers: () => Promise<ReadonlyArray<string> | undefined>

@@ -14,7 +14,9 @@ const MAX_CALLS = 200
 
 /** One tool call of a tick, to be compared. */
 export interface CallDigest {
+  /** The id of the call. */
   readonly id: string
+  /** The name of the tool. */
   readonly tool: string
   /** As JSON text. */
   readonly arguments: string
@@ -26,20 +28,29 @@ export interface CallDigest {
 
 /** What a tick came to, to be compared. */
 export interface TickDigest {
+  /** Its number. */
   readonly tick: number
+  /** The id of the envelope that began it. */
   readonly envelope: string
   /** As its end says; `unfinished` where there is none. */
   readonly outcome: string
   /** Why it did not come to an end; absent where it did. */
   readonly unfinished?: string
+  /** What was answered; empty where nothing was. */
   readonly reply: string
+  /** Model calls that led on. */
   readonly iterations: number
+  /** The models that answered, each once. */
   readonly models: ReadonlyArray<string>
+  /** Calls of the model, failed ones included. */
   readonly modelCalls: number
   /** Calls of the model that failed, in its words. */
   readonly failures: ReadonlyArray<string>
+  /** Its tool calls, in their order. */
   readonly calls: ReadonlyArray<CallDigest>
+  /** Of all its model calls together. */
   readonly tokens: { readonly input: number; readonly output: number }
+  /** In millionths of a unit; 0 where no price is known. */
   readonly costMicros: number
   /** Written for others; in a fork nobody gets it. */
   readonly sends: ReadonlyArray<{ readonly to: string; readonly type: string; readonly text: string }>
@@ -141,6 +152,7 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
 
 /** What differs: the reply, the calls, the prompts, and so on. */
 export interface ForkDifference {
+  /** Which of its sides. */
   readonly what:
     | "reply"
     | "outcome"
@@ -156,19 +168,25 @@ export interface ForkDifference {
     | "context"
   /** In short. */
   readonly original: string
+  /** In short, of the fork. */
   readonly forked: string
 }
 
 /** How the prompts of two ticks differ. */
 export interface ContextDifference {
+  /** The model call of the tick, from 1 on. */
   readonly iteration: number
+  /** How its two prompts differ. */
   readonly comparison: ReportComparison
 }
 
 /** How a forked tick differs from the recorded one. */
 export interface ForkComparison {
+  /** What was recorded. */
   readonly original: TickDigest
+  /** What came now. */
   readonly forked: TickDigest
+  /** What of the two is not the same; empty when all is. */
   readonly differs: ReadonlyArray<ForkDifference>
   /** The calls of the model whose prompts differ in their parts. */
   readonly contexts: ReadonlyArray<ContextDifference>

@@ -18,12 +18,17 @@ import { liveAgain } from "./sandbox.ts"
 
 /** One part of a prompt, with its words. */
 export interface PromptPart {
+  /** The number of its component. */
   readonly id: number
+  /** The key of its component. */
   readonly key: string
+  /** How many messages it came to. */
   readonly messages: number
+  /** How many tokens these have now. */
   readonly tokens: number
   /** As the report of then has it; null where it has no such part. */
   readonly recordedTokens: number | null
+  /** It has the words of then. */
   readonly exact: boolean
 }
 
@@ -31,32 +36,47 @@ export interface PromptPart {
 export interface ShownMessage {
   /** Of which part it is. */
   readonly part: { readonly id: number; readonly key: string }
+  /** Who speaks. */
   readonly role: Prompt["messages"][number]["role"]
+  /** What it says. */
   readonly content: string
   /** How long the content is, in UTF-16 units; more than is here where it was cut. */
   readonly chars: number
+  /** Who speaks, of a user message; the tool, of a tool message. */
   readonly name?: string
+  /** The tool calls of a message of the assistant. */
   readonly calls?: ReadonlyArray<ToolCall>
+  /** The call that a tool message answers. */
   readonly call?: string
+  /** It has the words of then. */
   readonly exact: boolean
 }
 
 /** The exact prompt of one model call. */
 export interface TickPrompt {
+  /** The id of the assistant. */
   readonly assistant: string
+  /** The number of the tick. */
   readonly tick: number
+  /** The model call of the tick, from 1 on. */
   readonly iteration: number
   /** Calls of the model for this iteration before this one, which had failed. */
   readonly attempt: number
   /** When the model had answered, in milliseconds since the epoch. */
   readonly at: number
+  /** The model that answered; absent where none did. */
   readonly model?: string
+  /** What it was shown, in its order. */
   readonly messages: ReadonlyArray<ShownMessage>
+  /** What it was offered. */
   readonly tools: ReadonlyArray<ToolOffer>
+  /** The offered tools are those of then. */
   readonly toolsExact: boolean
+  /** The parts of the prompt, in their order. */
   readonly parts: ReadonlyArray<PromptPart>
   /** Parts of then that are in this prompt no more. */
   readonly missing: ReadonlyArray<string>
+  /** How many of the parts have the words of then. */
   readonly exactParts: number
   /** Everything is exact, and nothing is missing. */
   readonly exact: boolean
@@ -66,7 +86,9 @@ export interface TickPrompt {
 
 /** Which prompt is meant. */
 export interface PromptQuestion {
+  /** The id of the assistant. */
   readonly assistant: string
+  /** The number of the tick. */
   readonly tick: number
   /** Most text of one message, in UTF-16 units. */
   readonly maxChars?: number

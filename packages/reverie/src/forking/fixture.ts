@@ -18,12 +18,17 @@ import type { TickSource } from "./tick-source.ts"
 
 /** JSON through and through: it is kept in a file, and read again in another year. */
 export interface TickFixture {
+  /** The version of this form. */
   readonly v: typeof FIXTURE_VERSION
+  /** The assistant that lived it. */
   readonly address: Address
+  /** The number of the tick. */
   readonly tick: number
+  /** The name of the definition that it was created from. */
   readonly definition: string
   /** Of the creation, for a ledger that does not tell them. */
   readonly settings: Partial<Settings>
+  /** Its life before the tick. */
   readonly prefix: {
     readonly commits: number
     /** SHA-256 of the entries before the tick, each as its JSON and a line break. */
@@ -31,15 +36,19 @@ export interface TickFixture {
     /** Present in a fixture that stands alone. */
     readonly entries?: ReadonlyArray<Entry>
   }
+  /** What began the tick. */
   readonly envelope: Envelope
   /** Those that came while the tick was in hand. */
   readonly envelopes: ReadonlyArray<Envelope>
+  /** The memory blocks as they stood then. */
   readonly blocks: ReadonlyArray<BlockView>
+  /** The registry of prompts as it stood then. */
   readonly prompts: ReadonlyArray<PromptVersion>
   /** What its messages refer to, in base64; none where they refer to nothing. */
   readonly blobs?: ReadonlyArray<{ readonly digest: string; readonly bytes: string }>
   /** The tick as it was recorded: its events, the replies of the model, the results of tools. */
   readonly entries: ReadonlyArray<Entry>
+  /** What the tick came to. */
   readonly expected: TickDigest
 }
 
@@ -55,7 +64,9 @@ const hashOf = (entries: ReadonlyArray<Entry>): string => {
 
 /** Which tick is put away. */
 export interface FixtureRequest {
+  /** The id of the assistant. */
   readonly assistant: string
+  /** The number of the tick. */
   readonly tick: number
   /** Carries what stands before the tick, so that it needs no ledger. */
   readonly isWhole?: boolean

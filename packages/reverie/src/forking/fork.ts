@@ -14,10 +14,13 @@ import type { TickSource } from "./tick-source.ts"
 
 /** Which tick is forked, and what is changed in it. */
 export interface ForkRequest {
+  /** The id of the assistant. */
   readonly assistant: string
+  /** The number of the tick. */
   readonly tick: number
   /** In place of what the definition says today. */
   readonly instructions?: string
+  /** In place of the persona of the definition. */
   readonly persona?: string
   /**
    * Who is asked; when not said, the model that the assistant answers with by its definition of today, else what the environment

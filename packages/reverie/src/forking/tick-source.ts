@@ -30,10 +30,13 @@ import { ForkRefused, MAX_COMMITS_BEFORE } from "./errors.ts"
 
 /** Everything that a tick began from. */
 export interface TickSource {
+  /** The assistant that lived it. */
   readonly address: Address
   /** The name of the definition that the assistant was created from. */
   readonly definition: string
+  /** The tick as the ledger tells it, and the state before it. */
   readonly recorded: RecordedTick
+  /** What began the tick. */
   readonly envelope: Envelope
   /** Whether the envelope is the accepted one. */
   readonly isOriginal: boolean
@@ -41,7 +44,9 @@ export interface TickSource {
   readonly envelopes: ReadonlyMap<EnvelopeId, Envelope>
   /** What its messages refer to. */
   readonly blobs: ReadonlyArray<{ readonly digest: string; readonly bytes: Uint8Array }>
+  /** The memory blocks as they stood then. */
   readonly blocks: ReadonlyArray<BlockView>
+  /** The registry of prompts as it stood then. */
   readonly prompts: ReadonlyArray<PromptVersion>
 }
 

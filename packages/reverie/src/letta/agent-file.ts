@@ -119,15 +119,21 @@ export interface AgentDraft {
 
 /** Something that was left behind. */
 export interface LeftBehind {
+  /** Whose it was. */
   readonly agent: string
+  /** What it was. */
   readonly what: string
+  /** Why it was left behind, and what to do. */
   readonly why: string
 }
 
 /** An agent file of Letta, as it was read. */
 export interface AgentFile {
+  /** Of several agents with what they share, or the older form of one. */
   readonly form: "agents" | "agent"
+  /** The agents, ready to be brought to life. */
   readonly agents: ReadonlyArray<AgentDraft>
+  /** What has no place here, each with the reason. */
   readonly left: ReadonlyArray<LeftBehind>
 }
 

@@ -80,22 +80,31 @@ ${agents.map((agent, index) => assistantText(agent, names[index])).join(",\n")}
 
 /** How an agent file is imported. */
 export interface AgentImportOptions {
+  /** The data directory or the deployment that takes them in. */
   readonly into: DataStorePlace
   /** The text of the file. */
   readonly text: string
   /** New ids by those that were made of the agents' names. */
   readonly rename?: Readonly<Record<string, string>>
+  /** Whose they become; "default" when not said. */
   readonly tenant?: string
+  /** Judges everything and writes nothing. */
   readonly isTrial?: boolean
+  /** Goes on though a move has marked the data store. */
   readonly isForced?: boolean
 }
 
 /** One assistant that was imported. */
 export interface ImportedAgent {
+  /** Its id here. */
   readonly id: string
+  /** Its name in the file. */
   readonly name: string
+  /** How many messages of its history came along. */
   readonly messages: number
+  /** How many memory blocks came along. */
   readonly blocks: number
+  /** How many rules of tools came along. */
   readonly rules: number
   /** Tools whose code is to be written. */
   readonly tools: ReadonlyArray<string>
@@ -105,9 +114,13 @@ export interface ImportedAgent {
 
 /** What was imported, and the fleet file to go on with. */
 export interface AgentsImported {
+  /** Those that have moved in, as `tenant/assistant`; on a trial, those that would. */
   readonly moved: ReadonlyArray<string>
+  /** Those that were there already. */
   readonly present: ReadonlyArray<string>
+  /** What each of them brought along. */
   readonly agents: ReadonlyArray<ImportedAgent>
+  /** What has no place here, each with the reason. */
   readonly left: ReadonlyArray<LeftBehind>
   /** A fleet file that defines them. */
   readonly fleetFile: string

@@ -34,9 +34,13 @@ import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "
 export interface LanguageModel {
   /** "v2", "v3" or "v4". */
   readonly specificationVersion: string
+  /** The name of its provider, for history and prices. */
   readonly provider: string
+  /** The name of the model, for history and prices. */
   readonly modelId: string
+  /** Asks for a whole reply. Reverie calls it; a program need not. */
   readonly doGenerate: (options: never) => PromiseLike<unknown>
+  /** Asks for a reply in pieces. Reverie calls it; a program need not. */
   readonly doStream: (options: never) => PromiseLike<unknown>
   /** Media types of what it fetches by itself. */
   readonly supportedUrls?: unknown

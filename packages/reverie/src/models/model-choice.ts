@@ -22,13 +22,17 @@ import type { OwnModel } from "./promise-model.ts"
 
 /** An OpenAI-compatible server. */
 export interface ServerModel {
+  /** Where it listens, up to and with `/v1`, e.g. `http://127.0.0.1:11434/v1`. */
   readonly baseURL: string
+  /** The name of the model, as the server knows it. */
   readonly model: string
+  /** Sent to this URL alone, and never printed; none when left out. */
   readonly apiKey?: string
   /** "json" for servers without native tool calls. */
   readonly tools?: "native" | "json"
   /** "described" for servers that do not know `response_format`; one that refuses it is found out by itself. */
   readonly output?: "native" | "described"
+  /** Ask for replies in pieces; true when left out. With false there is no `text` part before the whole reply. */
   readonly stream?: boolean
   /** Mark with `cache_control` what comes again, for gateways to models whose cache asks for it; openrouter.ai is told anyway. */
   readonly cacheMarks?: boolean
@@ -41,6 +45,7 @@ export interface ServerModel {
    * its name is known for when left out; of what it does not take a line of text tells it.
    */
   readonly accepts?: ReadonlyArray<string>
+  /** 0 to 2, as the server understands it; what the server takes when left out. */
   readonly temperature?: number
   /** How hard it is to think: `low`, `medium`, `high` and so on, as its server knows them. */
   readonly reasoningEffort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
@@ -261,8 +266,11 @@ export const modelLayer = (
 
 /** An OpenAI-compatible server that embeds texts. */
 export interface ServerEmbedder {
+  /** Where it listens, up to and with `/v1`. */
   readonly baseURL: string
+  /** The name of the model, as the server knows it. */
   readonly model: string
+  /** Sent to this URL alone, and never printed; none when left out. */
   readonly apiKey?: string
   /** The length of its vectors; what the first one has when left out. */
   readonly dimensions?: number

@@ -52,6 +52,7 @@ import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "
 
 /** What an async `infer` may answer; a text alone is a reply too. */
 export interface PromiseReply {
+  /** What the model says; empty when left out. */
   readonly text?: string
   /** Tools that are to be called. `arguments`: an object, or its JSON text. */
   readonly calls?: ReadonlyArray<{ readonly tool: string; readonly arguments?: unknown }>
@@ -101,13 +102,17 @@ export interface PromiseModel {
    * `parts` of the messages, with their bytes as `data`; of others a line in the text tells. None when left out.
    */
   readonly accepts?: ReadonlyArray<string>
+  /** Answers one prompt. What it throws is a failed call: the tick waits, and it is asked again. */
   readonly infer: (prompt: Prompt, options: PromiseOptions) => Promise<string | PromiseReply>
 }
 
 /** Any object with `infer`: it answers a Promise, or, in the style of `effect`, an Effect. */
 export interface OwnModel extends Pick<Model["Service"], "serves" | "circuit" | "inOrder"> {
+  /** For history, traces and prices; `custom` when left out. */
   readonly name?: string
+  /** Which images, files and audio it takes, as of `PromiseModel`. */
   readonly accepts?: ReadonlyArray<string>
+  /** Answers one prompt. What it throws is a failed call: the tick waits, and it is asked again. */
   readonly infer: (
     prompt: Prompt,
     options: PromiseOptions

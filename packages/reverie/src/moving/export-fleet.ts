@@ -14,6 +14,7 @@ import { type DataStorePlace, dataStoreLayer } from "./place.ts"
 
 /** What is exported, and where to. */
 export interface ExportOptions {
+  /** The data directory or the deployment that is read, also beside a running fleet. */
   readonly from: DataStorePlace
   /** Ids of assistants of one tenant. All assistants when neither this nor `tenant` is given. */
   readonly ids?: ReadonlyArray<string>

@@ -24,7 +24,9 @@ const MAX_PART_DEPTH = 80
 
 /** The first line of an export. */
 export interface ExportHeader {
+  /** Tells an export from any other file. */
   readonly reverie: "export"
+  /** The version of this form. */
   readonly version: number
   /** Milliseconds since the epoch. */
   readonly exportedAt: number
@@ -37,9 +39,13 @@ export interface ExportHeader {
 
 /** The last line of an export: counts and hashes. */
 export interface ExportManifest {
+  /** Tells the last line from the others. */
   readonly kind: "manifest"
+  /** How many lines stand before it. */
   readonly lines: number
+  /** How many parts of each kind. */
   readonly parts: Readonly<Partial<Record<PartKind, number>>>
+  /** Of all lines before it. */
   readonly sha256: string
 }
 

@@ -84,7 +84,9 @@ export const bundlesOfExport = (source: ExportSource, keep: Partial<Checked> = {
 
 /** How an export is imported. */
 export interface ImportOptions {
+  /** The data directory or the deployment that takes it in. */
   readonly into: DataStorePlace
+  /** Gives the bytes of the export from the beginning, each time it is called: it is read twice. */
   readonly source: ExportSource
   /** New ids by old ones. */
   readonly rename?: Readonly<Record<string, string>>
@@ -94,19 +96,25 @@ export interface ImportOptions {
   readonly isTrial?: boolean
   /** Goes on though another move has marked the data store. */
   readonly isForced?: boolean
+  /** Called after each assistant that has been written. */
   readonly onProgress?: OnProgress
 }
 
 /** What an import brought. */
 export interface Imported extends MovedIn {
+  /** The first line of the export. */
   readonly header: ExportHeader
+  /** Its last line. */
   readonly manifest: ExportManifest
 }
 
 /** What a sound export says of itself. */
 export interface Checked {
+  /** Its first line. */
   readonly header: ExportHeader
+  /** Its last line. */
   readonly manifest: ExportManifest
+  /** Whom it holds, as `tenant/assistant`. */
   readonly names: ReadonlyArray<string>
 }
 

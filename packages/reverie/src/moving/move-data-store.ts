@@ -24,10 +24,13 @@ import { type DataStorePlace, dataStoreLayer, type DataStoreServices, withDataSt
 
 /** From where to where a data store is moved. */
 export interface MoveOptions {
+  /** The data directory or the deployment that is left. */
   readonly from: DataStorePlace
+  /** The data directory or the deployment that takes it in. */
   readonly to: DataStorePlace
   /** Goes on though another move has marked one of the data stores. */
   readonly isForced?: boolean
+  /** Called after each assistant that has been written. */
   readonly onProgress?: OnProgress
 }
 
@@ -35,6 +38,7 @@ export interface MoveOptions {
 export interface DataStoreMoved extends MovedIn {
   /** What the data stores are called; without secrets. */
   readonly from: string
+  /** Where it lives now; without secrets. */
   readonly to: string
 }
 

@@ -34,7 +34,9 @@ const KEEPS_NOTHING = ":memory:"
 
 /** A Qdrant server. */
 export interface ServerIndex {
+  /** Where it listens, e.g. `http://127.0.0.1:6333`. */
   readonly url: string
+  /** Sent to this URL alone, and never printed. */
   readonly apiKey?: string
   /** The alias under which the collection of this store is found; "reverie" when not said. */
   readonly collection?: string

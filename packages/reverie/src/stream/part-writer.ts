@@ -56,7 +56,9 @@ const isWithin = ([seq, index]: Place, [until, last]: Place): boolean => seq < u
 
 /** A part, and the place behind it where it is durable. */
 export interface Placed {
+  /** What comes back for the message. */
   readonly part: Part
+  /** For `after` of `fleet.ask`: what stands behind this part. Absent of a preview. */
   readonly place?: string
 }
 
@@ -132,6 +134,7 @@ export class PartWriter {
     this.#isHeardWhole = isNew
   }
 
+  /** The last part has been told: nothing comes behind it. */
   get isOver(): boolean {
     return this.#isOver
   }

@@ -103,10 +103,12 @@ export class UIChunks {
     for (const call of known) this.#calls.set(call, { tool: "", isWhole: true })
   }
 
+  /** The first chunks, for the message of that id. */
   begin(messageId: string): Chunks {
     return [{ type: "start", messageId }]
   }
 
+  /** The chunks that tell a part; parts come in their order. */
   of(part: Part): Chunks {
     switch (part.type) {
       case "text":

@@ -13,13 +13,17 @@ import { EvalBroken } from "./errors.ts"
 
 /** A call of a tool, as vitest-evals has it. */
 export interface CalledTool {
+  /** The name of the tool. */
   readonly name: string
+  /** As they were given; not compared where a case does not say them. */
   readonly arguments?: unknown
 }
 
 /** What a task came to. */
 export interface TaskResult {
+  /** The output of the case. */
   readonly result: string
+  /** The tools that were called, in their order. */
   readonly toolCalls?: Array<CalledTool>
   /** What it used; scorers of cost look at it. */
   readonly usage?: { readonly modelCalls: number; readonly tokens: number; readonly costMicros: number }
@@ -27,6 +31,7 @@ export interface TaskResult {
 
 /** One case: the input, and whatever else its scorers look at. */
 export interface EvalCase {
+  /** What the task is given. */
   readonly input: string
   /** How the report calls it; the input when not said. */
   readonly name?: string
@@ -35,23 +40,33 @@ export interface EvalCase {
 
 /** What a scorer is given: the case, with what the task came to. */
 export interface Scored extends EvalCase {
+  /** What the task came to. */
   readonly output: string
+  /** The tools that were called, in their order, where the task tells them. */
   readonly toolCalls?: Array<CalledTool>
+  /** What it used, where the task tells it. */
   readonly usage?: TaskResult["usage"]
 }
 
 /** From 0 to 1; null: this case is none for this scorer. */
 export interface Score {
+  /** From 0 to 1; null where the scorer has nothing to say. */
   readonly score: number | null
+  /** Why, for people. */
   readonly metadata?: { readonly rationale?: string; readonly [key: string]: unknown }
 }
 
 export type Task = (input: string) => Promise<string | TaskResult>
+/** Judges what a case came to. */
 export type Scorer = (scored: Scored) => Score | Promise<Score>
 
+/** What an eval consists of. */
 export interface EvalOptions {
+  /** The cases, or what makes them; at least one. `casesFrom` reads them out of a file. */
   readonly data: ReadonlyArray<EvalCase> | (() => ReadonlyArray<EvalCase> | Promise<ReadonlyArray<EvalCase>>)
+  /** Does the work of a case; `assistantTask` and `fixtureTask` make one. */
   readonly task: Task
+  /** At least one; each looks at every case. */
   readonly scorers: ReadonlyArray<Scorer>
   /** What the score of a case must reach, from 0 to 1; 1 when not said. */
   readonly threshold?: number
@@ -59,27 +74,41 @@ export interface EvalOptions {
   readonly concurrency?: number
 }
 
+/** An eval, as `defineEval` makes it. */
 export interface Eval extends EvalOptions {
+  /** Tells an eval from whatever else a file exports. */
   readonly kind: "reverie-eval"
+  /** How reports call it. */
   readonly name: string
 }
 
+/** What one case came to. */
 export interface CaseReport {
+  /** How the case is called. */
   readonly name: string
+  /** What the task came to; empty when it threw. */
   readonly output: string
+  /** The mean of its scorers, from 0 to 1. */
   readonly score: number
+  /** The score reaches the threshold. */
   readonly passed: boolean
+  /** What each scorer gave, with its reason. */
   readonly scores: ReadonlyArray<{ readonly scorer: string; readonly score: number; readonly rationale?: string }>
   /** What the task or a scorer threw. */
   readonly error?: string
 }
 
+/** What an eval came to. */
 export interface EvalReport {
+  /** How the eval is called. */
   readonly name: string
   /** The mean of the cases, from 0 to 1. */
   readonly score: number
+  /** What the score of a case had to reach, from 0 to 1. */
   readonly threshold: number
+  /** Every case reaches the threshold. */
   readonly passed: boolean
+  /** In the order of the data. */
   readonly cases: ReadonlyArray<CaseReport>
 }
 

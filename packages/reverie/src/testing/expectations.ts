@@ -63,6 +63,7 @@ export const differenceOf = (actual: unknown, pattern: Like, path: string = ""):
   return Object.is(actual, pattern) ? undefined : differs(path, actual, pattern)
 }
 
+/** Whether a value is like another one, as `Like` says it. */
 export const isLike = (actual: unknown, pattern: Like): boolean => differenceOf(actual, pattern) === undefined
 
 /** True of a text that holds the pattern, or is matched by it. */
@@ -91,11 +92,15 @@ export type ExpectedCall =
 
 /** A call of a tool as it is in the ledger. */
 export interface MadeCall {
+  /** The name of the tool. */
   readonly tool: string
+  /** As the model wrote them: JSON, or a text that is none. */
   readonly arguments: unknown
   /** Undefined as long as there is none. */
   readonly result: string | undefined
+  /** False when it failed or was refused. */
   readonly ok: boolean
+  /** The tick that called it. */
   readonly tick: number
 }
 
@@ -161,6 +166,7 @@ const unmet = (
   })
 }
 
+/** How calls are compared. */
 export interface CallsOptions {
   /** exact: these calls and no others. in-order: others may stand between them. any-order: they are among the calls. */
   readonly order?: "exact" | "in-order" | "any-order"
@@ -194,6 +200,7 @@ export const expectToolCalls = async (
   return fail(`${id} did not call all of these tools`, lines, made, expected)
 }
 
+/** What a request to the model must be like; what is not said is not judged. */
 export interface ExpectedRequest {
   /** Words that stand in it. */
   readonly shows?: ReadonlyArray<Words>
@@ -201,7 +208,9 @@ export interface ExpectedRequest {
   readonly hides?: ReadonlyArray<Words>
   /** Names of tools that are offered, and of others that are not. */
   readonly offers?: ReadonlyArray<string>
+  /** Names of tools that are not offered. */
   readonly withholds?: ReadonlyArray<string>
+  /** What the model is asked for. */
   readonly purpose?: ModelRequest["purpose"]
 }
 
@@ -304,7 +313,9 @@ export const expectRecall = async (
   fail(`${id} does not recall all of this for ${inLine(question)}`, lines, hits, expected)
 }
 
+/** Most that an assistant may have used; what is not said is not judged. */
 export interface CostLimits {
+  /** Most calls of the model, failed ones included. */
   readonly modelCalls?: number
   /** Input and output together. */
   readonly tokens?: number
@@ -338,7 +349,9 @@ export const expectCostAtMost = async (
 
 /** What a matcher of vitest and jest answers. */
 export interface Verdict {
+  /** The expectation holds. */
   readonly pass: boolean
+  /** What was expected and what was found, for the case that the test fails. */
   readonly message: () => string
 }
 

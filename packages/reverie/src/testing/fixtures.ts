@@ -35,12 +35,15 @@ import type { ModelCall } from "./stage.ts"
 
 /** JSON through and through. */
 export interface RecordedCall {
+  /** What the model was asked for. */
   readonly purpose: Purpose
   /** Milliseconds since the epoch, by the clock of the fleet. */
   readonly at: number
+  /** What it was shown. */
   readonly request: Prompt
   /** Absent as long as there is none, and of a call that failed. */
   readonly reply?: Reply
+  /** What the call failed with, in words. */
   readonly failure?: string
 }
 
@@ -65,6 +68,7 @@ export const openModel = async (choice: ModelChoice): Promise<OpenModel> => {
   return { model: await runtime.runPromise(Model), close: () => runtime.dispose() }
 }
 
+/** A model that keeps every call. */
 export interface RecordingModel extends Readonly<Model["Service"]> {
   /** Every call so far, in the order in which they began. */
   readonly calls: ReadonlyArray<RecordedCall>
@@ -113,21 +117,31 @@ interface TickRequest {
 
 /** A tick: what it began from, what was asked, and what it came to. */
 export interface TickCase {
+  /** The version of this form. */
   readonly v: typeof VERSION
+  /** Tells it from a fixture of a dream or a compaction. */
   readonly kind: "tick"
+  /** The fingerprint of each request, in their order. */
   readonly requests: ReadonlyArray<TickRequest>
+  /** The tick, with everything that it began from. */
   readonly recorded: TickFixture
 }
 
 /** A dream or a compaction: what the model was asked and what it answered. */
 export interface MemoryCase {
+  /** The version of this form. */
   readonly v: typeof VERSION
+  /** What the model was asked for. */
   readonly kind: "dream" | "compaction"
+  /** The id of the assistant. */
   readonly assistant: string
+  /** The number of the dream, or of the tick before the compaction. */
   readonly tick: number
+  /** What was asked, and what came back, in their order. */
   readonly calls: ReadonlyArray<RecordedCall>
 }
 
+/** Something that was lived, as a file keeps it. */
 export type Fixture = TickCase | MemoryCase
 
 const refuse = (message: string): never => {
@@ -179,6 +193,7 @@ const recordedCallOf = ({ at, failure, prompt, purpose, reply }: ModelCall): Rec
   ...defined({ failure, reply })
 })
 
+/** Where the calls of a dream or a compaction are taken from. */
 export interface FixtureSource {
   /** The calls of a `recordingModel`; those of a test fleet when not said. */
   readonly calls?: ReadonlyArray<RecordedCall>
@@ -242,11 +257,13 @@ export const fixtureFrom = (file: unknown): Fixture => {
   return isKnown && Array.isArray(fixture.calls) ? fixture : refuse("it is neither a tick nor a dream nor a compaction")
 }
 
+/** What is changed when a fixture is gone through again. */
 export interface ReplayRequest {
   /** The definitions of today: of the assistant, or of its whole fleet. Of a dream or a compaction nothing is asked of it. */
   readonly fleet?: FleetDefinition | AssistantDefinition
   /** In the place of what the definition says. */
   readonly instructions?: string
+  /** In the place of the persona of the definition. */
   readonly persona?: string
   /** Who is asked what was not asked then. Without it such a request is refused. */
   readonly model?: ModelChoice
@@ -256,16 +273,19 @@ export interface ReplayRequest {
   readonly stubs?: ReadonlyArray<ToolStub>
 }
 
+/** What going through a fixture again came to. */
 export interface Replayed {
   /** Everything is as it was. */
   readonly isSame: boolean
   /** Requests answered with the recorded answer, and requests that were asked. */
   readonly reused: number
+  /** Requests that were asked of the model now. */
   readonly asked: number
   /** Used by what was asked. */
   readonly tokens: { readonly input: number; readonly output: number }
   /** What the tick, or the model of a dream, said then and says now. */
   readonly before: string
+  /** What is said now. */
   readonly after: string
   /** Of a tick: every difference, as `fleet.fork` tells it. */
   readonly comparison?: ForkComparison

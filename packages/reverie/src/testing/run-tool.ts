@@ -21,6 +21,7 @@ import * as Exit from "effect/Exit"
 import { ToolCallFailed } from "./errors.ts"
 import type { TestClock } from "./test-clock.ts"
 
+/** What a run of a tool by itself may know; everything has a default. */
 export interface RunToolOptions {
   /** Who runs it; "tester" when not said. */
   readonly assistant?: string
@@ -38,6 +39,7 @@ export interface RunToolOptions {
   readonly clock?: TestClock
 }
 
+/** What a run of a tool by itself came to. */
 export interface ToolRunResult {
   /** What the function of the tool gave, before it was made a text. */
   readonly output: unknown

@@ -15,6 +15,7 @@ import { holds, inLine, isLike, toolCallsOf, type Words } from "./expectations.t
 import { fixtureFrom, openModel, replayFixture, type ReplayRequest } from "./fixtures.ts"
 import { testFleet, type TestFleetOptions } from "./test-fleet.ts"
 
+/** How the assistant of a task is opened for each case. */
 export interface AssistantTaskOptions extends Omit<TestFleetOptions, "model"> {
   /** Who answers; a function gives every case a model of its own. */
   readonly model: ModelChoice | ((input: string) => ModelChoice)
@@ -124,7 +125,9 @@ export const unchanged = (): Scorer =>
     return before === output ? { score: 1 } : { score: 0, metadata: { rationale: `before: ${inLine(before)}` } }
   }
 
+/** Who judges, and by what. */
 export interface JudgeOptions {
+  /** Who judges. */
   readonly model: ModelChoice
   /** What makes an output good, in words for the model that judges. */
   readonly criteria: string

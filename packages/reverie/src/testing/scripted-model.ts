@@ -30,8 +30,11 @@ export type Purpose = "tick" | "dream" | "compaction" | "question"
 export interface ModelRequest {
   /** Which call it is, from 1; calls of every purpose count. */
   readonly number: number
+  /** What it is asked for: a tick, a dream, a compaction, or a question of a tool. */
   readonly purpose: Purpose
+  /** The prompt, in its order. */
   readonly messages: ReadonlyArray<PromptMessage>
+  /** The tools that are offered. */
   readonly tools: ReadonlyArray<ToolOffer>
   /** The newest message, of any role. */
   readonly last: string
@@ -41,8 +44,11 @@ export interface ModelRequest {
   readonly prompt: Prompt
 }
 
+/** A call of a tool, as a scripted model makes it. */
 export interface ScriptedCall {
+  /** The name of the tool. */
   readonly tool: string
+  /** An object; empty when not said. */
   readonly arguments?: { readonly [key: string]: Json }
   /** The text of arguments that are no JSON, as weak models send them. */
   readonly malformed?: string
@@ -50,7 +56,9 @@ export interface ScriptedCall {
 
 /** An answer; what is left out is as plain as can be. */
 export interface ScriptedReply {
+  /** What the model says; empty when not said. */
   readonly text?: string
+  /** The tools that it calls, in their order; none when not said. `calls` makes them. */
   readonly calls?: ReadonlyArray<ScriptedCall>
   /** What it thinks before it speaks: shown, and not kept. */
   readonly reasoning?: string
@@ -67,8 +75,11 @@ export interface ScriptedReply {
   readonly after?: Span
 }
 
+/** A call of the model that fails. */
 export interface ScriptedFailure {
+  /** What the call fails with; `unavailable`, `denied`, `refused` and `unusable` make one. */
   readonly fails: ModelError
+  /** How long it takes to fail, by the clock of the fleet; no time when not said. */
   readonly after?: Span
 }
 
@@ -80,6 +91,7 @@ export type Script =
   | ReadonlyArray<Answer>
   | ((request: ModelRequest) => Answer | undefined | Promise<Answer | undefined>)
 
+/** A model that answers from a script, and keeps what it was asked. */
 export interface ScriptedModel extends Readonly<Model["Service"]> {
   /** Every request so far, in the order of the calls. */
   readonly requests: ReadonlyArray<ModelRequest>

@@ -26,6 +26,7 @@ import type { VirtualClock } from "./virtual-clock.ts"
 export interface ModelCall extends ModelRequest {
   /** By the clock of the fleet, in milliseconds since the epoch. */
   readonly at: number
+  /** What came back; absent while nothing has, and of a call that failed. */
   readonly reply?: Reply
   /** What the call failed with, in words. */
   readonly failure?: string

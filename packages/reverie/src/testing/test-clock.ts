@@ -21,6 +21,7 @@ const LONGEST_WAIT_MILLIS = 366 * 86_400_000
 const IDLE_LOOK_MILLIS = 2
 const LONE_TURNS = 4
 
+/** A clock that stands still until a test moves it. */
 export class TestClock {
   /** For the ground of a fleet. */
   readonly virtual: VirtualClock

@@ -26,6 +26,7 @@ type Lent = Pick<
   "tenant" | "tenants" | "prices" | "onNotice" | "onError" | "faults" | "embedder" | "recall"
 >
 
+/** How a fleet of a test is opened. */
 export interface TestFleetOptions extends Lent {
   /** Who answers: `scriptedModel(...)`, "offline" or any other. When not said no call of the model is expected. */
   readonly model?: FleetOptions["model"]
@@ -45,11 +46,13 @@ export interface TestFleetOptions extends Lent {
   readonly patienceMs?: number
 }
 
+/** A fleet whose clock a test moves. */
 export interface TestFleet extends Fleet {
   /** Stands still until it is moved. */
   readonly clock: TestClock
   /** Every call of the model by anybody of this fleet, the oldest first: what it was shown and what it answered. */
   readonly modelCalls: ReadonlyArray<ModelCall>
+  /** The same fleet for another tenant, by the same clock. */
   readonly forTenant: (tenant: string, options?: { readonly exact?: boolean }) => TestFleet
   /**
    * Closes it, and opens the same definition on the same data by the same clock, as a new process would. Rejects with

@@ -28,21 +28,29 @@ import type { Span, SpanKind } from "./spans.ts"
 
 /** One model call of a tick. */
 export interface ModelCallView {
+  /** Which call of the tick it is, from 1 on. */
   readonly iteration: number
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number
+  /** The model that answered, as it names itself. */
   readonly model?: string
   /** The server that answered, where it is known. */
   readonly server?: string
   /** Models that were asked before, and why each did not answer. */
   readonly earlier?: ReadonlyArray<EarlierModel>
+  /** How long it took, in milliseconds. */
   readonly elapsedMs: number
+  /** False when it failed. */
   readonly ok: boolean
+  /** Tokens of the call. */
   readonly usage?: Usage
+  /** Why the model stopped, in its own words. */
   readonly finishReason?: string
+  /** What it cost, in millionths of a unit; absent where no price is known. */
   readonly costMicros?: number
   /** No one has said what this model costs. */
   readonly unpriced?: true
+  /** Why it failed, without secrets. */
   readonly error?: string
   /** What it said besides its calls. */
   readonly text?: string
@@ -52,13 +60,19 @@ export interface ModelCallView {
 
 /** One tool call of a tick. */
 export interface ToolCallView {
+  /** The id of the call. */
   readonly call: string
+  /** The name of the tool. */
   readonly tool: string
+  /** When it ended, or was asked for while it has not; milliseconds since the epoch. */
   readonly at: number
+  /** False when it failed or was refused. */
   readonly ok: boolean
+  /** How long it ran, in milliseconds. */
   readonly elapsedMs: number
   /** JSON, or what the model wrote in its place. */
   readonly arguments: string
+  /** What the model read. */
   readonly result?: string
   /** Its result has not come: it waits for a person or a report, or runs. */
   readonly pending?: true
@@ -66,11 +80,17 @@ export interface ToolCallView {
 
 /** One recorded step of a tick. */
 export interface StepView {
+  /** What kind of effect it is. */
   readonly kind: StepRecord["kind"]
+  /** The tool, the model's task, and so on. */
   readonly name: string
+  /** When it ended, in milliseconds since the epoch. */
   readonly at: number
+  /** False when it failed. */
   readonly ok: boolean
+  /** How long it took, in milliseconds. */
   readonly elapsedMs: number
+  /** Tokens of its model calls together. */
   readonly usage?: Usage
   /** The models that answered in it. */
   readonly model?: string
@@ -82,6 +102,7 @@ export interface StepView {
 
 /** What a hook did in a tick. */
 export interface HookView extends Pick<HookRecord, "hook" | "did" | "of" | "reason" | "call" | "tool"> {
+  /** Milliseconds since the epoch. */
   readonly at: number
   /** What stood there before, as text. */
   readonly before?: string
@@ -89,25 +110,37 @@ export interface HookView extends Pick<HookRecord, "hook" | "did" | "of" | "reas
 
 /** A tick, or what stands between two, as a page shows it. */
 export interface TickView {
+  /** A tick, or what stands between two: a dream, a compaction, an order. */
   readonly kind: SpanKind
+  /** Its number, from 1 on. */
   readonly tick: number
   /** Who sent what began it. */
   readonly from?: string
   /** The id of that envelope, and the type of its event. */
   readonly envelope?: string
+  /** The type of the event, e.g. `message`. */
   readonly type?: string
+  /** What the event says, where it says anything. */
   readonly text?: string
+  /** Milliseconds since the epoch. */
   readonly beganAt: number
+  /** Milliseconds since the epoch; absent while it is in hand. */
   readonly endedAt?: number
+  /** How it ended; absent while it is in hand. */
   readonly outcome?: TickOutcome
+  /** Model calls so far. */
   readonly iterations: number
+  /** What was answered; absent where nothing was. */
   readonly reply?: string
   /** Images, files and audio of its message, its results and its answer, in the order in which they came. */
   readonly parts?: ReadonlyArray<ContentPart>
   /** From acceptance until it was taken up. */
   readonly waitMs?: number
+  /** Its model calls, in their order. */
   readonly calls: ReadonlyArray<ModelCallView>
+  /** Its tool calls, in their order. */
   readonly tools: ReadonlyArray<ToolCallView>
+  /** Its other effects, in their order. */
   readonly steps: ReadonlyArray<StepView>
   /** Absent where no hook did anything. */
   readonly hooks?: ReadonlyArray<HookView>
@@ -115,6 +148,7 @@ export interface TickView {
   readonly states: ReadonlyArray<{ readonly at: number; readonly state: string }>
   /** Numbers of its first and last commit. */
   readonly commits: { readonly from: number; readonly to: number }
+  /** How many notices it gave. */
   readonly notices: number
 }
 

@@ -8,12 +8,15 @@ import type { Report } from "@reverie/context"
 import { type Entry, isJsonObject, type Json, type Usage, defined } from "@reverie/protocol"
 
 export interface ContextReport extends Report {
+  /** The tick that asked. */
   readonly tick: number
+  /** The model call of the tick, from 1 on. */
   readonly iteration: number
   /** Milliseconds since the epoch. */
   readonly at: number
   /** Whether the model answered. */
   readonly ok: boolean
+  /** The model that answered; absent where none did. */
   readonly model?: string
   /** What the tick was allowed, and which layer said so, under the names of the wire. */
   readonly pattern?: { readonly [key: string]: Json }

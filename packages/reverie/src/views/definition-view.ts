@@ -12,38 +12,55 @@ import { modelText } from "../models/model-choice.ts"
 
 /** A tool of a definition. */
 export interface ToolView {
+  /** The name that the model calls. */
   readonly name: string
+  /** Whether a person approves its calls, whether it ends the tick, whether its result comes later. */
   readonly category: ToolCategory
+  /** What the model is told of it. */
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly parameters: { readonly [key: string]: Json }
   /** Running it twice under one key does no more than running it once. */
   readonly idempotent: boolean
+  /** How long a run may take, in milliseconds. */
   readonly timeoutMs: number
 }
 
 /** The team of a definition. */
 export interface TeamView {
+  /** The name of the pattern. */
   readonly pattern: string
+  /** Each with its role, and what a specialist is for. */
   readonly members: ReadonlyArray<{ readonly id: string; readonly role: string; readonly domain?: string }>
 }
 
 /** A definition as a person or a page wants to see it. */
 export interface DefinitionView {
+  /** The name under which assistants are created from it. */
   readonly name: string
+  /** It answers by asking its members. */
   readonly isTeam: boolean
+  /** Its instructions. */
   readonly systemPrompt: string
+  /** Who it is to be, in its own words. */
   readonly persona?: string
+  /** Those of the definition, each once. */
   readonly tools: ReadonlyArray<ToolView>
   /** The form of its answers, as JSON Schema. */
   readonly output?: { readonly [key: string]: Json }
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
+  /** Which tools must or may follow one another. */
   readonly rules: ReadonlyArray<ToolRule>
+  /** Its hours of sleep. */
   readonly sleep?: SleepSchedule
+  /** What is recalled for it by itself. */
   readonly memory?: MemoryRequest
+  /** What of the way its history is compacted differs from the defaults. */
   readonly compaction?: Partial<CompactionConfig>
+  /** What of the limit on messages between two assistants differs from the default. */
   readonly pairRate?: Partial<PairRate>
+  /** Whose memories it may search, where that is narrowed. */
   readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Definitions that its tasks may be handed on to, besides its own. */
   readonly specialists: ReadonlyArray<string>
@@ -51,10 +68,13 @@ export interface DefinitionView {
   readonly names: ReadonlyArray<string>
   /** The labels of the memory blocks it is created with. */
   readonly blocks: ReadonlyArray<string>
+  /** Its members and their pattern, of a team. */
   readonly team?: TeamView
   /** What it asks where it names a model of its own, by purpose, in words without any key; `model` for all others. */
   readonly models: { readonly [purpose: string]: string }
+  /** The context window, in tokens. */
   readonly maxContextTokens: number
+  /** What of it is kept free for the reply, in tokens. */
   readonly reservedResponseTokens: number
 }
 

@@ -17,16 +17,21 @@ import * as Effect from "effect/Effect"
 
 /** An envelope that waits in a mailbox. */
 export interface WaitingDeadLetter {
+  /** The id of the envelope. */
   readonly id: string
+  /** The lane of the mailbox that it waits in. */
   readonly lane: Lane
+  /** Its place in that lane. */
   readonly seq: number
   /** The type of its event; `unreadable` when it can not be read, and `text` says why. */
   readonly type: Event["type"] | "unreadable"
+  /** Who sent it. */
   readonly from: string
   /** What it says, or why it was sent, where it says anything. */
   readonly text?: string
   /** Milliseconds since the epoch; 0 where it can not be read. */
   readonly acceptedAt: number
+  /** How many assistants passed it on before. */
   readonly hops: number
 }
 

@@ -72,6 +72,7 @@ export class FleetReader extends Readings implements AsyncDisposable, FleetReadi
     )
   }
 
+  /** Closes it at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#opened.dispose()
   }

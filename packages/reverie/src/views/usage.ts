@@ -26,6 +26,7 @@ import { clipped } from "../timeline/tick-view.ts"
 export interface LastError {
   /** Milliseconds since the epoch. */
   readonly at: number
+  /** What it was, without secrets. */
   readonly message: string
 }
 
@@ -88,7 +89,9 @@ export interface UsageRow extends UsageView {
 export interface UsagePage {
   /** From this hour on, and before that one, in milliseconds since the epoch; null where it has no end. */
   readonly from: number
+  /** The hour before which it ends; null where it has no end. */
   readonly to: number | null
+  /** What the rows are told apart by. */
   readonly by: UsageGroup
   /** In the order of their keys. */
   readonly rows: ReadonlyArray<UsageRow>

@@ -41,10 +41,13 @@ export interface OutageView {
 
 /** An assistant as a person wants to see it. */
 export interface AssistantView {
+  /** Its id. */
   readonly id: string
+  /** The name of the definition that it was created from. */
   readonly definition: string
   /** The path of the machine state, e.g. `awake.idle`. */
   readonly state: string
+  /** What it is doing in one word, e.g. `awake` or `dreaming`. */
   readonly mode: Mode
   /** Events that mean something in this state: what a page may offer. */
   readonly accepts: ReadonlyArray<EventType>
@@ -54,6 +57,7 @@ export interface AssistantView {
   readonly ticks: number
   /** The tick in hand, or the last one. */
   readonly tick: number
+  /** The model call of the tick, from 1 on; 0 before the first. */
   readonly iteration: number
   /** The number of the highest claim ever granted. */
   readonly epoch: number

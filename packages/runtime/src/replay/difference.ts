@@ -13,9 +13,11 @@ export type Path = ReadonlyArray<string | number>
 
 /** One place at which two values differ. */
 export interface Difference {
+  /** The keys that lead to it. */
   readonly path: Path
   /** As JSON, cut where it is long; undefined where nothing stands. */
   readonly replayed?: string
+  /** As JSON, cut where it is long; undefined where nothing is stored. */
   readonly stored?: string
   /** The last commit that wrote here in the replay; absent where the replay wrote nothing. */
   readonly writtenBy?: number

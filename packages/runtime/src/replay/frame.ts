@@ -18,22 +18,29 @@ import type { ReplayState, ReplayStep } from "./state.ts"
 
 /** The state of an assistant after one commit. */
 export interface ReplayFrame {
+  /** The number of the commit. */
   readonly no: number
+  /** The tick in hand, or the last one. */
   readonly tick: number
+  /** The model call of the tick, from 1 on; 0 before the first. */
   readonly iteration: number
   /** Milliseconds since the epoch. */
   readonly at: number
+  /** What began the step. */
   readonly cause: Cause
   /** The machine state before and after. */
   readonly before: string
+  /** The machine state that it left. */
   readonly after: string
   /** Of the machine event; null where the statechart was not asked. */
   readonly eventType: string | null
   /** What the statechart asked for, e.g. `StartJob infer`. */
   readonly commands: ReadonlyArray<string>
+  /** The effect that it records, where it records one. */
   readonly step?: Pick<StepRecord, "kind" | "name" | "ok">
   /** Of the snapshot after, as the store would write it. */
   readonly bytes: number
+  /** SHA-256 of that snapshot. */
   readonly hash: string
   /** What of the entry does not agree with its own event. */
   readonly problem?: string
@@ -45,13 +52,17 @@ export interface ReplayFrame {
 export interface Breakpoint {
   /** A state, or the beginning of its path: `awake` stops at `awake.idle`. */
   readonly status?: string
+  /** The type of a machine event. */
   readonly eventType?: string
+  /** The number of a tick. */
   readonly tick?: number
 }
 
 /** Which snapshot a frame carries. */
 export interface SnapshotMark {
+  /** The length of its JSON. */
   readonly bytes: number
+  /** SHA-256 of its JSON. */
   readonly hash: string
 }
 

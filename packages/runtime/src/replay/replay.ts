@@ -117,6 +117,7 @@ export type Entries = () => AsyncIterable<Entry>
 export interface ReplayRange {
   /** Numbers of commits, both included; the whole life when not said. */
   readonly from?: number
+  /** The last commit, included. */
   readonly to?: number
   /** The replay stops after the first such frame, also one before the range. */
   readonly until?: Breakpoint
@@ -126,15 +127,21 @@ export interface ReplayRange {
 
 /** A commit that does not agree with what is recorded of it. */
 export interface Mismatch {
+  /** The number of the commit. */
   readonly no: number
+  /** What differs, in a sentence. */
   readonly what: string
 }
 
 /** Whether a replay gives what is stored. */
 export interface ReplayVerdict {
+  /** How many were gone through. */
   readonly commits: number
+  /** The replayed state is the stored one, byte for byte. */
   readonly equal: boolean
+  /** The state that the replay came to. */
   readonly replayed: SnapshotMark
+  /** The state that the store keeps. */
   readonly stored: SnapshotMark
   /** Where the settings of the creation are from: its entry, what the store keeps, or a guess, for they changed since. */
   readonly settings: "recorded" | "kept" | "guessed"
@@ -142,11 +149,15 @@ export interface ReplayVerdict {
   readonly isRaised: boolean
   /** The first ones. */
   readonly mismatches: ReadonlyArray<Mismatch>
+  /** Where the two differ, the first ones. */
   readonly differences: ReadonlyArray<Difference>
   /** Calls nothing outside: every value comes from the ledger. */
   readonly modelCalls: 0
+  /** No tool runs. */
   readonly toolCalls: 0
+  /** Nothing is sent. */
   readonly sends: 0
+  /** Nothing is written. */
   readonly writes: 0
 }
 

@@ -29,8 +29,11 @@ const NOT_RECORDED = "not recorded: a fork runs no tools"
 
 /** A given answer, to every call of a tool or to one call by its id. */
 export interface ToolStub {
+  /** The name of a tool: every call of it gets this answer. */
   readonly tool?: string
+  /** The id of one call; goes before `tool`. */
   readonly call?: string
+  /** What the model reads as the result. */
   readonly content: string
   /** Whether the run is reported to have worked; true when not said. */
   readonly ok?: boolean
