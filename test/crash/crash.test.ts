@@ -24,7 +24,7 @@ describe("crash lane", () => {
   )
 
   it(
-    "F1-F4 nine kills between two models and around them: no thought is lost or doubled, no unsafe tool runs twice",
+    "F1-F4 nine kills between the models of four wires and around them: no thought is lost or doubled, no unsafe tool runs twice",
     { timeout: 120_000 },
     async () => {
       const report = await runFallbackLane({ kills: 9, events: 117, seed: 3, progress: () => {} })

@@ -1,5 +1,5 @@
 // npm run crash -- [--kills N] [--seed N] [--json]
-// npm run crash -- --profile fallback [--kills N] [--seed N] [--json]
+// npm run crash -- --profile fallback [--moments] [--kills N] [--seed N] [--json]
 // npm run crash -- --night [--stride N] [--json]
 // npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     events: { type: "string" },
     assistants: { type: "string", default: "200" },
     workers: { type: "string", default: "4" },
+    moments: { type: "boolean", default: false },
     plant: { type: "string" },
     json: { type: "boolean", default: false }
   }
@@ -71,18 +72,20 @@ if (values.night) await killNights()
 if (values.profile === "fleet") await wreckFleet()
 if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback or fleet")
 
-const runProfile = values.profile === "fallback" ? runFallbackLane : runLane
-const report = await runProfile({
-  kills,
-  events: Math.max(minimumOperations(kills), kills * 12),
-  seed,
-  progress: told
-})
+if (values.moments && values.profile !== "fallback") refuse("--moments is of --profile fallback")
+
+const asked = { kills, events: Math.max(minimumOperations(kills), kills * 12), seed, progress: told }
+const report =
+  values.profile === "fallback"
+    ? await runFallbackLane({ ...asked, onlyMoments: values.moments })
+    : await runLane(asked)
 
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
   const { killsByPoint, ...figures } = report
-  for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name}: ${value}\n`)
+  for (const [name, value] of Object.entries(figures)) {
+    process.stdout.write(`${name}: ${typeof value === "object" ? JSON.stringify(value) : value}\n`)
+  }
   for (const [point, count] of Object.entries(killsByPoint)) process.stdout.write(`killed at ${point}: ${count}\n`)
 }
 process.exit(report.ok ? 0 : 1)
