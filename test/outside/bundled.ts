@@ -4,6 +4,7 @@
 
 import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { bunProgram } from "./features.ts"
 import { ANSWER, answered, readmeProgram } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
 
@@ -36,12 +37,21 @@ const tsx: Row = {
 
 const bun: Row = {
   name: "bun",
-  says: "the README's program under Bun",
+  says: "the README's program under Bun, and a fleet served by it as the guide says",
   run: async (scene) => {
     const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch.replace("arm64", "aarch64")}`
-    const folder = await scene.installed("bun", { "hello.ts": readmeProgram() }, [`@oven/bun-${platform}@1.4.5`])
+    const files = { "hello.ts": readmeProgram(), "serve.ts": bunProgram() }
+    const folder = await scene.installed("bun", files, [`@oven/bun-${platform}@1.4.5`])
     const program = join(folder, `node_modules/@oven/bun-${platform}/bin/bun`)
-    return answered("Bun", await scene.run(folder, program, ["hello.ts"]))
+    const served = await scene.run(folder, program, ["serve.ts"])
+    return [
+      ...answered("Bun", await scene.run(folder, program, ["hello.ts"])),
+      [
+        "it serves a fleet",
+        served.code === 0 && /^bun 202 text\/event-stream true 404$/m.test(served.stdout),
+        served.text
+      ]
+    ]
   }
 }
 

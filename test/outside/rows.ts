@@ -11,6 +11,7 @@ import { bundled } from "./bundled.ts"
 import { clone } from "./clone.ts"
 import { create } from "./create.ts"
 import { aiSdk, documents, mounted, schemas, tasks, tests } from "./entries.ts"
+import { features } from "./features.ts"
 import {
   answered,
   peersProgram,
@@ -386,5 +387,6 @@ export const rows: ReadonlyArray<Row> = [
   clone,
   create,
   upgrade,
+  ...features,
   ...bundled
 ]
