@@ -1,4 +1,4 @@
-// npm run bench -- context|memory|page|rules|server|tick [--short] [--json]
+// npm run bench -- context|judge|memory|page|rules|server|tick [--short] [--json]
 // npm run bench -- tick --beside <another checkout, installed> [--rounds N] [--short] [--json]
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]
@@ -13,6 +13,7 @@ import { benchCache } from "./cache.ts"
 import { benchContext } from "./context.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
+import { benchJudge } from "./judge.ts"
 import { benchMemory } from "./memory.ts"
 import { benchPage } from "./page.ts"
 import { benchRecall } from "./recall.ts"
@@ -52,6 +53,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   cache: (isShort) =>
     benchCache(resolve(values.data ?? refuse("cache needs --data <directory> with conv-*.jsonl in it")), isShort),
   context: benchContext,
+  judge: benchJudge,
   memory: benchMemory,
   page: benchPage,
   rules: benchRules,
