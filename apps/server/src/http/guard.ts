@@ -158,7 +158,7 @@ export interface Token {
  * Reads `REVERIE_TOKEN` (the whole default tenant) and `REVERIE_TOKENS`: `name:tenant:secret` with commas between them,
  * `name:tenant:secret:ro` for one that may only look. Throws a TypeError that names the place.
  */
-export const tokensFrom = (one: string | undefined, several: string | undefined): ReadonlyArray<Token> => {
+export const tokensFrom = (one: string | undefined, several?: string): ReadonlyArray<Token> => {
   const given = (several ?? "").split(",").flatMap((text, index): ReadonlyArray<Token> => {
     if (text.trim() === "") return []
     const [name = "", tenant = "", secret = "", right = "rw", ...rest] = text.trim().split(":")
