@@ -93,11 +93,6 @@ export const exceptions: ReadonlyArray<Exception> = [
   { path: /memory\/src\/text\/porter\.ts$/, word: "shelves", reason: "an English word and its plural" },
   { path: /memory\/test\/facts\/consolidate\.test\.ts$/, word: "house", reason: "what a person says in a sample" },
   { path: /test\/architecture\/scope\.ts$/, word: "visit", reason: "a standard word for walking a syntax tree" },
-  ...["whoever", "nobody", "somebody", "is told|are told", "hears of it|hear of it"].map((word) => ({
-    path: /^packages\/reverie\/src\//,
-    word,
-    reason: "its comments are rewritten together with the names of the SDK"
-  })),
   {
     path: /^packages\/(assistant\/src\/(chart\/ignored|machine\/tool-calls|sub-agents\/steps|team\/(directory|team))|context\/src\/layout\/context-types|runtime\/src\/sub-agents\/sent-definition|adapters\/model-offline\/src\/sleep\/summary)\.ts$/,
     word: "nobody",

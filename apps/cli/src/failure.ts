@@ -201,7 +201,7 @@ const unopenableRow = (error: unknown): Row => {
 /** Anyone who is not there, and what is broken, is not in anybody's way. */
 const refusedRow = (error: unknown): Row | undefined => {
   const reason = text(error, "reason")
-  if (reason === "nobody") return ownRows["unknown-assistant"]
+  if (reason === "unknown") return ownRows["unknown-assistant"]
   return reason === "broken" ? rowsByTag["ExportUnreadable"] : rowsByTag["BundleRefused"]
 }
 

@@ -53,7 +53,7 @@ export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("Un
  */
 export class BundleRefused extends Schema.TaggedError<BundleRefused>()("BundleRefused", {
   /** no one: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole bundle. */
-  reason: Schema.Literals(["nobody", "occupied", "broken"]),
+  reason: Schema.Literals(["unknown", "occupied", "broken"]),
   /** The assistant or tenant, for people. */
   who: Schema.String,
   message: Schema.String

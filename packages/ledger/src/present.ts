@@ -163,7 +163,7 @@ const refused = (reason: BundleRefused["reason"], who: string, why: string): Bun
   new BundleRefused({ reason, who, message: `${who}: ${why}` })
 
 export const nobodyAt = (address: Address): BundleRefused =>
-  refused("nobody", addressKey(address), "there is no such assistant")
+  refused("unknown", addressKey(address), "there is no such assistant")
 
 /** `what` stands where something of the bundle would be put. */
 export const occupiedBy = (head: BundleHead, what: string): BundleRefused =>

@@ -4,8 +4,8 @@
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
 // I2  A question that was answered before is answered out of the ledger, with its end alone; one that is under way, or is read
 //     on from a place, is reported from its beginning, or from that place.
-// I3  Whoever stops reading stops listening; the question itself is durable and goes on.
-// I5  Nobody waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
+// I3  A caller who stops reading stops listening; the question itself is durable and goes on.
+// I5  No one waits for a fleet that has ended: reading fails with the reason. The same holds for an assistant that can not be
 //     worked on, for a signal that was given, and for a time that is over.
 // I7  An answer that was asked for in a form has passed the caller's own schema, whatever was checked before.
 
@@ -142,7 +142,7 @@ class Hearing {
   }
 }
 
-/** The parts, from when somebody reads. */
+/** The parts, from the first read on. */
 async function* partsOf(question: Question): AsyncGenerator<Placed> {
   const { after, begin, haltReason, isHalted } = question
   const hearing = new Hearing(question)
@@ -232,7 +232,7 @@ class Asked implements Parts {
   constructor(asking: Asking) {
     this.#asking = asking
     this.place = asking.options.after ?? ""
-    // Who never reads must not hear of it as an unhandled rejection.
+    // For a caller who never reads, this must not be an unhandled rejection.
     asking.id.catch(() => {})
   }
 

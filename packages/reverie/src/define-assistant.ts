@@ -91,7 +91,7 @@ export type CreatedBlock = Omit<BlockDraft, "owner">
 export interface AssistantOptions extends SpendingOptions, ModelOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string
-  /** What the model is told about the assistant and its work: the first part of every prompt. */
+  /** What the model learns about the assistant and its work: the first part of every prompt. */
   readonly instructions: string
   /**
    * The key of the template in `fleet.prompts` that every prompt begins with, before the instructions or around its gap

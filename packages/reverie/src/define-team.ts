@@ -188,8 +188,8 @@ const isCount = (count: number | undefined): boolean =>
 const flawOf = (options: TeamOptions, members: ReadonlyArray<TeamMember>): string | undefined => {
   const ids = members.map(({ id }) => id)
   const heard = members.filter(({ role }) => role !== "observer").map(({ id }) => id)
-  if (heard.length === 0) return "nobody in it can answer"
-  if (new Set(ids).size < ids.length) return "somebody is in it twice"
+  if (heard.length === 0) return "no member can answer"
+  if (new Set(ids).size < ids.length) return "a member is in it twice"
   const strange = members.find(({ role }) => !teamRoles.includes(role))
   if (strange !== undefined) return `the role of ${strange.id} must be one of ${teamRoles.join(", ")}`
   if (!isCount(options.answerMs) || !isCount(options.maxAsks)) {

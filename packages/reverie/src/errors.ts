@@ -22,7 +22,7 @@ export class EnvelopeInvalid extends Schema.TaggedError<EnvelopeInvalid>()("Enve
 }
 
 /**
- * A name or role stands for nobody in particular. The sender must say whom it means.
+ * A name or role fits several assistants, or none. The sender must say whom it means.
  * @example if (error instanceof TargetAmbiguous) console.error(error.message)
  */
 export class TargetAmbiguous extends Schema.TaggedError<TargetAmbiguous>()("TargetAmbiguous", {

@@ -154,7 +154,7 @@ export interface AskOptions<Form extends FormOption = undefined> extends SendOpt
 export interface FleetDefinition extends Terms, ModelOptions {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
-  /** Who gets what is addressed to nobody: the first assistant when not said. */
+  /** Who gets a message without an address: the first assistant when not said. */
   readonly defaultAssistant: AssistantId
 }
 

@@ -180,7 +180,7 @@ const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<vo
   signal.addEventListener("abort", abort)
   if (signal.aborted) abort()
   const rest = fleet.idle()
-  // Nobody hears of it any more when the playing was ended.
+  // When the playing was ended, no one waits for this any more.
   rest.catch(() => {})
   await Promise.race([rest, aborted.promise]).finally(() => signal.removeEventListener("abort", abort))
 }

@@ -80,8 +80,8 @@ describe("a fleet with teams", () => {
 describe("defineTeam I1: what is wrong is said at once", () => {
   const wrong: ReadonlyArray<readonly [RegExp, Partial<TeamOptions>]> = [
     [/its id must have/, { id: "no/slash" }],
-    [/nobody in it can answer/, { members: [{ assistant: ada, role: "observer" }] }],
-    [/somebody is in it twice/, { members: [{ assistant: ada }, { assistant: "ada" }] }],
+    [/no member can answer/, { members: [{ assistant: ada, role: "observer" }] }],
+    [/a member is in it twice/, { members: [{ assistant: ada }, { assistant: "ada" }] }],
     [/role of ada must be/, { members: [{ assistant: ada, role: "boss" as never }] }],
     [/whole numbers/, { maxAsks: 0 }],
     [/no supervisor/, { pattern: { type: "supervisor" } }],

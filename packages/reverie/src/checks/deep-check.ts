@@ -1,4 +1,4 @@
-// DeepCheck: every row of a store, read once, to find what is damaged before somebody needs it.
+// DeepCheck: every row of a store, read once, to find what is damaged before it is needed.
 // Owns the walk and the sentences. Leaves reading to the ports, and the cure to a person.
 // D1  It changes nothing, works beside a running fleet, and goes on behind what it cannot read.
 // D2  Each finding names the assistant that it belongs to, where there is one.

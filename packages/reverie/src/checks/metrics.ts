@@ -1,5 +1,5 @@
 // Metrics: what a process has measured, in the text format of Prometheus.
-// Owns joining what the store counts with what the process counts. Leaves measuring to whoever does the work.
+// Owns joining what the store counts with what the process counts. Leaves measuring to the code that does the work.
 // M1  No assistant and no tenant is a label: their number has no bound. So many models are, and what others used is one line.
 // M2  What models used is what the ledger has summed, since the beginning of the store: no restart changes it, and every process
 //     of a store tells the same. Hours that are over are read once, and all of them anew each day.
@@ -19,7 +19,12 @@ const tallied = ({ accepted, discarded, dead, settled }: Totals): string =>
     figure("counter", "reverie_envelopes_accepted_total", "Envelopes accepted by the store.", accepted),
     figure("counter", "reverie_envelopes_settled_total", "Envelopes whose way has ended well.", settled),
     figure("counter", "reverie_envelopes_dead_total", "Envelopes dead-lettered with a reason.", dead),
-    figure("gauge", "reverie_dead_letters", "Dead letters that nobody has sent again or discarded.", dead - discarded)
+    figure(
+      "gauge",
+      "reverie_dead_letters",
+      "Dead letters that were neither sent again nor discarded.",
+      dead - discarded
+    )
   ].join("")
 
 const MAX_SERIES = 200
@@ -110,7 +115,7 @@ const allAtRest = Effect.fnUntraced(function* (patienceMillis: number) {
     for (const record of page) {
       if (record.state.timers.some(({ dueAt }) => dueAt <= until)) return false
       if (!(yield* isAtRest(record))) return false
-      // Its mail was looked at after the record: whoever took it up in between has moved on.
+      // Its mail was looked at after the record: an assistant that took it up in between has moved on.
       if (record.waiting > 0 && (yield* ledger.inspect(record.address))?.version !== record.version) return false
     }
     after = page.at(-1)?.address

@@ -1,5 +1,5 @@
 // Readiness: whether a fleet can take in a message and do something about it.
-// Owns asking the store. Leaves what follows from the answer to whoever routes traffic.
+// Owns asking the store. Leaves what follows from the answer to the load balancer.
 // R1  It fails where the store does not answer, or refuses to write.
 // R2  Of many assistants it reads no more than it takes to find one that is not halted.
 

@@ -1,7 +1,7 @@
 // Approvals: what waits for a person's word, exactly as it would run.
-// Owns finding the arguments, the time that is left, and who brought it about. Leaves deciding to the fleet.
+// Owns finding the arguments, the time that is left, and what triggered it. Leaves deciding to the fleet.
 // A1  The arguments are those of the call in the ledger, whole: what is approved is what was shown.
-// A2  Whoever decides is told when something in them can not be seen.
+// A2  The person who decides learns when something in them can not be seen.
 
 import { type AssistantContext, callId } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
@@ -24,7 +24,7 @@ import { lettersBy } from "./dead-letters.ts"
 import type { Core } from "./records.ts"
 import { contextIn } from "./sub-agents.ts"
 
-/** Somebody who had a part in it. */
+/** A sender whose message led to it. */
 export interface Requester {
   /** The name of a person or the id of an assistant. */
   readonly who: string

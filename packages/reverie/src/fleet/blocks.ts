@@ -1,6 +1,6 @@
 // Blocks: the memory blocks of a tenant, in promises.
 // Owns the form, and the blocks an assistant is created with. Leaves every rule to the store of blocks in `memory`.
-// B1  Whoever holds the fleet acts as the system: permissions do not bind him, limits and schemas do.
+// B1  A program that holds the fleet acts as the system: permissions do not bind it, limits and schemas do.
 // B2  A block of a definition is made once: when a person deletes it, it stays deleted.
 
 import {
@@ -26,7 +26,7 @@ import type { CreatedBlock } from "../define-assistant.ts"
 export interface EditOptions {
   /** Idempotency key: the same change under the same key is made once. A fresh one when not said. */
   readonly key?: string
-  /** Who does it, for whoever reads the versions. "person" when not said. */
+  /** Who does it, for readers of the versions. "person" when not said. */
   readonly by?: string
   /** Why it was changed, for those who read the versions. */
   readonly message?: string

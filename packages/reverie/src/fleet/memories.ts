@@ -1,4 +1,4 @@
-// Memories: what is kept of the kinds of memory, for whoever only reads.
+// Memories: what is kept of the kinds of memory, for reading only.
 // Owns reading records back as what they are, `fleet.memory`, and the readings of `fleet.compactions`.
 // M1  A record that does not fit its kind is left out: one damaged memory hides no other.
 

@@ -20,7 +20,7 @@ export type Post = (
 ) => Promise<Receipt>
 
 // Orders: one event for every assistant of a tenant.
-// O1  Everybody who lives there when the order is given gets it; whoever has retired does not.
+// O1  Every assistant that exists when the order is given gets it; one that has retired does not.
 
 const PAGE = 500
 const AT_ONCE = 16
@@ -42,7 +42,7 @@ const tellAll = Effect.fnUntraced(function* (
       ({ address: { assistant } }) =>
         Effect.flatMap(
           Effect.fromResult(envelopeOf({ id: `${id}/${assistant}`, tenant, to: assistant, from: "person", event })),
-          // Whoever has retired since the page was read needs no order.
+          // One that has retired since the page was read needs no order.
           (envelope) => Effect.catchTag(Effect.asVoid(arrive(envelope)), "UnknownAssistant", () => Effect.void)
         ),
       { concurrency: AT_ONCE, discard: true }
@@ -58,7 +58,7 @@ const isAlive = ({ state }: AssistantRecord): boolean => state.status !== "retir
 export const haltAll = (tenant: TenantId, id: string, reason: string) =>
   tellAll(tenant, `halt-${id}`, { type: "halt", reason }, isAlive)
 
-/** An order to halt may not have been heard yet: whoever has something waiting is told too. */
+/** An order to halt may not have been heard yet: an assistant with waiting messages gets this one too. */
 export const resumeAll = (tenant: TenantId, id: string) =>
   tellAll(
     tenant,

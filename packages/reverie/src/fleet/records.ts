@@ -155,7 +155,7 @@ const coreOf = (run: RunReading, tenant: TenantId): Core => {
 //     an assistant whose definition is gone are refused before anything is written; what waits is kept.
 // J2  An id stands for one message: with another one it is refused, and never taken for an answer to the new one.
 // J3  What is sent to one assistant is accepted in the order of the calls, however long each takes to be judged.
-// J4  The bytes of its parts are durable before a message is accepted; one that refers to bytes that nobody keeps is refused.
+// J4  The bytes of its parts are durable before a message is accepted; one that refers to bytes that are not kept is refused.
 
 /** What the judging knows of the open fleet. */
 export interface Judging {

@@ -1,7 +1,7 @@
-// Replay: an assistant told again from its ledger, for whoever only reads.
+// Replay: an assistant gone through again from its ledger, for reading only.
 // Owns reading the entries page by page, up to the version of the moment, and the bound on a page of frames. Leaves the
 // replay to the runtime.
-// R1  What commits meanwhile is not told: a replay and its verdict are of one moment.
+// R1  What commits meanwhile is left out: a replay and its verdict are of one moment.
 // R2  Nothing is called, sent or written: the ledger is read, and nothing else.
 
 import { contextOf, restore, type Settings } from "@reverie/assistant"

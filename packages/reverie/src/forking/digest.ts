@@ -52,7 +52,7 @@ export interface TickDigest {
   readonly tokens: { readonly input: number; readonly output: number }
   /** In millionths of a unit; 0 where no price is known. */
   readonly costMicros: number
-  /** Written for others; in a fork nobody gets it. */
+  /** Written for others; in a fork it is not sent. */
   readonly sends: ReadonlyArray<{ readonly to: string; readonly type: string; readonly text: string }>
   /** What the model was shown, call by call. */
   readonly contexts: ReadonlyArray<ContextReport>
@@ -215,7 +215,7 @@ const shown: Readonly<Record<Exclude<ForkDifference["what"], "context">, (digest
   sends: ({ sends }) => told(sends)
 }
 
-/** What was left out is counted by whoever held the window; it is told in the comparison, and is no part of a prompt. */
+/** What was left out is counted where the window is filled; the comparison shows it, and it is no part of a prompt. */
 const isSame = ({ absent, cuts, interrupted, parts, toolTokens, tokensMore }: ReportComparison): boolean =>
   parts.length + absent.length === 0 &&
   tokensMore === 0 &&

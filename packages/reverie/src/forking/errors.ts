@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 
 // Limits: what is refused, or shortened, beyond them.
 
-/** Longest text of a message that is told. */
+/** Longest text of a message that is shown. */
 export const MAX_SHOWN_CHARS = 100_000
 
 /** The version of fixtures that this program writes and reads. */
@@ -20,7 +20,7 @@ export const MAX_FRAMES = 500
 const forkRefusals = ["no-tick", "no-message", "team", "too-long", "no-definition", "fixture"] as const
 
 /**
- * A tick that can not be tried again beside the fleet. Whoever asked must ask for another one.
+ * A tick that can not be tried again beside the fleet. The caller must ask for another one.
  * @example if (error instanceof ForkRefused) console.error(error.message)
  */
 export class ForkRefused extends Schema.TaggedError<ForkRefused>()("ForkRefused", {

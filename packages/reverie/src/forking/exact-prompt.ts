@@ -3,7 +3,7 @@
 // sandbox, in which the tick goes its recorded way once more.
 // X1  A part is exact when the recorded report has it with the same messages and tokens; recalled memories by their ids
 //     besides. Where no report was recorded nothing is exact.
-// X2  The prompts are those that reached the model, not those that somebody wrote down for it.
+// X2  The prompts are those that reached the model, not those that were written down for it.
 // X3  Texts are bounded; what was cut says how long it was.
 
 import { FORM_PLACE, inReadingOrder } from "@reverie/context"

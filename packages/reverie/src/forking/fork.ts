@@ -48,7 +48,7 @@ export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, {
 
 /**
  * Lives through a tick once more, from what the assistant was before it, and holds the two against each other. Nothing of it
- * is written anywhere, no tool runs and nobody hears of it; only the model that is named is asked.
+ * is written anywhere, no tool runs and no one learns of it; only the model that is named is asked.
  * Rejects with UnknownAssistant or ForkRefused.
  */
 export const forkTick = async (

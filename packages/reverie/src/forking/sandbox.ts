@@ -1,4 +1,4 @@
-// Sandbox: a data store in memory in which one assistant stands as it stood before a tick, and nobody else.
+// Sandbox: a data store in memory in which one assistant stands as it stood before a tick, and no other.
 // Owns furnishing it and living through the tick there. Leaves what is found out to fork.ts, exact-prompt.ts and fixture.ts.
 // S1  Nothing in it reaches the data store that the tick was lived in: no store, no queue and no listener is shared.
 // S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides. No hook
@@ -186,7 +186,7 @@ const furnished = (source: TickSource, request: Request, asking: Asking) => {
     NoticeHub.layer,
     gptTokenizerLayer,
     model,
-    // Loaded when a tick is tried again: whoever only works does not wait for it.
+    // Loaded when a tick is tried again: a process that only works does not wait for it.
     Layer.unwrap(
       Effect.map(
         Effect.promise(() => import("@reverie/recall-sqlite")),

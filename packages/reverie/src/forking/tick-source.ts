@@ -118,7 +118,7 @@ const idsIn = ({ entries }: RecordedTick): ReadonlySet<string> =>
 
 const BLOCK_PARTS: ReadonlySet<string> = new Set(["core_blocks", "working_blocks"])
 
-/** What the model was shown says of no block: then none was in view, whoever may see which by now. */
+/** What the model was shown says of no block: then none was in view, whatever may be seen by now. */
 const showsBlocks = ({ asks }: RecordedTick): boolean =>
   asks.some(({ entry }) => {
     const { absent = [], parts = [] } = contextReportOf(entry) ?? {}

@@ -1,9 +1,9 @@
 // AgentFile: an agent file of Letta (.af) as what of it can be carried over, and what can not.
 // Owns both forms of the file, the older one of a single agent and the newer one of several, and how much of one is read.
 // Leaves messages to agent-messages.ts, rules to agent-file.ts.
-// E1  The file is anybody's: it is bounded in size and depth, its keys are never used as such, its text is cleaned.
+// E1  The file is not trusted: it is bounded in size and depth, its keys are never used as such, its text is cleaned.
 // E2  Nothing in it is run. The code of tools is not even read.
-// E3  What is not carried over is told, with how often.
+// E3  What is not carried over is reported, with how often.
 
 import { isJsonObject, type Json, type Message, parseJson, type ToolRule } from "@reverie/protocol"
 import * as Result from "effect/Result"

@@ -1,8 +1,8 @@
 // AgentMessages: what an agent of Letta said and heard, as messages of a history.
-// Owns the reading of roles, contents and calls. Leaves counting their tokens to whoever commits them.
+// Owns the reading of roles, contents and calls. Leaves counting their tokens to the commit.
 // G1  Every call that is kept has exactly one result behind it; calls and results without the other are left out.
-// G2  What was said by `send_message` is said; what was thought is left behind, and told.
-// G3  No role but user, assistant and tool comes through: a system message of a file instructs nobody.
+// G2  What was said by `send_message` is said; what was thought is left behind, and reported.
+// G3  No role but user, assistant and tool comes through: a system message of a file is dropped.
 
 import { isJsonObject, type Json, type Message, parseJson, type ToolCall, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"

@@ -67,7 +67,7 @@ const fleetStub = (agents: ReadonlyArray<AgentDraft>): string => {
   const needs = names.some((name) => name !== undefined)
   const imported = ["blockTools", "defineAssistant", "defineFleet", ...(needs ? ["defineTool"] : []), "memoryTools"]
   const tools = agents.map((agent, index) => toolText(names[index] ?? "", agent.tools)).join("")
-  return `// Made from an agent file. Memory blocks and history are in the data directory; this is what the assistants are told.
+  return `// Made from an agent file. Memory blocks and history are in the data directory; these are the instructions of the assistants.
 import { ${imported.join(", ")} } from "reverie"
 ${tools}
 export default defineFleet({

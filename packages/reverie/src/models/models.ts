@@ -6,7 +6,7 @@
 // M2  An assistant whose nearest choice is the fleet's has no model of its own: a tick of it costs nothing more.
 // M3  Everything is found out once, when a fleet opens; equal choices share connections and circuit.
 // M4  A fleet that is opened offline, or by a test, asks no other model, whatever its definitions say.
-// M5  Where nobody chose, and the key of a provider lies there unused, opening says so in one line.
+// M5  Where no model was chosen, and the key of a provider is there unused, opening says so in one line.
 
 import { Model } from "@reverie/model"
 import { type AssistantId, defined, type Purpose, purposes } from "@reverie/protocol"

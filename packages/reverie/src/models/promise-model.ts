@@ -252,7 +252,7 @@ export const jsonOf = (given: unknown): Json | undefined => {
   }
 }
 
-/** Arguments as text, so that they are read as any others; what is no JSON is told to the model as that. */
+/** Arguments as text, so that they are read as any others; for what is no JSON the model gets an error that says so. */
 export const argumentsText = (given: unknown): Json => {
   if (typeof given === "string") return given
   if (given === undefined || given === null) return ""
@@ -284,7 +284,7 @@ const readReply = (value: unknown): Answered | Broken => {
     }),
     finish: finishes[textIn(finish) ?? ""] ?? "stop",
     model: textIn(model) ?? "",
-    // What is none of its parts is told where they are kept.
+    // What is none of its parts is reported where they are kept.
     ...defined({ parts: Array.isArray(parts) && parts.length > 0 ? (parts as ReadonlyArray<GivenPart>) : undefined }),
     ...defined({ usage: providerUsage(inputTokens, outputTokens, { cached, reasoning: reasoningTokens }) })
   }

@@ -1,5 +1,5 @@
 // Thrown: what code that is not ours has thrown, as a failure of the closed list.
-// Owns reading errors of whatever kind: of clients of HTTP APIs, of the AI SDK, of fetch, of nobody in particular. Leaves what a
+// Owns reading errors of whatever kind: of clients of HTTP APIs, of the AI SDK, of fetch, of any other code. Leaves what a
 // status means to `@reverie/model/wire`.
 // T1  Nothing of an error makes reading it throw.
 // T2  Only what waiting may mend is an outage: a bug of the code is broken, and said to be.

@@ -71,7 +71,7 @@ const named = (addresses: ReadonlyArray<Address>) =>
     for (const address of addresses) {
       if ((yield* ledger.inspect(address)) !== undefined) continue
       const who = addressKey(address)
-      return yield* new BundleRefused({ reason: "nobody", who, message: `there is no assistant ${who}` })
+      return yield* new BundleRefused({ reason: "unknown", who, message: `there is no assistant ${who}` })
     }
     return Stream.fromIterable(addresses)
   })

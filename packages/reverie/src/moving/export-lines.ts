@@ -1,6 +1,6 @@
 // ExportLines: an export as lines of text, and back.
 // Owns the form of the file: a header, one part a line, a manifest at its end. Leaves what a part says to the ledger
-// room, the file itself to whoever has one.
+// room, the file itself to the caller.
 // X1  The manifest counts the parts and digests every byte before it: what is cut off or altered is found out.
 // X2  No line is longer than MAX_LINE_BYTES; a part that would be is a row of pieces.
 // X3  Equal parts are equal lines, whichever store they come from.

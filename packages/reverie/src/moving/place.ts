@@ -1,7 +1,7 @@
 // Place: a data store that is moved out of or into, by directory or by database.
 // Owns opening it for a move. Leaves what is moved to the callers.
-// P1  A place is told to people without its secrets.
-// P2  Whoever moves out of a data store, or into one that is a directory, is alone in it.
+// P1  A place is shown to people without its secrets.
+// P2  A move out of a data store, or into one that is a directory, is alone in it.
 
 import type { Bundles, Ledger } from "@reverie/ledger"
 import { storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
@@ -19,11 +19,11 @@ export type DataStorePlace = { readonly data: string } | { readonly deployment: 
 
 export type DataStoreServices = Ledger | Bundles
 
-/** One connection, so that whoever else is connected can be counted. */
+/** One connection, so that the other connections can be counted. */
 const deployedDataStore = (deployment: Deployment, isAlone: boolean) =>
   Layer.unwrap(
     Effect.map(
-      // Loaded when chosen: whoever needs no server does not wait for its client.
+      // Loaded when chosen: a move without a server does not wait for its client.
       Effect.promise(() => import("@reverie/store-postgres")),
       ({ PostgresStore, storePostgresLayer }) => {
         const options = { schema: deployment.name ?? DEFAULT_NAME, connections: 1, despiteMove: true }
@@ -43,7 +43,7 @@ const besides = (others: number): MoveRefused =>
   })
 
 export interface Opening {
-  /** Looks only, beside whoever works there. */
+  /** Looks only, beside the processes that work there. */
   readonly readOnly?: boolean
   /** Refused while others work there. A directory has one owner anyway. */
   readonly isAlone?: boolean

@@ -1,6 +1,6 @@
 // Readdress: who moves under another name, or into another tenant.
 // Owns where addresses stand in a bundle. Leaves history as it was: what was said under the old name was said under it.
-// A1  Whoever is not renamed and of a tenant that stays is not changed by a byte.
+// A1  An assistant that is not renamed, of a tenant that stays, is not changed by a byte.
 // A2  Mail, open sends, blocks and what a state says of addresses name the new one; entries keep the old one.
 
 import { createdKey, type Bundle, type BundleHead, type BundlePart } from "@reverie/ledger"
@@ -46,7 +46,7 @@ type JsonObject = { readonly [key: string]: Json }
 const changed = (value: JsonObject, changes: JsonObject): Json =>
   Object.fromEntries([...Object.entries(value), ...Object.entries(changes)])
 
-/** An envelope's own fields; what its event says is somebody's words. */
+/** An envelope's own fields; what its event says are the sender's words. */
 const envelope = (to: Readdress, body: Json): Json => {
   if (!isJsonObject(body)) return body
   const named = ["to", "from"].flatMap((name) => (body[name] === undefined ? [] : [[name, within(to, body[name])]]))

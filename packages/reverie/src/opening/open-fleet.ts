@@ -1,5 +1,5 @@
 // OpenFleet: where everything of an open fleet runs, until it ends.
-// Owns opening it, the way in, the end, and who is told of it. Leaves what is asked of it to the fleet.
+// Owns opening it, the way in, the end, and who learns of it. Leaves what is asked of it to the fleet.
 // H1  What is asked of a closed fleet, or was under way when it closed and could not end, fails with FleetClosed.
 // H2  Anyone who waits learns of the end once, and keeps nothing alive by having waited.
 

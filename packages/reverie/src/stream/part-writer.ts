@@ -86,7 +86,7 @@ const answerOf = (event: { readonly [key: string]: Json }): Part => {
   return outcome === "failed" ? failedBy(text) : { type: "done", outcome: "answered", reply: text }
 }
 
-/** The end that a notice is for whoever waits for the answer to an envelope; undefined when it is none. */
+/** The end that a notice is for those who wait for the answer to an envelope; undefined when it is none. */
 const endIn = (notice: Notice, { envelope, isTeam }: About): Part | undefined => {
   switch (notice.type) {
     case "tick-ended":

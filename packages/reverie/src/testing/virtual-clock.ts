@@ -3,7 +3,7 @@
 // V1  Time never passes by itself and never goes back. A sleeper is woken when the clock has reached its very time, in
 //     the order of the times.
 // V2  Every reading, every sleep and every end of one is counted: a fleet that uses no time and ends no call is quiet.
-// V3  Sleeps of a test's own code (models, tools) are told apart from those of the fleet: a call that sleeps waits for time.
+// V3  Sleeps of a test's own code (models, tools) are kept apart from those of the fleet: a call that sleeps waits for time.
 
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

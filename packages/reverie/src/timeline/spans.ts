@@ -1,6 +1,6 @@
 // Spans: the entries of one life, cut into what a person would call one thing.
-// Owns where a tick, a dream, a compaction and an order begin and end. Leaves what is told of each to tick-view.ts.
-// S1  Whether an entry begins a tick is told by that entry alone, so a life can be cut from its end.
+// Owns where a tick, a dream, a compaction and an order begin and end. Leaves what is shown of each to tick-view.ts.
+// S1  Whether an entry begins a tick is decided by that entry alone, so a life can be cut from its end.
 // S2  What happens while a tick is in hand belongs to it, orders and compactions too.
 // S3  Spans do not overlap, and follow one another as their entries do.
 

@@ -1,7 +1,7 @@
 // TickView: a tick, a dream, a compaction or an order as a person wants to see it.
-// Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts.
+// Owns what is shown of it, and how much of each text. Leaves finding its entries to spans.ts.
 // V1  A view is a pure function of the entries and the letter that began them. A call costs what its entry says it did.
-// V2  Every call that a model asked for is told once, whatever became of it.
+// V2  Every call that a model asked for is shown once, whatever became of it.
 
 import type { OutboxRow } from "@reverie/ledger"
 import {
@@ -287,7 +287,7 @@ const begunBy = ({ rows }: Span, letter: AcceptedEnvelope | undefined, maxChars:
   }
 }
 
-/** What is told of a span; `letter` is what began it. */
+/** What is shown of a span; `letter` is what began it. */
 export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, looks: Looks): TickView => {
   const { kind, rows } = span
   const [first] = rows

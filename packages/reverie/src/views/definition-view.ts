@@ -1,5 +1,5 @@
 // DefinitionView: a definition of the fleet as a person or a page wants to see it.
-// Owns what is told of one. Leaves its making to define-assistant.ts and define-team.ts.
+// Owns what is shown of one. Leaves its making to define-assistant.ts and define-team.ts.
 // D1  A view is JSON: no function, no schema object, nothing that two processes would read differently.
 
 import type { PairRate, Settings, SleepSchedule } from "@reverie/assistant"

@@ -1,6 +1,6 @@
 // MailView: letters as a person wants to see them.
-// Owns what is told of an envelope. Leaves the order of a mailbox to the mailbox.
-// M1  A letter that can not be read is told as that, in its place.
+// Owns what is shown of an envelope. Leaves the order of a mailbox to the mailbox.
+// M1  A letter that can not be read is shown as that, in its place.
 
 import { Mailbox } from "@reverie/mailbox"
 import {

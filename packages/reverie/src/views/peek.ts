@@ -1,6 +1,6 @@
 // FleetReader: reads a store beside the process that works on it.
 // Owns opening for reading and closing. Leaves the readings to fleet/records.ts.
-// P1  Nothing is written but the index of memories, which whoever asks it brings up to date; no claim is taken, and a
+// P1  Nothing is written but the index of memories, which its readers bring up to date; no claim is taken, and a
 //     running fleet is not disturbed.
 // P2  The index of memories is opened by the first question that needs it: most looks ask nothing of it.
 

@@ -1,6 +1,6 @@
 // TenantPage: the assistants of one tenant, page by page.
 // Owns where they begin and end in the order of all addresses. Leaves reading to the ledger.
-// T1  Nobody of another tenant is ever on a page.
+// T1  No assistant of another tenant is ever on a page.
 // T2  A page with fewer than were asked for is the last one.
 
 import { type AssistantRecord, Ledger } from "@reverie/ledger"

@@ -142,8 +142,8 @@ const taken: ReadonlyArray<Law<DataStores>> = [
     says: "no one is packed where no one lives",
     check: Effect.gen(function* () {
       const { old } = yield* twoDataStores
-      refusedAs(yield* Effect.result(old(packed(anAddress("nobody", "harbor")))), "nobody")
-      refusedAs(yield* Effect.result(old(packed(anAddress("bob", "pier")))), "nobody")
+      refusedAs(yield* Effect.result(old(packed(anAddress("nobody", "harbor")))), "unknown")
+      refusedAs(yield* Effect.result(old(packed(anAddress("bob", "pier")))), "unknown")
     })
   }
 ]
