@@ -47,7 +47,7 @@ const Breadcrumb = () => {
           </>
         )}
         <li aria-current="page" className="truncate font-medium text-ink">
-          {title ?? "Nowhere"}
+          {title ?? "Not found"}
         </li>
       </ol>
     </nav>
@@ -194,11 +194,11 @@ const Navigation = () => {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const place = useRef<HTMLElement>(null)
   useEffect(() => {
-    const bring = () =>
+    const show = () =>
       place.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" })
-    bring()
-    addEventListener("resize", bring)
-    return () => removeEventListener("resize", bring)
+    show()
+    addEventListener("resize", show)
+    return () => removeEventListener("resize", show)
   }, [path])
   return (
     <nav aria-label="Pages" className="navigation" ref={place}>

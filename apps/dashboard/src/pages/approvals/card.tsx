@@ -202,7 +202,7 @@ export const Card = ({ asked, onDecided }: { readonly asked: ApprovalAsked; read
       )}
       {asked.invisible || hasUnseen(decoded(asked.arguments)) ? <Warning /> : null}
       <section aria-label="Exact arguments">
-        <h3 className="label mb-1">Exactly these arguments</h3>
+        <h3 className="label mb-1">Arguments</h3>
         <JsonText text={asked.arguments} label={`Arguments of ${asked.tool}`} />
       </section>
       <Chain chain={asked.chain} />

@@ -37,7 +37,7 @@ const Cards = ({ items }: { readonly items: ReadonlyArray<ApprovalAsked> }) => {
   if (all.length === 0) {
     return (
       <div className="card">
-        <Empty title="Nothing waits for a person">
+        <Empty title="No open approvals">
           Calls that are dangerous come here before they run. You need not keep this page open: the number beside
           Approvals tells.
         </Empty>

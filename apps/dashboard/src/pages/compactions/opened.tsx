@@ -88,7 +88,7 @@ const Whole = ({ of, onUndo }: { of: Whole; onUndo: () => void }) => {
         </div>
       </Section>
       <div className="grid gap-4 xl:grid-cols-2">
-        <Section title="What stands for them: the summary">
+        <Section title="Summary">
           <div className="p-3">
             <TextView text={summary} label="Summary" />
           </div>
@@ -126,7 +126,7 @@ export const Opened = ({ compaction, id }: { readonly id: string; readonly compa
       </Answered>
       {asks ? (
         <ConfirmLater
-          title="Take this compaction back?"
+          title="Undo this compaction?"
           verb="Take it back"
           onClose={() => ask(false)}
           onConfirm={() => mutateAsync({ params: { id, compaction } })}

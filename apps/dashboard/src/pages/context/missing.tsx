@@ -68,7 +68,7 @@ const linesOf = ({ absent, cuts, interrupted, leftOut }: Report): ReadonlyArray<
 export const Missing = ({ report }: { readonly report: Report }) => {
   const lines = linesOf(report)
   return (
-    <Section title="Not in it" side={<span className="label tabular">{count(lines.length)}</span>}>
+    <Section title="Omitted" side={<span className="label tabular">{count(lines.length)}</span>}>
       {lines.length === 0 ? (
         <p className="p-3 text-ink-2">Everything that was known is in the prompt.</p>
       ) : (

@@ -101,7 +101,7 @@ export const Orders = ({ chosen, matched, onClear, onDone, search }: OrdersProps
           ...defined({ q: search.q, state: search.state })
         }
   return (
-    <div className="flex flex-wrap items-center gap-1.5" role="toolbar" aria-label="Orders" data-orders={chosen.size}>
+    <div className="flex flex-wrap items-center gap-1.5" role="toolbar" aria-label="Actions" data-orders={chosen.size}>
       <span className="mr-1 text-ink-2">
         {chosen.size > 0
           ? `${count(chosen.size)} chosen`

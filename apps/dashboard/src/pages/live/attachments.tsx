@@ -157,7 +157,7 @@ export const ChosenFiles = ({ choose, chosen }: Pick<ReturnType<typeof useChosen
           <button
             type="button"
             className="button button-small"
-            title="Take it off"
+            title="Remove"
             onClick={() => choose(chosen.toSpliced(at, 1))}
           >
             <Visible text={name} /> ×

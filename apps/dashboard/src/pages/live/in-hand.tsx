@@ -1,4 +1,4 @@
-// InHand: what waits for the assistant, what runs for it, and what it did just now.
+// InHand: what waits for the assistant, what runs for it, and what it did lately.
 
 import type { AssistantDetail } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
@@ -16,11 +16,11 @@ const MAILBOX_LETTERS = 50
 export const Mailbox = ({ id, waiting }: { readonly id: string; readonly waiting: number }) => {
   const mail = useAnswer("GET /v1/assistants/:id/mailbox", { params: { id }, query: { limit: MAILBOX_LETTERS } })
   return (
-    <Section title="Mailbox" side={<span className="label tabular">{count(waiting)} waiting</span>} className="strip">
+    <Section title="Inbox" side={<span className="label tabular">{count(waiting)} waiting</span>} className="strip">
       <Answered of={mail} lines={2}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nothing waits" />
+            <Empty title="Empty" />
           ) : (
             <ul data-mailbox={items.length}>
               {items.map(({ acceptedAt, from, id: letter, lane, text = "", type }) => (
@@ -53,7 +53,7 @@ const Fact = ({ children, title }: { readonly title: string; readonly children: 
 export const InHand = ({ detail }: { readonly detail: AssistantDetail }) => {
   const { approvalsAsked, id, jobs, subAgents, timers } = detail
   return (
-    <Section title="In hand" className="strip">
+    <Section title="In progress" className="strip">
       <dl data-in-hand="">
         <Fact title="Jobs">
           {jobs.length === 0 ? (
@@ -100,9 +100,9 @@ export const InHand = ({ detail }: { readonly detail: AssistantDetail }) => {
 }
 
 export const Log = ({ lines }: { readonly lines: ReadonlyArray<LogLine> }) => (
-  <Section title="Just now" className="strip">
+  <Section title="Recent activity" className="strip">
     {lines.length === 0 ? (
-      <Empty title="Quiet" />
+      <Empty title="No recent activity" />
     ) : (
       <ol data-log={lines.length} tabIndex={0} aria-label="Recent activity" className="strip-scroll">
         {lines.map(({ at, isBad, key, text, type }) => (

@@ -60,7 +60,7 @@ const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
     <div
       className="flex flex-wrap items-center gap-1.5"
       role="toolbar"
-      aria-label="Orders"
+      aria-label="Actions"
       data-accepts={detail.accepts.join(" ")}
     >
       {error === null ? null : <Failed trouble={error} />}
@@ -97,12 +97,11 @@ const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
 const route = getRouteApi("/a/$id/")
 
 const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
-  const { commits, contextShare, day, definition, epoch, iteration, state, tick } = detail
+  const { commits, contextShare, day, definition, iteration, state, tick } = detail
   const facts: ReadonlyArray<readonly [string, string]> = [
     ["definition", definition],
     ["tick", iteration === 0 || !isTagged(state, "inTick") ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
-    ["commits", count(commits)],
-    ["epoch", count(epoch)],
+    ["events", count(commits)],
     ...(contextShare === undefined ? [] : [["context", percent(contextShare)] as const]),
     ["24 h", `${tokens(day.tokens)} tokens, ${spentText(day)}`]
   ]

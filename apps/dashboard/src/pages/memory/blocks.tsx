@@ -145,7 +145,7 @@ const Now = ({ block }: { readonly block: string }) => {
           )}
           {typeof content === "object" && content !== null ? (
             <details className="pt-2">
-              <summary>As it is kept</summary>
+              <summary>Raw</summary>
               <div className="pt-2">
                 <JsonView value={content} label="Content of the block" />
               </div>

@@ -23,7 +23,7 @@ const LOW_TRUST = 0.4
 export const Trust = ({ of }: { readonly of: number }) => (
   <span
     className={`tabular ${of < LOW_TRUST ? "font-medium text-warn" : "text-ink-2"}`}
-    title="How far it is believed"
+    title="Confidence"
     data-trust={of}
   >
     {percent(of)}
@@ -193,12 +193,12 @@ const Line = ({ fact, id, isOpen, onOpen }: LineProps) => (
 const None = ({ q, state }: MemorySearch) => {
   if (state === "quarantined" && q === undefined)
     return (
-      <Empty title="Nothing is held back">
+      <Empty title="None quarantined">
         What looks like an instruction in disguise, or contradicts what is believed more, would wait here.
       </Empty>
     )
   if (state !== undefined || q !== undefined)
-    return <Empty title="No fact is like that">Look for other words, or another state.</Empty>
+    return <Empty title="No matches">Look for other words, or another state.</Empty>
   return <Empty title="It knows no facts yet">Facts come out of journal and conversation, in dreams.</Empty>
 }
 

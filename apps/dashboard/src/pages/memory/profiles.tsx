@@ -85,7 +85,7 @@ const ObservationLine = ({ observation }: { readonly observation: Observation })
           <Visible text={source} />
         </code>
         <Ago at={at} />
-        {digested ? null : <span>not yet thought over</span>}
+        {digested ? null : <span>not summarized yet</span>}
       </span>
     </li>
   )
@@ -96,7 +96,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
   const { first_at: firstAt, interactions, last_at: lastAt, strength, tier } = relationship
   return (
     <div className="grid min-w-0 content-start gap-4">
-      <Section title="Who it is" side={<span className="label">{type}</span>}>
+      <Section title="Profile" side={<span className="label">{type}</span>}>
         <dl className="pairs p-3">
           <dt>Name</dt>
           <dd className="font-semibold">
@@ -119,7 +119,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
       </Section>
       <Section title="Summary" side={<span className="label tabular">{count(attributes.length)}</span>}>
         {attributes.length === 0 ? (
-          <p className="p-3 text-ink-2">Nothing yet: it is thought over in a dream.</p>
+          <p className="p-3 text-ink-2">None yet: a dream writes it.</p>
         ) : (
           <ul className="divide-y divide-line">
             {attributes.map((attribute) => (
@@ -128,7 +128,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
           </ul>
         )}
       </Section>
-      <Section title="What was heard" side={<span className="label tabular">{count(observations.length)}</span>}>
+      <Section title="Observations" side={<span className="label tabular">{count(observations.length)}</span>}>
         <ul className="divide-y divide-line">
           {observations.toReversed().map((observation) => (
             <ObservationLine key={observation.id} observation={observation} />
@@ -160,7 +160,7 @@ export const Profiles = ({ id, onChange, search: { open } }: ListProps) => {
   const shown = profiles.items?.find((profile) => profile.id === open) ?? profiles.items?.[0]
   return (
     <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
-      <Section title="Whom it knows" className={shown === undefined ? "lg:col-span-2" : ""}>
+      <Section title="Entities" className={shown === undefined ? "lg:col-span-2" : ""}>
         <Paged
           of={profiles}
           empty={

@@ -222,7 +222,7 @@ export const Recall = ({ id, onChange, search }: ListProps) => {
                   </p>
                 )}
                 {items.length === 0 ? (
-                  <Empty title="Nothing comes to mind">Try the words that were likely used then.</Empty>
+                  <Empty title="No memories found">Try the words that were likely used then.</Empty>
                 ) : (
                   <Hits id={id} items={items} />
                 )}

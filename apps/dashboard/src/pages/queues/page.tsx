@@ -19,9 +19,9 @@ const SHOWN = 8
 const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["workers"] }) => (
   <Section title="Workers">
     {workers === undefined ? (
-      <Empty title="Not known">The queue does not say which processes work.</Empty>
+      <Empty title="Workers unknown">The queue does not say which processes work.</Empty>
     ) : workers.length === 0 ? (
-      <Empty title="No one works">
+      <Empty title="No workers">
         Events are taken in and kept; they are handled as soon as a worker comes:{" "}
         <code>reverie serve --role worker</code>
       </Empty>
@@ -159,7 +159,7 @@ const QueuesPage = () => {
             <div className="grid gap-4 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
               <Section title="Queues" className="overflow-x-auto">
                 {rows.length === 0 ? (
-                  <Empty title="No queue">An in-process queue: hints stay in this process.</Empty>
+                  <Empty title="No queue">An in-process queue: wake-ups stay in this process.</Empty>
                 ) : (
                   <Rows queues={rows} />
                 )}

@@ -76,7 +76,7 @@ const PromptField = ({ id, onRequest, tick, request }: PartProps) => {
         className="field block w-full font-mono text-[0.893rem]"
         rows={7}
         maxLength={100_000}
-        placeholder="As it was"
+        placeholder="unchanged"
         value={request.prompt}
         onChange={({ target }) => onRequest({ prompt: target.value })}
       />

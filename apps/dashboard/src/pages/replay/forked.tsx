@@ -222,7 +222,7 @@ const PromptParts = ({ one, other }: { readonly one: Digest; readonly other: Dig
       <thead>
         <tr>
           <th scope="col">Prompt of call {call + 1}</th>
-          {["As it was", "Forked", "Change"].map((title) => (
+          {["Original", "Fork", "Change"].map((title) => (
             <th key={title} scope="col" data-align="end">
               {title}
             </th>
@@ -251,7 +251,7 @@ export const Forked = ({ fork, onExport }: { readonly fork: Fork; readonly onExp
   const differs = fork.differs.map((each) => each.replace(/:.*$/s, ""))
   return (
     <Section
-      title="As it was, and forked"
+      title="Original vs fork"
       className="overflow-x-auto"
       side={
         <span className="flex flex-wrap items-center gap-2" data-fork-differs={differs.join(" ")}>
@@ -272,8 +272,8 @@ export const Forked = ({ fork, onExport }: { readonly fork: Fork; readonly onExp
             <th scope="col">
               <span className="sr-only">What is compared</span>
             </th>
-            <th scope="col">As it was</th>
-            <th scope="col">Forked</th>
+            <th scope="col">Original</th>
+            <th scope="col">Fork</th>
           </tr>
         </thead>
         <tbody>
@@ -286,8 +286,8 @@ export const Forked = ({ fork, onExport }: { readonly fork: Fork; readonly onExp
       <details className="border-t border-line px-3 py-2">
         <summary>Everything that is reported of the two</summary>
         <div className="grid gap-2 pt-2 lg:grid-cols-2">
-          <JsonView value={fork.original} label="As it was" />
-          <JsonView value={fork.forked} label="Forked" />
+          <JsonView value={fork.original} label="Original" />
+          <JsonView value={fork.forked} label="Fork" />
         </div>
       </details>
     </Section>

@@ -155,7 +155,7 @@ const Verify = ({ id, onOpen }: VerifyProps) => {
             >
               <Chip tone={equal ? "good" : "bad"} text={equal ? "equal" : "differs"} />
               <span className="text-ink-2">
-                {many(commits, "commit")} replayed; {count(modelCalls)} model and {count(toolCalls)} tool calls
+                {many(commits, "event")} replayed; {count(modelCalls)} model and {count(toolCalls)} tool calls
               </span>
               {differsAt === undefined ? null : (
                 <button
@@ -210,7 +210,7 @@ const Tape = ({ id, onChange, search, told }: TapeProps) => {
   const open = openIn(told, search)
   if (open === undefined)
     return (
-      <Empty title="No frame is there">
+      <Empty title="No events in this range">
         The range begins beyond the newest commit, or nothing came into that state.
       </Empty>
     )

@@ -53,7 +53,7 @@ const Field = ({
       defaultValue={value}
       maxLength={200}
       autoComplete="off"
-      {...(list === undefined ? { inputMode: "numeric" as const } : { list, placeholder: "nowhere" })}
+      {...(list === undefined ? { inputMode: "numeric" as const } : { list, placeholder: "none" })}
     />
   </label>
 )
@@ -82,8 +82,8 @@ export const Range = ({ from, onChange, search, seen }: RangeProps) => {
         })
       }}
     >
-      <Field label="from commit" name="from" value={String(from)} />
-      <Field label="frames" name="limit" value={String(limit)} />
+      <Field label="from event" name="from" value={String(from)} />
+      <Field label="events" name="limit" value={String(limit)} />
       <Field label="stop at state" name="state" value={state ?? ""} list="replay-states" wide />
       <Field label="or event" name="event" value={event ?? ""} list="replay-events" wide />
       <datalist id="replay-states">

@@ -209,7 +209,7 @@ const Tree = ({ measure, onCancel, root }: { root: Node; measure: Measure; onCan
         ))}
         <th scope="col">Tools</th>
         <th scope="col">
-          <span className="sr-only">Orders</span>
+          <span className="sr-only">Actions</span>
         </th>
       </tr>
     </thead>

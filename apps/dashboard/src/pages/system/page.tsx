@@ -72,14 +72,14 @@ const About = ({ of }: { readonly of: System }) => {
 const Config = ({ config }: Pick<System, "config">) => (
   <Section title="Configuration" className="overflow-x-auto">
     {config.length === 0 ? (
-      <Empty title="Everything is as it comes" />
+      <Empty title="All settings have their default" />
     ) : (
       <table className="plain-table" data-config={config.length}>
         <thead>
           <tr>
             <th scope="col">Setting</th>
             <th scope="col">Value</th>
-            <th scope="col">Comes from</th>
+            <th scope="col">Source</th>
           </tr>
         </thead>
         <tbody>

@@ -189,7 +189,7 @@ const Ways = ({ id, view }: { readonly id: string; readonly view: View }) => {
         </>
       ) : null}
       <span className="tabular">
-        commits {from} to {to}
+        events {from} to {to}
       </span>
     </p>
   )

@@ -193,7 +193,7 @@ const Foot = ({ life, loaded, onward, search, shown }: FootProps): ReactNode => 
   }
   if (shown > 0) return <p className="p-3 text-center text-ink-3">Start of history.</p>
   return isFiltered(search) ? (
-    <Empty title="Nothing is like that">Choose another kind or outcome, or search for other words.</Empty>
+    <Empty title="No matches">Choose another kind or outcome, or search for other words.</Empty>
   ) : (
     <Empty title="Nothing has happened yet">Its first tick begins with the first message.</Empty>
   )
