@@ -1,8 +1,8 @@
 // Circles: files that import each other.
 // Owns finding them. Leaves the forms of an import to test/architecture.
 // C1  A circle is counted once, however many ways lead around in it.
-// C2  It is one of types when the imports that remain at run time go around nowhere in it; nothing breaks there, but no
-//     file of it can be read first. Others are listed beside it.
+// C2  Every circle counts: no file of it can be read first. It is one of types when the imports that remain at run time, with
+//     `import()` among them, go around nowhere in it; one of values when they alone go around all of it; otherwise it is mixed.
 
 import type { Count } from "./count.ts"
 import { targetOf, type Tree } from "./tree.ts"
@@ -49,17 +49,21 @@ const arrowsOf = (tree: Tree, isTypeCounted: boolean): Arrows =>
     ])
   )
 
+const kindOf = (circle: ReadonlyArray<string>, ofValues: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const within = ofValues.filter(([first = ""]) => circle.includes(first))
+  if (within.length === 0) return "types"
+  return within.length === 1 && within[0]?.length === circle.length ? "values" : "mixed"
+}
+
 export const circles = (tree: Tree): Count => {
-  const inValues = new Set(circlesIn(arrowsOf(tree, false)).flat())
+  const ofValues = circlesIn(arrowsOf(tree, false))
   const all = circlesIn(arrowsOf(tree, true))
-  const ofTypes = all.filter((circle) => !circle.some((file) => inValues.has(file)))
-  const others = all.filter((circle) => !ofTypes.includes(circle))
   return {
-    name: "circles of types",
+    name: "circles",
     examined: tree.source.length,
-    value: ofTypes.length,
+    value: all.length,
     most: 0,
-    found: ofTypes.map((circle) => `types: ${circle.join(", ")}`),
-    figures: { withValues: others.map((circle) => circle.join(", ")) }
+    found: all.map((circle) => `${kindOf(circle, ofValues)}: ${circle.join(", ")}`),
+    figures: {}
   }
 }

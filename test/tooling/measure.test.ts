@@ -81,7 +81,7 @@ describe("files and folders", () => {
     assert.deepStrictEqual(missedBy([count]), [])
   })
 
-  test("M4 files that import each other only for types are a circle, once; so are files that do it for values", async () => {
+  test("M4 files that import each other are a circle, once: of types, of values, or of both", async () => {
     const count = circles(
       await madeUpTree({
         "packages/a/src/one.ts": `import type { Two } from "./two.ts"\nimport { three } from "./three.ts"`,
@@ -92,9 +92,23 @@ describe("files and folders", () => {
         "packages/a/src/z.ts": `import { x } from "./x.ts"`
       })
     )
-    assert.deepStrictEqual(count.found, ["types: packages/a/src/one.ts, packages/a/src/two.ts"])
-    assert.deepStrictEqual(count.figures["withValues"], [
-      "packages/a/src/x.ts, packages/a/src/y.ts, packages/a/src/z.ts"
+    assert.deepStrictEqual(count.found, [
+      "types: packages/a/src/one.ts, packages/a/src/two.ts",
+      "values: packages/a/src/x.ts, packages/a/src/y.ts, packages/a/src/z.ts"
+    ])
+    assert.lengthOf(missedBy([count]), 1)
+  })
+
+  test("M4 a circle of types with a file that also stands in one of values is found whole, import() included", async () => {
+    const count = circles(
+      await madeUpTree({
+        "packages/a/src/door.ts": `const later = import("./fleet.ts")`,
+        "packages/a/src/fleet.ts": `import { door } from "./door.ts"\nimport { group } from "./group.ts"`,
+        "packages/a/src/group.ts": `import type { Core } from "./fleet.ts"`
+      })
+    )
+    assert.deepStrictEqual(count.found, [
+      "mixed: packages/a/src/door.ts, packages/a/src/fleet.ts, packages/a/src/group.ts"
     ])
     assert.lengthOf(missedBy([count]), 1)
   })
@@ -184,7 +198,7 @@ describe("the measure", () => {
       "conditional spreads": 39,
       "retired words": 0,
       "unlabelled edges": 0,
-      "circles of types": 0
+      circles: 0
     })
   })
 
