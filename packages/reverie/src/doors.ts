@@ -7,6 +7,7 @@
 import type { ExportOptions } from "./moving/export-fleet.ts"
 import type { FleetOptions } from "./fleet-options.ts"
 import type { Fleet as OpenFleet } from "./fleet.ts"
+import { loaded } from "./opening/loaded.ts"
 import type { FleetReader as OpenReader } from "./views/peek.ts"
 
 type Asked = (...given: ReadonlyArray<unknown>) => unknown
@@ -55,9 +56,6 @@ export async function* exportFleet(options: ExportOptions): AsyncGenerator<strin
   yield* lines(options)
 }
 
-/** Each class behind a door says here that it is loaded: before that there is no instance of it. */
-export const loaded: { Fleet?: typeof OpenFleet; FleetReader?: typeof OpenReader } = {}
-
 /** What `instanceof` and a look at its methods ask of a class. */
 interface Known<Instance> {
   readonly prototype: Instance
@@ -66,12 +64,9 @@ interface Known<Instance> {
 
 const known = <Instance extends object>(name: keyof typeof loaded): Known<Instance> => ({
   get prototype() {
-    return loaded[name]?.prototype as unknown as Instance
+    return loaded[name]?.prototype as Instance
   },
-  [Symbol.hasInstance]: (value): value is Instance => {
-    const found = loaded[name]
-    return found !== undefined && value instanceof found
-  }
+  [Symbol.hasInstance]: (value): value is Instance => loaded[name]?.[Symbol.hasInstance](value) === true
 })
 
 /** All assistants of one deployment, in the hands of a program. */

@@ -1,6 +1,7 @@
 // FleetOptions: what a fleet is opened with, and a message sent with.
 // Owns the shapes. Leaves what they do to fleet.ts.
 
+import type { Directory, Seat } from "@reverie/assistant"
 import { type Address, type AssistantId, defined, type GivenPart, type Notice, unknownName } from "@reverie/protocol"
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
@@ -275,4 +276,22 @@ export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | unde
     }
   }
   return undefined
+}
+
+/** Who can be written to in a fleet, out of its definition. */
+export const directoryOf = ({ assistants }: Pick<FleetDefinition, "assistants">): Directory => {
+  const seats = new Map<string, Array<Seat>>()
+  for (const { id: group, team } of assistants) {
+    for (const { id, role } of team?.members ?? []) {
+      const taken = seats.get(id) ?? []
+      taken.push({ group, role })
+      seats.set(id, taken)
+    }
+  }
+  return assistants.map(({ id, listening, team }) => ({
+    id,
+    names: listening?.names ?? [],
+    seats: seats.get(id) ?? [],
+    isTeam: team !== undefined
+  }))
 }

@@ -26,7 +26,7 @@ import { documentAsked, envelopeOf, type FormOption, targetIn, withParts } from 
 import { bringToLife } from "./creation.ts"
 import type { AskOptions, FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
-import { loaded } from "./doors.ts"
+import { loaded } from "./opening/loaded.ts"
 import { DefinitionUnknown, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import { freshId, type Opened, opened, tenantOf } from "./opening/open-fleet.ts"
 import type { Services } from "./opening/deployment.ts"

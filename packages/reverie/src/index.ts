@@ -188,7 +188,6 @@ export {
   unusedModelKey
 } from "./doors.ts"
 export type {
-  BudgetView,
   Delegated,
   FleetSubAgents,
   SubAgentReadings,
@@ -226,7 +225,7 @@ export type {
   OutboxReadings,
   TickPage
 } from "./fleet/watching.ts"
-export { type AssistantView, type OutageView, viewOf } from "./views/view.ts"
+export { type AssistantView, type BudgetView, type OutageView, viewOf } from "./views/view.ts"
 export type { Prompts } from "./fleet/prompts.ts"
 export { MailboxUnavailable, StateUnreadable, UnknownAssistant } from "@reverie/mailbox"
 export { BundleRefused, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"

@@ -1,15 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defined } from "@reverie/protocol"
+import { DEFAULT_TENANT, defined } from "@reverie/protocol"
+import { later } from "@reverie/testkit/later"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { coreOf } from "../src/fleet/records.ts"
 import { historyIn } from "../src/fleet/watching.ts"
-import {
-  defineAssistant,
-  defineFleet,
-  defineTool,
-  Fleet,
-  FleetReader,
-  type PromiseModel,
-  type TickView
-} from "../src/index.ts"
+import { defineAssistant, defineFleet, defineTool, Fleet, type PromiseModel, type TickView } from "../src/index.ts"
+import { reading } from "../src/opening/profile.ts"
 import { aDirectory, calling, openFleet, type Request } from "./rig.ts"
 
 const look = defineTool({
@@ -225,12 +221,14 @@ describe("ticks", () => {
     await using fleet = await openFleet({ data, durability: "normal" })
     for (let n = 0; n < 400; n++) await fleet.send("desk", `Hello ${n}.`)
     await fleet.idle()
-    await using reader = await FleetReader.open(data)
+    const store = ManagedRuntime.make(reading(data))
+    later(() => store.dispose())
+    const core = coreOf((effect) => store.runPromise(effect), DEFAULT_TENANT)
     let read = 0
     const history = historyIn({
-      ...reader.core,
+      ...core,
       entries: async (id, from, limit) => {
-        const rows = await reader.core.entries(id, from, limit)
+        const rows = await core.entries(id, from, limit)
         read += rows.length
         return rows
       }

@@ -21,7 +21,7 @@ import { entriesOfTick } from "../views/history.ts"
 import { beginsTick } from "../timeline/spans.ts"
 import { clipped } from "../timeline/tick-view.ts"
 import { lettersBy } from "./dead-letters.ts"
-import type { Core } from "./records.ts"
+import type { Core } from "./entry-source.ts"
 import { contextIn } from "./sub-agents.ts"
 
 /** A sender whose message led to it. */

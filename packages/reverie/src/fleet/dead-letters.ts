@@ -20,7 +20,7 @@ import * as Effect from "effect/Effect"
 import { DeadLetterUnknown } from "../errors.ts"
 import { textOfEvent } from "../views/mail-view.ts"
 import { clipped } from "../timeline/tick-view.ts"
-import type { Core } from "./records.ts"
+import type { Core } from "./entry-source.ts"
 import type { Post } from "./ordering.ts"
 
 /** A dead letter, with what stood in it. */

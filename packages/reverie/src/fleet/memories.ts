@@ -37,7 +37,7 @@ import {
 import type { AssistantDefinition } from "../define-assistant.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Core, RunReading } from "./records.ts"
+import type { Core, RunReading } from "./entry-source.ts"
 
 const fitting =
   <A>(isOne: (value: unknown) => value is A) =>

@@ -8,9 +8,8 @@ import * as Effect from "effect/Effect"
 import { arrive } from "@reverie/runtime"
 import type { Compaction } from "@reverie/context"
 import { envelopeOf } from "../letter.ts"
-import { tenantPage } from "../views/tenant-page.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
-import type { Core } from "./records.ts"
+import { type Core, tenantPage } from "./entry-source.ts"
 
 /** Sends one event, as `fleet.post` does. */
 export type Post = (

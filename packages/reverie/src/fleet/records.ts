@@ -4,10 +4,8 @@
 // R2  A reading shows this tenant only; `outbox` and `monitor` say where they are about the whole store.
 // R3  A group is made when it is first asked for: a fleet that only answers loads none.
 
-import { type AssistantRecord, Ledger, type LoosePart, type OutboxRow } from "@reverie/ledger"
-import type { Mailbox } from "@reverie/mailbox"
-import type { BlockStore } from "@reverie/memory"
-import { contextIn, contextTypes, type PromptStore } from "@reverie/context"
+import { contextIn, contextTypes } from "@reverie/context"
+import { type AssistantRecord, Ledger, type LoosePart } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -15,9 +13,7 @@ import {
   AssistantId,
   type Envelope,
   type Receipt,
-  type RecordKind,
   recordKinds,
-  type RecordRow,
   type TenantId,
   unknownName
 } from "@reverie/protocol"
@@ -32,12 +28,12 @@ import { type FormOption, keepParts } from "../letter.ts"
 import type { AskOptions } from "../fleet-options.ts"
 import { tickSourceOf } from "../forking/tick-source.ts"
 import { newestFirst } from "../views/history.ts"
-import { tenantPage } from "../views/tenant-page.ts"
 import { usagePage, type UsagePage, type UsageQuestion } from "../views/usage.ts"
 import { type AssistantView, viewOf } from "../views/view.ts"
 import { type ApprovalReadings, approvalsIn } from "./approvals.ts"
 import { type Blocks, blocksOf } from "./blocks.ts"
 import { type DeadLetterReadings, deadLettersIn, lettersBy } from "./dead-letters.ts"
+import { type Core, type RunReading, tenantPage } from "./entry-source.ts"
 import { type CompactionReadings, compactionsIn, type FleetMemory, memoryIn } from "./memories.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { type ReminderReadings, remindersIn } from "./reminders.ts"
@@ -51,9 +47,6 @@ import {
   type OutboxReadings,
   outboxIn
 } from "./watching.ts"
-
-/** Runs what only reads. */
-export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox | BlockStore | PromptStore>) => Promise<A>
 
 /** What `Fleet` and `FleetReader` have in common. Every reading rejects with FleetClosed after the end of the fleet. */
 export interface FleetReadings {
@@ -103,16 +96,7 @@ const PAGE = 500
 
 const decodeId = Schema.decodeUnknownOption(AssistantId)
 
-/** What the groups ask with. */
-export interface Core extends Pick<FleetReadings, "tenant" | "inspect" | "list" | "views"> {
-  readonly run: RunReading
-  readonly address: (id: string) => Address
-  readonly entries: (id: string, from?: number, limit?: number) => Promise<ReadonlyArray<OutboxRow>>
-  readonly newest: (id: string) => AsyncGenerator<OutboxRow>
-  readonly records: (id: string, kinds?: ReadonlyArray<RecordKind>) => Promise<ReadonlyArray<RecordRow>>
-}
-
-const coreOf = (run: RunReading, tenant: TenantId): Core => {
+export const coreOf = (run: RunReading, tenant: TenantId): Core => {
   const address = (id: string): Address => {
     const decoded = decodeId(id)
     if (Option.isSome(decoded)) return { tenant, assistant: decoded.value }

@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ReminderInvalid } from "../errors.ts"
 import type { OrderOptions, Post } from "./ordering.ts"
-import type { Core } from "./records.ts"
+import type { Core } from "./entry-source.ts"
 
 /** When to remind, and of what: exactly one of `at`, `inMs`, `cron` and `rrule`. */
 export interface ReminderRequest extends Omit<ReminderRule, "at" | "inMs"> {
@@ -34,7 +34,7 @@ export interface FleetReminders extends ReminderReadings {
    * @example await fleet.reminders.set("desk", "standup", { cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", note: "Ask for news." })
    */
   readonly set: (to: string, reminder: string, request: ReminderRequest, options?: OrderOptions) => Promise<Receipt>
-  /** Cancels a reminder; a time of it that still waits is not told. Rejects with ReminderInvalid when there is none. */
+  /** Cancels a reminder; a time of it that still waits is dropped. Rejects with ReminderInvalid when there is none. */
   readonly cancel: (to: string, reminder: string, options?: OrderOptions) => Promise<Receipt>
 }
 

@@ -4,10 +4,7 @@
 // R1  What commits meanwhile is left out: a replay and its verdict are of one moment.
 // R2  Nothing is called, sent or written: the ledger is read, and nothing else.
 
-import { contextOf, restore, type Settings } from "@reverie/assistant"
-import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import { UnknownAssistant } from "@reverie/mailbox"
-import type { Address, Entry } from "@reverie/protocol"
 import {
   type Entries,
   type ReplayFrame,
@@ -16,52 +13,15 @@ import {
   type ReplayVerdict,
   verifyReplay
 } from "@reverie/runtime"
-import * as Result from "effect/Result"
 import type { Model } from "@reverie/model"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { PromptQuestion, TickPrompt } from "../forking/exact-prompt.ts"
 import type { Fork, ForkRequest } from "../forking/fork.ts"
 import type { TickSource } from "../forking/tick-source.ts"
-import type { Core } from "./records.ts"
+import { type Core, entriesUpTo, type EntrySource, recordOf, settingsKept } from "./entry-source.ts"
 import { MAX_FRAMES } from "../forking/errors.ts"
 
-const PAGE = 500
-
 const DEFAULT_FRAMES = 100
-
-/** Where entries are read. */
-export interface EntrySource {
-  readonly address: (id: string) => Address
-  readonly inspect: (id: string) => Promise<AssistantRecord | undefined>
-  readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
-}
-
-/** The entries of an assistant up to a version. */
-export async function* entriesUpTo(
-  entrySource: Pick<EntrySource, "entries">,
-  id: string,
-  version: number
-): AsyncGenerator<Entry> {
-  for (let from = 1; from <= version; from += PAGE) {
-    for (const { entry } of await entrySource.entries(id, from, PAGE)) {
-      if (entry.no > version) return
-      yield entry
-    }
-  }
-}
-
-/** What is stored of an assistant that must be there. */
-export const recordOf = async (entrySource: EntrySource, id: string): Promise<AssistantRecord> => {
-  const record = await entrySource.inspect(id)
-  if (record === undefined) throw new UnknownAssistant({ address: entrySource.address(id) })
-  return record
-}
-
-/** The settings that the store keeps: those of the creation, where its entry does not tell them and none came since. */
-export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
-  const restored = restore(state.snapshot)
-  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
-}
 
 /** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
 async function* replayOf(entrySource: EntrySource, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {

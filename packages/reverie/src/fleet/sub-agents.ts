@@ -14,8 +14,7 @@ import {
   isBounded,
   isOpen,
   restore,
-  settingsNow,
-  used
+  settingsNow
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
 import {
@@ -33,18 +32,9 @@ import * as Result from "effect/Result"
 import { DelegationRefused } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
 import { usageSince } from "../views/usage.ts"
+import { type BudgetView, budgetOf } from "../views/view.ts"
 import type { Post } from "./ordering.ts"
-import type { Core } from "./records.ts"
-
-/** What an assistant may spend; null where nothing bounds it. */
-export interface BudgetView {
-  /** What it may spend in its whole life. */
-  readonly granted: Bound
-  /** What it has spent, its sub-agents included. */
-  readonly spent: Amount
-  /** Set aside for a model call under way, and promised to sub-agents. */
-  readonly reserved: Amount
-}
+import type { Core } from "./entry-source.ts"
 
 /** How many sub-agents an assistant may have at once, and how many it has. */
 export interface SubAgentSlots {
@@ -97,26 +87,6 @@ export const contextIn = (record: AssistantRecord | undefined): AssistantContext
   return restored === undefined || Result.isFailure(restored) ? undefined : contextOf(restored.success)
 }
 
-const NOTHING: Amount = { tokens: 0, costMicros: 0, calls: 0 }
-const UNKNOWN: BudgetView = {
-  granted: { tokens: null, costMicros: null, calls: null },
-  spent: NOTHING,
-  reserved: NOTHING
-}
-
-export const budgetOf = (context: AssistantContext | undefined): BudgetView => {
-  if (context === undefined) return UNKNOWN
-  const account = accountOf(context)
-  const gone = used(account)
-  const { granted, spent } = account
-  const reserved = {
-    tokens: gone.tokens - spent.tokens,
-    costMicros: gone.costMicros - spent.costMicros,
-    calls: gone.calls - spent.calls
-  }
-  return { granted, spent, reserved }
-}
-
 const slotsOf = (context: AssistantContext): SubAgentSlots => {
   const { subAgentBudget: budget, subAgents: enabled } = settingsNow(context)
   return { enabled, budget, open: context.subAgents.filter(isOpen).length }
@@ -166,7 +136,7 @@ const below = (id: string, context: AssistantContext, core: Core): Promise<Reado
           assignment: own === undefined || own.assignment === null ? undefined : own.assignment
         }),
         until,
-        ...(own === undefined ? UNKNOWN : await budgetNow(core, child, own)),
+        ...(own === undefined ? budgetOf(own) : await budgetNow(core, child, own)),
         ...returned,
         ...defined({ slots: own === undefined ? undefined : slotsOf(own) }),
         subAgents: own === undefined ? [] : await below(child, own, core)

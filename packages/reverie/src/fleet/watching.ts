@@ -16,7 +16,7 @@ import { type WaitingDeadLetter, waitingFor } from "../views/mail-view.ts"
 import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
 import { lettersBy } from "./dead-letters.ts"
-import type { Core } from "./records.ts"
+import type { Core } from "./entry-source.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
 // T1  Pages that follow one another tell every span once, whatever is committed in between.

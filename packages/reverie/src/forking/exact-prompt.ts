@@ -12,9 +12,9 @@ import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { FleetReadings } from "../fleet/records.ts"
 import { MAX_SHOWN_CHARS } from "./errors.ts"
 import { liveAgain } from "./sandbox.ts"
+import type { TickSources } from "./tick-source.ts"
 
 /** One part of a prompt, with its words. */
 export interface PromptPart {
@@ -197,7 +197,7 @@ const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): Readonl
 
 /** The prompts of a tick, one for each recorded model call that left a report. Rejects with UnknownAssistant or ForkRefused. */
 export const promptsOfTick = async (
-  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
+  records: TickSources,
   fleet: FleetDefinition,
   question: PromptQuestion
 ): Promise<ReadonlyArray<TickPrompt>> => {
@@ -217,7 +217,7 @@ export const promptsOfTick = async (
 
 /** The prompt of one iteration, the last attempt at it; of the last iteration when none is named. */
 export const promptOfTick = async (
-  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
+  records: TickSources,
   fleet: FleetDefinition,
   question: PromptQuestion & { readonly iteration?: number }
 ): Promise<TickPrompt | undefined> => {

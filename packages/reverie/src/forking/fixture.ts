@@ -11,10 +11,10 @@ import { Address, defined, type Entry, type Envelope, isJsonObject } from "@reve
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { FleetReadings } from "../fleet/records.ts"
+import type { FleetHistory } from "../fleet/watching.ts"
 import { compareTicks, digestOf, type ForkComparison, type TickDigest } from "./digest.ts"
 import { FIXTURE_VERSION, ForkRefused, MAX_FIXTURE_COMMITS } from "./errors.ts"
-import type { TickSource } from "./tick-source.ts"
+import type { TickSource, TickSources } from "./tick-source.ts"
 
 /** JSON through and through: it is kept in a file, and read again in another year. */
 export interface TickFixture {
@@ -79,7 +79,7 @@ const packedBlob = ({ bytes, digest }: TickSource["blobs"][number]) => ({
 
 /** Puts a tick away. Rejects with UnknownAssistant or ForkRefused. */
 export const fixtureOfTick = async (
-  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
+  records: TickSources,
   fleet: FleetDefinition,
   { assistant, isWhole = false, tick }: FixtureRequest
 ): Promise<TickFixture> => {
@@ -127,10 +127,10 @@ export const readFixture = (value: unknown): TickFixture => {
 /** The entries before the tick: its own, or those of the ledger that it was taken from. */
 const prefixOf = async (
   { address, prefix }: TickFixture,
-  records: { readonly history: Pick<FleetReadings["history"], "entries"> } | undefined
+  records: { readonly history: Pick<FleetHistory, "entries"> } | undefined
 ): Promise<ReadonlyArray<Entry>> => {
   const { commits, entries, hash } = prefix
-  const { entriesUpTo } = await import("../fleet/replay.ts")
+  const { entriesUpTo } = await import("../fleet/entry-source.ts")
   const found =
     entries ??
     (records === undefined
@@ -147,7 +147,7 @@ async function* inOrder(...parts: ReadonlyArray<ReadonlyArray<Entry>>): AsyncGen
 /** The tick of a fixture, ready to be lived through. Rejects with ForkRefused. */
 export const sourceOfFixture = async (
   fixture: TickFixture,
-  records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
+  records?: { readonly history: Pick<FleetHistory, "entries"> }
 ): Promise<TickSource> => {
   const { address, blobs = [], blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
   const { readTick } = await import("@reverie/runtime")
@@ -173,7 +173,7 @@ export const sourceOfFixture = async (
 export const checkFixture = async (
   fleet: FleetDefinition,
   fixture: TickFixture,
-  records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
+  records?: { readonly history: Pick<FleetHistory, "entries"> }
 ): Promise<ForkComparison> => {
   // A fixture is also read where no tick is lived through.
   const [{ liveAgain }, { digestOfLived }] = await Promise.all([import("./sandbox.ts"), import("./fork.ts")])

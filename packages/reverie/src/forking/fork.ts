@@ -7,10 +7,9 @@ import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
-import type { FleetReadings } from "../fleet/records.ts"
 import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
 import { liveAgain, type Lived, type Request } from "./sandbox.ts"
-import type { TickSource } from "./tick-source.ts"
+import type { TickSource, TickSources } from "./tick-source.ts"
 
 /** Which tick is forked, and what is changed in it. */
 export interface ForkRequest {
@@ -51,11 +50,7 @@ export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, {
  * is written anywhere, no tool runs and no one learns of it; only the model that is named is asked.
  * Rejects with UnknownAssistant or ForkRefused.
  */
-export const forkTick = async (
-  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
-  fleet: FleetDefinition,
-  request: ForkRequest
-): Promise<Fork> => {
+export const forkTick = async (records: TickSources, fleet: FleetDefinition, request: ForkRequest): Promise<Fork> => {
   const { assistant, model, persona, stubs = [], instructions: systemPrompt, tick } = request
   const source = await records.replay.source(assistant, tick)
   const living: Request = {

@@ -9,4 +9,4 @@ export { FIXTURE_VERSION, ForkRefused, MAX_COMMITS_BEFORE, MAX_FIXTURE_COMMITS, 
 export type { PromptPart, PromptQuestion, ShownMessage, TickPrompt } from "./exact-prompt.ts"
 export { type FixtureRequest, readFixture, type TickFixture } from "./fixture.ts"
 export type { Fork, ForkRequest } from "./fork.ts"
-export type { TickSource } from "./tick-source.ts"
+export type { TickSource, TickSources } from "./tick-source.ts"

@@ -24,7 +24,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { contextReportOf } from "../views/context-report.ts"
-import { entriesUpTo, recordOf, settingsKept, type EntrySource } from "../fleet/replay.ts"
+import { entriesUpTo, recordOf, settingsKept, type EntrySource } from "../fleet/entry-source.ts"
 import { blocksOfThen, promptsOfThen } from "./blocks-of-then.ts"
 import { ForkRefused, MAX_COMMITS_BEFORE } from "./errors.ts"
 
@@ -48,6 +48,12 @@ export interface TickSource {
   readonly blocks: ReadonlyArray<BlockView>
   /** The registry of prompts as it stood then. */
   readonly prompts: ReadonlyArray<PromptVersion>
+}
+
+/** Where the sources of ticks are read: a `Fleet`, a `FleetReader`. */
+export interface TickSources {
+  /** `source` reads everything that a tick began from. Rejects with ForkRefused. */
+  readonly replay: { readonly source: (id: string, tick: number) => Promise<TickSource> }
 }
 
 type Run = <A, E>(reading: Effect.Effect<A, E>) => Promise<A>

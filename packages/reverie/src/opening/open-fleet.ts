@@ -32,6 +32,7 @@ import { bringToLife } from "../creation.ts"
 import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import {
+  directoryOf,
   type FleetDefinition,
   type FleetOptions,
   flawOfOpening,
@@ -39,7 +40,6 @@ import {
   type TenantTerms,
   type Terms
 } from "../fleet-options.ts"
-import { directoryOf } from "../fleet/directory.ts"
 import { flawOfEmbedder } from "../models/model-choice.ts"
 import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"

@@ -11,8 +11,9 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
 import type { DeepCheck } from "../checks/deep-check.ts"
 import { reading, readingIndex } from "../opening/profile.ts"
-import { type FleetReadings, Readings, type RunReading } from "../fleet/records.ts"
-import { loaded } from "../doors.ts"
+import type { RunReading } from "../fleet/entry-source.ts"
+import { type FleetReadings, Readings } from "../fleet/records.ts"
+import { loaded } from "../opening/loaded.ts"
 
 interface Opened {
   readonly run: RunReading
@@ -31,12 +32,93 @@ const noKey = Effect.die(new Error("a reader changes no block"))
  * await using reader = await FleetReader.open(".reverie/hello")
  * for (const { id, state } of await reader.views()) console.log(id, state)
  */
-export class FleetReader extends Readings implements AsyncDisposable, FleetReadings {
+export class FleetReader implements FleetReadings, AsyncDisposable {
   readonly #opened: Opened
+  readonly #read: Readings
+
+  /** What is stored of an assistant; undefined when there is none. Rejects with IdInvalid. */
+  readonly inspect: FleetReadings["inspect"] = (id) => this.#read.inspect(id)
+
+  /** At most `limit` assistants (100 when left out) in the order of their ids, after the given one. Rejects with IdInvalid. */
+  readonly list: FleetReadings["list"] = (after, limit) => this.#read.list(after, limit)
+
+  /** Every assistant of the tenant as a person wants to see it, in the order of their ids. */
+  readonly views: FleetReadings["views"] = () => this.#read.views()
+
+  /** The bytes of a part that a message refers to, by its digest; undefined when this tenant keeps none under it. */
+  readonly blob: FleetReadings["blob"] = (digest) => this.#read.blob(digest)
+
+  /** What model calls have used, by assistant, hour, model or purpose; of one assistant, or of all of this tenant. */
+  readonly usage: FleetReadings["usage"] = (question) => this.#read.usage(question)
 
   private constructor(opened: Opened, tenant: TenantId) {
-    super(opened.run, tenant, { runWithIndex: opened.runWithIndex, freshKey: noKey })
     this.#opened = opened
+    this.#read = new Readings(opened.run, tenant, { runWithIndex: opened.runWithIndex, freshKey: noKey })
+  }
+
+  /** The tenant whose assistants these are. */
+  get tenant(): FleetReadings["tenant"] {
+    return this.#read.tenant
+  }
+
+  /** Tool calls that wait for a person. */
+  get approvals(): FleetReadings["approvals"] {
+    return this.#read.approvals
+  }
+
+  /** Messages that could not be handled. */
+  get deadLetters(): FleetReadings["deadLetters"] {
+    return this.#read.deadLetters
+  }
+
+  /** Sub-agents, and what they have spent. */
+  get subAgents(): FleetReadings["subAgents"] {
+    return this.#read.subAgents
+  }
+
+  /** What assistants remember: facts, profiles, passages, dreams, their own records. */
+  get memory(): FleetReadings["memory"] {
+    return this.#read.memory
+  }
+
+  /** How histories were compacted. */
+  get compactions(): FleetReadings["compactions"] {
+    return this.#read.compactions
+  }
+
+  /** Times that assistants are to be reminded of something. */
+  get reminders(): FleetReadings["reminders"] {
+    return this.#read.reminders
+  }
+
+  /** What assistants have done: ticks, ledger entries, use, errors, and the mail that waits. */
+  get history(): FleetReadings["history"] {
+    return this.#read.history
+  }
+
+  /** Assistants gone through again from their ledger. */
+  get replay(): FleetReadings["replay"] {
+    return this.#read.replay
+  }
+
+  /** The memory blocks of the tenant. */
+  get blocks(): FleetReadings["blocks"] {
+    return this.#read.blocks
+  }
+
+  /** The prompt registry of the tenant: templates, and components that stand in every prompt of its assistants. */
+  get prompts(): FleetReadings["prompts"] {
+    return this.#read.prompts
+  }
+
+  /** The ledger of all assistants, in one order. */
+  get outbox(): FleetReadings["outbox"] {
+    return this.#read.outbox
+  }
+
+  /** Figures of the whole store. */
+  get monitor(): FleetReadings["monitor"] {
+    return this.#read.monitor
   }
 
   /** Reads every row of every tenant once and names what is damaged. It takes a while, and works beside a running fleet. */

@@ -6,6 +6,7 @@ import {
   acceptsOf,
   accountOf,
   type AssistantContext,
+  type Bound,
   callId,
   contextOf,
   type Decoded,
@@ -16,12 +17,42 @@ import {
   modeOf,
   restore,
   statusOf,
+  used,
   waitOf
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
-import { type EventType, type Lane, defined } from "@reverie/protocol"
+import { type Amount, type EventType, type Lane, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { type BudgetView, budgetOf } from "../fleet/sub-agents.ts"
+
+/** What an assistant may spend; null where nothing bounds it. */
+export interface BudgetView {
+  /** What it may spend in its whole life. */
+  readonly granted: Bound
+  /** What it has spent, its sub-agents included. */
+  readonly spent: Amount
+  /** Set aside for a model call under way, and promised to sub-agents. */
+  readonly reserved: Amount
+}
+
+const NOTHING: Amount = { tokens: 0, costMicros: 0, calls: 0 }
+const UNKNOWN: BudgetView = {
+  granted: { tokens: null, costMicros: null, calls: null },
+  spent: NOTHING,
+  reserved: NOTHING
+}
+
+export const budgetOf = (context: AssistantContext | undefined): BudgetView => {
+  if (context === undefined) return UNKNOWN
+  const account = accountOf(context)
+  const gone = used(account)
+  const { granted, spent } = account
+  const reserved = {
+    tokens: gone.tokens - spent.tokens,
+    costMicros: gone.costMicros - spent.costMicros,
+    calls: gone.calls - spent.calls
+  }
+  return { granted, spent, reserved }
+}
 
 /** The wait for a model whose server is away. It ends by itself. */
 export interface OutageView {

@@ -1,0 +1,81 @@
+// EntrySource: what every group of readings asks a store with: records, entries, and pages of a tenant.
+// Owns the shape, and reading page by page. Leaves what is asked to the groups, which it does not know.
+// S1  No assistant of another tenant is ever on a page.
+// S2  A page with fewer than were asked for is the last one.
+
+import { contextOf, restore, type Settings } from "@reverie/assistant"
+import type { PromptStore } from "@reverie/context"
+import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
+import { type Mailbox, UnknownAssistant } from "@reverie/mailbox"
+import type { BlockStore } from "@reverie/memory"
+import type { Address, AssistantId, Entry, RecordKind, RecordRow, TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { AssistantView } from "../views/view.ts"
+
+const PAGE = 500
+
+/** Runs what only reads. */
+export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox | BlockStore | PromptStore>) => Promise<A>
+
+/** Before every id. */
+const BEGINNING = "" as AssistantId
+
+/** The assistants of a tenant in the order of their ids, after the given one. */
+export const tenantPage = (
+  tenant: TenantId,
+  after: AssistantId | undefined,
+  limit: number
+): Effect.Effect<ReadonlyArray<AssistantRecord>, Effect.Error<ReturnType<Ledger["Service"]["list"]>>, Ledger> =>
+  Ledger.use((ledger) =>
+    Effect.map(ledger.list({ tenant, assistant: after ?? BEGINNING }, limit), (page) =>
+      page.filter(({ address }) => address.tenant === tenant)
+    )
+  )
+
+/** What the groups ask with. */
+export interface Core {
+  readonly tenant: TenantId
+  readonly inspect: (id: string) => Promise<AssistantRecord | undefined>
+  readonly list: (after?: string, limit?: number) => Promise<ReadonlyArray<AssistantRecord>>
+  readonly views: () => Promise<ReadonlyArray<AssistantView>>
+  readonly run: RunReading
+  readonly address: (id: string) => Address
+  readonly entries: (id: string, from?: number, limit?: number) => Promise<ReadonlyArray<OutboxRow>>
+  readonly newest: (id: string) => AsyncGenerator<OutboxRow>
+  readonly records: (id: string, kinds?: ReadonlyArray<RecordKind>) => Promise<ReadonlyArray<RecordRow>>
+}
+
+/** Where entries are read. */
+export interface EntrySource {
+  readonly address: (id: string) => Address
+  readonly inspect: (id: string) => Promise<AssistantRecord | undefined>
+  readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
+}
+
+/** The entries of an assistant up to a version. */
+export async function* entriesUpTo(
+  entrySource: Pick<EntrySource, "entries">,
+  id: string,
+  version: number
+): AsyncGenerator<Entry> {
+  for (let from = 1; from <= version; from += PAGE) {
+    for (const { entry } of await entrySource.entries(id, from, PAGE)) {
+      if (entry.no > version) return
+      yield entry
+    }
+  }
+}
+
+/** What is stored of an assistant that must be there. */
+export const recordOf = async (entrySource: EntrySource, id: string): Promise<AssistantRecord> => {
+  const record = await entrySource.inspect(id)
+  if (record === undefined) throw new UnknownAssistant({ address: entrySource.address(id) })
+  return record
+}
+
+/** The settings that the store keeps: those of the creation, where its entry does not tell them and none came since. */
+export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
+  const restored = restore(state.snapshot)
+  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
+}
