@@ -96,15 +96,20 @@ const generalOf = ({ memory, questions, wakeAt }: TeamState): General => ({
   order: [...questions.keys()]
 })
 
+/** Nearly every step keeps the order and the time; the memory is compared as it is written, byte for byte (T1). */
+const isSameGeneral = (one: General, other: General): boolean =>
+  one.wakeAt === other.wakeAt &&
+  one.order.length === other.order.length &&
+  one.order.every((id, index) => id === other.order[index]) &&
+  (one.memory === other.memory || JSON.stringify(one.memory) === JSON.stringify(other.memory))
+
 /** What makes one state of the other. */
 export const teamChanges = (before: TeamState, after: TeamState): ReadonlyArray<RecordChange> => {
   const gone = [...before.questions.keys()].filter((id) => !after.questions.has(id))
   const changed = [...after.questions].filter(([id, question]) => before.questions.get(id) !== question)
   const change = (key: string, value: unknown): RecordChange => ({ kind: "team", key, value: value as Json })
   return [
-    ...(JSON.stringify(generalOf(before)) === JSON.stringify(generalOf(after))
-      ? []
-      : [change(GENERAL, generalOf(after))]),
+    ...(isSameGeneral(generalOf(before), generalOf(after)) ? [] : [change(GENERAL, generalOf(after))]),
     ...gone.map((id) => change(`${QUESTION}${id}`, null)),
     ...changed.map(([id, question]) => change(`${QUESTION}${id}`, question))
   ]

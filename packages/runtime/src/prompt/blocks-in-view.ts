@@ -68,7 +68,8 @@ const promptBlock = (block: BlockView): PromptBlock => {
 const contentOf = (blocks: ReadonlyArray<PromptBlock>, before: Content, options: BlockOptions): Content => {
   const pieces = blocks.map((block) => renderBlock(block, options))
   if (pieces.length === 0) return ""
-  const isSame = typeof before !== "string" && JSON.stringify(before.pieces) === JSON.stringify(pieces)
+  const known = typeof before === "string" ? [] : before.pieces
+  const isSame = known.length === pieces.length && pieces.every((piece, index) => piece === known[index])
   return isSame ? before : { pieces, separator: BETWEEN_BLOCKS }
 }
 

@@ -8,6 +8,7 @@
 // Q5  Nothing is answered that was never said in this life of the assistant: an index is held against the ledger before
 //     it is asked.
 
+import { isDeepStrictEqual } from "node:util"
 import {
   applyChanges,
   DEFAULT_RECALL_LIMIT,
@@ -61,7 +62,7 @@ const searchedKinds = ["fact", "entity", "passage", "journal", "episode"] as con
 interface Newest {
   readonly no: number
   /** The entry as it was read: a store that is restored to an earlier state has another one under its number. */
-  readonly entry: string
+  readonly entry: Entry | undefined
   readonly window: IndexWindow
   readonly recent: RecentEntries
 }
@@ -103,14 +104,14 @@ const withEntries = Effect.fnUntraced(function* (address: Address, before: Newes
   const last = entries.at(-1)
   if (last === undefined) return before
   const { no } = last
-  return { no, entry: JSON.stringify(last), window, recent: bounded(recent, no - NEWEST_ENTRIES) } satisfies Newest
+  return { no, entry: last, window, recent: bounded(recent, no - NEWEST_ENTRIES) } satisfies Newest
 })
 
 const readNewest = Effect.fnUntraced(function* (address: Address, version: number) {
   const ledger = yield* Ledger
   const from = Math.max(1, version - NEWEST_ENTRIES + 1)
   const entries = (yield* ledger.entries(address, from, NEWEST_ENTRIES)).map(({ entry }) => entry)
-  const nothing: Newest = { no: from - 1, entry: "", window: NOTHING_SAID, recent: new Map() }
+  const nothing: Newest = { no: from - 1, entry: undefined, window: NOTHING_SAID, recent: new Map() }
   const said = yield* withEntries(address, nothing, entries)
   // Records last: they are what the changes of the entries came to, older ones with them.
   const records = yield* ledger.records(address, searchedKinds, { limit: SOME_RECORDS })
@@ -124,7 +125,7 @@ const broughtUp = Effect.fnUntraced(function* (address: Address, version: number
   if (known === undefined || known.no > version || known.no <= version - NEWEST_ENTRIES) return undefined
   const rows = yield* ledger.entries(address, known.no, version - known.no + 1)
   const [last, ...since] = rows.map(({ entry }) => entry)
-  if (last === undefined || JSON.stringify(last) !== known.entry) return undefined
+  if (last === undefined || !isDeepStrictEqual(last, known.entry)) return undefined
   return since.length === 0 ? known : yield* withEntries(address, known, since)
 })
 
