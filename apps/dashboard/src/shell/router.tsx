@@ -1,9 +1,12 @@
 // Router: the addresses of the page.
 // Owns the tree of routes; each page comes only when it is opened. What a page reads of the URL stands in search.ts.
 
-import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router"
+import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, Link } from "@tanstack/react-router"
+import { troubleOf } from "../api/client.ts"
 import { memorySearch } from "../pages/memory/search.ts"
 import { timelineSearch } from "../pages/timeline/search.ts"
+import { Page } from "../parts/page.tsx"
+import { Failed } from "../parts/states.tsx"
 import { Assistant, Layout } from "./layout.tsx"
 import {
   approvalsSearch,
@@ -18,7 +21,25 @@ import {
   systemSearch,
   usageSearch
 } from "./search.ts"
-import { Broken, NoSuchPage } from "./wrong.tsx"
+
+// Wrong: what is shown where there is no page, or one is broken.
+
+const NoSuchPage = () => (
+  <Page name="none" title="There is no such page" ready>
+    <p className="text-ink-2">
+      Not found: no page has this address. <Link to="/">Go to the fleet</Link>.
+    </p>
+  </Page>
+)
+
+/** Loaded anew: after an update of the server the parts of the old page are gone. */
+const Broken = ({ error }: ErrorComponentProps) => (
+  <Page name="broken" title="This page has stopped" ready>
+    <Failed trouble={troubleOf(error)} onRetry={() => location.reload()} />
+  </Page>
+)
+
+// Routes: one for each page of the fleet and of an assistant.
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NoSuchPage, errorComponent: Broken })
 

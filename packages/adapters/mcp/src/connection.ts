@@ -13,7 +13,14 @@ import { EgressRefused, McpUnavailable } from "./errors.ts"
 import { type Listing, MAX_PAGES, oneLine, readListing } from "./listing.ts"
 import type { McpServer, Wire } from "./options.ts"
 import { withoutSecrets } from "./secrets.ts"
-import { openWire } from "./transport/wire.ts"
+
+/** The way to one server, over HTTP or to a process. Loads neither before it is used. */
+const openWire = async ({ transport }: McpServer): Promise<Wire> => {
+  if ("url" in transport) return (await import("./transport/http.ts")).openHttp(transport)
+  const { StdioWire } = await import("./transport/stdio.ts")
+  const wire = new StdioWire(transport)
+  return { transport: wire, why: () => wire.why, end: () => wire.close().catch(() => {}) }
+}
 
 // Failure: what went wrong between here and a server, in words.
 // K1  Words of the server are plain, on one line and short; nothing of a stack or of a header is reported.
