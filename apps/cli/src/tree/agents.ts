@@ -154,7 +154,7 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
   )
   const send = leaf(agents, "send <id> [text]", {
     kind: "order",
-    says: "say something to one; without a text, what is piped in",
+    says: "send a message to one; without a text, what is piped in",
     example: 'agents send desk "Good morning" --id monday-1'
   }).addOption(attachOption())
   does(send, trunk, async (options: OrderOptions & { readonly attach?: ReadonlyArray<string> }, id, said) => {

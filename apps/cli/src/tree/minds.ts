@@ -99,10 +99,10 @@ const addNights = (root: Command, trunk: Trunk): void => {
     .option("--release", "let the history be compacted again after an undo")
     .option("--dry-run", "say what would be done, and do nothing", false)
     .option("-y, --yes", "ask nothing back", false)
-    .option("--id <key>", "taking the same back twice is one order, whatever is said here")
+    .option("--id <key>", "idempotency key; undoing the same one twice is done once anyway")
     .addOption(fleetOption())
     .addOption(modelOption("env"))
-    .option("--wait", "wait until it has been followed")
+    .option("--wait", "wait until it is done")
     .option("--no-wait", "end as soon as it is durable")
     .addOption(timeoutOption())
   does(compactions, trunk, async (options, id) =>
@@ -121,7 +121,7 @@ const addNights = (root: Command, trunk: Trunk): void => {
     says: "start dreaming, or show the last dream",
     example: "dream desk --report"
   })
-    .option("--report", "tell the last dream, and order nothing", false)
+    .option("--report", "show the last dream, and start none", false)
     .addOption(new Option("--for <seconds>", "sleep at most so long").argParser(seconds))
   does(dream, trunk, async (options, id) =>
     (await import("../commands/agents/compactions.ts")).dream(id, options, stop)
@@ -164,7 +164,7 @@ const addReminders = (root: Command, trunk: Trunk): void => {
   )
   const cancel = leaf(reminders, "cancel <id> <reminder>", {
     kind: "order",
-    says: "cancel a reminder; a time of it that still waits is not told",
+    says: "cancel a reminder; a time of it that still waits is dropped",
     example: "reminders cancel desk standup"
   })
   does(cancel, trunk, async (options, id, reminder) =>
@@ -283,7 +283,7 @@ const addReplay = (root: Command, trunk: Trunk): void => {
   does(replay, trunk, async (options, id) => (await import("../commands/agents/replay.ts")).replay(id, options, stop))
   const fork = leaf(root, "fork <id>", {
     kind: "look",
-    says: "live one tick again with something changed, and compare",
+    says: "re-run one tick with a change, and compare",
     example: "fork desk --tick 3 --stub 'clock=It is noon.'"
   })
     .addOption(new Option("--tick <n>", "the tick").argParser(atLeastOne).makeOptionMandatory())

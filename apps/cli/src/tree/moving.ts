@@ -76,7 +76,7 @@ export const addMoving = (root: Command, trunk: Trunk): void => {
   does(promote, trunk, async (options) => (await import("../commands/data/moving.ts")).promote(options))
   const migrate = leaf(root, "migrate", {
     kind: "change",
-    says: "bring the store to the form of this version, and say what was done",
+    says: "migrate the store to this version, and report what was done",
     example: "migrate --data .reverie --dry-run"
   }).addOption(dataOption())
   does(migrate, trunk, async (options) => (await import("../commands/data/backup.ts")).migrate(options))

@@ -98,7 +98,7 @@ export const addListing = (command: Command): Command =>
     .option("--jsonl", "print each item as a line of JSON", false)
     .addOption(new Option("--limit <n>", "most items").argParser(atLeastOne).default(50))
     .option("--cursor <cursor>", "go on where the page before ended")
-    .option("--watch", "tell it again on every change", false)
+    .option("--watch", "show it again on every change", false)
 
 /** What every change has. */
 export const addChanging = (command: Command): Command =>
@@ -113,6 +113,6 @@ export const addOrdering = (command: Command): Command =>
   addChanging(addBackend(command))
     .addOption(fleetOption())
     .addOption(modelOption("env"))
-    .option("--wait", "wait until it has been followed; so by itself with a fleet or a server")
+    .option("--wait", "wait until it is done; the default with a fleet or a server")
     .option("--no-wait", "end as soon as it is durable")
     .addOption(timeoutOption())

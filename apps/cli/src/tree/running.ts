@@ -27,7 +27,7 @@ const addPage = (command: Command): Command =>
       new Option("--port <n>", "of the page and the API; 4000 or the next free one when not said").argParser(whole)
     )
     .option("--no-page", "serve no page, only the API")
-    .option("--no-server", "listen nowhere")
+    .option("--no-server", "start no HTTP server")
 
 const addStart = (root: Command, trunk: Trunk): void => {
   const start = leaf(root, "start", {
@@ -87,7 +87,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
   does(run, trunk, async (options) => (await import("../commands/running/run.ts")).run(options, trunk.stop))
   const chat = leaf(root, "chat <assistant>", {
     kind: "other",
-    says: "speak with one assistant; what is piped in is said line by line",
+    says: "chat with one assistant; piped input is sent line by line",
     example: 'chat desk --fleet fleet.ts -m "Good morning"'
   })
     .addOption(fleetOption())

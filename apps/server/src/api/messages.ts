@@ -150,7 +150,7 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
     success: Receipt,
     error: failures
   }),
-  /** Cancels it; a time of it that still waits is not told. */
+  /** Cancels it; a time of it that still waits is dropped. */
   HttpApiEndpoint.delete("cancelReminder", "/v1/assistants/:id/reminders/:reminder", {
     params: ofReminder,
     headers: keyed,

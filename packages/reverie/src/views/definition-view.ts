@@ -16,7 +16,7 @@ export interface ToolView {
   readonly name: string
   /** Whether a person approves its calls, whether it ends the tick, whether its result comes later. */
   readonly category: ToolCategory
-  /** What the model is told of it. */
+  /** What the model reads of it. */
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly parameters: { readonly [key: string]: Json }

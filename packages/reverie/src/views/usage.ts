@@ -91,7 +91,7 @@ export interface UsagePage {
   readonly from: number
   /** The hour before which it ends; null where it has no end. */
   readonly to: number | null
-  /** What the rows are told apart by. */
+  /** What distinguishes the rows. */
   readonly by: UsageGroup
   /** In the order of their keys. */
   readonly rows: ReadonlyArray<UsageRow>
