@@ -246,10 +246,10 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   ): () => void
   on(type: "*", listener: (notice: Notice) => void): () => void
   on(type: string, listener: (notice: never) => void): () => void {
-    return this.#opened.hub.listen((notice) => {
-      if (notice.address.tenant !== this.tenant) return
-      if (type === "*" || notice.type === type) listener(notice as never)
-    })
+    const heard = (notice: Notice) => {
+      if (notice.address.tenant === this.tenant) listener(notice as never)
+    }
+    return type === "*" ? this.#opened.hub.listen(heard) : this.#opened.hub.listen(heard, type as NoticeType)
   }
 
   /**

@@ -118,6 +118,24 @@ describe("looking for something", () => {
       }).pipe(Effect.provide(NoticeHub.layer))
   )
 
+  it.effect("I2 a listener to one type hears no other, and no one is said to listen to the others", () =>
+    Effect.gen(function* () {
+      const hub = yield* NoticeHub
+      const heard: Array<string> = []
+      const note = ({ type }: Notice) => void heard.push(type)
+      const stop = hub.listen(note, "state-changed")
+      hub.tellEntry(ada, 1, anEntry({ cause: { kind: "creation" } }))
+      assert.deepStrictEqual(heard, ["state-changed"])
+      assert.deepStrictEqual([hub.isHeard(), hub.isHeard("state-changed"), hub.isHeard("part")], [true, true, false])
+      const stopAll = hub.listen(note)
+      assert.isTrue(hub.isHeard("part"))
+      stopAll()
+      assert.deepStrictEqual([hub.isHeard("state-changed"), hub.isHeard("part")], [true, false])
+      stop()
+      assert.isFalse(hub.isHeard())
+    }).pipe(Effect.provide(NoticeHub.layer))
+  )
+
   it.effect("L2 a commit while it looks is not missed", () =>
     Effect.gen(function* () {
       const hub = yield* NoticeHub

@@ -211,24 +211,27 @@ export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: n
 
 // NoticeHub: passes notices on to the listeners in this process.
 // I1  A listener that throws harms no other listener, and never the commit.
-// I2  Without listeners nothing is computed.
+// I2  Without listeners nothing is computed; nor are notices of a type that none of them listens to, where that saves work.
 
 type Listener = (notice: Notice) => void
 
 export class NoticeHub extends Context.Service<
   NoticeHub,
   {
-    /** Answers how to stop listening. */
-    readonly listen: (listener: Listener) => () => void
+    /** Listens to notices of one type, or of all. Answers how to stop listening. */
+    readonly listen: (listener: Listener, type?: Notice["type"]) => () => void
     readonly tell: (notice: Notice) => void
     readonly tellEntry: (address: Address, seq: number, entry: Entry) => void
-    readonly isHeard: () => boolean
+    /** Whether anyone listens: to notices of this type, or to any. */
+    readonly isHeard: (type?: Notice["type"]) => boolean
   }
 >()("@reverie/runtime/NoticeHub") {
   static readonly layer = Layer.sync(NoticeHub, () => {
-    const listeners = new Set<Listener>()
+    /** By a key of their own: one function may listen twice. */
+    const listeners = new Map<symbol, { readonly listener: Listener; readonly type: Notice["type"] | undefined }>()
     const tell = (notice: Notice) => {
-      for (const listener of listeners) {
+      for (const { listener, type } of listeners.values()) {
+        if (type !== undefined && type !== notice.type) continue
         try {
           listener(notice)
         } catch {
@@ -238,17 +241,21 @@ export class NoticeHub extends Context.Service<
       }
     }
     return {
-      listen: (listener) => {
-        listeners.add(listener)
+      listen: (listener, type) => {
+        const key = Symbol()
+        listeners.set(key, { listener, type })
         return () => {
-          listeners.delete(listener)
+          listeners.delete(key)
         }
       },
       tell,
       tellEntry: (address, seq, entry) => {
         if (listeners.size > 0) for (const notice of noticesOf(address, seq, entry)) tell(notice)
       },
-      isHeard: () => listeners.size > 0
+      isHeard: (wanted) =>
+        wanted === undefined
+          ? listeners.size > 0
+          : listeners.values().some(({ type }) => type === undefined || type === wanted)
     }
   })
 }

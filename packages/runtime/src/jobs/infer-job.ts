@@ -87,14 +87,14 @@ const unsentBefore = (session: Session, recovered: boolean, now: number): InferF
   return { recovery: "again", reason: "a crash cut this call off; what was moved away for it counts as spent" }
 }
 
-/** Where a reply is shown while it is made; nowhere when no one listens. */
+/** Where a reply is shown while it is made; nowhere when no one listens to parts. */
 const showingOf = Effect.fnUntraced(function* (session: Session, at: number) {
   const hub = yield* NoticeHub
   const { inPieces } = yield* Secrets
   const { envelope, iteration, tick } = contextOf(session.decoded)
   const { address, definition } = session
   // What a hook may still change or refuse, no one is shown before.
-  if (envelope === null || definition.hooks?.afterModel !== undefined || !hub.isHeard()) return undefined
+  if (envelope === null || definition.hooks?.afterModel !== undefined || !hub.isHeard("part")) return undefined
   const about = { type: "part", address, at, tick, iteration, envelope: envelope as EnvelopeId } as const
   return new Showing({
     tell: (piece) => hub.tell({ ...about, piece }),
