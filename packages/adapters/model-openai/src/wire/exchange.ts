@@ -10,6 +10,7 @@
 
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { urlToHttpOptions } from "node:url"
 import type { Ending } from "./answer.ts"
 
 export interface Agents {
@@ -67,6 +68,21 @@ export const carry = (url: string | URL | Request, init?: RequestInit): Promise<
   return carried.exchange.open(url as string, carried)
 }
 
+type Place = ReturnType<typeof urlToHttpOptions>
+
+/** A server is asked at a handful of addresses, and reading one costs as much as a call's headers. */
+const MOST_PLACES = 64
+const places = new Map<string, Place>()
+
+const placeOf = (url: string): Place => {
+  const known = places.get(url)
+  if (known !== undefined) return known
+  const place = urlToHttpOptions(new URL(url))
+  if (places.size >= MOST_PLACES) places.clear()
+  places.set(url, place)
+  return place
+}
+
 type Phase = "waiting" | "refusal" | "reading" | "over"
 
 export class Exchange {
@@ -110,12 +126,13 @@ export class Exchange {
       const headers = { ...carried.headers, "content-length": String(body.length) }
       const secure = url.startsWith("https:")
       const options = {
+        ...placeOf(url),
         method: carried.method ?? "POST",
         headers,
         agent: secure ? this.#agents.https : this.#agents.http
       }
       const send = (isFirst: boolean): void => {
-        const request = (secure ? httpsRequest : httpRequest)(url, options)
+        const request = (secure ? httpsRequest : httpRequest)(options)
         this.#request = request
         request.once("response", (response) => resolve(this.#answered(url, response)))
         request.on("error", (cause: NodeJS.ErrnoException) => {
