@@ -33,12 +33,16 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_57
 
 type Labels = Readonly<Record<string, string>>
 
-/** A histogram with labels, each combination made once: `key` stands for it. */
+/**
+ * A histogram with labels, each combination made once: `key` stands for it. Each is an object of its own, for a metric
+ * remembers under which name it stands in the registry only as long as it is asked for with the same labels.
+ */
 const labelled = (name: string, description: string, boundaries: ReadonlyArray<number>) => {
-  const whole = Metric.histogram(name, { description, boundaries })
   const known = new Map<string, Metric.Histogram<number>>()
   return (key: string, labels: () => Labels, value: number): Effect.Effect<void> => {
-    const found = known.get(key) ?? (Metric.withAttributes(whole, labels()) as Metric.Histogram<number>)
+    const found =
+      known.get(key) ??
+      (Metric.withAttributes(Metric.histogram(name, { description, boundaries }), labels()) as Metric.Histogram<number>)
     known.set(key, found)
     return Metric.update(found, value)
   }
