@@ -317,7 +317,7 @@ export interface Recollection {
   /** Something was kept since that an index finds. */
   isBehind: boolean
   /** The newest entries that were committed under the claim at hand, without a gap: an index need not read them again. */
-  newest: ReadonlyArray<Entry>
+  newest: Array<Entry>
   /** Where the history begins, once that is known. */
   begin: MessagePlace | undefined
   /** Whether a fact or a passage is kept, once that is known. */
@@ -384,7 +384,9 @@ export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexe
 /** Takes note of what a commit kept. */
 export const noteKept = (recollection: Recollection, entry: Entry): void => {
   const { records = [] } = entry
-  recollection.newest = isHeld(entry) ? [...recollection.newest, entry].slice(-MAX_HELD) : []
+  const { newest } = recollection
+  if (!isHeld(entry)) recollection.newest = []
+  else if (newest.push(entry) > MAX_HELD) newest.shift()
   if (records.some(isMemory)) recollection.hasMemories = true
   if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
   const entities = records.filter(({ kind }) => kind === "entity")

@@ -91,6 +91,7 @@ const assignmentsOver = (
   next: Decoded,
   records: ReadonlyArray<RecordChange> = []
 ): ReadonlyArray<RecordChange> => {
+  if (records.length === 0 && contextOf(before).subAgents.length === 0) return []
   const were = openCalls(contextOf(before))
   const are = openCalls(contextOf(next))
   const written = records.flatMap(({ key, kind, value }) => (kind === "assignment" && value !== null ? [key] : []))
