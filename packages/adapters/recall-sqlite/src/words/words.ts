@@ -116,13 +116,25 @@ class Housekeeping {
 // Flushing: the oldest entries of a tail, made into a segment.
 // B1  It is a bounded piece of work, however long the assistant has lived.
 
-const columnsOf = (docs: ReadonlyArray<Doc>): DocColumns => ({
-  docs: Float64Array.from(docs, ({ doc }) => doc),
-  rows: Uint32Array.from(docs, ({ row }) => row),
-  kinds: Uint8Array.from(docs, ({ kind }) => kind),
-  ats: Float64Array.from(docs, ({ at }) => at),
-  trusts: Float64Array.from(docs, ({ trust }) => trust)
-})
+const columnsOf = (docs: ReadonlyArray<Doc>): DocColumns => {
+  const { length } = docs
+  const columns: DocColumns = {
+    docs: new Float64Array(length),
+    rows: new Uint32Array(length),
+    kinds: new Uint8Array(length),
+    ats: new Float64Array(length),
+    trusts: new Float64Array(length)
+  }
+  // `from` of a typed array goes by iterators, once for each column.
+  for (const [index, { at, doc, kind, row, trust }] of docs.entries()) {
+    columns.docs[index] = doc
+    columns.rows[index] = row
+    columns.kinds[index] = kind
+    columns.ats[index] = at
+    columns.trusts[index] = trust
+  }
+  return columns
+}
 
 interface Posting {
   readonly byClass: Array<Array<number>>
