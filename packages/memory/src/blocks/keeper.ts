@@ -301,12 +301,17 @@ const isTelling = (term: string): boolean =>
   term.length >= MIN_TOPIC_CHARS && !stopTerms.has(term) && !/^\p{N}+$/u.test(term)
 
 const weighed = (before: ReadonlyArray<Weighed>, since: number, text: string): ReadonlyArray<Weighed> => {
-  const words = new Map(before.map((each) => [each.term, each]))
-  const said = new Map(tokensOf(text).map(({ term, word }) => [term, word]))
-  for (const [term, word] of said) {
-    if (isTelling(term)) words.set(term, { term, word, weight: (words.get(term)?.weight ?? 0) + FADE ** -since })
-  }
-  return [...words.values()].toSorted((a, b) => b.weight - a.weight).slice(0, MAX_WORDS)
+  const said = new Map<string, string>()
+  for (const { term, word } of tokensOf(text)) if (isTelling(term)) said.set(term, word)
+  const gained = FADE ** -since
+  const words = before.map((each) => {
+    const word = said.get(each.term)
+    if (word === undefined) return each
+    said.delete(each.term)
+    return { term: each.term, word, weight: each.weight + gained }
+  })
+  for (const [term, word] of said) words.push({ term, word, weight: gained })
+  return words.toSorted((a, b) => b.weight - a.weight).slice(0, MAX_WORDS)
 }
 
 const topicsOf = (words: ReadonlyArray<Weighed>, since: number): ReadonlyArray<string> =>
