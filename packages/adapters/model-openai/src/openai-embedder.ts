@@ -1,12 +1,10 @@
 // OpenAiEmbedder: the Embedder port over any OpenAI-compatible embeddings server.
-// Owns batches, what of a text is sent, and the agreed length. Leaves each request to `attempt.ts`, its retries to `@reverie/model/wire`.
+// Owns what is asked and how an answer is read. Leaves each request to `attempt.ts`, batches, lengths and retries to
+// `@reverie/model/wire`.
 // I1  Whatever the server does, each batch ends within its deadline in its vectors or in one EmbedderError.
-// I2  A request holds at most MAX_BATCH_TEXTS texts and MAX_BATCH_CHARS characters; a call is all its batches or fails.
 // I3  The key is in no error and no log.
-// I4  A length that no one said is that of the first vector; from then on another one is as wrong as one that was agreed.
-// I5  No text that is empty, too long or not well-formed makes the server refuse the texts beside it.
 
-import { type EmbeddingModel, Embedder, EmbeddingUnfit, type RequestError, type Vector } from "@reverie/model"
+import { Embedder, type RequestError, type Vector } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,6 +15,7 @@ import * as Result from "effect/Result"
 import {
   Breaker,
   breakerOptionsOf,
+  embedderOver,
   type Failure,
   type Failures,
   type HeaderReader,
@@ -107,36 +106,6 @@ class EmbeddingAnswer implements Reading<Vectors> {
   }
 }
 
-export const MAX_BATCH_TEXTS = 96
-
-/** OpenAI takes 300,000 tokens a request; a character is seldom more than one. */
-export const MAX_BATCH_CHARS = 200_000
-
-/** OpenAI takes 8,192 tokens a text. Its beginning says what a long text is about. */
-export const MAX_TEXT_CHARS = 8_000
-
-/** Servers refuse an empty text, and with it all others of its batch. */
-const NOTHING = "."
-
-const sent = (text: string): string => {
-  const head = (text.length > MAX_TEXT_CHARS ? text.slice(0, MAX_TEXT_CHARS) : text).toWellFormed()
-  return head.trim() === "" ? NOTHING : head
-}
-
-const batchesOf = (texts: ReadonlyArray<string>): ReadonlyArray<Array<string>> => {
-  const batches: Array<Array<string>> = []
-  let chars = Infinity
-  for (const text of texts.map(sent)) {
-    const batch = batches.at(-1)
-    chars += text.length
-    if (batch === undefined || batch.length >= MAX_BATCH_TEXTS || chars > MAX_BATCH_CHARS) {
-      batches.push([text])
-      chars = text.length
-    } else batch.push(text)
-  }
-  return batches
-}
-
 /** Only these models of OpenAI can be asked for shorter vectors; what others make of the field is not known. */
 const canShorten = (model: string): boolean => model.includes("text-embedding-3")
 
@@ -152,54 +121,15 @@ const asking = (options: OpenAiEmbedderOptions, context: AttemptContext<Embeddin
   })
 }
 
-/** The length of the vectors of a model, as it was agreed or is learned. */
-class Length {
-  readonly #provider: string
-  readonly #model: string
-  #dimensions: number | undefined
-
-  constructor(provider: string, { dimensions, model }: Pick<OpenAiEmbedderOptions, "dimensions" | "model">) {
-    this.#provider = provider
-    this.#model = model
-    this.#dimensions = dimensions
-  }
-
-  get model(): EmbeddingModel {
-    const dimensions = this.#dimensions
-    return dimensions === undefined
-      ? { id: this.#model, dimensions: 0 }
-      : { id: `${this.#model}/${dimensions}`, dimensions }
-  }
-
-  /** The vectors, if they have the length that all have. */
-  judge(vectors: ReadonlyArray<Vector>): Effect.Effect<ReadonlyArray<Vector>, EmbeddingUnfit> {
-    const [first] = vectors
-    const expected = this.#dimensions ?? first?.length ?? 0
-    const unfit = vectors.find((vector) => vector.length !== expected || expected === 0)
-    if (unfit !== undefined) {
-      const [provider, received] = [this.#provider, unfit.length]
-      const message = `${this.#model} gives vectors of ${received} numbers, and ${expected} were agreed: correct dimensions, or leave it out for a new index`
-      return Effect.fail(new EmbeddingUnfit({ provider, message, expected, received }))
-    }
-    if (expected > 0) this.#dimensions = expected
-    return Effect.succeed(vectors)
-  }
-}
-
-/** What is embedded to learn a length. */
-const PROBE = "length"
-
 export const makeOpenAiEmbedder = Effect.fnUntraced(function* (
   options: OpenAiEmbedderOptions
 ): Effect.fn.Return<Embedder["Service"], never, Scope.Scope> {
   const { baseURL } = options
   const provider = providerOf(baseURL)
   const failures = makeFailures(provider ?? "unknown", makeScrub(Redacted.value(options.apiKey)))
-  const length = new Length(provider ?? "unknown", options)
-  const { model } = length
   if (provider === undefined) {
     const error = failures.denied("the base URL is not an http or https URL", 0)
-    return { model, embed: (texts) => (texts.length === 0 ? Effect.succeed([]) : Effect.fail(error)) }
+    return embedderOver({ ...options, provider: "unknown", ask: () => Effect.fail(error) })
   }
   const ask = asking(options, {
     failures,
@@ -208,15 +138,7 @@ export const makeOpenAiEmbedder = Effect.fnUntraced(function* (
     breaker: new Breaker(breakerOptionsOf(options.breaker)),
     post: lazyEmbeddings(options)
   })
-  const batch = (texts: Array<string>) => Effect.flatMap(ask(texts), (vectors) => length.judge(vectors))
-  const learned = Effect.suspend(() =>
-    length.model.dimensions > 0 ? Effect.succeed(length.model) : Effect.map(batch([PROBE]), () => length.model)
-  )
-  return {
-    model,
-    ...defined({ measured: options.dimensions === undefined ? learned : undefined }),
-    embed: (texts) => Effect.map(Effect.forEach(batchesOf(texts), batch), (parts) => parts.flat())
-  }
+  return embedderOver({ ...options, provider, ask })
 })
 
 export const openAiEmbedderLayer = (options: OpenAiEmbedderOptions): Layer.Layer<Embedder> =>

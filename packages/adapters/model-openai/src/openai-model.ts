@@ -12,13 +12,11 @@ import {
   type InferOptions,
   type Model,
   type ModelError,
-  type OutputForm,
   type Prompt,
   type PromptMessage,
   type Reply,
   Tokens,
-  type ToolOffer,
-  withOutputDescribed
+  type ToolOffer
 } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -28,11 +26,13 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { addUsage, defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import {
+  askedForForm,
   Breaker,
   breakerOptionsOf,
   cleaned,
   corrections,
   countedUsage,
+  type Forms,
   isEmpty,
   isFine,
   judge,
@@ -141,12 +141,6 @@ interface RoundContext extends AttemptContext<string> {
   readonly isDescribed: boolean
 }
 
-/** Which forms are said in words only: all of them, or those that the server has refused. */
-interface Forms {
-  isDescribed: boolean
-  readonly refused: WeakSet<OutputForm>
-}
-
 /** `said` is the text before calls were read out of it. */
 interface Round extends Judged {
   readonly said: string
@@ -251,31 +245,6 @@ const askFor = Effect.fnUntraced(function* (
   return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, preview, context)
 })
 
-// Form: how a server is asked for an answer of a form.
-// G1  A server that refuses a request with a form is asked once more within the same deadline, with the form in words. Where it
-//     answers then, it was the form that it refused: this schema where it says so, else every one. It is not sent again.
-
-const ofSchema = /invalid schema/i
-
-const askedInWords = (prompt: Prompt, until: number, preview: Preview, context: RoundContext) =>
-  askFor(withOutputDescribed(prompt), until, preview, { ...context, isDescribed: true })
-
-/** Asks with the form where it is sent, and in words where the server refuses it. */
-const askForForm = (prompt: Prompt, output: OutputForm, until: number, preview: Preview, context: RoundContext) =>
-  Effect.catchTag(askFor(prompt, until, preview, context), "ModelRefused", (refused) => {
-    if (refused.kind !== "bad-request") return Effect.fail(refused)
-    const { forms } = context
-    return askedInWords(prompt, until, preview, context).pipe(
-      Effect.tap(() =>
-        Effect.sync(() => {
-          if (ofSchema.test(refused.message)) forms.refused.add(output)
-          else forms.isDescribed = true
-        })
-      ),
-      Effect.mapError((error) => (error._tag === "ModelRefused" ? refused : error))
-    )
-  })
-
 /** PDFs are taken as files on this wire by few servers, whatever their models could read. */
 const readsFiles = /^(?:api\.openai\.com|openrouter\.ai|ai-gateway\.vercel\.sh)$/
 
@@ -295,12 +264,9 @@ const infer = (prompt: Prompt, options: InferOptions | undefined, context: Round
 const inferLoaded = (prompt: Prompt, preview: Preview, context: RoundContext) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const until = now + context.limits.timeoutMs
-    const { output } = prompt
-    if (output === undefined) return askFor(prompt, until, preview, context)
-    const { isDescribed, refused } = context.forms
-    return isDescribed || refused.has(output)
-      ? askedInWords(prompt, until, preview, context)
-      : askForForm(prompt, output, until, preview, context)
+    return askedForForm(prompt, context.forms, (asked, isDescribed) =>
+      askFor(asked, until, preview, { ...context, isDescribed })
+    )
   })
 
 const formsFor = ({ output, tools }: OpenAiModelOptions): Forms => ({

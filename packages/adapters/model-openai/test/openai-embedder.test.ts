@@ -18,7 +18,8 @@ import * as TestClock from "effect/testing/TestClock"
 import { openAiEmbedderLayer } from "../src/index.ts"
 import { harbor, optionsFor, right, texts, well } from "./harbor-embedder.ts"
 import { KEY, started } from "./harbor-model.ts"
-import { makeOpenAiEmbedder, MAX_BATCH_CHARS, MAX_BATCH_TEXTS, MAX_TEXT_CHARS } from "../src/openai-embedder.ts"
+import { makeOpenAiEmbedder } from "../src/openai-embedder.ts"
+import { MAX_BATCH_CHARS, MAX_BATCH_TEXTS, MAX_TEXT_CHARS } from "@reverie/model/wire"
 
 describe("a good server", () => {
   it.live("is asked for floats, with the key, and answers what it is worth", () =>

@@ -1,14 +1,22 @@
 // Trying: when a request is made again, when it is not made at all, and what bounds it.
-// Owns the defaults of these bounds, the retries and the circuit. Leaves one attempt to the adapter.
+// Owns the defaults of these bounds, the retries and the circuit, and asking again in words for a form. Leaves one attempt to the
+// adapter.
 
-import { defined } from "@reverie/protocol"
+import { addUsage, defined, isJsonObject, parseJson } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import type { RequestError } from "../errors.ts"
-import type { CallPiece, InferOptions } from "../model.ts"
+import type { ModelError, ModelRefused, RequestError } from "../errors.ts"
+import {
+  type CallPiece,
+  type InferOptions,
+  type OutputForm,
+  type Prompt,
+  type Reply,
+  withOutputDescribed
+} from "../model.ts"
 import type { Failure, Failures } from "./failure.ts"
 
 /** What bounds a request of any kind, with its retries. */
@@ -321,3 +329,58 @@ export const cleaned = (to: InferOptions | undefined, { kept, toolOf }: Cleaning
     })
   }
 }
+
+// Form: how a provider is asked for an answer of a form.
+// G1  One that refuses a request with a form is asked once more within the same deadline, with the form in words. Where it
+//     answers then, it was the form that it refused: this schema where it says so, else every one. It is not sent again.
+// G2  One that passes the form over (`isDescribed` is found out meanwhile) is asked in words for what is no object yet.
+
+/** Which forms are said in words only: all of them, or those that were refused. */
+export interface Forms {
+  isDescribed: boolean
+  readonly refused: WeakSet<OutputForm>
+}
+
+const ofSchema = /invalid schema/i
+
+/** Asks with the form of the prompt where it is sent, and in words elsewhere. */
+export const askedForForm = (
+  prompt: Prompt,
+  forms: Forms,
+  ask: (prompt: Prompt, isDescribed: boolean) => Effect.Effect<Reply, ModelError>
+): Effect.Effect<Reply, ModelError> => {
+  const { output } = prompt
+  if (output === undefined) return ask(prompt, forms.isDescribed)
+  const inWords = Effect.suspend(() => ask(withOutputDescribed(prompt), true))
+  if (forms.isDescribed || forms.refused.has(output)) return inWords
+  const noted = ({ message }: ModelRefused) =>
+    Effect.sync(() => {
+      if (ofSchema.test(message)) forms.refused.add(output)
+      else forms.isDescribed = true
+    })
+  return ask(prompt, false).pipe(
+    Effect.flatMap((reply) =>
+      forms.isDescribed && isNoObject(reply) ? insteadOf(reply, inWords) : Effect.succeed(reply)
+    ),
+    Effect.catchTag("ModelRefused", (refused) =>
+      refused.kind !== "bad-request"
+        ? Effect.fail(refused)
+        : inWords.pipe(
+            Effect.tap(() => noted(refused)),
+            Effect.mapError((error) => (error._tag === "ModelRefused" ? refused : error))
+          )
+    )
+  )
+}
+
+const isNoObject = ({ calls, text }: Reply): boolean => {
+  const parsed = parseJson(text)
+  return calls.length === 0 && !(Result.isSuccess(parsed) && isJsonObject(parsed.success))
+}
+
+/** The second reply at the price of both; the first one is worth more than a failure. */
+const insteadOf = (first: Reply, second: Effect.Effect<Reply, ModelError>): Effect.Effect<Reply, ModelError> =>
+  second.pipe(
+    Effect.map((reply) => ({ ...reply, usage: addUsage(first.usage, reply.usage) })),
+    Effect.orElseSucceed(() => first)
+  )
