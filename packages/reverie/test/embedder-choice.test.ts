@@ -11,7 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { defineAssistant, defineFleet, Fleet, FleetDefinitionInvalid } from "../src/index.ts"
-import { type EmbedderChoice, embedderLayer, flawOfEmbedder, type ModelChoice } from "../src/models/model-choice.ts"
+import { type EmbedderChoice, embedderLayer, flawOfEmbedder } from "../src/models/embedder-choice.ts"
+import type { ModelChoice } from "../src/models/model-choice.ts"
 import type { RecallChoice } from "../src/opening/deployment.ts"
 import { aDirectory } from "./rig.ts"
 
@@ -209,6 +210,75 @@ describe("a fleet whose embedder was told no length, on another server than its 
   })
 })
 
+describe("an embedder that is given as an object", () => {
+  const numbers = (text: string) => [text.length, 1]
+  const objects = {
+    "with an async embed": (asked: Array<number>): EmbedderChoice => ({
+      name: "letters",
+      maxTexts: 2,
+      embed: async (texts, { signal }) => {
+        assert.isFalse(signal.aborted)
+        asked.push(texts.length)
+        return texts.map(numbers)
+      }
+    }),
+    "of the AI SDK": (asked: Array<number>): EmbedderChoice => ({
+      specificationVersion: "v4",
+      provider: "letters.embedding",
+      modelId: "letters",
+      maxEmbeddingsPerCall: Promise.resolve(2),
+      doEmbed: async ({ values }: { readonly values: ReadonlyArray<string> }) => {
+        asked.push(values.length)
+        return { embeddings: values.map(numbers), warnings: [] }
+      }
+    })
+  }
+
+  it.each(Object.keys(objects) as ReadonlyArray<keyof typeof objects>)(
+    "%s: in batches of its size, its length learned, and a fleet finds by meaning",
+    async (name) => {
+      const asked: Array<number> = []
+      const embedder = objects[name](asked)
+      const found = chosen({ embedder }, (each) => Option.getOrThrow(each).embed(["a", "bb", "ccc"]))
+      assert.deepStrictEqual(await Effect.runPromise(found), [
+        [1, 1],
+        [2, 1],
+        [3, 1]
+      ])
+      assert.deepStrictEqual(asked, [2, 1])
+      const model = chosen({ embedder }, (each) => embeddingModelOf(Option.getOrThrow(each)))
+      assert.deepStrictEqual(await Effect.runPromise(model), { id: "letters/2", dimensions: 2 })
+      await using open = await Fleet.open({ data: ":memory:", fleet, model: "offline", embedder })
+      await open.answer("desk", "Olga has a boat.", { from: "olga" })
+      await open.sleep("desk")
+      await open.idle()
+      const { degraded, hits } = await open.memory.recall("desk", "the boat of Olga", { mode: "vector" })
+      assert.isUndefined(degraded)
+      assert.include(
+        hits.map(({ why }) => why.vector !== undefined),
+        true
+      )
+    }
+  )
+
+  it("what it does wrong is a failure of the closed list", async () => {
+    const failing = (answer: unknown): EmbedderChoice => ({
+      name: "m",
+      embed: async () => {
+        if (answer instanceof Error) throw answer
+        return answer as ReadonlyArray<ReadonlyArray<number>>
+      }
+    })
+    const failureOf = (embedder: EmbedderChoice) =>
+      Effect.runPromise(chosen({ embedder }, (each) => Effect.flip(Option.getOrThrow(each).embed(["a"]))))
+    const denied = Object.assign(new Error("no such key"), { status: 401 })
+    assert.strictEqual((await failureOf(failing(denied)))._tag, "ModelDenied")
+    const bug = await failureOf(failing(new RangeError("a bug")))
+    assert.strictEqual(bug._tag, "ModelUnavailable")
+    assert.include(bug.message, "it threw RangeError: a bug")
+  })
+})
+
 const embed = () => Effect.succeed([])
 
 /** What can not be meant, and what is said of it. */
@@ -221,7 +291,18 @@ const flaws: ReadonlyArray<readonly [choice: unknown, says: RegExp]> = [
     /^has a dimensions that must be a whole number from 1 to 100,000, and is 0$/
   ],
   [{ baseURL: "http://h/v1", model: "m", dimensions: "768" }, /^has a dimensions that must be a whole number/],
-  [{ embed }, /^must have embed, and a model with an id$/],
+  [{ embed }, /^must have a name: vectors of two names are never compared$/],
+  [{ embed, name: "m", maxTexts: 0 }, /^has a maxTexts that must be a whole number from 1 to 100,000, and is 0$/],
+  [{ embed: 7, name: "m" }, /^has an embed that is no function$/],
+  [{ embed, model: {} }, /^must have embed, and a model with an id$/],
+  [
+    { doEmbed: embed, specificationVersion: "v1" },
+    /^speaks version "v1" of the AI SDK's interface; v2, v3, v4 are known$/
+  ],
+  [
+    { doEmbed: embed, specificationVersion: "v3" },
+    /^must have provider, modelId and doEmbed as the AI SDK makes them$/
+  ],
   [{ embed, model: { id: "m" } }, /^must say the dimensions of its model, /],
   [7, /^is 7, and no embedder$/]
 ]

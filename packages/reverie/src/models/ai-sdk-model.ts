@@ -1,5 +1,5 @@
 // AiSdkModel: a language model object of the AI SDK as the Model port.
-// Owns its answers and its streams, by their shape alone: no package is loaded for them. Leaves its messages to ai-sdk-prompt.ts,
+// Owns its answers and its streams, by their shape alone: no package is loaded for them. Leaves what it is asked to ai-sdk-prompt.ts,
 // deadline, failures, retries and the one more question to promise-model.ts.
 // A2  An answer without a reason for its end, and a stream that breaks off, is a failure, whatever has come of it.
 // A3  What a provider has run itself is no call of ours.
@@ -11,24 +11,16 @@ import { type Accepts, acceptsOf, type InferOptions, type Model, type Prompt } f
 import {
   type CallLimits,
   type Failure,
-  offersByName,
+  type Forms,
   providerUsage,
   type RawCall,
   type RawReasoning
 } from "@reverie/model/wire"
 import { defined, type GivenPart, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import {
-  type Answered,
-  argumentsText,
-  type Ask,
-  jsonOf,
-  type WalkContext,
-  walkContext,
-  walkedModel
-} from "./promise-model.ts"
-import { messagesOf, SIGNED } from "./ai-sdk-prompt.ts"
-import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "./thrown.ts"
+import { type Answered, type Ask, type WalkContext, walkContext, walkedModel } from "./promise-model.ts"
+import { type Asked, asker, type ModelSettings, SIGNED } from "./ai-sdk-prompt.ts"
+import { argumentsText, type Broken, type Fields, fieldsOf, isBroken, jsonOf, promised, textIn } from "./thrown.ts"
 
 /** What the AI SDK calls a language model: `openai("gpt-5-mini")`, `anthropic(...)` and so on of its packages. */
 export interface LanguageModel {
@@ -46,29 +38,6 @@ export interface LanguageModel {
   readonly supportedUrls?: unknown
   /** Which images, files and audio it takes, where its name and `supportedUrls` do not tell. */
   readonly accepts?: ReadonlyArray<string>
-}
-
-type Asked = Parameters<LanguageModel["doGenerate"]>[0]
-
-const optionsOf = (
-  { allowed, maxOutputTokens, messages, tools }: Prompt,
-  abortSignal: AbortSignal,
-  { signer }: WalkContext,
-  version: string
-): Asked => {
-  const offers = [...offersByName(tools)].map(([name, { description, parameters }]) => {
-    return { type: "function", name, description, inputSchema: parameters }
-  })
-  const options = {
-    prompt: messagesOf(messages, signer, version),
-    abortSignal,
-    ...defined({
-      maxOutputTokens,
-      tools: offers.length === 0 ? undefined : offers,
-      toolChoice: offers.length === 0 ? undefined : { type: allowed?.length === 0 ? "none" : "auto" }
-    })
-  }
-  return options as unknown as Asked
 }
 
 // Answer: what comes back, whole or in parts.
@@ -134,9 +103,11 @@ class Gathering {
   /** By the ids of those that came in pieces, their place among the calls. */
   readonly #begun = new Map<string, number>()
   readonly #shown: InferOptions
+  readonly #warned: (warnings: unknown) => void
 
-  constructor(shown: InferOptions = {}) {
+  constructor(shown: InferOptions = {}, warned: (warnings: unknown) => void = () => {}) {
     this.#shown = shown
+    this.#warned = warned
   }
 
   take(given: unknown): void {
@@ -170,6 +141,9 @@ class Gathering {
         break
       case "file":
         this.#keep(part)
+        break
+      case "stream-start":
+        this.#warned(part["warnings"])
         break
       case "response-metadata":
         this.model = stringIn(part, "modelId") || this.model
@@ -268,11 +242,29 @@ const concluded = (gathered: Gathering, { failures }: WalkContext): Effect.Effec
   }
 }
 
-const generated = (model: LanguageModel, prompt: Prompt, context: WalkContext): ReturnType<Ask> => {
+/** A model, and everything that a call of it goes by. */
+interface SdkContext extends WalkContext {
+  readonly sdk: LanguageModel
+  readonly optionsOf: (prompt: Prompt, signal: AbortSignal) => Asked
+  readonly forms: Forms
+}
+
+/** A provider that does not know a form says so beside an answer which was made without it. */
+const heedWarnings = (warnings: unknown, { output }: Prompt, { forms }: SdkContext): void => {
+  if (output === undefined || !Array.isArray(warnings)) return
+  const isPassedOver = warnings.some((warning: unknown) => {
+    const { feature, setting, type } = fieldsOf(warning)
+    return /^unsupported/.test(textIn(type) ?? "") && [feature, setting].includes("responseFormat")
+  })
+  if (isPassedOver) forms.isDescribed = true
+}
+
+const generated = (prompt: Prompt, context: SdkContext): ReturnType<Ask> => {
   const asked = promised(context.failures, async (signal) => {
-    const { content, response, ...end } = fieldsOf(
-      await model.doGenerate(optionsOf(prompt, signal, context, model.specificationVersion))
+    const { content, response, warnings, ...end } = fieldsOf(
+      await context.sdk.doGenerate(context.optionsOf(prompt, signal))
     )
+    heedWarnings(warnings, prompt, context)
     if (!Array.isArray(content)) return { broken: "its answer has no list of content" }
     const gathered = new Gathering()
     for (const part of content) gathered.take(part)
@@ -317,13 +309,11 @@ const readAll = Effect.fnUntraced(function* (reader: Reader, gathered: Gathering
   return yield* Effect.fail(failures.unavailable("too-large", `more than ${limits.maxReplyBytes} characters`))
 })
 
-const streamed = (model: LanguageModel, prompt: Prompt, shown: InferOptions, context: WalkContext): ReturnType<Ask> => {
-  const gathered = new Gathering(shown)
+const streamed = (prompt: Prompt, shown: InferOptions, context: SdkContext): ReturnType<Ask> => {
+  const gathered = new Gathering(shown, (warnings) => heedWarnings(warnings, prompt, context))
   const controller = new AbortController()
   const opened = promised(context.failures, async () => {
-    const { stream } = fieldsOf(
-      await model.doStream(optionsOf(prompt, controller.signal, context, model.specificationVersion))
-    )
+    const { stream } = fieldsOf(await context.sdk.doStream(context.optionsOf(prompt, controller.signal)))
     return readerOf(stream)
   })
   const closed = (reader: Reader | Broken) =>
@@ -349,9 +339,21 @@ const acceptsIn = ({ accepts, modelId, supportedUrls }: LanguageModel): Accepts 
 }
 
 /** The port over a language model of the AI SDK. */
-export const aiSdkModel = (model: LanguageModel, limits?: Partial<CallLimits>): Model["Service"] => {
-  const context = walkContext(model.provider, model.modelId, acceptsIn(model), limits)
+export const aiSdkModel = (
+  sdk: LanguageModel,
+  limits?: Partial<CallLimits>,
+  settings: ModelSettings = {}
+): Model["Service"] => {
+  const { modelId, provider, specificationVersion: version } = sdk
+  const walked = walkContext(provider, modelId, acceptsIn(sdk), limits, settings)
+  const forms: Forms = { isDescribed: false, refused: new WeakSet() }
+  const context = {
+    ...walked,
+    sdk,
+    forms,
+    optionsOf: asker({ provider, modelId, version, signer: walked.signer }, settings)
+  }
   const ask: Ask = (prompt, shown) =>
-    shown === undefined ? generated(model, prompt, context) : streamed(model, prompt, shown, context)
-  return walkedModel(model.provider, context, ask, true)
+    shown === undefined ? generated(prompt, context) : streamed(prompt, shown, context)
+  return walkedModel(provider, context, ask, { onlyUser: true, forms })
 }

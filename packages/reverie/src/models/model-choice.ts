@@ -1,24 +1,22 @@
-// ModelChoice: which model is asked, and which embedder.
+// ModelChoice: which model is asked.
 // Owns the forms of a choice, their checks and their words, by options first and by the environment (through Config) second;
 // nothing set means offline. Leaves names to model-names.ts, and who chooses for what to models.ts.
 // I1  A model key is only ever sent to the base URL it was configured with, and never printed.
-// I2  Texts are embedded only where someone has said with which model; a fleet that is asked to stay offline asks no one.
 // I3  A choice that can not be meant is refused before anything is opened, with one sentence that says what to write.
 
-import { Embedder, firstOf, Model } from "@reverie/model"
+import { firstOf, Model } from "@reverie/model"
 import { defined, type Json } from "@reverie/protocol"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { FleetDefinitionInvalid } from "../errors.ts"
 import { amount, flag, flawOfShape, oneOf, type Shape, text, whole } from "../options/shape.ts"
 import type { LanguageModel } from "./ai-sdk-model.ts"
-import { flawOfName, keyFor, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
-import type { OwnModel } from "./promise-model.ts"
+import { flawOfName, type NamedServer, serverFromConfig, serverNamed } from "./model-names.ts"
+import type { ModelSettings } from "./ai-sdk-prompt.ts"
+import type { OwnModel, PromiseModel } from "./promise-model.ts"
 
 /** An OpenAI-compatible server. */
 export interface ServerModel {
@@ -57,20 +55,30 @@ export interface ServerModel {
   readonly extraBody?: Readonly<Record<string, Json>>
 }
 
+/** A model that is given as an object, with how it is asked. */
+export interface ModelObject extends ModelSettings {
+  /** The object itself. */
+  readonly model: LanguageModel | PromiseModel
+  /** Longest a call may take, with its own tries, in milliseconds; 120,000 when left out. */
+  readonly timeoutMs?: number
+  /** How often a call is tried again after a failure that passes; 2 when left out. */
+  readonly retries?: number
+}
+
 /**
  * One model. A text: `"openai/gpt-5-mini"` (provider/model), `"openai-responses/gpt-5"` (the same by its Responses API),
  * `"http://127.0.0.1:11434/v1#qwen3"` (address#model), or
  * `"offline"`, the small rule-based stand-in. An object: a server, a language model of the AI SDK, one with an async `infer`,
- * or a service of `effect`.
+ * one of these two with options (`{ model, temperature }`), or a service of `effect`.
  */
-export type OneModel = string | ServerModel | LanguageModel | OwnModel
+export type OneModel = string | ServerModel | LanguageModel | OwnModel | ModelObject
 
 /** One model, or several in the order in which they are asked: the first that can, answers. */
 export type ModelChoice = OneModel | ReadonlyArray<OneModel>
 
 // Forms: what a choice is.
 
-const isObject = (choice: unknown): choice is object => typeof choice === "object" && choice !== null
+export const isObject = (choice: unknown): choice is object => typeof choice === "object" && choice !== null
 
 const isList = (choice: ModelChoice): choice is ReadonlyArray<OneModel> => Array.isArray(choice)
 
@@ -78,14 +86,17 @@ const isLanguageModel = (choice: object): choice is LanguageModel => "doGenerate
 
 const isOwn = (choice: object): choice is OwnModel => "infer" in choice
 
-const address = (value: unknown): string | undefined => {
+const isWithOptions = (choice: object): choice is ModelObject =>
+  "model" in choice && isObject(choice.model) && !isLanguageModel(choice) && !isOwn(choice)
+
+export const address = (value: unknown): string | undefined => {
   const url = typeof value === "string" ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol)
     ? undefined
     : "must be an address that begins with http:// or https://"
 }
 
-const filled = (value: unknown): string | undefined =>
+export const filled = (value: unknown): string | undefined =>
   text(value) ?? (String(value).trim() === "" ? "must name a model" : undefined)
 
 const LONGEST_TIMEOUT_MILLIS = 9 * 60_000
@@ -111,6 +122,8 @@ const acceptsCheck = (value: unknown): string | undefined =>
     ? undefined
     : `must be a list of "image", "file", "audio" and media types such as "application/pdf" or "text/*"`
 
+const EFFORT = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
 const serverShape: Shape = {
   baseURL: address,
   model: filled,
@@ -123,10 +136,40 @@ const serverShape: Shape = {
   wire: oneOf("chat", "responses"),
   accepts: acceptsCheck,
   temperature: amount(0, 2),
-  reasoningEffort: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+  reasoningEffort: EFFORT,
   retries: whole(0, 10),
   headers,
   extraBody: fields
+}
+
+/** By the names of providers, and of each an object. */
+const byProvider = (value: unknown): string | undefined =>
+  isRecord(value) && Object.values(value).every(isRecord)
+    ? undefined
+    : "must be an object of providers, and of each an object of its options"
+
+const objectShape: Shape = {
+  model: () => undefined,
+  temperature: amount(0, 2),
+  reasoningEffort: EFFORT,
+  timeoutMs: whole(1, LONGEST_TIMEOUT_MILLIS),
+  retries: whole(0, 10),
+  headers,
+  providerOptions: byProvider
+}
+
+/** Of a shape, without the name of the whole. */
+const flawIn = (choice: object, shape: Shape): string | undefined =>
+  flawOfShape("model", choice, shape)
+    ?.replace(/^model\.(\w+) /, "has a $1 that ")
+    .replace(/^model has/, "has")
+
+const flawOfObject = (choice: ModelObject): string | undefined => {
+  const { model } = choice
+  const isService = "serves" in model || "circuit" in model || "inOrder" in model
+  if (isService) return "has options for a service of effect, which has its own"
+  if (!isLanguageModel(model) && !isOwn(model)) return "has a model that is no object with doGenerate or infer"
+  return flawOfOne(model) ?? flawIn(choice, objectShape)
 }
 
 const VERSIONS: ReadonlyArray<unknown> = ["v2", "v3", "v4"]
@@ -142,15 +185,13 @@ const flawOfLanguageModel = ({ doGenerate, doStream, modelId, provider, specific
     : "must have provider, modelId, doGenerate and doStream as the AI SDK makes them"
 }
 
-const flawOfServer = (choice: object, shape: Shape = serverShape): string | undefined => {
+export const flawOfServer = (choice: object, shape: Shape = serverShape): string | undefined => {
   const missing = ["baseURL", "model"].find((key) => Reflect.get(choice, key) === undefined)
   const { accepts, tools, wire } = choice as { readonly [Key in "accepts" | "tools" | "wire"]?: unknown }
   if (tools === "json" && accepts !== undefined) return `has accepts, which a server with tools "json" does not have`
   if (tools === "json" && wire === "responses") return `has tools "json", which the wire "responses" does not have`
   return missing === undefined
-    ? flawOfShape("model", choice, shape)
-        ?.replace(/^model\.(\w+) /, "has a $1 that ")
-        .replace(/^model has/, "has")
+    ? flawIn(choice, shape)
     : `has no ${missing}; a server is written { baseURL, model }, any other model as "provider/model"`
 }
 
@@ -164,7 +205,7 @@ const flawOfOne = (choice: unknown): string | undefined => {
   if (flaw !== undefined) return `has accepts that ${flaw}`
   if (isLanguageModel(choice)) return flawOfLanguageModel(choice)
   if (isOwn(choice)) return typeof choice.infer === "function" ? undefined : "has an infer that is no function"
-  return flawOfServer(choice)
+  return isWithOptions(choice) ? flawOfObject(choice) : flawOfServer(choice)
 }
 
 /** What is wrong with a choice, in words that follow on its name; undefined when nothing is, or when there is none. */
@@ -186,6 +227,7 @@ export const modelText = (choice: ModelChoice): string => {
   if (isList(choice)) return choice.map(modelText).join(", else ")
   if (choice === "offline") return OFFLINE_TEXT
   if (typeof choice === "string") return choice
+  if (isWithOptions(choice)) return modelText(choice.model)
   if (isLanguageModel(choice)) return `${choice.provider}/${choice.modelId} of the AI SDK`
   if (!isOwn(choice)) return `${choice.model} at ${withoutCredentials(choice.baseURL)}`
   const name = choice.name ?? choice.serves?.model
@@ -215,23 +257,32 @@ const named = Effect.fnUntraced(function* (found: NamedServer | undefined) {
   return found === undefined ? yield* offline : yield* server(found)
 })
 
+const object = Effect.fnUntraced(function* ({ model, retries, timeoutMs, ...settings }: ModelObject | ObjectAlone) {
+  const limits = defined({ retries, timeoutMs })
+  if (isLanguageModel(model)) {
+    const { aiSdkModel } = yield* Effect.promise(() => import("./ai-sdk-model.ts"))
+    return aiSdkModel(model, limits, settings)
+  }
+  const { ownModel } = yield* Effect.promise(() => import("./promise-model.ts"))
+  return ownModel(model, limits, settings)
+})
+
+/** A model that is given without options may be a service too. */
+interface ObjectAlone extends Omit<ModelObject, "model"> {
+  readonly model: LanguageModel | OwnModel
+}
+
 const madeOf = Effect.fnUntraced(function* (choice: OneModel) {
   if (typeof choice === "string") return yield* named(yield* serverNamed(choice))
-  if (isLanguageModel(choice)) {
-    const { aiSdkModel } = yield* Effect.promise(() => import("./ai-sdk-model.ts"))
-    return aiSdkModel(choice)
-  }
-  if (isOwn(choice)) {
-    const { ownModel } = yield* Effect.promise(() => import("./promise-model.ts"))
-    return ownModel(choice)
-  }
+  if (isWithOptions(choice)) return yield* object(choice)
+  if (isLanguageModel(choice) || isOwn(choice)) return yield* object({ model: choice })
   const { apiKey = "none", ...options } = choice
   return yield* server({ ...options, apiKey: Redacted.make(apiKey) })
 })
 
 /** What equal choices have in common: the text of what was written down, and otherwise the object itself. */
 const keyOf = (choice: OneModel): unknown => {
-  if (typeof choice === "string" || isLanguageModel(choice) || isOwn(choice)) return choice
+  if (typeof choice === "string" || isLanguageModel(choice) || isOwn(choice) || isWithOptions(choice)) return choice
   return JSON.stringify(Object.entries(choice).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
@@ -263,104 +314,3 @@ export const modelMaker = (): ModelMaker => {
 export const modelLayer = (
   choice: ModelChoice | undefined
 ): Layer.Layer<Model, Config.ConfigError | FleetDefinitionInvalid> => Layer.effect(Model, modelMaker()(choice))
-
-/** An OpenAI-compatible server that embeds texts. */
-export interface ServerEmbedder {
-  /** Where it listens, up to and with `/v1`. */
-  readonly baseURL: string
-  /** The name of the model, as the server knows it. */
-  readonly model: string
-  /** Sent to this URL alone, and never printed; none when left out. */
-  readonly apiKey?: string
-  /** The length of its vectors; what the first one has when left out. */
-  readonly dimensions?: number
-}
-
-/**
- * `none`: memory is searched by words alone. Another text: `"openai/text-embedding-3-small"` or
- * `"http://127.0.0.1:11434/v1#bge-m3"`, as of models. A service: one of your own.
- */
-export type EmbedderChoice = string | ServerEmbedder | Embedder["Service"]
-
-const embedderShape: Shape = { baseURL: address, model: filled, apiKey: text, dimensions: whole(1, 100_000) }
-
-const flawOfOwnEmbedder = ({ embed, measured, model }: Embedder["Service"]): string | undefined => {
-  const isMeasured = measured !== undefined || whole(1)(model?.dimensions) === undefined
-  const isNamed = typeof model?.id === "string" && model.id !== ""
-  if (typeof embed !== "function" || !isNamed) return "must have embed, and a model with an id"
-  return isMeasured
-    ? undefined
-    : "must say the dimensions of its model, a whole number of at least 1, or how they are measured"
-}
-
-/** What is wrong with a choice, in words that follow on its name; undefined when nothing is, or when there is none. */
-export const flawOfEmbedder = (choice: unknown): string | undefined => {
-  if (choice === undefined || choice === "none") return undefined
-  if (typeof choice === "string")
-    return choice === "offline" ? `is "offline", which embeds nothing` : flawOfName(choice)
-  if (!isObject(choice) || Array.isArray(choice)) return `is ${JSON.stringify(choice)}, and no embedder`
-  if ("embed" in choice) return flawOfOwnEmbedder(choice as Embedder["Service"])
-  return flawOfServer(choice, embedderShape)
-}
-
-const nativeDimensions: Readonly<Record<string, number>> = {
-  "text-embedding-3-small": 1_536,
-  "text-embedding-3-large": 3_072,
-  "text-embedding-ada-002": 1_536
-}
-
-const askedDimensions = Config.option(
-  Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), "OPENAI_EMBEDDING_DIMENSIONS")
-)
-
-/** The server of embeddings, where the environment names one of their own. */
-const embeddingServer = Effect.gen(function* () {
-  const baseURL = yield* Config.option(Config.String("OPENAI_EMBEDDING_BASE_URL"))
-  if (Option.isNone(baseURL)) return yield* serverFromConfig
-  const own = yield* Config.option(Config.Redacted("OPENAI_EMBEDDING_API_KEY"))
-  return { baseURL: baseURL.value, apiKey: Option.isSome(own) ? own.value : yield* keyFor(baseURL.value) }
-})
-
-/** The embedder that the environment names, on the server that it names; undefined when it names none. */
-const embedderFromConfig = Effect.gen(function* () {
-  const model = yield* Config.option(Config.String("OPENAI_EMBEDDING_MODEL"))
-  const found = yield* embeddingServer
-  if (Option.isNone(model) || found === undefined) return undefined
-  const { apiKey, baseURL } = found
-  const dimensions = Option.getOrUndefined(yield* askedDimensions)
-  return { apiKey, baseURL, model: model.value, ...defined({ dimensions }) }
-})
-
-type KeyedEmbedder = Omit<ServerEmbedder, "apiKey"> & { readonly apiKey: Redacted.Redacted }
-
-const serverEmbedder = (options: KeyedEmbedder) =>
-  Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@reverie/model-openai")),
-      ({ openAiEmbedderLayer }) => {
-        const dimensions = options.dimensions ?? nativeDimensions[options.model]
-        return openAiEmbedderLayer({ ...options, ...defined({ dimensions }) })
-      }
-    )
-  )
-
-/** The embedder of a choice, which may be none; without a choice, whatever the environment names. */
-export const embedderLayer = (
-  choice: EmbedderChoice | undefined,
-  model?: ModelChoice
-): Layer.Layer<never, Config.ConfigError | FleetDefinitionInvalid> => {
-  if (choice === "none" || (choice === undefined && model === "offline")) return Layer.empty
-  if (typeof choice === "string") {
-    return Layer.unwrap(
-      Effect.map(serverNamed(choice), (found) => (found === undefined ? Layer.empty : serverEmbedder(found)))
-    )
-  }
-  if (choice !== undefined && "embed" in choice) return Layer.succeed(Embedder, choice)
-  if (choice !== undefined) {
-    const { apiKey = "none", ...options } = choice
-    return serverEmbedder({ ...options, apiKey: Redacted.make(apiKey) })
-  }
-  return Layer.unwrap(
-    Effect.map(embedderFromConfig, (options) => (options === undefined ? Layer.empty : serverEmbedder(options)))
-  )
-}

@@ -17,6 +17,7 @@ import {
   type Reply
 } from "@reverie/model"
 import {
+  askedForForm,
   Breaker,
   breakerOptionsOf,
   type CallLimits,
@@ -26,6 +27,7 @@ import {
   countedUsage,
   type Failure,
   type Failures,
+  type Forms,
   isEmpty,
   isFine,
   judge,
@@ -39,16 +41,18 @@ import {
   retried,
   roughCount,
   type Scrub,
+  secretsOfHeaders,
   type Signer,
   throughBreaker,
   wireName,
   withOwnReasoning
 } from "@reverie/model/wire"
-import { addUsage, defined, type GivenPart, isJsonObject, type Json, parseJson, type Usage } from "@reverie/protocol"
+import { addUsage, defined, type GivenPart, isJsonObject, type Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Broken, type Fields, fieldsOf, isBroken, promised, textIn } from "./thrown.ts"
+import type { ModelSettings } from "./ai-sdk-prompt.ts"
+import { argumentsText, type Broken, type Fields, fieldsOf, isBroken, jsonOf, promised, textIn } from "./thrown.ts"
 
 /** What an async `infer` may answer; a text alone is a reply too. */
 export interface PromiseReply {
@@ -73,8 +77,8 @@ export interface PromiseReply {
   readonly model?: string
 }
 
-/** With what an async `infer` is called, besides the prompt. */
-export interface PromiseOptions {
+/** With what an async `infer` is called, besides the prompt: the settings of `{ model, ... }`, and who looks on. */
+export interface PromiseOptions extends ModelSettings {
   /** Aborted when the answer is not wanted any more. */
   readonly signal: AbortSignal
   /** Takes text as it comes, for those who look on; the reply holds the whole. Absent when no one does. */
@@ -146,9 +150,10 @@ export const walkContext = (
   provider: string,
   model: string,
   accepts: Accepts,
-  limits: Partial<CallLimits> = {}
+  limits: Partial<CallLimits> = {},
+  { headers }: ModelSettings = {}
 ): WalkContext => {
-  const scrub = makeScrub("")
+  const scrub = makeScrub("", ...secretsOfHeaders(headers))
   return {
     model,
     accepts,
@@ -207,10 +212,10 @@ const round = Effect.fnUntraced(function* (
 const walk = Effect.fnUntraced(function* (
   prompt: Prompt,
   preview: Preview,
+  until: number,
   context: WalkContext,
   ask: Ask
 ): Effect.fn.Return<Reply, ModelError> {
-  const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMs
   const first = yield* round(prompt, preview, until, context, ask)
   if (isFine(first)) return first.reply
   const corrected = { ...prompt, messages: [...prompt.messages, ...corrections(first)] }
@@ -226,15 +231,40 @@ const walk = Effect.fnUntraced(function* (
   return yield* context.failures.unusable(`${second.complaint ?? "the reply held nothing"}, twice`)
 })
 
-/** The port over attempts. `onlyUser`: of its messages none but those of the user have parts. */
-export const walkedModel = (provider: string, context: WalkContext, ask: Ask, onlyUser = false): Model["Service"] => ({
+/** What an interface knows: `onlyUser`, of its messages none but those of the user have parts; `forms`, it asks for forms. */
+export interface Knows {
+  readonly onlyUser?: boolean
+  readonly forms?: Forms
+}
+
+/** The port over attempts. */
+export const walkedModel = (
+  provider: string,
+  context: WalkContext,
+  ask: Ask,
+  { forms, onlyUser = false }: Knows = {}
+): Model["Service"] => ({
   infer: (prompt, options) =>
     askedWithParts(
       withOwnReasoning(prompt, context.signer),
       { accepts: context.accepts, bytesOf: options?.bytesOf, onlyUser },
-      (loaded) => walk(loaded, new Preview(options), context, ask)
+      (loaded) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const until = now + context.limits.timeoutMs
+          const preview = new Preview(options)
+          if (forms === undefined) return walk(loaded, preview, until, context, ask)
+          return askedForForm(loaded, forms, ({ output, ...asked }, isDescribed) =>
+            walk({ ...asked, ...defined({ output: isDescribed ? undefined : output }) }, preview, until, context, ask)
+          )
+        })
     ),
-  serves: { provider, model: context.model, server: provider, accepts: context.accepts },
+  serves: {
+    provider,
+    model: context.model,
+    server: provider,
+    accepts: context.accepts,
+    ...defined({ output: forms === undefined ? undefined : ("native" as const) })
+  },
   circuit: {
     withheldMillis: () => Effect.map(Clock.currentTimeMillis, (now) => context.breaker.withheldMillis(now)),
     tryNow: Effect.map(Clock.currentTimeMillis, (now) => context.breaker.tryNow(now))
@@ -242,26 +272,6 @@ export const walkedModel = (provider: string, context: WalkContext, ask: Ask, on
 })
 
 const finishes: Readonly<Record<string, string>> = { length: "length", "content-filter": "content_filter" }
-
-/** What JSON keeps of it; undefined where that is nothing. */
-export const jsonOf = (given: unknown): Json | undefined => {
-  try {
-    return Result.getOrUndefined(parseJson(JSON.stringify(given) ?? ""))
-  } catch {
-    return undefined
-  }
-}
-
-/** Arguments as text, so that they are read as any others; for what is no JSON the model gets an error that says so. */
-export const argumentsText = (given: unknown): Json => {
-  if (typeof given === "string") return given
-  if (given === undefined || given === null) return ""
-  try {
-    return JSON.stringify(given) ?? typeof given
-  } catch {
-    return typeof given
-  }
-}
 
 /** What an async `infer` has answered. */
 const readReply = (value: unknown): Answered | Broken => {
@@ -299,6 +309,12 @@ const asking =
   (call: Call, { failures }: WalkContext): Ask =>
   (prompt, { onDropped: _, ...shown } = {}) =>
     promised(failures, async (signal) => readReply(await call(prompt, { signal, ...shown })))
+
+/** The same call with the settings beside what it is called with. */
+const settled =
+  (call: Call, settings: ModelSettings): Call =>
+  (prompt, options) =>
+    call(prompt, { ...settings, ...options })
 
 /** An attempt that was begun, and what else there is to do with it. */
 interface Begun {
@@ -357,12 +373,16 @@ const eitherModel = (call: Call, name: string, context: WalkContext): Model["Ser
 const UNNAMED = "custom"
 
 /** The port over an object with `infer`. */
-export const ownModel = (given: OwnModel, limits?: Partial<CallLimits>): Model["Service"] => {
+export const ownModel = (
+  given: OwnModel,
+  limits?: Partial<CallLimits>,
+  settings: ModelSettings = {}
+): Model["Service"] => {
   // No Promise model says these.
   if ("serves" in given || "circuit" in given || "inOrder" in given) return given as Model["Service"]
   const { accepts = [], name = UNNAMED } = given
-  const context = walkContext(name, name, accepts, limits)
-  const call: Call = given.infer.bind(given)
+  const context = walkContext(name, name, accepts, limits, settings)
+  const call = settled(given.infer.bind(given), settings)
   const isNamed = name !== UNNAMED
   return isNamed || isAsync(given.infer)
     ? walkedModel(name, context, asking(call, context))

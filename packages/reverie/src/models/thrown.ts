@@ -1,12 +1,12 @@
 // Thrown: what code that is not ours has thrown, as a failure of the closed list.
-// Owns reading errors of whatever kind: of clients of HTTP APIs, of the AI SDK, of fetch, of any other code. Leaves what a
-// status means to `@reverie/model/wire`.
+// Owns reading errors of whatever kind, of clients of HTTP APIs, of the AI SDK, of fetch, of any other code, and the values
+// that such code gives. Leaves what a status means to `@reverie/model/wire`.
 // T1  Nothing of an error makes reading it throw.
 // T2  Only what waiting may mend is an outage: a bug of the code is broken, and said to be.
 
 import { isModelError, isOutage, type ModelError } from "@reverie/model"
 import type { Failure, Failures } from "@reverie/model/wire"
-import { parseJson } from "@reverie/protocol"
+import { type Json, parseJson } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -17,6 +17,26 @@ export const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : {}
 
 export const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+/** What JSON keeps of it; undefined where that is nothing. */
+export const jsonOf = (given: unknown): Json | undefined => {
+  try {
+    return Result.getOrUndefined(parseJson(JSON.stringify(given) ?? ""))
+  } catch {
+    return undefined
+  }
+}
+
+/** Arguments as text, so that they are read as any others; for what is no JSON the model gets an error that says so. */
+export const argumentsText = (given: unknown): Json => {
+  if (typeof given === "string") return given
+  if (given === undefined || given === null) return ""
+  try {
+    return JSON.stringify(given) ?? typeof given
+  } catch {
+    return typeof given
+  }
+}
 
 /** A header of whatever the error carries: a Headers object, or names with texts. */
 const headerIn =

@@ -21,7 +21,8 @@ import type { Ledger } from "@reverie/ledger"
 import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
-import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../models/model-choice.ts"
+import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
+import type { ModelChoice } from "../models/model-choice.ts"
 import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.

@@ -40,7 +40,8 @@ import {
   type TenantTerms,
   type Terms
 } from "../fleet-options.ts"
-import { flawOfEmbedder } from "../models/model-choice.ts"
+import { directoryOf } from "../fleet/directory.ts"
+import { flawOfEmbedder } from "../models/embedder-choice.ts"
 import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf, onlyModelOf } from "./ground.ts"

@@ -26,7 +26,8 @@ import {
   type TokenizerChoice,
   tokensLayer
 } from "./deployment.ts"
-import { type EmbedderChoice, embedderLayer, type ModelChoice } from "../models/model-choice.ts"
+import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
+import type { ModelChoice } from "../models/model-choice.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */

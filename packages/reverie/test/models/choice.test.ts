@@ -178,6 +178,20 @@ const flaws: ReadonlyArray<readonly [choice: unknown, says: RegExp]> = [
     ] as const
   ).map(([more, says]) => [{ baseURL: "http://h/v1", model: "m", ...more }, says] as const),
   [{ infer: "x" }, /^has an infer that is no function$/],
+  ...(
+    [
+      [{}, /^has a model that is no object with doGenerate or infer$/],
+      [{ model: { infer: "x" } }, /^has an infer that is no function$/],
+      [{ model: { infer, circuit: {} } }, /^has options for a service of effect, which has its own$/],
+      [{ model: { infer }, temperature: 3 }, /^has a temperature that must be a number from 0 to 2/],
+      [{ model: { infer }, timeoutMs: 0 }, /^has a timeoutMs that must be a whole number/],
+      [
+        { model: { infer }, providerOptions: { openai: 7 } },
+        /^has a providerOptions that must be an object of providers/
+      ],
+      [{ model: { infer }, extraBody: {} }, /^has no "extraBody"; there are model, temperature, /]
+    ] as const
+  ).map(([more, says]) => [{ model: {}, ...more }, says] as const),
   [
     { doGenerate: infer, doStream: infer, provider: "p", modelId: "m", specificationVersion: "v1" },
     /^speaks version "v1" of the AI SDK's interface; v2, v3, v4 are known$/
@@ -224,6 +238,7 @@ describe("a choice as a person reads it", () => {
     assert.strictEqual(await describeModel("offline", fleet), "the offline model")
     const sdk = { doGenerate: infer, doStream: infer, provider: "p.chat", modelId: "m", specificationVersion: "v3" }
     assert.strictEqual(modelText(sdk), "p.chat/m of the AI SDK")
+    assert.strictEqual(modelText({ model: sdk, temperature: 0 }), "p.chat/m of the AI SDK")
   })
 })
 
