@@ -1,4 +1,4 @@
-// Embedding: what every embedder does with texts and vectors, whoever computes them.
+// Embedding: what every embedder does with texts and vectors, on any wire.
 // Owns batches, what of a text is sent, and the length of the vectors as it was agreed or is learned. Leaves each request to the
 // adapter.
 // B1  A request holds at most so many texts and MAX_BATCH_CHARS characters; a call is all its batches or fails.

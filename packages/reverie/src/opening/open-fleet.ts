@@ -40,7 +40,6 @@ import {
   type TenantTerms,
   type Terms
 } from "../fleet-options.ts"
-import { directoryOf } from "../fleet/directory.ts"
 import { flawOfEmbedder } from "../models/embedder-choice.ts"
 import { choicesIn, flawOfModels, fleetModels, modelsLayer } from "../models/models.ts"
 import type { Profile, Services } from "./deployment.ts"

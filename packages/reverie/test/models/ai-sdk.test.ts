@@ -1,4 +1,4 @@
-// What a model of the AI SDK is told besides the conversation: caches, tools, forms and options.
+// What a model of the AI SDK gets besides the conversation: caches, tools, forms and options.
 
 import { assert, describe, it } from "@effect/vitest"
 import { Model, type OutputForm, type Prompt } from "@reverie/model"
@@ -131,7 +131,7 @@ describe("A6 the cache of a provider", () => {
     assert.deepStrictEqual(without(await askedBy(marked)), without(await askedBy(plain)))
   })
 
-  it("OpenAI is told a key, and the options of a program stand in its place", async () => {
+  it("OpenAI gets a key, and the options of a program stand in its place", async () => {
     for (const provider of ["openai.chat", "openai.responses", "azure.responses"]) {
       const { providerOptions } = await askedBy(recording(provider, "gpt-5"))
       assert.deepStrictEqual(providerOptions, { openai: { promptCacheKey: "desk" } })
