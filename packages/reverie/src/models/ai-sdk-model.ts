@@ -254,7 +254,7 @@ const heedWarnings = (warnings: unknown, { output }: Prompt, { forms }: SdkConte
   if (output === undefined || !Array.isArray(warnings)) return
   const isPassedOver = warnings.some((warning: unknown) => {
     const { feature, setting, type } = fieldsOf(warning)
-    return /^unsupported/.test(textIn(type) ?? "") && [feature, setting].includes("responseFormat")
+    return (textIn(type) ?? "").startsWith("unsupported") && [feature, setting].includes("responseFormat")
   })
   if (isPassedOver) forms.isDescribed = true
 }

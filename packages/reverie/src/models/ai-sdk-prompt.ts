@@ -181,7 +181,7 @@ const effortOptions = ({ provider }: Addressee, effort: string): ProviderOptions
   if (/bedrock/i.test(provider))
     return { bedrock: { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } } }
   if (/^(?:google|vertex)/.test(provider)) return { google: { thinkingConfig: { thinkingLevel: effort } } }
-  return { [/^azure/.test(name) ? "openai" : name]: { reasoningEffort: effort } }
+  return { [name.startsWith("azure") ? "openai" : name]: { reasoningEffort: effort } }
 }
 
 /** By providers; of two values the later one stands. */

@@ -6,7 +6,7 @@
 
 import { firstOf, Model } from "@reverie/model"
 import { defined, type Json } from "@reverie/protocol"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
