@@ -8,7 +8,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { buildPage } from "../apps/dashboard/build.ts"
 import { root, run } from "./check/program.ts"
 import { pagesOf, writeMarkdown } from "./docs/pages.ts"
@@ -62,20 +61,9 @@ const manifest = () => {
   }
 }
 
-const isText = (file: string): boolean => /\.(html|js|css|json|svg|txt)$/.test(file)
-
-/** The page, each of its files beside its packed forms: browsers ask for brotli only where no one listens in. */
 const addPage = async (folder: string): Promise<void> => {
   await buildPage(folder)
   rmSync(join(folder, ".vite"), { recursive: true, force: true })
-  for (const file of filesIn(folder).filter(isText)) {
-    const bytes = readFileSync(file)
-    const packed = [
-      [".gz", gzipSync(bytes, { level: 9 })],
-      [".br", brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })]
-    ] as const
-    for (const [suffix, smaller] of packed) if (smaller.length < bytes.length) writeFileSync(file + suffix, smaller)
-  }
 }
 
 const licences = (folders: Iterable<string>): string => {

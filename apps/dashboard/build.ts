@@ -2,10 +2,12 @@
 // Owns when it must be made anew. Leaves how to vite.config.ts. `node apps/dashboard/build.ts` makes it now.
 // U1  The page is as good as its sources: their hash stands beside it, and another hash means it is made anew.
 // U2  Vite is loaded only when there is something to make.
+// U3  Each file of text stands packed beside itself (.br, .gz): browsers ask for brotli only where no one listens in.
 
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { brotliCompressSync, gzipSync } from "node:zlib"
 
 const here = import.meta.dirname
 const dist = join(here, "dist")
@@ -31,6 +33,20 @@ const hashOfSources = (): string => {
   return hash.digest("hex")
 }
 
+/** What a browser is sent as text; the manifest of the build is not for browsers. */
+const isText = (file: string): boolean => /\.(html|js|css|json|svg|txt)$/.test(file) && !/[\\/]\.vite[\\/]/.test(file)
+
+const packFiles = (folder: string): void => {
+  for (const file of filesIn(folder).filter(isText)) {
+    const bytes = readFileSync(file)
+    const packed = [
+      [".gz", gzipSync(bytes, { level: 9 })],
+      [".br", brotliCompressSync(bytes)]
+    ] as const
+    for (const [suffix, smaller] of packed) if (smaller.length < bytes.length) writeFileSync(file + suffix, smaller)
+  }
+}
+
 /** Builds the page into a folder. */
 export const buildPage = async (outDir: string, loud = false): Promise<void> => {
   const { build } = await import("vite")
@@ -45,6 +61,7 @@ export const buildPage = async (outDir: string, loud = false): Promise<void> => 
   })
   if (NODE_ENV === undefined) delete process.env["NODE_ENV"]
   else process.env["NODE_ENV"] = NODE_ENV
+  packFiles(outDir)
   writeFileSync(join(outDir, STAMP), hash)
 }
 
