@@ -52,9 +52,17 @@ const fail = (error) => {
   process.exit(1)
 }
 
+/** The first line, before anything is loaded or installed: who starts the example sees at once that something happens. */
+const sayStart = (file, [command, ...options]) => {
+  const isForPeople = !options.some((each) => /^(--json|--quiet|--help|-h)$/.test(each))
+  if (file === "apps/cli/src/main.ts" && command === "start" && isForPeople)
+    process.stderr.write("Reverie starts ...\n")
+}
+
 const main = async () => {
   const [file = "", ...rest] = process.argv.slice(2)
   const parent = process.ppid
+  sayStart(file, rest)
   await ensureInstalled({ forRunning: file.startsWith("apps/cli/") })
   const node = node24()
   // What users run speaks for itself.

@@ -25,7 +25,6 @@ const fromCommander = (error: unknown): number | CommandFailed | undefined => {
   if (!(error instanceof Error) || !String(Reflect.get(error, "code")).startsWith("commander.")) return undefined
   const code = String(Reflect.get(error, "code"))
   if (Reflect.get(error, "exitCode") === 0) return 0
-  if (code === "commander.help") return new CommandFailed("usage", "a command is missing")
   return new CommandFailed(
     "usage",
     error.message

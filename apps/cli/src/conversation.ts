@@ -38,7 +38,19 @@ const COMMAND_FORM = /^\/[A-Za-z][\w-]*(?=\s|$)(?!\s+(?:\{|[\w-]+=))/
 
 const commandNames = SLASH_HELP.split("\n").flatMap((line) => /^\/[a-z]+/.exec(line) ?? [])
 
-const state = async (backend: Backend): Promise<string> => assistantTable((await backend.page({ limit: 100 })).items)
+/** Rows of `/state`: a list of all is a command of its own. */
+const STATE_ROWS = 10
+
+/** Those first that need a person, then those that work, then those that did last. */
+const state = async (backend: Backend): Promise<string> => {
+  const query = { sort: "attention", descending: "true", limit: STATE_ROWS } as const
+  const { counts, items } = await backend.assistants((api) => api.list({ query }))
+  const more = counts.total - items.length
+  return [
+    assistantTable(items),
+    ...(more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : [])
+  ].join("\n")
+}
 
 const context = async (backend: Backend, id: string): Promise<string> => {
   const report = await backend.contextReport(id, {})

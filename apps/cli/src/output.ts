@@ -8,7 +8,7 @@ import { styleText } from "node:util"
 import { CommandFailed, type Failure, failureOf } from "./failure.ts"
 import { jsonLine, onOneLine } from "./texts/plain.ts"
 
-type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan"
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "magenta" | "blue"
 
 /** A line for anyone who reads the result. */
 export const say = (text: string): void => {
@@ -38,6 +38,10 @@ const isColourless = (process.env["NO_COLOR"] ?? "") !== ""
 /** Coloured for stderr, when that is a terminal that wants it. */
 export const painted = (style: Style, text: string): string =>
   isColourless ? text : styleText(style, text, { stream: process.stderr })
+
+/** Coloured for stdout, when that is a terminal that wants it: a result that is piped on stays plain. */
+export const paintedResult = (style: Style, text: string): string =>
+  isColourless ? text : styleText(style, text, { stream: process.stdout })
 
 /** The failure as scripts read it. */
 export const failureEnvelope = (failure: Failure): { readonly ok: false; readonly error: Failure } => {

@@ -7,6 +7,7 @@
 import { Command, CommanderError } from "commander"
 import { addEval } from "./commands/eval.ts"
 import { ownVersion } from "./commands/version.ts"
+import { CommandFailed } from "./failure.ts"
 import type { Stop } from "./running/stop.ts"
 import { addAgents } from "./tree/agents.ts"
 import { addChecking, addSteering } from "./tree/steering.ts"
@@ -21,13 +22,19 @@ export const treeOf = (trunk: Trunk): Command => {
     .version(ownVersion(), "-V, --version")
     .showSuggestionAfterError(true)
     .enablePositionalOptions()
-  addRunning(root, trunk)
-  addAgents(root, trunk)
-  addMinds(root, trunk)
-  addSteering(root, trunk)
-  addMoving(root, trunk)
-  addChecking(root, trunk)
-  addEval(root, trunk)
+  const parts = [
+    ["Run a fleet:", addRunning],
+    ["Assistants:", addAgents],
+    ["What they keep:", addMinds],
+    ["Operate:", addSteering],
+    ["Move and keep data:", addMoving],
+    ["Check:", addChecking],
+    ["Check:", addEval]
+  ] as const
+  for (const [title, add] of parts) {
+    root.commandsGroup(title)
+    add(root, trunk)
+  }
   return root
 }
 
@@ -69,6 +76,15 @@ const withPlace = (error: unknown, root: Command, [first]: ReadonlyArray<string>
   return new CommanderError(error.exitCode, error.code, `unknown command '${name}' (Did you mean ${whole}?)`)
 }
 
+/** Of a group alone: the commands that it holds. */
+const withCommands = (error: unknown, root: Command, args: ReadonlyArray<string>): unknown => {
+  if (!(error instanceof CommanderError) || error.code !== "commander.help") return error
+  const group = root.commands.find((each) => each.name() === args[0]) ?? root
+  const whole = group === root ? "reverie" : `reverie ${group.name()}`
+  const names = group.commands.map((each) => each.name()).join(", ")
+  return new CommandFailed("usage", `a command is missing after ${whole}: ${names}`, { hint: `${whole} --help` })
+}
+
 /** Runs the command that `args` name; answers its exit code, rejects when it failed. */
 export const runProgram = async (args: ReadonlyArray<string>, stop: Stop): Promise<number> => {
   let exit = 0
@@ -83,7 +99,7 @@ export const runProgram = async (args: ReadonlyArray<string>, stop: Stop): Promi
     command.exitOverride().configureOutput({ writeErr: () => {} })
   }
   await root.parseAsync(args, { from: "user" }).catch((error: unknown) => {
-    throw withPlace(error, root, args)
+    throw withCommands(withPlace(error, root, args), root, args)
   })
   return exit
 }

@@ -139,6 +139,18 @@ describe("the server of a fleet that is kept up", () => {
     }
   })
 
+  test("W1 with no server the only data in this directory is looked into, and named; of two none is", async () => {
+    await using directory = await temporary()
+    const inner = (name: string) => join(directory.path, name)
+    const ls = () => run(["agents", "ls", "--data", directory.path, "--json"])
+    await lived(inner("one"))
+    const listed = await ls()
+    assert.isNotEmpty(jsonOf(listed)["assistants"])
+    assert.include(listed.stderr, `the fleet in ${inner("one")}`)
+    await lived(inner("two"))
+    assertFailure(await ls(), 2, "usage", `several fleets in ${directory.path}`)
+  })
+
   test("V2 one that is too busy to answer at once is asked all the same", async () => {
     await using directory = await temporary()
     await lived(directory.path)

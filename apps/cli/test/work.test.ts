@@ -73,8 +73,10 @@ describe.concurrent("run", () => {
 
     const again = await run(args)
     assert.strictEqual(again.code, 0)
-    assert.include(again.stdout, "0 accepted, 7 duplicates")
-    assert.include(again.stdout, "nothing new happened")
+    assert.include(
+      again.stdout,
+      "All 7 events had been accepted before: nothing new happened.\n2 assistants, 5 ticks in all"
+    )
     assert.include(again.stdout, "clerk      awake.idle      4        0")
   })
 

@@ -1,7 +1,7 @@
 // FindBackend: where a command works.
 // Owns the file in which a server says where it is, and the choice: the address that is said, the one of the environment, the
-// server that owns the data directory, the one that owns a directory in it where there is no data in itself, and else the store,
-// with the contract mounted in this process.
+// server that owns the data directory, the one that owns a directory in it where there is no data in itself, and else the store
+// of either, with the contract mounted in this process.
 // W1  What is said is used or fails; nothing is done somewhere else by surprise: what was found is reported.
 
 import { readdir, readFile, rename, writeFile } from "node:fs/promises"
@@ -60,17 +60,27 @@ const storeBackend = async (where: Where, request: Request, stop: Stop): Promise
 /** The file of a data directory that has data. */
 const DATABASE = "reverie.db"
 
+/** Directories in this one, which has no data itself: `npm start` keeps a fleet in one of its own. */
+const inside = async (data: string): Promise<ReadonlyArray<string>> => {
+  if (existsSync(join(data, DATABASE))) return []
+  const entries = await readdir(data, { withFileTypes: true }).catch(() => [])
+  return entries.filter((each) => each.isDirectory()).map(({ name }) => join(data, name))
+}
+
+const several = (kind: string, data: string, directories: ReadonlyArray<string>): CommandFailed =>
+  new CommandFailed("usage", `there are several ${kind} in ${data}: ${directories.join(", ")}`, {
+    hint: "say one with --data"
+  })
+
 interface Found {
   readonly url: string
   /** The directory that it owns. */
   readonly data: string
 }
 
-/** The servers that own a directory in this one, which has no data itself: `npm start` keeps a fleet in one of its own. */
+/** The servers that own a directory in this one. */
 const serversIn = async (data: string): Promise<ReadonlyArray<Found>> => {
-  if (existsSync(join(data, DATABASE))) return []
-  const entries = await readdir(data, { withFileTypes: true }).catch(() => [])
-  const inner = entries.filter((each) => each.isDirectory()).map(({ name }) => join(data, name))
+  const inner = await inside(data)
   const urls = await Promise.all(inner.map(serverOf))
   return inner.flatMap((directory, index) => {
     const url = urls[index]
@@ -88,18 +98,29 @@ export const serverFor = async ({ data, fleet, url }: Where): Promise<string | u
   const [found, ...others] = await serversIn(data)
   if (found === undefined) return undefined
   if (others.length > 0) {
-    const all = [found, ...others].map((each) => each.data).join(", ")
-    throw new CommandFailed("usage", `there are several running fleets in ${data}: ${all}`, {
-      hint: "say one with --data"
-    })
+    throw several(
+      "running fleets",
+      data,
+      [found, ...others].map((each) => each.data)
+    )
   }
   note(painted("dim", `the fleet in ${found.data}, at ${found.url}`))
   return found.url
 }
 
+/** The directory of the store: the one that was said, or the only one in it that has data. */
+const storeIn = async ({ data, fleet }: Where): Promise<string | undefined> => {
+  if (data === undefined || data === ":memory:" || fleet !== undefined) return data
+  const [found, ...others] = (await inside(data)).filter((directory) => existsSync(join(directory, DATABASE)))
+  if (found === undefined) return data
+  if (others.length > 0) throw several("fleets", data, [found, ...others])
+  note(painted("dim", `the fleet in ${found}`))
+  return found
+}
+
 export const findBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
   const url = await serverFor(where)
-  if (url === undefined) return storeBackend(where, request, stop)
+  if (url === undefined) return storeBackend({ ...where, data: await storeIn(where) }, request, stop)
   const { atServer } = await import("./server.ts")
   return atServer(url, await tokenOf(where), stop)
 }

@@ -11,7 +11,7 @@ import { CommandFailed } from "../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../texts/list.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { onOneLine, counted, table } from "../texts/plain.ts"
+import { ago, onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { DeadLettered, QueueView, Backend } from "../backend/backend.ts"
 import type { Stop } from "../running/stop.ts"
@@ -69,7 +69,7 @@ const deadText = (letters: ReadonlyArray<DeadLettered>): string =>
         ...letters.map(({ assistant, at, envelope, reason }) => [
           assistant,
           onOneLine(envelope, MAX_ID_CHARS),
-          new Date(at).toISOString().slice(0, 19),
+          ago(at),
           onOneLine(reason, 80)
         ])
       ])

@@ -5,7 +5,7 @@
 // T3  Whatever assistants are called stays on its line.
 
 import type { Notice } from "reverie"
-import { painted, sayJson, say } from "../output.ts"
+import { paintedResult, sayJson, say } from "../output.ts"
 import { onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { Backend } from "../backend/backend.ts"
@@ -66,7 +66,7 @@ const statesText = (states: Seen["states"]): string =>
     .filter(([name]) => states[name] > 0)
     .map(([name, words]) => {
       const text = `${states[name]} ${words}`
-      return name in tones ? painted(tones[name as keyof typeof tones], text) : text
+      return name in tones ? paintedResult(tones[name as keyof typeof tones], text) : text
     })
     .join("  ")
 
@@ -90,7 +90,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
     `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - discarded} dead${rates}`,
     `last 24 hours: ${useText(usage)}`,
     statesText(states),
-    ...outages.map((away) => painted("yellow", awayLine(away))),
+    ...outages.map((away) => paintedResult("yellow", awayLine(away))),
     "",
     table([["assistant", "state", "waiting", "ticks", "approvals"], ...rows])
   ].join("\n")

@@ -4,7 +4,7 @@
 //     was accepted is kept.
 
 import { CommandFailed } from "../failure.ts"
-import { note, painted } from "../output.ts"
+import { note, painted, paintedResult } from "../output.ts"
 import type { ListedView } from "../backend/backend.ts"
 import { defined } from "@reverie/protocol"
 import type { OutageView } from "reverie"
@@ -85,16 +85,26 @@ export const waitText = (outage: OutageView): string =>
     300
   )
 
+/** The colours of what needs a person, and of the modes. */
+const styles = [
+  [/^halted/, "red"],
+  [/awaitingApproval/, "yellow"],
+  [/^(dreaming|compacting)/, "magenta"],
+  [/^retired/, "dim"],
+  [/^awake\.(?!idle)/, "green"]
+] as const
+
 /** The state of one, for a table. */
 export const stateText = ({
   haltReason,
   outage,
   state
 }: Pick<ListedView, "haltReason" | "outage" | "state">): string => {
-  if (haltReason !== undefined) return onOneLine(`${state}: ${haltReason}`, 60)
-  return outage === undefined
-    ? onOneLine(state, 60)
-    : onOneLine(`${state}: waits for ${serversOf(outage).join(" or ")}`, 80)
+  if (outage !== undefined && haltReason === undefined)
+    return paintedResult("yellow", onOneLine(`${state}: waits for ${serversOf(outage).join(" or ")}`, 80))
+  const text = onOneLine(haltReason === undefined ? state : `${state}: ${haltReason}`, 60)
+  const style = styles.find(([form]) => form.test(state))?.[1]
+  return style === undefined ? text : paintedResult(style, text)
 }
 
 /** A server that is away, and how many wait for it. */

@@ -2,6 +2,7 @@
 // Owns the length of a line. Leaves what is taken out, and the bytes that are data (JSON), to `protocol`.
 // P1  No text from a message, a model or a tool moves the cursor, rings, recolours, renames the window or hides itself.
 
+import { stripVTControlCharacters } from "node:util"
 import { type Json, jsonForTerminal as jsonLine, plainForTerminal as plain } from "@reverie/protocol"
 
 export { jsonLine, plain }
@@ -81,17 +82,43 @@ export const withoutJson = (whole: string): string => {
   return told
 }
 
+// Moments: when something was or will be, from now on.
+// M1  What is near is told by its distance, what is a month away or more by its date.
+
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000]
+] as const
+
+const FARTHEST_MS = 30 * 86_400_000
+
+/** "3 min ago", "in 8 h", "now", or a date. */
+export const ago = (at: number, now: number = Date.now()): string => {
+  const away = Math.abs(now - at)
+  if (away >= FARTHEST_MS) return new Date(at).toISOString().slice(0, 10)
+  const unit = units.find(([, millis]) => away >= millis)
+  if (unit === undefined) return "now"
+  const distance = `${Math.floor(away / unit[1])} ${unit[0]}`
+  return at > now ? `in ${distance}` : `${distance} ago`
+}
+
 // Table: rows for people.
-// Owns columns, bars and counted words. Leaves what stands in them to the code that reports.
-// T1  Columns stand under one another; numbers stand to the right.
+// Owns columns, bars and counted words.
+// T1  Columns stand under one another; numbers stand to the right. Colour takes no room.
 
 /** A number, with a sign or a percent sign if any. */
 const isNumber = (text: string): boolean => /^[+-]?\d+(?:\.\d+)?(?: ?%)?$/.test(text)
 
+const lengthOf = (text: string): number => stripVTControlCharacters(text).length
+
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const cell = (text: string, column: number) =>
-    isNumber(text) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))))
+  const cell = (text: string, column: number) => {
+    const room = " ".repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(text)))
+    return isNumber(text) ? room + text : text + room
+  }
   return rows.map((row) => row.map(cell).join("  ").trimEnd()).join("\n")
 }
 

@@ -106,12 +106,14 @@ export const assistantTable = (assistants: ReadonlyArray<ListedView>): string =>
 
 /** Rows of a report; more are a list of their own. */
 const MOST_ROWS = 10
+/** Of one that has nothing new to report. */
+const FEW_ROWS = 4
 
 /** Those first that need a person, then those that have something to do. */
-const foremost = (views: ReadonlyArray<AssistantView>): ReadonlyArray<AssistantView> => {
+const foremost = (views: ReadonlyArray<AssistantView>, rows: number): ReadonlyArray<AssistantView> => {
   const rank = ({ approvals, outage, state, waiting }: AssistantView): number =>
     state === "halted" ? 0 : approvals.length > 0 ? 1 : outage !== undefined ? 2 : waiting > 0 ? 3 : 4
-  return views.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_ROWS)
+  return views.toSorted((one, other) => rank(one) - rank(other)).slice(0, rows)
 }
 
 /** What waits for a person, and where it is decided; nothing where nothing does. */
@@ -126,22 +128,39 @@ const needsLines = ({ assistants, total }: Report): ReadonlyArray<string> => {
   return needs.length === 0 ? [] : [painted("yellow", `needs you: ${needs.join(", ")}`)]
 }
 
+const rowLines = ({ assistants }: Report, rows: number): ReadonlyArray<string> => {
+  const more = assistants.length - rows
+  return [
+    assistantTable(foremost(assistants, rows)),
+    ...(more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : [])
+  ]
+}
+
+/** What is there now, of a fleet that all of it had been given before. */
+const repeatText = (report: Report): string => {
+  const { assistants, duplicates, total } = report
+  return [
+    `All ${counted(duplicates, "event")} had been accepted before: nothing new happened.`,
+    `${counted(assistants.length, "assistant")}, ${counted(total.ticks, "tick")} in all (${report.model})`,
+    ...outageLines(assistants).slice(0, 1),
+    ...needsLines(report),
+    ...rowLines(report, FEW_ROWS)
+  ].join("\n")
+}
+
 /** The report for people. */
 export const reportText = (report: Report): string => {
   const { accepted, committed, deadLetters, duplicates, elapsedMs, iterations, relayed, ticks, toolCalls } = report
-  const more = report.assistants.length - MOST_ROWS
-  const isRepeat = accepted === 0 && duplicates > 0 && committed === 0
+  if (accepted === 0 && duplicates > 0 && committed === 0) return repeatText(report)
   const lines = [
     `${accepted} accepted, ${counted(duplicates, "duplicate")}, ${relayed} passed on between assistants, ` +
       `${committed} committed, ${counted(deadLetters, "dead letter")}`,
     `${counted(ticks, "tick")}, ${counted(iterations, "iteration")}, ${counted(toolCalls, "tool call")} ` +
       `in ${(elapsedMs / 1000).toFixed(1)} s (${report.model})`,
     ...outageLines(report.assistants),
-    ...(isRepeat ? ["All of it had been accepted before: nothing new happened."] : []),
     ...needsLines(report),
     "",
-    assistantTable(foremost(report.assistants)),
-    ...(more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : [])
+    ...rowLines(report, MOST_ROWS)
   ]
   return lines.join("\n")
 }

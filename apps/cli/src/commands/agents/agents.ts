@@ -8,7 +8,7 @@ import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named, writtenCall } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain, counted } from "../../texts/plain.ts"
+import { ago, onOneLine, plain, counted } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
 import { PAGE } from "../../backend/transport.ts"
 import type { Backend, Entry, SubAgentTree, UsageSums, View } from "../../backend/backend.ts"
@@ -56,7 +56,7 @@ export const viewText = (view: View): ReadonlyArray<string> => [
   ...(view.outage === undefined ? [] : [waitText(view.outage)]),
   `${view.ticks} ticks, ${view.commits} commits, ${view.waiting} waiting`,
   ...view.jobs.map((job) => `open job: ${job}`),
-  ...view.timers.map(({ dueAt, name }) => `timer: ${name} at ${new Date(dueAt).toISOString()}`),
+  ...view.timers.map(({ dueAt, name }) => `timer: ${name} ${ago(dueAt)} (${when(dueAt)} UTC)`),
   ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
 ]
 

@@ -6,15 +6,14 @@ import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../../texts/list.ts"
 import { named, oneOf } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain, table } from "../../texts/plain.ts"
+import { ago, onOneLine, plain, table } from "../../texts/plain.ts"
 import { findBackend } from "../../backend/find-backend.ts"
 import type { AskedApproval, Backend } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import type { LookOptions } from "./agents.ts"
 import { giveOrder, type OrderOptions } from "./orders.ts"
 
-const when = (at: number | undefined): string =>
-  at === undefined ? "" : new Date(at).toISOString().slice(0, 19).replace("T", " ")
+const when = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`
 
 const listText = (asked: ReadonlyArray<AskedApproval>): string =>
   asked.length === 0
@@ -26,7 +25,7 @@ const listText = (asked: ReadonlyArray<AskedApproval>): string =>
           each.assistant,
           onOneLine(each.tool, 40),
           onOneLine(each.arguments ?? "", 60),
-          when(each.expiresAt)
+          each.expiresAt === undefined ? "" : ago(each.expiresAt)
         ])
       ])
 
@@ -59,7 +58,7 @@ const shown = (each: AskedApproval): string => {
     ...(category === undefined ? [] : [`category ${category}`]),
     ...(description === undefined ? [] : [onOneLine(description, 300)]),
     ...(reason === undefined ? [] : [`a hook has a person asked: ${onOneLine(reason, 300)}`]),
-    ...(expiresAt === undefined ? [] : [`expires ${when(expiresAt)}`]),
+    ...(expiresAt === undefined ? [] : [`expires ${ago(expiresAt)} (${when(expiresAt)})`]),
     ...chain.map(({ text, who }) => `because of ${onOneLine(`${who}${text === undefined ? "" : `: ${text}`}`, 200)}`),
     ...(invisible ? ["its arguments hold characters that can not be seen"] : []),
     "",

@@ -9,7 +9,7 @@ import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../../texts/list.ts"
 import { named, oneOf } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain, counted, percent, table } from "../../texts/plain.ts"
+import { ago, onOneLine, plain, counted, percent, table } from "../../texts/plain.ts"
 import { findBackend } from "../../backend/find-backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import { followed, type OrderOptions, watching, giveOrder } from "./orders.ts"
@@ -34,9 +34,9 @@ const heldText = (whose: string, hold: Hold | undefined): ReadonlyArray<string> 
           `or reverie compactions ${whose} --release`
       ]
 
-/** current: what the model is shown begins with its marker. compacted over: a later one has taken it in. */
+/** current: what the model is shown begins with its marker. superseded: a later one has taken it in. */
 const stateOf = ({ id, undone_at }: Compaction, current: string | undefined): string =>
-  undone_at === undefined ? (id === current ? "current" : "compacted over") : "undone"
+  undone_at === undefined ? (id === current ? "current" : "superseded") : "undone"
 
 const compactionsText = (
   whose: string,
@@ -46,7 +46,7 @@ const compactionsText = (
   if (compactions.length === 0) return `nothing of ${whose}'s history has been compacted`
   const rows = compactions.map((each) => [
     each.id,
-    when(each.at),
+    ago(each.at),
     each.trigger,
     String(each.compacted_count),
     String(each.preserved_count),
