@@ -23,7 +23,6 @@ export const isForPrograms = (args: ReadonlyArray<string>): boolean => {
 /** Commander's way of ending: help and version have been printed, anything else is a wrong use. */
 const fromCommander = (error: unknown): number | CommandFailed | undefined => {
   if (!(error instanceof Error) || !String(Reflect.get(error, "code")).startsWith("commander.")) return undefined
-  const code = String(Reflect.get(error, "code"))
   if (Reflect.get(error, "exitCode") === 0) return 0
   return new CommandFailed(
     "usage",

@@ -15,7 +15,8 @@ import type { Backend, SubAgentTree } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
 import { contextText } from "./texts/context-text.ts"
 import { dreamsText } from "./texts/memory-text.ts"
-import { assistantTable, useText } from "./texts/report.ts"
+import { foremost } from "./commands/top.ts"
+import { useText } from "./texts/report.ts"
 import { createInterface } from "node:readline"
 
 // Slash: what a person may ask of the command line in a chat, besides speaking.
@@ -37,20 +38,6 @@ const SLASH_HELP = `/state              who is doing what
 const COMMAND_FORM = /^\/[A-Za-z][\w-]*(?=\s|$)(?!\s+(?:\{|[\w-]+=))/
 
 const commandNames = SLASH_HELP.split("\n").flatMap((line) => /^\/[a-z]+/.exec(line) ?? [])
-
-/** Rows of `/state`: a list of all is a command of its own. */
-const STATE_ROWS = 10
-
-/** Those first that need a person, then those that work, then those that did last. */
-const state = async (backend: Backend): Promise<string> => {
-  const query = { sort: "attention", descending: "true", limit: STATE_ROWS } as const
-  const { counts, items } = await backend.assistants((api) => api.list({ query }))
-  const more = counts.total - items.length
-  return [
-    assistantTable(items),
-    ...(more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : [])
-  ].join("\n")
-}
 
 const context = async (backend: Backend, id: string): Promise<string> => {
   const report = await backend.contextReport(id, {})
@@ -100,8 +87,11 @@ const cost = async (backend: Backend, id: string): Promise<string> => {
 const namesBelow = ({ subAgents }: Pick<SubAgentTree, "subAgents">): ReadonlyArray<string> =>
   subAgents.flatMap((each) => [...(each.state === "planned" ? [] : [each.id]), ...namesBelow(each)])
 
+/** Rows of `/state`: a list of all is a command of its own. */
+const STATE_ROWS = 10
+
 const answers: Readonly<Record<string, (backend: Backend, id: string) => Promise<string>>> = {
-  "/state": state,
+  "/state": (backend) => foremost(backend, STATE_ROWS),
   "/context": context,
   "/memory": memory,
   "/compact": compact,

@@ -72,7 +72,7 @@ describe("the report of a fleet that had all of it before", () => {
 })
 
 describe("rows for people", () => {
-  test("M1 moments are told from now on, far ones by their date", () => {
+  test("M1 moments are shown from now on, far ones by their date", () => {
     const now = Date.parse("2026-03-01T12:00:00Z")
     const told = [0, -4_000, -3 * 60_000, -26 * 3_600_000, 8 * 3_600_000, -40 * 86_400_000].map((by) =>
       ago(now + by, now)

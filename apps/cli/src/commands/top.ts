@@ -12,7 +12,7 @@ import type { Backend } from "../backend/backend.ts"
 import { PAGE } from "../backend/transport.ts"
 import type { Stop } from "../running/stop.ts"
 import { awayLine, stateText } from "../running/away.ts"
-import { useText } from "../texts/report.ts"
+import { assistantTable, useText } from "../texts/report.ts"
 import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {
@@ -42,6 +42,15 @@ const look = async (backend: Backend, limit: number) => {
   const { total: usage } = await backend.usage({ limit: 1 })
   const { total: count, waiting, ...states } = counts
   return { usage, assistants: items, count, states, waiting, outages, accepted, settled, dead, discarded }
+}
+
+/** Some of a fleet, those first that need a person, then those that work, then those that did last. */
+export const foremost = async (backend: Backend, limit: number): Promise<string> => {
+  const query = { sort: "attention", descending: "true", limit } as const
+  const { counts, items } = await backend.assistants((api) => api.list({ query }))
+  const more = counts.total - items.length
+  const rest = more > 0 ? [`and ${counted(more, "assistant")} more: reverie agents ls`] : []
+  return [assistantTable(items), ...rest].join("\n")
 }
 
 type Seen = Awaited<ReturnType<typeof look>>

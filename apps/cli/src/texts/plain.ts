@@ -83,7 +83,7 @@ export const withoutJson = (whole: string): string => {
 }
 
 // Moments: when something was or will be, from now on.
-// M1  What is near is told by its distance, what is a month away or more by its date.
+// M1  What is near is shown by its distance, what is a month away or more by its date.
 
 const units = [
   ["d", 86_400_000],
@@ -105,7 +105,7 @@ export const ago = (at: number, now: number = Date.now()): string => {
 }
 
 // Table: rows for people.
-// Owns columns, bars and counted words.
+// Owns columns, bars and counted words. What stands in them belongs to the code that reports.
 // T1  Columns stand under one another; numbers stand to the right. Colour takes no room.
 
 /** A number, with a sign or a percent sign if any. */
