@@ -92,7 +92,9 @@ export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report
   }
 }
 
-export const assistantTable = (assistants: ReadonlyArray<ListedView>): string =>
+type TableRow = Pick<ListedView, "commits" | "haltReason" | "id" | "outage" | "state" | "ticks" | "waiting">
+
+export const assistantTable = (assistants: ReadonlyArray<TableRow>): string =>
   table([
     ["assistant", "state", "ticks", "waiting", "commits"],
     ...assistants.map((view) => [
