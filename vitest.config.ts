@@ -17,6 +17,7 @@ const integration = ["test/integration/**/*.test.ts"]
 /** Real servers, or processes that are killed: much of their time is waiting. */
 const fleet = [
   "packages/adapters/store-postgres/test/**/*.test.ts",
+  "packages/adapters/recall-postgres/test/**/*.test.ts",
   "packages/adapters/queue-bullmq/test/**/*.test.ts",
   "packages/adapters/run-place/test/**/*.test.ts",
   "packages/testkit/test/servers/**/*.test.ts",

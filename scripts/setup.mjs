@@ -8,8 +8,8 @@
 
 import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
@@ -48,6 +48,16 @@ const wantedToRun = (hash) => {
   return `${sum.digest("hex")} running`
 }
 
+/** A workspace that has come since the install needs nothing but its link. */
+const linked = (path, folder) => {
+  const link = join(root, path)
+  if (existsSync(link)) return true
+  if (!existsSync(join(root, folder)) || !existsSync(dirname(link))) return false
+  rmSync(link, { force: true })
+  symlinkSync(relative(dirname(link), join(root, folder)), link, "junction")
+  return true
+}
+
 /** True when a person's own `npm ci` or `npm install` already brought exactly what the lockfile names. */
 const agreesWithLockfile = () => {
   const installed = read(join(root, "node_modules/.package-lock.json"))
@@ -56,6 +66,7 @@ const agreesWithLockfile = () => {
   const locked = JSON.parse(read(join(root, "package-lock.json"))).packages ?? {}
   const external = Object.entries(locked).filter(([path]) => path.includes("node_modules/"))
   return external.every(([path, entry]) => {
+    if (entry.link === true) return linked(path, entry.resolved)
     if (present[path] === undefined) return entry.optional === true
     return present[path].version === entry.version && present[path].integrity === entry.integrity
   })

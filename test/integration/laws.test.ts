@@ -9,6 +9,7 @@ import { groundOf, withGround } from "./ground.ts"
 /** The adapters that talk to a server, by the names under which their laws are judged. */
 const adapters: ReadonlyArray<readonly [adapter: string, server: ServerName]> = [
   ["store-postgres", "postgres"],
+  ["recall-postgres", "postgres"],
   ["queue-bullmq", "redis"],
   ["queue-bullmq-postgres", "postgres"],
   ["recall-qdrant", "qdrant"]

@@ -13,6 +13,7 @@ import { Model } from "@reverie/model"
 import { makeOpenAiModel, openAiEmbedderLayer } from "@reverie/model-openai"
 import { queueBullmqLayer, type QueueBullmqOptions } from "@reverie/queue-bullmq"
 import { queueLocalLayer } from "@reverie/queue-local"
+import { recallPostgresLayer } from "@reverie/recall-postgres"
 import { recallQdrantLayer } from "@reverie/recall-qdrant"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { openPostgresStore, storePostgresLayer } from "@reverie/store-postgres"
@@ -185,6 +186,14 @@ const onPostgres = () =>
     )
   )
 
+const recallOnPostgres = () =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
+      ({ url }) => recallPostgresLayer({ url: Redacted.make(url), schema: `laws_recall_${++schemas}` })
+    )
+  )
+
 /** Data stores share the server and have a schema each. */
 const aDataStoreOnPostgres = Effect.flatMap(
   Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
@@ -248,6 +257,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
     suite("recall in memory", recallLaws, () => recallSqliteLayer(IN_MEMORY)),
     suite("recall in a directory", recallLaws, () => inDirectory((directory) => recallSqliteLayer(directory)))
   ],
+  "recall-postgres": [suite("recall", recallLaws, recallOnPostgres)],
   "recall-qdrant": [suite(() => `recall on ${qdrantPlaceName()}`, recallLaws, onQdrant)]
 }
 

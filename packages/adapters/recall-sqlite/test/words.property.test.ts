@@ -1,10 +1,18 @@
 import { assert, describe, test } from "@effect/vitest"
-import { INDEX_START, type IndexChange, type IndexPosition, type MemoryEntry, Recall, termsOf } from "@reverie/memory"
+import {
+  INDEX_START,
+  type IndexChange,
+  type IndexPosition,
+  type MemoryEntry,
+  Recall,
+  termKey,
+  termsOf
+} from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
 import { memoryRecall } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
-import { docTerms, eachTerm, termKey } from "../src/words/segments.ts"
+import { docTerms, eachTerm } from "../src/words/segments.ts"
 import { ByteWriter } from "../src/words/byte-writer.ts"
 import {
   addScores,

@@ -1,7 +1,10 @@
 // Sparse: terms as a vector of few numbers, for an index that has no words.
-// Owns the number of a term. The weights are those of `tokens.ts`; rarity is left to the index.
+// Owns the numbers of a term, and those of what a question demands besides. The weights are those of `tokens.ts`; rarity is left to the index.
 // S1  Two terms that fall on one number add up; an index that asks for one also finds the other, rarely.
 
+import { nameKey } from "../facts/consolidate.ts"
+import type { MemoryEntry } from "../indexing/messages.ts"
+import type { RecallQuery } from "../recall.ts"
 import { type Fields, termWeights } from "./tokens.ts"
 
 export interface SparseVector {
@@ -52,3 +55,57 @@ export const sparseEntry = (fields: Fields): SparseVector => vectorOf(termWeight
 /** A question: every term counts once. */
 export const sparseQuery = (terms: Iterable<string>): SparseVector =>
   vectorOf([...new Set(terms)].map((term) => [term, 1] as const))
+
+// TermKey: the number that stands for a term in an index that has lists of numbers.
+// K1  A number has 53 bits: two terms of an assistant that share one are not to be expected in the life of a fleet.
+// K2  A condition is no term: its name begins with a sign that no term has.
+
+const MULTIPLIERS = [0x9e3779b1, 0x5f356495, 0x85ebca6b, 0xc2b2ae35] as const
+const WORD = 0x1_0000_0000
+
+const mixed = (low: number, high: number): number => {
+  const [, , third, fourth] = MULTIPLIERS
+  const first = Math.imul(low ^ (low >>> 16), third) ^ Math.imul(high ^ (high >>> 13), fourth)
+  const second = Math.imul(high ^ (high >>> 16), third) ^ Math.imul(first ^ (first >>> 13), fourth)
+  return WORD * (second & 0x1f_ffff) + (first >>> 0)
+}
+
+/** cyrb53, by bryc (public domain): two multiplicative hashes of 32 bits, mixed. */
+export const termKey = (text: string): number => {
+  const [first, second] = MULTIPLIERS
+  let low = 0xdeadbeef
+  let high = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    low = Math.imul(low ^ unit, first)
+    high = Math.imul(high ^ unit, second)
+  }
+  return mixed(low, high)
+}
+
+/** The key of a term among those of a group, where all groups share one list. */
+export const keyWithin = (group: number, key: number): number => {
+  const [first, second] = MULTIPLIERS
+  const low = Math.imul(Math.imul(0xdeadbeef ^ group, first) ^ key, first)
+  const high = Math.imul(Math.imul(0x41c6ce57 ^ Math.floor(group / WORD), second) ^ Math.floor(key / WORD), second)
+  return mixed(low, high ^ Math.imul(low, second))
+}
+
+const SIGN = "\u0000"
+
+const entityKey = (name: string): number => termKey(`${SIGN}e${nameKey(name)}`)
+const tagKey = (name: string): number => termKey(`${SIGN}t${nameKey(name)}`)
+const threadKey = (thread: string): number => termKey(`${SIGN}r${thread}`)
+
+/** What a question can demand of an entry besides its words. */
+export const conditionKeys = ({ entities, tags, thread }: MemoryEntry): ReadonlyArray<number> => [
+  ...entities.map(entityKey),
+  ...tags.map(tagKey),
+  ...(thread === undefined ? [] : [threadKey(thread)])
+]
+
+/** Of each demand of a question the keys of which an entry must have one. */
+export const demandsOf = ({ entities = [], tags = [], thread }: RecallQuery): ReadonlyArray<ReadonlyArray<number>> =>
+  [entities.map(entityKey), tags.map(tagKey), thread === undefined ? [] : [threadKey(thread)]].filter(
+    (keys) => keys.length > 0
+  )

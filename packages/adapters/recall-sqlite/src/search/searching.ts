@@ -7,6 +7,7 @@
 import {
   type Candidate,
   candidateLimit,
+  demandsOf,
   fits,
   type Hit,
   kindsOf,
@@ -16,12 +17,12 @@ import {
   queryTerms,
   rank,
   type RecallQuery,
-  searchKindOf
+  searchKindOf,
+  termKey
 } from "@reverie/memory"
 import { type Address, defined } from "@reverie/protocol"
 import type { Entries, Group, Groups, Models } from "../entries/entries.ts"
 import type { Matrices } from "./matrices.ts"
-import { demandsOf, termKey } from "../words/segments.ts"
 import { Top } from "./top.ts"
 import { type Scored, WordSearch } from "../words/word-search.ts"
 import type { Words } from "../words/words.ts"

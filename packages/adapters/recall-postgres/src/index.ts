@@ -1,0 +1,1 @@
+export { recallPostgresLayer, type RecallPostgresOptions } from "./recall.ts"

@@ -1,0 +1,444 @@
+// RecallPostgres: the port Recall on a schema of PostgreSQL.
+// Owns the verbs: what becomes of entries by changes, and from a question to hits. Leaves the statements to tables.ts and
+// the order of hits to the text module.
+// R1  An apply reads what it changes and writes it in one statement, which refuses what was read before someone else wrote.
+// R2  Words and vectors are compared in the database and in the memory of this process; every entry that comes of it is
+//     judged again: may the viewer read it, and is it what was asked for.
+// R3  Building it asks nothing of the server. Without one every verb says so, and the next one tries again.
+
+import {
+  type AttachedFact,
+  type Candidate,
+  candidateLimit,
+  demandsOf,
+  fits,
+  type Hit,
+  type IndexChange,
+  type IndexPosition,
+  kindsOf,
+  latestOf,
+  mayRead,
+  meaningOf,
+  type MemoryEntry,
+  memoryKinds,
+  queryTerms,
+  rank,
+  Recall,
+  type RecallQuery,
+  RecallUnavailable,
+  samePosition,
+  searchKindOf,
+  termKey,
+  type VectorModel,
+  VectorsUnfit
+} from "@reverie/memory"
+import { type Address, AssistantId, defined, TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import {
+  bytes,
+  flags,
+  number,
+  numbers,
+  openIndex,
+  type Query,
+  type RecallPostgresOptions,
+  text,
+  texts
+} from "./database.ts"
+import { Matrices, nearnessOf, packed } from "./matrices.ts"
+import { groupsOf, keysFor, numbersOf } from "./words.ts"
+
+export type { RecallPostgresOptions } from "./database.ts"
+
+const idText = (id: string): string => JSON.stringify(id)
+
+// Draft: what becomes of an assistant's entries by the changes of one apply.
+// D1  Changes take effect in their order; an entry that is as it was in the end is not written.
+
+interface Kept {
+  readonly entry: MemoryEntry
+  readonly facts: ReadonlyArray<AttachedFact>
+}
+
+interface StoredRow {
+  readonly no: number
+  readonly digest: string
+  readonly version: number
+  readonly id: string | null
+  readonly entry: string | null
+  readonly context: string | null
+  readonly facts: string | null
+}
+
+interface Touched {
+  readonly before: Kept | undefined
+  kept: Kept | undefined
+  /** What it means has changed: its vectors are of no use. */
+  isMoved: boolean
+}
+
+const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
+  facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)
+
+const keptIn = ({ context, entry, facts }: StoredRow): Kept | undefined => {
+  if (entry === null) return undefined
+  const bare = JSON.parse(entry) as MemoryEntry
+  return {
+    entry: context === null ? bare : { ...bare, context: JSON.parse(context) as string },
+    facts: factsIn(facts)
+  }
+}
+
+const idOf = (change: IndexChange): string => {
+  if (change.type === "put") return change.entry.id
+  return change.type === "remove" ? change.id : change.of
+}
+
+const changed = (touched: Touched, change: IndexChange): void => {
+  const { kept } = touched
+  if (change.type === "put") {
+    if (kept === undefined || meaningOf(kept.entry) !== meaningOf(change.entry)) touched.isMoved = true
+    touched.kept = { entry: change.entry, facts: kept?.facts ?? [] }
+  } else if (change.type === "remove") {
+    touched.kept = undefined
+    touched.isMoved = true
+  } else if (kept !== undefined) {
+    const { fact: id, text: said } = change
+    const others = kept.facts.filter((fact) => fact.id !== id)
+    touched.kept = { ...kept, facts: said === null ? others : [...others, { id, text: said }] }
+  }
+}
+
+/** The entries that changes touch, as they are before and after. */
+const drafted = (rows: ReadonlyArray<StoredRow>, changes: ReadonlyArray<IndexChange>): ReadonlyMap<string, Touched> => {
+  const stored = new Map(rows.map((row) => [row.id, row]))
+  const draft = new Map<string, Touched>()
+  for (const change of changes) {
+    const id = idOf(change)
+    const row = stored.get(idText(id))
+    const before = row === undefined ? undefined : keptIn(row)
+    const touched = draft.get(id) ?? { before, kept: before, isMoved: false }
+    changed(touched, change)
+    draft.set(id, touched)
+  }
+  return draft
+}
+
+const isSame = ({ before, isMoved, kept }: Touched): boolean =>
+  before === kept || (!isMoved && JSON.stringify(before) === JSON.stringify(kept))
+
+/** Where each of some lists ends when they stand in a row. */
+const endsOf = (lists: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
+  let end = 0
+  return lists.map(({ length }) => (end += length))
+}
+
+// Applying: a draft, brought to the database.
+
+const READ = `
+  SELECT coalesce(o.no, 0)::float8 AS no, coalesce(o.digest, '') AS digest, coalesce(o.version, 0)::float8 AS version,
+    e.id, e.entry, e.context, e.facts
+  FROM (SELECT 1) AS one LEFT JOIN owners o ON o.tenant = $1 AND o.assistant = $2 AND NOT o.gone
+    LEFT JOIN entries e ON e.owner = o.key AND e.id = ANY ($3)`
+
+const WRITE = `
+  SELECT no, digest, version, written FROM apply($1, $2, $3::float8::bigint, $4, $5::float8::bigint, $6::float8::bigint, $7,
+    $8, $9, $10, $11, $12, $13::float8[]::smallint[], $14, $15, $16, $17::float8[]::bigint[], $18::float8[]::integer[],
+    $19::float8[]::bigint[], $20::float8[]::integer[], $21::float8[]::smallint[], $22::float8[]::bigint[],
+    $23::float8[]::integer[])`
+
+interface Written extends IndexPosition {
+  readonly version: number
+  readonly written: boolean
+}
+
+/** The changed entries of a draft as the values of `apply`. */
+const valuesOf = (address: Address, draft: ReadonlyMap<string, Touched>) => {
+  const touched = [...draft].filter(([, each]) => !isSame(each))
+  const removed = touched.flatMap(([id, { before, kept }]) =>
+    kept === undefined && before !== undefined ? [idText(id)] : []
+  )
+  const put = touched.flatMap(([id, { isMoved, kept }]) =>
+    kept === undefined ? [] : [{ id: idText(id), isMoved, kept }]
+  )
+  const entries = put.map(({ kept }) => kept.entry)
+  const counted = put.map(({ kept }) => numbersOf(address, kept.entry, kept.facts))
+  const columns = (of: (each: (typeof counted)[number]) => ReadonlyArray<number>) => counted.map(of)
+  const [groups, keys, conditions] = [
+    columns((each) => each.groups),
+    columns((each) => each.keys),
+    columns((each) => each.conditions)
+  ]
+  return [
+    texts(removed),
+    texts(put.map(({ id }) => id)),
+    texts(entries.map(({ context: _, ...entry }) => JSON.stringify(entry))),
+    texts(entries.map(({ context }) => (context === undefined ? null : JSON.stringify(context)))),
+    texts(put.map(({ kept }) => (kept.facts.length === 0 ? null : JSON.stringify(kept.facts)))),
+    numbers(entries.map(({ kind }) => memoryKinds.indexOf(kind))),
+    numbers(entries.map(({ at }) => at)),
+    numbers(entries.map(({ trust }) => trust)),
+    flags(put.map(({ isMoved }) => isMoved)),
+    numbers(groups.flat()),
+    numbers(endsOf(groups)),
+    numbers(keys.flat()),
+    numbers(endsOf(keys)),
+    numbers(columns((each) => each.weights).flat()),
+    numbers(conditions.flat()),
+    numbers(endsOf(conditions))
+  ]
+}
+
+/** Someone else has written in between so often. */
+const MOST_TRIES = 8
+
+const applying =
+  (query: Query): Recall["Service"]["apply"] =>
+  (address, changes, { from, to }) =>
+    Effect.gen(function* () {
+      const [tenant, assistant] = [text(address.tenant), text(address.assistant)]
+      const ids = texts([...new Set(changes.map(idOf))].map(idText))
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        const rows = yield* query<StoredRow>("apply", READ, [tenant, assistant, ids])
+        const [{ digest, no, version } = { digest: "", no: 0, version: 0 }] = rows
+        if (!samePosition({ digest, no }, from)) return { no, digest }
+        const values = valuesOf(address, drafted(rows, changes))
+        const [written] = yield* query<Written>("apply", WRITE, [
+          tenant,
+          assistant,
+          number(from.no),
+          text(from.digest),
+          number(version),
+          number(to.no),
+          text(to.digest),
+          ...values
+        ])
+        if (written === undefined) break
+        const position = { no: written.no, digest: written.digest }
+        if (written.written || !samePosition(position, from)) return position
+      }
+      return yield* new RecallUnavailable({
+        operation: "apply",
+        message: "others write the same assistant all the time"
+      })
+    })
+
+const STANDING = `
+  SELECT no::float8 AS no, digest, entries::float8 AS entries FROM owners WHERE tenant = $1 AND assistant = $2 AND NOT gone`
+
+interface OwnerRow extends IndexPosition {
+  readonly entries: number
+}
+
+const ENTRIES_A_PIECE = 256
+
+const keeping = (query: Query): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => {
+  const owner = (operation: string, { assistant, tenant }: Address) =>
+    Effect.map(query<OwnerRow>(operation, STANDING, [text(tenant), text(assistant)]), ([row]) => row)
+  const erased = query<{ readonly more: boolean }>("erase", `SELECT erase_some(${ENTRIES_A_PIECE}) AS more`)
+  return {
+    apply: applying(query),
+    position: (address) =>
+      Effect.map(owner("position", address), (row) => ({ no: row?.no ?? 0, digest: row?.digest ?? "" })),
+    count: (address) => Effect.map(owner("count", address), (row) => row?.entries ?? 0),
+    erase: (address) =>
+      Effect.gen(function* () {
+        yield* query("erase", "SELECT erase($1, $2)", [text(address.tenant), text(address.assistant)])
+        while ((yield* erased)[0]?.more === true) yield* Effect.yieldNow
+      })
+  }
+}
+
+// Modelling: the vector models, and the vectors of entries.
+
+interface ModelRow extends VectorModel {
+  readonly state: "current" | "next"
+}
+
+interface WantingRow {
+  readonly tenant: string
+  readonly assistant: string
+  readonly entry: string
+}
+
+const MODELS = "SELECT id, dimensions::float8 AS dimensions, state FROM models"
+
+const MISSING = `
+  SELECT o.tenant, o.assistant, e.entry FROM models m JOIN wanting w ON w.model = m.key JOIN entries e ON e.key = w.entry
+    JOIN owners o ON o.key = e.owner AND NOT o.gone
+  WHERE m.id = $1 LIMIT $2::float8::bigint`
+
+const PUT = "SELECT put_vectors($1, $2::float8::integer, $3, $4, $5, $6)::float8 AS size"
+
+const unfit = (model: string, message: string) => Effect.fail(new VectorsUnfit({ model, message }))
+
+const modelling = (
+  query: Query
+): Pick<Recall["Service"], "missingVectors" | "prepareVectors" | "promoteVectors" | "putVectors" | "vectorModels"> => ({
+  vectorModels: Effect.map(query<ModelRow>("vectorModels", MODELS), (rows) =>
+    Object.fromEntries(rows.map(({ dimensions, id, state }) => [state, { id: JSON.parse(id) as string, dimensions }]))
+  ),
+  prepareVectors: ({ dimensions, id }) =>
+    query("prepareVectors", "SELECT prepare_model($1, $2::float8::integer)", [text(idText(id)), number(dimensions)]),
+  missingVectors: (model, limit) =>
+    Effect.map(
+      query<WantingRow>("missingVectors", MISSING, [text(idText(model)), number(Math.max(0, Math.trunc(limit)))]),
+      (rows) =>
+        rows.map(({ assistant, entry, tenant }) => {
+          const kept = JSON.parse(entry) as MemoryEntry
+          const address = { tenant: TenantId.make(tenant), assistant: AssistantId.make(assistant) }
+          return { address, id: kept.id, text: meaningOf(kept) }
+        })
+    ),
+  putVectors: (id, vectors) =>
+    Effect.gen(function* () {
+      const [first] = vectors
+      if (first === undefined) return
+      const size = first.vector.length
+      const isFit = vectors.every(({ vector }) => vector.length === size && vector.every(Number.isFinite))
+      const [row] = yield* query<{ readonly size: number }>("putVectors", PUT, [
+        text(idText(id)),
+        number(isFit ? size : -1),
+        texts(vectors.map(({ address }) => address.tenant)),
+        texts(vectors.map(({ address }) => address.assistant)),
+        texts(vectors.map((each) => idText(each.id))),
+        bytes(vectors.map(({ vector }) => packed(vector)))
+      ])
+      const wanted = row?.size ?? 0
+      if (wanted === 0) return yield* unfit(id, "no such vectors were prepared for")
+      if (!isFit || wanted !== size) return yield* unfit(id, `its vectors have ${wanted} numbers each`)
+    }),
+  promoteVectors: (id) =>
+    Effect.flatMap(
+      query<{ readonly done: boolean }>("promoteVectors", "SELECT promote_model($1) AS done", [text(idText(id))]),
+      ([row]) => (row?.done === true ? Effect.void : unfit(id, "it was not prepared"))
+    )
+})
+
+// Searching: from a question to hits.
+
+interface FoundRow {
+  readonly entry: number
+  readonly tenant: string
+  readonly assistant: string
+  readonly body: string
+  readonly facts: string | null
+  readonly score: number | null
+  readonly vector: Uint8Array | null
+}
+
+/** Entries that the words of a question bring up at most, unless one word alone does. */
+const READING = 4_096
+/** Nearest entries that are looked up first: some may be gone, or not be asked for. */
+const SPARE = 64
+
+const CONDITIONS = (from: number): string =>
+  `$${from}, $${from + 1}, $${from + 2}, $${from + 3}::float8[]::bigint[], $${from + 4}::float8[]::bigint[], $${from + 5}::float8[]::bigint[]`
+
+const FIND_WORDS = `
+  SELECT entry, tenant, assistant, body, facts, score, vector FROM find_words($1, $2, $3::float8[]::bigint[],
+    $4::float8[]::bigint[], ${READING}, $5::float8::integer, $6::float8::integer, ${CONDITIONS(7)})`
+
+const FIND_KEYS = `
+  SELECT entry, tenant, assistant, body, facts, score, vector FROM find_keys($1::float8[]::bigint[],
+    $2::float8::integer, ${CONDITIONS(3)})`
+
+const conditionsOf = (query: RecallQuery, groups: ReadonlyArray<number>) => {
+  const wanted = new Set(kindsOf(query))
+  const latest = memoryKinds.map((kind) => (wanted.has(kind) ? latestOf(kind, query) : -Infinity))
+  const demands = demandsOf(query)
+  return [
+    number(query.since ?? -Infinity),
+    numbers(latest),
+    number(query.minTrust ?? -Infinity),
+    ...[0, 1, 2].map((place) => {
+      const keys = demands[place]
+      return numbers(keys === undefined ? null : keysFor(groups, keys))
+    })
+  ]
+}
+
+interface FoundEntry {
+  readonly owner: Address
+  readonly entry: MemoryEntry
+  readonly facts: ReadonlyArray<AttachedFact>
+  readonly row: FoundRow
+}
+
+/** The entries that rows stand for, as far as the viewer may read them and they are what was asked for. */
+const judged = (
+  viewer: Address,
+  query: RecallQuery,
+  rows: ReadonlyArray<FoundRow>
+): ReadonlyMap<number, FoundEntry> => {
+  const found = new Map<number, FoundEntry>()
+  for (const row of rows) {
+    const owner = { tenant: TenantId.make(row.tenant), assistant: AssistantId.make(row.assistant) }
+    const entry = JSON.parse(row.body) as MemoryEntry
+    if (!mayRead(viewer, owner, entry, query.scope) || !fits(entry, query)) continue
+    found.set(row.entry, { owner, entry, facts: factsIn(row.facts), row })
+  }
+  return found
+}
+
+const searching = (query: Query, matrices: Matrices) => {
+  const byWords = (viewer: Address, asked: RecallQuery, groups: ReadonlyArray<number>, model: number) => {
+    const terms = queryTerms(asked.text).map(({ term }) => termKey(term))
+    if (terms.length === 0) return Effect.succeed(new Map<number, FoundEntry>())
+    const values = [
+      text(viewer.tenant),
+      text(viewer.assistant),
+      numbers(groups),
+      numbers(keysFor(groups, terms)),
+      number(candidateLimit(asked.limit)),
+      number(model),
+      ...conditionsOf(asked, groups)
+    ]
+    return Effect.map(query<FoundRow>("search", FIND_WORDS, values), (rows) => judged(viewer, asked, rows))
+  }
+  const byMeaning = Effect.fnUntraced(function* (
+    viewer: Address,
+    asked: RecallQuery,
+    groups: ReadonlyArray<number>,
+    nearness: ReadonlyMap<number, number>
+  ) {
+    const limit = candidateLimit(asked.limit)
+    const nearest = [...nearness].toSorted(([, a], [, b]) => b - a).map(([entry]) => entry)
+    const some = (keys: ReadonlyArray<number>) =>
+      Effect.map(
+        query<FoundRow>("search", FIND_KEYS, [numbers(keys), number(limit), ...conditionsOf(asked, groups)]),
+        (rows) => judged(viewer, asked, rows)
+      )
+    const first = yield* some(nearest.slice(0, limit + SPARE))
+    return first.size >= limit || nearest.length <= limit + SPARE ? first : yield* some(nearest)
+  })
+  return Effect.fnUntraced(function* (viewer: Address, wanted: RecallQuery) {
+    const { vector = [], ...plain } = wanted
+    const groups = groupsOf(viewer, wanted.scope)
+    const isMeant = wanted.search !== "fts" && vector.length > 0
+    const near = isMeant ? yield* matrices.near(groups, vector) : undefined
+    const asked: RecallQuery = near === undefined ? plain : wanted
+    const isByWords = searchKindOf(asked) !== "vector"
+    const lexical = isByWords ? yield* byWords(viewer, asked, groups, near?.model ?? 0) : new Map<number, FoundEntry>()
+    const meant =
+      near === undefined ? new Map<number, FoundEntry>() : yield* byMeaning(viewer, asked, groups, near.nearness)
+    const candidates = [...new Map([...meant, ...lexical])].map(([key, { entry, facts, owner, row }]): Candidate => {
+      const nearness = row.vector === null ? near?.nearness.get(key) : nearnessOf(vector, row.vector)
+      const score = row.score ?? undefined
+      return { owner: owner.assistant, entry, facts, ...defined({ lexical: score, vector: nearness }) }
+    })
+    return rank(candidates, asked) satisfies ReadonlyArray<Hit>
+  })
+}
+
+/** The index in a schema of PostgreSQL. Opening never fails; a verb that can not be done does. */
+export const recallPostgresLayer = (options: RecallPostgresOptions): Layer.Layer<Recall> =>
+  Layer.effect(
+    Recall,
+    Effect.map(openIndex(options), (query): Recall["Service"] => ({
+      ...keeping(query),
+      ...modelling(query),
+      search: searching(query, new Matrices(query))
+    }))
+  )
