@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Recall } from "@reverie/memory"
 import { memoryRecall } from "@reverie/testkit"
+import { postgresSays } from "@reverie/testkit/servers"
+import { sharePostgres } from "@reverie/testkit/shared-servers"
 import { contractIfThere, startQdrantServer } from "@reverie/testkit/qdrant-server"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { type RecallChoice, recallLayer } from "../src/opening/deployment.ts"
+import { deployedRecallLayer, type RecallChoice, recallLayer } from "../src/opening/deployment.ts"
 import { aDirectory, openFleet } from "./rig.ts"
 
 const SECRET = "The spare key of the boathouse hangs behind the blue barrel."
@@ -94,6 +96,39 @@ describe("a fleet on a server", () => {
         await fleet.close()
       })
       assert.deepStrictEqual(faults, [])
+    })
+  )
+})
+
+const postgres = sharePostgres({ fsync: false })
+
+postgres.describe("a deployment", () => {
+  const deployed = (env: Readonly<Record<string, string>>, choice?: RecallChoice) =>
+    Effect.serviceOption(Recall).pipe(
+      Effect.flatMap(positionOf),
+      Effect.provide(
+        Layer.provide(
+          deployedRecallLayer({ database: postgres.server().url, name: "harbour" }, choice),
+          ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+        )
+      )
+    )
+  const schemas = Effect.map(
+    Effect.promise(() =>
+      postgresSays(postgres.server().url, "select nspname from pg_namespace where nspname like 'harbour%'")
+    ),
+    (rows) => rows.flat()
+  )
+
+  it.live("R3 a Qdrant that is named is its index; without one its own database is, and when that is asked for", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* server()
+      assert.strictEqual(yield* deployed({ QDRANT_URL: url }), 0)
+      assert.isNotEmpty(requests)
+      assert.deepStrictEqual(yield* schemas, [])
+      assert.strictEqual(yield* deployed({ QDRANT_URL: "http://127.0.0.1:1" }, "embedded"), 0)
+      assert.deepStrictEqual(yield* schemas, ["harbour_recall"])
+      assert.strictEqual(yield* deployed({}), 0)
     })
   )
 })

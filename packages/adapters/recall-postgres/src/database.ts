@@ -17,7 +17,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -122,7 +122,7 @@ const poolOf = (options: RecallPostgresOptions, deadlineMillis: number) =>
       search_path: `"${options.schema}"`,
       statement_timeout: String(deadlineMillis),
       idle_in_transaction_session_timeout: String(deadlineMillis),
-      // What a crash of the server loses here is told again from the ledger.
+      // What a crash of the server loses here comes again from the ledger.
       synchronous_commit: "off",
       ...plans,
       ...defined({ "app.tenants": options.tenants?.join(",") })
@@ -131,7 +131,7 @@ const poolOf = (options: RecallPostgresOptions, deadlineMillis: number) =>
 
 type Pool = Effect.Success<ReturnType<typeof poolOf>>
 
-/** Whoever waits learns it at the deadline at the latest, whatever the client does. */
+/** Anyone who waits learns it at the deadline at the latest, whatever the client does. */
 const within = <A>(
   services: Context.Context<never>,
   deadlineMillis: number,
@@ -254,11 +254,13 @@ export const openIndex = (options: RecallPostgresOptions): Effect.Effect<Query, 
       values: ReadonlyArray<Value>,
       again: boolean
     ): Effect.Effect<ReadonlyArray<unknown>, unknown> =>
-      Effect.catch(within(services, deadlineMillis, ask(sql, values)), (error) => {
-        if (!missing.has(codeOf(error) ?? "")) return Effect.fail(error)
-        isReady = false
-        return again ? run(sql, values, false) : Effect.fail(error)
-      })
+      within(services, deadlineMillis, ask(sql, values)).pipe(
+        Effect.catch((error) => {
+          if (!missing.has(codeOf(error) ?? "")) return Effect.fail(error)
+          isReady = false
+          return again ? run(sql, values, false) : Effect.fail(error)
+        })
+      )
     const query: Query = <Row>(operation: string, sql: string, values: ReadonlyArray<Value> = []) =>
       Effect.mapBoth(run(sql, values, true), {
         onSuccess: (rows) => rows as ReadonlyArray<Row>,

@@ -1,1 +1,2 @@
-export { recallPostgresLayer, type RecallPostgresOptions } from "./recall.ts"
+export type { RecallPostgresOptions } from "./database.ts"
+export { recallPostgresLayer } from "./recall.ts"

@@ -1,38 +1,22 @@
 // RecallPostgres: the port Recall on a schema of PostgreSQL.
-// Owns the verbs: what becomes of entries by changes, and from a question to hits. Leaves the statements to tables.ts and
-// the order of hits to the text module.
+// Owns the verbs that write. Leaves the statements to tables.ts, and searching to searching.ts.
 // R1  An apply reads what it changes and writes it in one statement, which refuses what was read before someone else wrote.
-// R2  Words and vectors are compared in the database and in the memory of this process; every entry that comes of it is
-//     judged again: may the viewer read it, and is it what was asked for.
-// R3  Building it asks nothing of the server. Without one every verb says so, and the next one tries again.
+// R2  Building it asks nothing of the server. Without one every verb says so, and the next one tries again.
 
 import {
   type AttachedFact,
-  type Candidate,
-  candidateLimit,
-  demandsOf,
-  fits,
-  type Hit,
   type IndexChange,
   type IndexPosition,
-  kindsOf,
-  latestOf,
-  mayRead,
   meaningOf,
   type MemoryEntry,
   memoryKinds,
-  queryTerms,
-  rank,
   Recall,
-  type RecallQuery,
   RecallUnavailable,
   samePosition,
-  searchKindOf,
-  termKey,
   type VectorModel,
   VectorsUnfit
 } from "@reverie/memory"
-import { type Address, AssistantId, defined, TenantId } from "@reverie/protocol"
+import { type Address, AssistantId, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import {
@@ -46,10 +30,8 @@ import {
   text,
   texts
 } from "./database.ts"
-import { Matrices, nearnessOf, packed } from "./matrices.ts"
-import { groupsOf, keysFor, numbersOf } from "./words.ts"
-
-export type { RecallPostgresOptions } from "./database.ts"
+import { Matrices, packed, searching } from "./searching.ts"
+import { factsIn, numbersOf } from "./words.ts"
 
 const idText = (id: string): string => JSON.stringify(id)
 
@@ -77,9 +59,6 @@ interface Touched {
   /** What it means has changed: its vectors are of no use. */
   isMoved: boolean
 }
-
-const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
-  facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)
 
 const keptIn = ({ context, entry, facts }: StoredRow): Kept | undefined => {
   if (entry === null) return undefined
@@ -315,122 +294,6 @@ const modelling = (
       ([row]) => (row?.done === true ? Effect.void : unfit(id, "it was not prepared"))
     )
 })
-
-// Searching: from a question to hits.
-
-interface FoundRow {
-  readonly entry: number
-  readonly tenant: string
-  readonly assistant: string
-  readonly body: string
-  readonly facts: string | null
-  readonly score: number | null
-  readonly vector: Uint8Array | null
-}
-
-/** Entries that the words of a question bring up at most, unless one word alone does. */
-const READING = 4_096
-/** Nearest entries that are looked up first: some may be gone, or not be asked for. */
-const SPARE = 64
-
-const CONDITIONS = (from: number): string =>
-  `$${from}, $${from + 1}, $${from + 2}, $${from + 3}::float8[]::bigint[], $${from + 4}::float8[]::bigint[], $${from + 5}::float8[]::bigint[]`
-
-const FIND_WORDS = `
-  SELECT entry, tenant, assistant, body, facts, score, vector FROM find_words($1, $2, $3::float8[]::bigint[],
-    $4::float8[]::bigint[], ${READING}, $5::float8::integer, $6::float8::integer, ${CONDITIONS(7)})`
-
-const FIND_KEYS = `
-  SELECT entry, tenant, assistant, body, facts, score, vector FROM find_keys($1::float8[]::bigint[],
-    $2::float8::integer, ${CONDITIONS(3)})`
-
-const conditionsOf = (query: RecallQuery, groups: ReadonlyArray<number>) => {
-  const wanted = new Set(kindsOf(query))
-  const latest = memoryKinds.map((kind) => (wanted.has(kind) ? latestOf(kind, query) : -Infinity))
-  const demands = demandsOf(query)
-  return [
-    number(query.since ?? -Infinity),
-    numbers(latest),
-    number(query.minTrust ?? -Infinity),
-    ...[0, 1, 2].map((place) => {
-      const keys = demands[place]
-      return numbers(keys === undefined ? null : keysFor(groups, keys))
-    })
-  ]
-}
-
-interface FoundEntry {
-  readonly owner: Address
-  readonly entry: MemoryEntry
-  readonly facts: ReadonlyArray<AttachedFact>
-  readonly row: FoundRow
-}
-
-/** The entries that rows stand for, as far as the viewer may read them and they are what was asked for. */
-const judged = (
-  viewer: Address,
-  query: RecallQuery,
-  rows: ReadonlyArray<FoundRow>
-): ReadonlyMap<number, FoundEntry> => {
-  const found = new Map<number, FoundEntry>()
-  for (const row of rows) {
-    const owner = { tenant: TenantId.make(row.tenant), assistant: AssistantId.make(row.assistant) }
-    const entry = JSON.parse(row.body) as MemoryEntry
-    if (!mayRead(viewer, owner, entry, query.scope) || !fits(entry, query)) continue
-    found.set(row.entry, { owner, entry, facts: factsIn(row.facts), row })
-  }
-  return found
-}
-
-const searching = (query: Query, matrices: Matrices) => {
-  const byWords = (viewer: Address, asked: RecallQuery, groups: ReadonlyArray<number>, model: number) => {
-    const terms = queryTerms(asked.text).map(({ term }) => termKey(term))
-    if (terms.length === 0) return Effect.succeed(new Map<number, FoundEntry>())
-    const values = [
-      text(viewer.tenant),
-      text(viewer.assistant),
-      numbers(groups),
-      numbers(keysFor(groups, terms)),
-      number(candidateLimit(asked.limit)),
-      number(model),
-      ...conditionsOf(asked, groups)
-    ]
-    return Effect.map(query<FoundRow>("search", FIND_WORDS, values), (rows) => judged(viewer, asked, rows))
-  }
-  const byMeaning = Effect.fnUntraced(function* (
-    viewer: Address,
-    asked: RecallQuery,
-    groups: ReadonlyArray<number>,
-    nearness: ReadonlyMap<number, number>
-  ) {
-    const limit = candidateLimit(asked.limit)
-    const nearest = [...nearness].toSorted(([, a], [, b]) => b - a).map(([entry]) => entry)
-    const some = (keys: ReadonlyArray<number>) =>
-      Effect.map(
-        query<FoundRow>("search", FIND_KEYS, [numbers(keys), number(limit), ...conditionsOf(asked, groups)]),
-        (rows) => judged(viewer, asked, rows)
-      )
-    const first = yield* some(nearest.slice(0, limit + SPARE))
-    return first.size >= limit || nearest.length <= limit + SPARE ? first : yield* some(nearest)
-  })
-  return Effect.fnUntraced(function* (viewer: Address, wanted: RecallQuery) {
-    const { vector = [], ...plain } = wanted
-    const groups = groupsOf(viewer, wanted.scope)
-    const isMeant = wanted.search !== "fts" && vector.length > 0
-    const near = isMeant ? yield* matrices.near(groups, vector) : undefined
-    const asked: RecallQuery = near === undefined ? plain : wanted
-    const isByWords = searchKindOf(asked) !== "vector"
-    const lexical = isByWords ? yield* byWords(viewer, asked, groups, near?.model ?? 0) : new Map<number, FoundEntry>()
-    const meant =
-      near === undefined ? new Map<number, FoundEntry>() : yield* byMeaning(viewer, asked, groups, near.nearness)
-    const candidates = [...new Map([...meant, ...lexical])].map(([key, { entry, facts, owner, row }]): Candidate => {
-      const nearness = row.vector === null ? near?.nearness.get(key) : nearnessOf(vector, row.vector)
-      const score = row.score ?? undefined
-      return { owner: owner.assistant, entry, facts, ...defined({ lexical: score, vector: nearness }) }
-    })
-    return rank(candidates, asked) satisfies ReadonlyArray<Hit>
-  })
-}
 
 /** The index in a schema of PostgreSQL. Opening never fails; a verb that can not be done does. */
 export const recallPostgresLayer = (options: RecallPostgresOptions): Layer.Layer<Recall> =>

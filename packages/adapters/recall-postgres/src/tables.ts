@@ -1,11 +1,11 @@
 // Tables: what the index keeps in PostgreSQL, and the functions that write and search it there.
 // Owns the columns, the indexes and every statement of more than a line. Leaves what a number in them stands for to words.ts.
 // T1  What was said stands in `owners`, `entries` and `vectors` only, which row-level security holds. `words` and `df`
-//     have numbers alone: an index on them can be used, whoever asks. No operator on arrays is leakproof, so under a policy
+//     have numbers alone: an index on them can be used, no matter who asks. No operator on arrays is leakproof, so under a policy
 //     PostgreSQL would read every row instead.
 // T2  One statement writes an apply: with the row of its owner in hand, where the index stands and what it was read as are
 //     compared before anything changes.
-// T3  `df` says how many entries have a number. Whoever changes it takes its rows in their order, so that of two who
+// T3  `df` says how many entries have a number. Anyone who changes it takes its rows in their order, so that of two who
 //     share some, one waits.
 // T4  What the words of a question cost does not grow with the age of an assistant: the rarest bring up entries, up to a
 //     bound; all of them count for what was brought up.

@@ -62,3 +62,6 @@ export const numbersOf = (owner: Address, entry: MemoryEntry, facts: ReadonlyArr
     conditions: keysFor(groups, [...new Set(conditionKeys(entry))])
   }
 }
+
+export const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
+  facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)

@@ -46,7 +46,7 @@ const fact: fc.Arbitrary<IndexChange> = fc.record({
   type: fc.constant("fact" as const),
   of: id,
   fact: fc.constantFrom("f1", "f2"),
-  text: fc.option(saying)
+  text: fc.option(saying, { nil: null })
 })
 const changes = fc.array(fc.oneof({ arbitrary: put, weight: 6 }, remove, fact), { maxLength: 12 })
 

@@ -93,7 +93,7 @@ postgres.describe("the schema of an index on PostgreSQL", () => {
     assert.deepStrictEqual(row, ["6"])
   })
 
-  test("D1 a server that is not there is told of by every verb, without its password, and asked again", async () => {
+  test("D1 with no server every verb fails without its password, and the next one asks again", async () => {
     const away = Redacted.make("postgres://reverie:sesame@127.0.0.1:1/none")
     const message = await withRecall({ schema: aSchema(), url: away, deadlineMillis: 2_000 }, (recall) =>
       Effect.andThen(failing(recall.position(ada)), failing(asking(recall, ada, "tide")))

@@ -29,7 +29,8 @@ import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 // R1  The key of an index is only ever sent to the server it was configured with, and never printed.
 // R2  Opening never waits for an index: one that does not answer is asked again when it is needed.
 // R3  An index belongs to one store: data directories that share a server have a collection each (`QDRANT_COLLECTION`),
-//     and a store that keeps nothing has an index that keeps nothing, unless the options say otherwise.
+//     a deployment has a schema of its own in its database, and a store that keeps nothing has an index that keeps
+//     nothing, unless the options say otherwise.
 
 const KEEPS_NOTHING = ":memory:"
 
@@ -43,7 +44,10 @@ export interface ServerIndex {
   readonly collection?: string
 }
 
-/** `embedded`: a file beside the store. `none`: only the newest memories are found. A service: one of your own. */
+/**
+ * `embedded`: where the store is, in a file beside it or in a schema of its database. `none`: only the newest memories are
+ * found. A service: one of your own.
+ */
 export type RecallChoice = "embedded" | "none" | ServerIndex | Recall["Service"]
 
 /** The server that the environment names; undefined when it names none. */
@@ -91,11 +95,32 @@ export const recallLayer = (data: string, choice?: RecallChoice): Layer.Layer<ne
   return Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? beside(data) : server(found))))
 }
 
-/** The index of a deployment: what is chosen, else what the environment names, else none. */
-export const remoteRecallLayer = (choice?: RecallChoice): Layer.Layer<never, Config.ConfigError> =>
-  choice === undefined || choice === "embedded"
-    ? Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? Layer.empty : server(found))))
-    : recallLayer(KEEPS_NOTHING, choice)
+/** The PostgreSQL schema of the index of a deployment. */
+const indexSchema = (name: string): string => `${name.slice(0, 56)}_recall`
+
+const inDatabase = (deployment: Deployment): Layer.Layer<Recall> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/recall-postgres")),
+      ({ recallPostgresLayer }) =>
+        recallPostgresLayer({
+          url: Redacted.make(databaseUrl(deployment)),
+          schema: indexSchema(deployment.name ?? DEFAULT_NAME)
+        })
+    )
+  )
+
+/** The index of a deployment: what is chosen, else what the environment names, else in its database. */
+export const deployedRecallLayer = (
+  deployment: Deployment,
+  choice?: RecallChoice
+): Layer.Layer<never, Config.ConfigError> => {
+  if (choice === "embedded") return inDatabase(deployment)
+  if (choice !== undefined) return recallLayer(KEEPS_NOTHING, choice)
+  return Layer.unwrap(
+    Effect.map(indexFromConfig, (found) => (found === undefined ? inDatabase(deployment) : server(found)))
+  )
+}
 
 /** The servers of a fleet of several processes. */
 export interface Deployment {
@@ -210,7 +235,7 @@ export const tokensLayer = (chosen: TokenizerChoice = "gpt-tokenizer") => {
   throw new FleetDefinitionInvalid({ subject: "fleet", message })
 }
 
-/** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
+/** Many processes: PostgreSQL, which finds memories too unless a Qdrant is named, and BullMQ. */
 export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
   const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
   const ports = Layer.mergeAll(
@@ -220,7 +245,7 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     ),
     tokensLayer(options.tokenizer),
     embedderLayer(options.embedder, options.model),
-    remoteRecallLayer(options.recall)
+    deployedRecallLayer(deployment, options.recall)
   )
   return { says: describe(deployment), ports, measured: queueMeasured, otherWorkers, keepHours, worker, sustained }
 }

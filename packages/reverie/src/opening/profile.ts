@@ -22,7 +22,7 @@ import {
   type Profile,
   type RecallChoice,
   recallLayer,
-  remoteRecallLayer,
+  deployedRecallLayer,
   type TokenizerChoice,
   tokensLayer
 } from "./deployment.ts"
@@ -107,7 +107,7 @@ export const readingIndex = (data: string | undefined): Layer.Layer<never, unkno
   return data === undefined
     ? Layer.unwrap(
         Effect.map(deploymentFromConfig, (found) =>
-          found === undefined ? beside(DEFAULT_DATA) : Layer.merge(remoteRecallLayer(), embedderLayer(undefined))
+          found === undefined ? beside(DEFAULT_DATA) : Layer.merge(deployedRecallLayer(found), embedderLayer(undefined))
         )
       )
     : beside(data)
