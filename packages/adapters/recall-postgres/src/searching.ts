@@ -44,7 +44,7 @@ export const packed = (vector: ReadonlyArray<number>): Uint8Array => {
 }
 
 /** The cosine of the angle between a vector and a packed one; 0 where one of them has no direction. */
-export const nearnessOf = (vector: ReadonlyArray<number>, { buffer, byteOffset }: Uint8Array): number => {
+const nearnessOf = (vector: ReadonlyArray<number>, { buffer, byteOffset }: Uint8Array): number => {
   const row = new Int8Array(buffer, byteOffset, vector.length)
   let [dot, ofRow, ofVector] = [0, 0, 0]
   for (let at = 0; at < vector.length; at++) {
