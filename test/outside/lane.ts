@@ -124,7 +124,9 @@ export const runLane = async ({ isShort, node, plants, progress, rows, tarball }
       const scene = new Scene(tarball, isShort, nodes, own)
       const verdict = await judged(row, scene).finally(() => scene.close())
       verdicts.push(verdict)
-      progress(`${row.name}: ${verdict.ok ? "works" : `FAILED: ${verdict.problems.join("; ")}`} (${verdict.seconds} s)`)
+      const figures = Object.entries(verdict.figures).map(([name, value]) => `; ${name} ${value}`)
+      const said = verdict.ok ? "works" : `FAILED: ${verdict.problems.join("; ")}`
+      progress(`${row.name}: ${said} (${verdict.seconds} s${figures.join("")})`)
     }
     for (const plant of plants) {
       const row = rows.find(({ name }) => name === plant.row)
