@@ -3,6 +3,7 @@
 // B1  The tree itself is never changed. A copy has the sources, and links to the packages that are installed.
 // B2  Only a test that was run and failed kills: a file that can not be loaded, or a run without a test, kills nothing.
 // B3  A test that fails in the copy as it is kills nothing either: each test is run there once before it judges.
+//     Files are run so once for all rows that they prove; a mutant runs those of their tests alone that can cite its row.
 // B4  Tests that drive a running fleet judge first; the others of a row are run where none of those died.
 
 import { spawn } from "node:child_process"
@@ -92,8 +93,8 @@ const testsIn = async (copy: string, files: ReadonlyArray<string>, title?: strin
   }
 }
 
-const outcomesOf = (results: Results, copy: string, row: string, files: ReadonlyArray<string>) => {
-  const ran = results.testResults.flatMap(({ assertionResults, name }) =>
+const outcomesIn = (results: Results, copy: string) =>
+  results.testResults.flatMap(({ assertionResults, name }) =>
     assertionResults
       .filter(({ status }) => status === "passed" || status === "failed")
       .map(({ ancestorTitles, status, title }) => ({
@@ -101,6 +102,10 @@ const outcomesOf = (results: Results, copy: string, row: string, files: Readonly
         status
       }))
   )
+
+/** Of the tests that cite the row, or stand in the files. */
+const outcomesOf = (results: Results, copy: string, row: string, files: ReadonlyArray<string>) => {
+  const ran = outcomesIn(results, copy)
   const citing = new Set(
     citationsIn(results, `${copy}/`).cited.flatMap((each) => (each.row === row ? [each.test] : []))
   )
@@ -111,26 +116,34 @@ const outcomesOf = (results: Results, copy: string, row: string, files: Readonly
 interface Judging {
   readonly copy: string
   readonly proving: Proving
-  /** Tests that fail in the copy as it is, by the row and the files. */
+  /** Tests that fail in the copy as it is, by the files. */
   readonly failing: Map<string, ReadonlySet<string>>
 }
 
 type Judged = Pick<Killed, "died" | "ran">
 
+/** Titles that cite any row, and those that can cite one: by its id, or in a range. */
+const CITING = String.raw`(^|[^\w])F\d+`
+const citing = (row: string): string => String.raw`(^|[^\w])(${row}(?!\w)|F\d+\s?[-–]\s?F?\d)`
+
+const failingIn = async (copy: string, files: ReadonlyArray<string>, title?: string): Promise<ReadonlySet<string>> => {
+  const outcomes = outcomesIn(await testsIn(copy, files, title), copy)
+  return new Set(outcomes.flatMap(({ status, test }) => (status === "failed" ? [test] : [])))
+}
+
 /** What dies of a mutant among the tests of some files. */
 const diedIn = async ({ copy, failing }: Judging, mutant: Mutant, files: ReadonlyArray<string>): Promise<Judged> => {
   const { file, row, tests = [] } = mutant
-  const title = tests.length > 0 ? undefined : String.raw`(^|[^\w])F\d+`
-  const judge = async () => outcomesOf(await testsIn(copy, files, title), copy, row, tests)
-  const judged = [row, ...files].join(" ")
-  const before =
-    failing.get(judged) ?? new Set((await judge()).flatMap((each) => (each.status === "failed" ? [each.test] : [])))
+  const isWhole = tests.length > 0
+  const judged = [isWhole, ...files].join(" ")
+  const before = failing.get(judged) ?? (await failingIn(copy, files, isWhole ? undefined : CITING))
   failing.set(judged, before)
   const path = join(copy, file)
   const source = readFileSync(path, "utf8")
   try {
     writeFileSync(path, mutated(mutant, source))
-    const ran = await judge()
+    const results = await testsIn(copy, files, isWhole ? undefined : citing(row))
+    const ran = outcomesOf(results, copy, row, tests)
     const died = ran.flatMap(({ status, test }) => (status === "failed" && !before.has(test) ? [test] : []))
     return { died, ran: ran.length }
   } finally {
