@@ -21,6 +21,7 @@ export {
 export type { ContextBuild } from "./build-config.ts"
 export {
   allowedTools,
+  contentOverride,
   contextIn,
   type ContextTypeConfig,
   contextTypes,

@@ -161,7 +161,13 @@ export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, ty
 export type { FleetReminders, ReminderReadings, ReminderRequest } from "./fleet/reminders.ts"
 export type { Reminder, ReminderLine } from "@reverie/assistant/reminders"
 export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
-export type { DefinitionView, TeamView, ToolView } from "./views/definition-view.ts"
+export {
+  type ContextKindView,
+  type DefinitionView,
+  definitionViewOf,
+  type TeamView,
+  type ToolView
+} from "./views/definition-view.ts"
 export type { FleetCompactions, FleetMemories, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"

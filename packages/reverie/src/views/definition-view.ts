@@ -1,9 +1,26 @@
 // DefinitionView: a definition of the fleet as a person or a page wants to see it.
 // Owns what is shown of one. Leaves its making to define-assistant.ts and define-team.ts.
 // D1  A view is JSON: no function, no schema object, nothing that two processes would read differently.
+// D2  A kind of context is shown as it holds: with the limits that the settings of the assistant leave of it.
 
-import type { PairRate, Settings, SleepSchedule } from "@reverie/assistant"
-import type { CompactionConfig } from "@reverie/context"
+import {
+  type ExecutionMode,
+  type PairRate,
+  selectPattern,
+  type Settings,
+  settingsOf,
+  type SleepSchedule
+} from "@reverie/assistant"
+import {
+  compactionConfig,
+  type CompactionConfig,
+  contentOverride,
+  contextIn,
+  type ContextTypeConfig,
+  contextTypes,
+  RESERVED_COMPONENTS,
+  STATIC_COMPONENTS
+} from "@reverie/context"
 import type { RecallScope } from "@reverie/memory"
 import { type Json, type ToolCategory, type ToolRule, defined } from "@reverie/protocol"
 import type { MemoryRequest } from "@reverie/runtime"
@@ -32,6 +49,31 @@ export interface TeamView {
   readonly pattern: string
   /** Each with its role, and what a specialist is for. */
   readonly members: ReadonlyArray<{ readonly id: string; readonly role: string; readonly domain?: string }>
+}
+
+/** A kind of context of a definition: what a model is shown in it, and what it may do. Null stands for all. */
+export interface ContextKindView {
+  readonly name: string
+  readonly description: string
+  /** It is none of the seven that every assistant has. */
+  readonly isOwn: boolean
+  readonly mode: ExecutionMode
+  /** Model calls that it allows at most. */
+  readonly maxSteps: number
+  /** Keys of the parts of its prompt, in their order. */
+  readonly components: ReadonlyArray<string>
+  /** The text that stands in the place of a part, by its key. */
+  readonly overrides: { readonly [component: string]: string }
+  readonly tools: ReadonlyArray<string> | null
+  readonly toolCategories: ReadonlyArray<ToolCategory> | null
+  /** Most tokens of a prompt; null for what the window has room for. */
+  readonly tokenBudget: number | null
+  readonly requireApproval: boolean
+  readonly stopOnFinal: boolean
+  readonly multiStep: boolean
+  readonly subAgents: boolean
+  /** Names of the timers that are handled in it. */
+  readonly timers: ReadonlyArray<string>
 }
 
 /** A definition as a person or a page wants to see it. */
@@ -70,6 +112,8 @@ export interface DefinitionView {
   readonly blocks: ReadonlyArray<string>
   /** Its members and their pattern, of a team. */
   readonly team?: TeamView
+  /** The kinds of context that its events and nights are handled in: the seven of every assistant, then those of its own. */
+  readonly contexts: ReadonlyArray<ContextKindView>
   /** What it asks where it names a model of its own, by purpose, in words without any key; `model` for all others. */
   readonly models: { readonly [purpose: string]: string }
   /** The context window, in tokens. */
@@ -100,6 +144,44 @@ const teamOf = ({ team }: AssistantDefinition): { readonly team?: TeamView } =>
         }
       }
 
+const keys = new Map([...STATIC_COMPONENTS, ...RESERVED_COMPONENTS].map(({ id, key }) => [id, key]))
+
+const kindOf = (definition: AssistantDefinition, config: ContextTypeConfig): ContextKindView => {
+  const { pattern } = selectPattern(settingsOf(definition.settings), config)
+  // A dream and an extraction are no ticks: they have bounds of their own.
+  const bounds: Readonly<Record<string, number>> = {
+    sleep_consolidate: config.maxIterations,
+    pre_compaction: compactionConfig(definition.compaction).preCompactMaxIterations
+  }
+  const overridden = Object.keys(config.componentOverrides).flatMap((key) => {
+    const content = contentOverride(config, key)
+    return content === null ? [] : [[key, content]]
+  })
+  return {
+    name: config.contextType,
+    description: config.description,
+    isOwn: !contextTypes.some((type) => type === config.contextType),
+    mode: pattern.mode,
+    maxSteps: bounds[config.contextType] ?? pattern.maxIterations,
+    components: config.enabledComponents.toSorted((a, b) => a - b).flatMap((id) => keys.get(id) ?? []),
+    overrides: Object.fromEntries(overridden),
+    tools: config.toolFilter,
+    toolCategories: config.allowedToolCategories,
+    tokenBudget: config.tokenBudget,
+    requireApproval: pattern.confirmDangerous,
+    stopOnFinal: pattern.terminalEndsLoop,
+    multiStep: pattern.multiTool,
+    subAgents: pattern.subAgents,
+    timers: config.timers ?? []
+  }
+}
+
+const contextsOf = (definition: AssistantDefinition): ReadonlyArray<ContextKindView> =>
+  [...new Set([...contextTypes, ...Object.keys(definition.contexts ?? {})])].flatMap((name) => {
+    const config = contextIn(definition, name)
+    return config === undefined ? [] : [kindOf(definition, config)]
+  })
+
 const modelsOf = ({
   model,
   models = {},
@@ -111,6 +193,7 @@ const modelsOf = ({
   return Object.fromEntries(all.flatMap(([name, choice]) => (choice === undefined ? [] : [[name, modelText(choice)]])))
 }
 
+/** A definition as `fleet.definitions()` shows it, where no fleet is open. */
 export const definitionViewOf = (definition: AssistantDefinition): DefinitionView => {
   const { compaction, memory, pairRate, persona, recallScopes, sleep } = definition
   return {
@@ -127,6 +210,7 @@ export const definitionViewOf = (definition: AssistantDefinition): DefinitionVie
     names: definition.listening?.names ?? [],
     blocks: (definition.blocks ?? []).map(({ label }) => label),
     ...teamOf(definition),
+    contexts: contextsOf(definition),
     models: modelsOf(definition),
     maxContextTokens: definition.maxContextTokens,
     reservedResponseTokens: definition.reservedResponseTokens
