@@ -4,7 +4,7 @@
 // D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
 // D3  Who may only look changes nothing: `changing` refuses before anything is asked.
 
-import type { Fleet, FleetReadings, FleetRole } from "reverie"
+import type { DefinitionView, Fleet, FleetReadings, FleetRole } from "reverie"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { appendFile } from "node:fs/promises"
@@ -13,7 +13,9 @@ import { Principal } from "./api/access.ts"
 import { apiFailureOf } from "./failure.ts"
 
 /** What a reading asks: an open fleet, or a store that is only looked into. */
-export interface ReadFleet extends FleetReadings, Pick<Fleet, "definitions" | "on" | "profile" | "teams"> {
+export interface ReadFleet extends FleetReadings, Pick<Fleet, "on" | "profile" | "teams"> {
+  /** A store that is only looked into has them of a fleet's file, or none. */
+  readonly definitions: () => ReadonlyArray<DefinitionView> | Promise<ReadonlyArray<DefinitionView>>
   readonly replay: Fleet["replay"]
   readonly monitor: Pick<Fleet["monitor"], "metrics" | "otherWorkers" | "totals">
 }

@@ -7,6 +7,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { failures } from "./errors.ts"
+import { ContextKind } from "./inside.ts"
 import { limit, Text, WholeFromQuery } from "./words.ts"
 
 const Json = Schema.Json
@@ -208,6 +209,17 @@ const Check = Schema.Struct({
   hint: Schema.optionalKey(Schema.String)
 })
 
+/** What assistants can be created from. Of one that no assistant of another tenant was made from, its name alone. */
+const Definition = Schema.StructWithRest(
+  Schema.Struct({
+    name: Schema.String,
+    isTeam: Schema.Boolean,
+    contexts: Schema.optionalKey(Schema.Array(ContextKind))
+  }),
+  [Schema.Record(Schema.String, Json)]
+)
+export type DefinitionJson = typeof Definition.Type
+
 export class SystemGroup extends HttpApiGroup.make("system").add(
   HttpApiEndpoint.get("system", "/v1/system", {
     success: Schema.Struct({
@@ -226,7 +238,7 @@ export class SystemGroup extends HttpApiGroup.make("system").add(
       checks: Schema.Array(Check),
       /** Each with where it comes from; secrets are masked. */
       config: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String, origin: Schema.String })),
-      definitions: Schema.Array(Json)
+      definitions: Schema.Array(Definition)
     }),
     error: failures
   }),

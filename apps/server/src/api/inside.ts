@@ -102,6 +102,31 @@ const PromptText = Schema.Struct({
 })
 export type PromptText = typeof PromptText.Type
 
+/** A kind of context: what a model is shown in it, and what it may do. Null stands for all. */
+export const ContextKind = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  /** It is none of the seven that every assistant has. */
+  isOwn: Schema.Boolean,
+  mode: Schema.String,
+  /** Model calls that it allows at most, after what the settings of the assistant leave. */
+  maxSteps: Schema.Int,
+  /** Keys of the parts of its prompt, in their order. */
+  components: Schema.Array(Schema.String),
+  /** The text in the place of a part, by its key; absent for a token that may only look. */
+  overrides: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  tools: Schema.NullOr(Schema.Array(Schema.String)),
+  toolCategories: Schema.NullOr(Schema.Array(Schema.String)),
+  tokenBudget: Schema.NullOr(Schema.Finite),
+  requireApproval: Schema.Boolean,
+  stopOnFinal: Schema.Boolean,
+  multiStep: Schema.Boolean,
+  subAgents: Schema.Boolean,
+  /** Names of the timers that are handled in it. */
+  timers: Schema.Array(Schema.String)
+})
+export type ContextKind = typeof ContextKind.Type
+
 export class ContextGroup extends HttpApiGroup.make("context").add(
   HttpApiEndpoint.get("report", "/v1/assistants/:id/context", {
     params: ofAssistant,
@@ -113,6 +138,12 @@ export class ContextGroup extends HttpApiGroup.make("context").add(
     params: ofAssistant,
     query: { before: Schema.optionalKey(WholeFromQuery), limit },
     success: Schema.Struct({ items: Schema.Array(ContextPoint), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** The kinds of context of its definition: those that a message can ask for with `context`. */
+  HttpApiEndpoint.get("kinds", "/v1/assistants/:id/context-kinds", {
+    params: ofAssistant,
+    success: Schema.Struct({ definition: Schema.String, items: Schema.Array(ContextKind) }),
     error: failures
   }),
   /** How the last model call of tick `tick` differs from that of tick `with`. */

@@ -90,7 +90,8 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
     usage,
     views,
     profile: place,
-    definitions: () => [],
+    definitions: async () =>
+      definition === undefined ? [] : definition.assistants.map((await import("reverie")).definitionViewOf),
     teams: () => [],
     on: () => () => {},
     monitor: { ...monitor, metrics: async () => "", otherWorkers: async () => undefined },

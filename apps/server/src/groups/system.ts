@@ -6,20 +6,21 @@ import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { chart, type Json } from "reverie"
-import { Api, type Outage, type Principal, Unavailable } from "../api/index.ts"
+import { chart } from "reverie"
+import { Api, type DefinitionJson, type Outage, type Principal, Unavailable } from "../api/index.ts"
 import { asking, Gateway, type ReadFleet } from "../gateway.ts"
 import { openStream, STREAM_TYPE, streamHeaders } from "../feed/event-door.ts"
 import { Live } from "../live.ts"
+import { unworded } from "../views/facts.ts"
 import { version } from "../version.ts"
 
 // SystemView: what a deployment is, in words and figures.
 // V1  What the process stands on is for those who may change the tenant that it is opened for.
 // V2  So are all definitions. Another tenant sees those that its own assistants were made from, and the names of the rest,
 //     by which it can make more.
-// V3  Who may only look sees no prompt and no persona here.
+// V3  Who may only look sees no prompt, no persona, and no text that a context puts in the place of one.
 
-type Definition = ReturnType<ReadFleet["definitions"]>[number]
+type Definition = Awaited<ReturnType<ReadFleet["definitions"]>>[number]
 
 interface SystemQuestion {
   /** The tenant that the process is opened for. */
@@ -41,7 +42,10 @@ const checked = async (name: string, ask: () => Promise<string>, hint: string) =
   }
 }
 
-const withoutWords = ({ persona: _persona, systemPrompt: _prompt, ...rest }: Definition) => rest
+const withoutWords = ({ contexts, persona: _persona, systemPrompt: _prompt, ...rest }: Definition) => ({
+  ...rest,
+  contexts: contexts.map(unworded)
+})
 
 const definitionsFor = async ({
   fleet,
@@ -50,7 +54,7 @@ const definitionsFor = async ({
   used
 }: SystemQuestion): Promise<ReadonlyArray<object>> => {
   const { readOnly, tenant } = principal
-  const all = fleet.definitions()
+  const all = await fleet.definitions()
   const own = tenant === ownTenant ? undefined : await used()
   return all.map((definition) => {
     const { isTeam, name } = definition
@@ -80,7 +84,7 @@ const systemOf = async (question: SystemQuestion) => {
     checked("store", async () => `position ${await fleet.outbox.end()}`, "look whether the store of the profile runs"),
     fleet.outbox.end()
   ])
-  const definitions = (await definitionsFor(question)) as unknown as ReadonlyArray<Json>
+  const definitions = (await definitionsFor(question)) as unknown as ReadonlyArray<DefinitionJson>
   return {
     version,
     node: process.version,

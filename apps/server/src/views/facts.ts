@@ -3,7 +3,7 @@
 // G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
-import type { AssistantRecord, Fact, FleetReadings } from "reverie"
+import type { AssistantRecord, ContextKindView, Fact, FleetReadings } from "reverie"
 import type { ReadFleet } from "../gateway.ts"
 import { newestFirst } from "./paging.ts"
 import { NotFound } from "../api/index.ts"
@@ -52,3 +52,6 @@ export const found = <A>(value: A | undefined, what: string): A => {
   if (value === undefined) throw new NotFound({ message: `there is no ${what}` })
   return value
 }
+
+/** A kind of context for one who may only look: without the texts that it puts into prompts. */
+export const unworded = ({ overrides: _texts, ...rest }: ContextKindView) => rest

@@ -9,7 +9,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type ContextPoint, type ContextView, type PromptText } from "../../api/index.ts"
 import { clip, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, type ReadFleet } from "../../gateway.ts"
-import { found, living } from "../../views/facts.ts"
+import { found, living, unworded } from "../../views/facts.ts"
 
 /** Entries that one page of points may read. */
 const MAX_READ = 4_000
@@ -103,6 +103,15 @@ export const contextLive = HttpApiBuilder.group(
         asking(async (fleet) => {
           const { version } = await living(fleet, id)
           return pointsBefore(fleet, id, Math.min(before ?? version + 1, version + 1), limit)
+        }),
+      kinds: ({ params: { id } }) =>
+        asking(async (fleet, { readOnly }) => {
+          const { state } = await living(fleet, id)
+          const { contexts } = found(
+            (await fleet.definitions()).find(({ name }) => name === state.definition),
+            `definition ${state.definition} in this process, from which ${id} was made`
+          )
+          return { definition: state.definition, items: readOnly ? contexts.map(unworded) : contexts }
         }),
       compare: ({ params: { id }, query }) =>
         asking(async (fleet) => {

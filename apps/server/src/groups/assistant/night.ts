@@ -59,7 +59,7 @@ const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boo
 const dreamsOf = async (fleet: ReadFleet, id: string) => {
   const { state } = await living(fleet, id)
   const reports = await fleet.memory.dreams(id)
-  const { sleep } = fleet.definitions().find(({ name }) => name === state.definition) ?? {}
+  const { sleep } = (await fleet.definitions()).find(({ name }) => name === state.definition) ?? {}
   return {
     items: reports,
     schedule: sleep === undefined ? null : (sleep as unknown as Json),

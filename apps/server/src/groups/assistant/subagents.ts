@@ -91,7 +91,7 @@ const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
     await fleet.subAgents.tree(id),
     `snapshot of ${id} that can be read`
   )
-  const definitions = new Map(fleet.definitions().map((each) => [each.name, each]))
+  const definitions = new Map((await fleet.definitions()).map((each) => [each.name, each]))
   return {
     id,
     state: state.status,
