@@ -5,7 +5,7 @@
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
 // C3  What looks like a command and is none is an error with a suggestion, and no one hears it.
 
-import { unknownName } from "@reverie/protocol"
+import { defined, unknownName } from "@reverie/protocol"
 import type { Part } from "reverie"
 import { writtenCall } from "./named.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
@@ -120,11 +120,13 @@ class Conversation {
   readonly #backend: Backend
   readonly #stop: Stop
   readonly #questions: Array<string> = []
+  readonly #context: string | undefined
   #to: string
   #answering: Promise<void> | undefined
 
-  constructor(backend: Backend, stop: Stop, to: string) {
+  constructor({ backend, context, stop, to }: ChatOptions) {
     this.#backend = backend
+    this.#context = context
     this.#stop = stop
     this.#to = to
   }
@@ -216,7 +218,8 @@ class Conversation {
       cancelled.resolve(undefined)
       return true
     })
-    const parts = this.#backend.ask(this.#to, question, { from: "person" })[Symbol.asyncIterator]()
+    const asked = { from: "person", ...defined({ context: this.#context }) }
+    const parts = this.#backend.ask(this.#to, question, asked)[Symbol.asyncIterator]()
     const printer = new AnswerPrinter()
     try {
       while (true) {
@@ -340,13 +343,16 @@ export interface ChatOptions {
   readonly backend: Backend
   readonly stop: Stop
   readonly to: string
+  /** The kind of context that all that is said is handled in. */
+  readonly context?: string
 }
 
 /** Talks until the person leaves or the input ends. */
-export const chat = async ({ backend, stop, to }: ChatOptions): Promise<"left" | "input-ended"> => {
+export const chat = async (options: ChatOptions): Promise<"left" | "input-ended"> => {
+  const { backend, stop } = options
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   const lines = createInterface({ input: process.stdin, output: isTerminal ? process.stderr : undefined })
-  const conversation = new Conversation(backend, stop, to)
+  const conversation = new Conversation(options)
   const ended = Promise.withResolvers<"left" | "input-ended">()
   const prompt = () => {
     if (!isTerminal) return

@@ -48,6 +48,8 @@ export interface OrderRequest {
 export interface Question {
   readonly id?: string
   readonly from?: string
+  /** The kind of context that it is handled in. */
+  readonly context?: string
   /** The form that the answer must have: a JSON Schema. */
   readonly output?: { readonly [key: string]: Json }
   /** Images, files and audio, in base64. */

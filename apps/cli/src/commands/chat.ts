@@ -1,6 +1,7 @@
 // Chat command: a conversation with one assistant.
 // Owns the choice of whom, and the single message of -m or of a pipe. Leaves talking to conversation.ts.
 
+import { defined } from "@reverie/protocol"
 import { chat } from "../conversation.ts"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../running/fleet-file.ts"
@@ -15,6 +16,8 @@ export interface ChatCommandOptions extends Where {
   readonly message?: string
   /** The file of a JSON Schema; of a single message. */
   readonly form?: string
+  /** The kind of context that what is said is handled in. */
+  readonly context?: string
   /** Files that go with a single message. */
   readonly attach?: ReadonlyArray<string>
   readonly json: boolean
@@ -40,6 +43,6 @@ export const chatWith = async (agent: string, options: ChatCommandOptions, stop:
   }
   const { id } = await named(backend, agent)
   if (process.stdin.isTTY) note(`Speak with ${id}, /help shows the commands, /quit or Ctrl-C ends.`)
-  await chat({ backend, stop, to: id })
+  await chat({ backend, stop, to: id, ...defined({ context: options.context }) })
   return 0
 }

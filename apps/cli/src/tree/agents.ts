@@ -5,7 +5,12 @@ import { type Command, Option } from "commander"
 import type { Order, OrderOptions } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
-import { attachOption, moment, seconds, usageGroups, whole } from "./options.ts"
+import { attachOption, contextOption, fleetOption, moment, seconds, usageGroups, whole } from "./options.ts"
+
+interface SendOptions extends OrderOptions {
+  readonly attach?: ReadonlyArray<string>
+  readonly context?: string
+}
 
 const addReadings = (agents: Command, trunk: Trunk): void => {
   const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
@@ -40,6 +45,17 @@ const addReadings = (agents: Command, trunk: Trunk): void => {
     .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
   does(context, trunk, async (options, id) =>
     (await import("../commands/agents/replay.ts")).context(id, options, trunk.stop)
+  )
+}
+
+const addKinds = (agents: Command, trunk: Trunk): void => {
+  const kinds = leaf(agents, "contexts <id>", {
+    kind: "look",
+    says: "show the kinds of context of one: their limits, tools and overrides",
+    example: "agents contexts desk --fleet fleet.ts"
+  }).addOption(fleetOption())
+  does(kinds, trunk, async (options, id) =>
+    (await import("../commands/agents/agents.ts")).kinds(id, options, trunk.stop)
   )
 }
 
@@ -144,6 +160,7 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
   const agents = branch(root, "agents", "look at assistants, or give them orders")
   addReadings(agents, trunk)
   addCache(agents, trunk)
+  addKinds(agents, trunk)
   const create = leaf(agents, "create <id>", {
     kind: "order",
     says: "create one, from a definition of the fleet",
@@ -156,12 +173,14 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
     kind: "order",
     says: "send a message to one; without a text, what is piped in",
     example: 'agents send desk "Good morning" --id monday-1'
-  }).addOption(attachOption())
-  does(send, trunk, async (options: OrderOptions & { readonly attach?: ReadonlyArray<string> }, id, said) => {
+  })
+    .addOption(attachOption())
+    .addOption(contextOption())
+  does(send, trunk, async (options: SendOptions, id, said) => {
     const { attached, saidOrPiped } = await import("../consent.ts")
     const parts = await attached(options.attach)
     const text = parts !== undefined && said === undefined ? "" : await saidOrPiped(said, "the text")
-    const order = { type: "send", text, ...defined({ parts }) } as const
+    const order = { type: "send", text, ...defined({ parts, context: options.context }) } as const
     return (await import("../commands/agents/orders.ts")).command(id, order, options, trunk.stop)
   })
   addSimple(agents, trunk)

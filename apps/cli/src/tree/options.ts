@@ -71,6 +71,9 @@ export const forceOption = (): Option =>
 export const formOption = (): Option =>
   new Option("--form <file>", "a JSON Schema: the answer is one JSON object that fits it")
 
+export const contextOption = (): Option =>
+  new Option("--context <kind>", "the kind of context that it is handled in; agents contexts ID lists them")
+
 export const attachOption = (): Option =>
   new Option(
     "--attach <file>",

@@ -5,6 +5,7 @@ import { does, leaf, type Trunk } from "./leaf.ts"
 import {
   atLeastOne,
   attachOption,
+  contextOption,
   dataOption,
   fleetOption,
   forceOption,
@@ -72,6 +73,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .option("-p, --prompt <text>", "ask one question, print the answer and end; - reads standard input")
     .option("--agent <id>", "whom to ask; the default assistant when left out")
     .option("--id <key>", "idempotency key of the prompt: the same is asked once")
+    .addOption(contextOption())
     .addOption(formOption())
     .addOption(jsonOption())
     .option("--jsonl", "print every notice as a line of JSON, the report last", false)
@@ -97,6 +99,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(modelOption("env"))
     .option("-m, --message <text>", "say this, print the answer and end")
     .addOption(attachOption())
+    .addOption(contextOption())
     .addOption(formOption())
     .addOption(jsonOption())
     .addOption(waitModelOption())

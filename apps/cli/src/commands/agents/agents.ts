@@ -126,6 +126,53 @@ export const logs = async (name: string, options: LookOptions & ListOptions, sto
   )
 }
 
+type ContextKind = Awaited<ReturnType<Backend["kinds"]>>["items"][number]
+
+const kindLines = (kind: ContextKind): ReadonlyArray<string> => {
+  const { mode, multiStep, requireApproval, stopOnFinal, subAgents, timers, tokenBudget, toolCategories, tools } = kind
+  const limits = [
+    `${mode}, at most ${counted(kind.maxSteps, "step")}`,
+    ...(tokenBudget === null ? [] : [`${tokenBudget} tokens`]),
+    multiStep ? "several tool calls" : "one tool call",
+    ...(subAgents ? ["sub-agents"] : []),
+    ...(requireApproval ? ["dangerous calls wait for approval"] : []),
+    ...(stopOnFinal ? ["a final tool ends it"] : [])
+  ]
+  const listed = (words: ReadonlyArray<string> | null) => (words === null ? "all" : words.join(", ") || "none")
+  return [
+    `${kind.name}${kind.isOwn ? " (its own)" : ""}: ${onOneLine(kind.description)}`,
+    `  limits: ${limits.join(", ")}`,
+    `  tools:  ${listed(tools)}${toolCategories === null ? "" : `, of ${listed(toolCategories)}`}`,
+    `  parts:  ${listed(kind.components)}`,
+    ...(timers.length === 0 ? [] : [`  timers: ${onOneLine(timers.join(", "))}`]),
+    ...Object.entries(kind.overrides ?? {}).map(([part, text]) => `  ${part} is: ${onOneLine(text, 160)}`)
+  ]
+}
+
+/** They stand in the definition of one, which a store does not have. */
+export const kinds = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, options.fleet === undefined ? "look" : "fork", stop)
+  const { definition: from, id } = await named(backend, name)
+  if (backend.kind === "store" && options.fleet === undefined) {
+    throw new CommandFailed(
+      "no-fleet",
+      `the contexts of ${id} stand in its definition ${from}, which is not known here`
+    )
+  }
+  const { definition, items } = await backend.kinds(id)
+  if (options.json) sayJson({ ok: true, assistant: id, definition, contexts: items })
+  else
+    say(
+      plain(
+        items
+          .flatMap((kind) => [...kindLines(kind), ""])
+          .join("\n")
+          .trimEnd()
+      )
+    )
+  return 0
+}
+
 const subAgentTreeLines = (node: SubAgentTree, indent = ""): ReadonlyArray<string> => {
   const { granted, id, phase, spent, state, subAgents, task } = node
   const how = [state, phase].filter((word) => word !== undefined).join(", ")

@@ -19,7 +19,12 @@ import type { Stop } from "../../running/stop.ts"
 import { viewText } from "./agents.ts"
 
 export type Order =
-  | { readonly type: "send"; readonly text: string; readonly parts?: ReadonlyArray<AttachedPart> }
+  | {
+      readonly type: "send"
+      readonly text: string
+      readonly parts?: ReadonlyArray<AttachedPart>
+      readonly context?: string
+    }
   | { readonly type: "order"; readonly order: OrderName; readonly reason?: string; readonly forMs?: number }
   | {
       readonly type: "decide"
@@ -52,7 +57,7 @@ const give = (backend: Backend, view: View, order: Order, id: string | undefined
   const key = id === undefined ? {} : { id }
   switch (order.type) {
     case "send":
-      return backend.send(view.id, order.text, { ...key, ...defined({ parts: order.parts }) })
+      return backend.send(view.id, order.text, { ...key, ...defined({ parts: order.parts, context: order.context }) })
     case "order": {
       const { order: name, type: _, ...request } = order
       return backend.order(view.id, name, { ...request, ...key })

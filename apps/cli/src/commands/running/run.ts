@@ -41,6 +41,8 @@ export interface RunOptions extends Where, Bounds {
   readonly form?: string
   /** Files that go with the prompt. */
   readonly attach?: ReadonlyArray<string>
+  /** The kind of context that the prompt is handled in. */
+  readonly context?: string
 }
 
 const SECOND_MILLIS = 1_000
@@ -69,6 +71,7 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
     throw new CommandFailed("usage", "--max-turns and --max-cost bound one prompt (-p); budgets bound a fleet")
   }
   if (options.form !== undefined) throw new CommandFailed("usage", "--form is the form of one answer: it needs -p")
+  if (options.context !== undefined) throw new CommandFailed("usage", "--context is that of one prompt: it needs -p")
   return runCourse({
     fleet: await loadFleet(needsFleet(options.fleet, "run")),
     data: options.data,
@@ -112,11 +115,11 @@ const answerOf = async (
   backend: Backend,
   to: string,
   prompt: string,
-  { attach, form, id, json, jsonl }: Pick<RunOptions, "attach" | "form" | "id" | "json" | "jsonl">
+  { attach, context, form, id, json, jsonl }: Pick<RunOptions, "attach" | "context" | "form" | "id" | "json" | "jsonl">
 ): Promise<Answer> => {
   const output = form === undefined ? undefined : await formIn(form)
   const parts = await attached(attach)
-  for await (const part of backend.ask(to, prompt, defined({ id, output, parts }))) {
+  for await (const part of backend.ask(to, prompt, defined({ id, output, parts, context }))) {
     if (jsonl) sayJson(part)
     if (part.type === "done") {
       // A tool that ends a tick speaks for the assistant, and a server does not look at its words.
