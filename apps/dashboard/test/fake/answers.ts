@@ -6,6 +6,7 @@ import { join } from "node:path"
 import type { ApprovalAsked, Machine } from "@reverie/server/api"
 import type { Answer } from "../../src/api/contract.ts"
 import type { FakeAsked, Handlers, World } from "./world.ts"
+import { kinds } from "./context.ts"
 import { detailOf, listOf, meant } from "./fleet.ts"
 import { hostile } from "./hostile.ts"
 
@@ -111,9 +112,11 @@ const system = ({ now, outboxEnd, startedAt }: World) => ({
   ],
   definitions: ["pilot", "berth", "tug", "customs"].map((name) => ({
     name,
+    isTeam: false,
     model: "offline",
     tools: ["send_message", "read_history", "release_crane"],
-    persona: hostile(1)
+    persona: hostile(1),
+    contexts: kinds
   }))
 })
 

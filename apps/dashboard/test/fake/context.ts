@@ -1,5 +1,6 @@
 // Context: what the fake API says of prompts.
 
+import type { ContextKind } from "@reverie/server/api"
 import type { Answer } from "../../src/api/contract.ts"
 import { dice } from "./dice.ts"
 import { hostile } from "./hostile.ts"
@@ -73,7 +74,32 @@ const contentOf = (key: string, tick: number, n: number): string =>
     ? `${n % 2 === 0 ? "Which berth is free at six?" : "Berth four."} ${hostile(n)} (${tick})`
     : `${words.repeat(key === "system_prompt" ? 8 : 2)}\n${hostile(n + tick)}\nas of tick ${tick}`
 
+const kindOf = (name: string, isOwn: boolean): ContextKind => ({
+  name,
+  description: isOwn ? `A kind of its own. ${hostile(3)}` : "Something arrived and is dealt with.",
+  isOwn,
+  mode: isOwn ? "plan_execute" : "react_loop",
+  maxSteps: isOwn ? 2 : 5,
+  components: ["system_prompt", "conversation_history", "pending_event", "tool_result"],
+  overrides: isOwn ? { system_prompt: `You plan before you act. ${hostile(4)}` } : {},
+  tools: isOwn ? ["release_crane"] : null,
+  toolCategories: null,
+  tokenBudget: isOwn ? 4_000 : null,
+  requireApproval: true,
+  stopOnFinal: true,
+  multiStep: true,
+  subAgents: !isOwn,
+  timers: isOwn ? ["tide"] : []
+})
+
+export const kinds: ReadonlyArray<ContextKind> = [
+  kindOf("tick_event", false),
+  kindOf("reflection", false),
+  kindOf("planning", true)
+]
+
 export const contextHandlers: Handlers = {
+  "GET /v1/assistants/:id/context-kinds": () => ({ definition: "pilot", items: kinds }),
   "GET /v1/assistants/:id/context": (world, asked) => askedFor(world.now(), asked),
   "GET /v1/assistants/:id/contexts": (world, { query }) => {
     const before = Number(query["before"] ?? TICKS * 10 + 1)

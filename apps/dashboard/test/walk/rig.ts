@@ -102,6 +102,15 @@ const walker = (sunk: Array<unknown>) =>
     tools: [...selfTools, ...memoryTools, tools.look, tools.sink(sunk), tools.ask_harbour],
     assessWith: "model",
     subAgents: { budget: { tokens: 50_000 } },
+    contexts: {
+      planning: {
+        description: `Plans first. ${attack}`,
+        mode: "plan_execute",
+        maxSteps: 2,
+        overrides: { system_prompt: `You plan before you act. ${attack}` },
+        tools: ["look"]
+      }
+    },
     blocks: [{ label: "rules", type: "core", content: `Be kind. ${attack}` }],
     maxContextTokens: 6_000,
     reservedResponseTokens: 500,

@@ -170,6 +170,75 @@ test("what happened while the server was away is reported after it: no notice is
   await tab.close()
 })
 
+test(
+  "F118 System tells the kinds of context of a definition, and a message is sent in the one chosen on Live",
+  WAIT,
+  async () => {
+    const { fleet } = rig
+    const tab = await openTab(browser, rig.url)
+    await tab.open("/system", "system")
+    await tab.page.click("[data-definition=walker] summary")
+    const row = tab.page.locator("[data-definition=walker] [data-kind=planning][data-own]")
+    const told = await row.innerText()
+    for (const part of ["plan_execute", "2", "look", "Plans first."]) assert.include(told, part)
+    await row.locator("[data-override=system_prompt] summary").click()
+    assert.include(await row.innerText(), "You plan before you act.")
+    assert.strictEqual(await tab.page.locator("[data-definition=walker] [data-kind]").count(), 8)
+    await picture(tab.page, "walk-kinds")
+    assert.deepStrictEqual(await seriousFaults(tab.page), [])
+    await tab.open("/a/walker", "live")
+    await tab.page.selectOption("[data-say] [name=context]", "planning")
+    await tab.page.fill("[name=say]", "Plan the evening.")
+    await tab.page.press("[name=say]", "Enter")
+    await tab.page.waitForSelector("[data-messages] [data-role=user] >> text=Plan the evening.")
+    await fleet.idle()
+    assert.strictEqual((await fleet.history.contextReport("walker"))?.context, "planning")
+    assert.isFalse(await isOwned(tab.page))
+    assert.deepStrictEqual(tab.wrongs, [])
+    await tab.close()
+  }
+)
+
+test("a reminder is set, changed and cancelled on the page, and the list shows what came of it", WAIT, async () => {
+  const { fleet } = rig
+  const tab = await openTab(browser, rig.url)
+  const { page } = tab
+  await tab.open("/a/walker/dreams", "dreams")
+  const form = page.locator("[data-form=reminder]")
+  const set = async (when: string, note: string) => {
+    for (const [name, value] of Object.entries({ reminder: "tide", note, when, timeZone: "Europe/Berlin" })) {
+      await form.locator(`[name=${name}]`).fill(value)
+    }
+    await form.locator("button").click()
+    await page.waitForSelector(`[data-reminder=tide] >> text=${note}`)
+  }
+  await set("0 9 * * 1-5", "Look at the tide.")
+  assert.include(await page.locator("[data-reminder=tide]").innerText(), "0 9 * * 1-5 Europe/Berlin")
+  assert.deepInclude((await fleet.reminders.list("walker"))[0], { cron: "0 9 * * 1-5", state: "active" })
+  await set("FREQ=WEEKLY;BYDAY=MO;BYHOUR=9", "Look again.")
+  await set("2100-01-02T08:30", "Look at last.")
+  const [tide] = await fleet.reminders.list("walker")
+  assert.deepInclude(tide, { at: Date.parse("2100-01-02T07:30:00Z"), note: "Look at last.", state: "active" })
+  assert.notProperty(tide, "rrule")
+  // What is no rule is refused in words, and nothing is changed.
+  await form.locator("[name=when]").fill("61 * * * *")
+  await form.locator("button").click()
+  await form.locator("[data-failed]").waitFor()
+  assert.strictEqual((await fleet.reminders.list("walker"))[0]?.note, "Look at last.")
+  await page.click("[data-cancel=tide]")
+  await page.waitForSelector("[data-reminder=tide][data-state=cancelled]")
+  assert.strictEqual(await page.locator("[data-cancel=tide]").count(), 0)
+  assert.deepInclude((await fleet.reminders.list("walker"))[0], { state: "cancelled", sent: 0 })
+  await picture(page, "walk-reminders")
+  assert.deepStrictEqual(await seriousFaults(page), [])
+  // The browser itself writes down that a request was refused.
+  assert.deepStrictEqual(
+    tab.wrongs.filter((line) => !line.includes("400")),
+    []
+  )
+  await tab.close()
+})
+
 /** Times between frames while the table is scrolled from its top on, so many pixels a frame, in milliseconds. */
 const gapsWhileScrolling = (tab: Tab, step: number): Promise<ReadonlyArray<number>> =>
   tab.page.evaluate(async (pixels) => {

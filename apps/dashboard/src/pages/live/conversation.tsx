@@ -13,6 +13,8 @@ import { Attach, Attachments, ChosenFiles, useChosen } from "./attachments.tsx"
 import type { Writing } from "./turn.ts"
 
 const LAST = 30
+/** They change with the process alone. */
+const KINDS_MILLIS = 60_000
 
 const Call = ({ call }: { readonly call: NonNullable<MessageView["calls"]>[number] }) => (
   <details className="said-more" data-call={call.id}>
@@ -124,8 +126,40 @@ const hintOf = (isOver: boolean, isHeard: boolean): string => {
   return isHeard ? "Enter sends, Shift Enter is a new line." : "It is busy: this waits in its mailbox."
 }
 
+interface ContextProps {
+  readonly id: string
+  readonly chosen: string
+  readonly choose: (context: string) => void
+}
+
+/** The kind of context that a message is handled in; that of every event when none is chosen. */
+const ContextOf = ({ choose, chosen, id }: ContextProps) => {
+  const kinds = useAnswer("GET /v1/assistants/:id/context-kinds", { params: { id } }, { staleMillis: KINDS_MILLIS })
+  if (kinds.data === undefined) return null
+  return (
+    <label className="label">
+      <span className="sr-only">Context of the message</span>
+      <select
+        className="field max-w-44"
+        name="context"
+        value={chosen}
+        onChange={({ target }) => choose(target.value)}
+        title="The kind of context that the message is handled in"
+      >
+        <option value="">usual context</option>
+        {kinds.data.items.map(({ isOwn, name }) => (
+          <option key={name} value={name}>
+            {isOwn ? `${name} (its own)` : name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 const Say = ({ accepts, id, mode }: SayProps) => {
   const [text, write] = useState("")
+  const [asked, askIn] = useState("")
   const { attach, choose, chosen } = useChosen()
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
   const isOver = mode === "retired"
@@ -137,7 +171,10 @@ const Say = ({ accepts, id, mode }: SayProps) => {
       write("")
       choose([])
     }
-    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key, ...defined({ parts }) } }), { onSuccess })
+    const context = asked === "" ? undefined : asked
+    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key, ...defined({ parts, context }) } }), {
+      onSuccess
+    })
   }
   return (
     <form
@@ -173,6 +210,7 @@ const Say = ({ accepts, id, mode }: SayProps) => {
       <div className="flex items-center justify-between gap-3">
         <span className="label">{hintOf(isOver, accepts.includes("message"))}</span>
         <span className="flex items-center gap-1.5">
+          {isOver ? null : <ContextOf id={id} chosen={asked} choose={askIn} />}
           <Attach attach={attach} isOver={isOver} />
           <button type="submit" className="button button-primary button-small" disabled={isOff}>
             Send

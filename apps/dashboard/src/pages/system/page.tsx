@@ -102,10 +102,78 @@ const Config = ({ config }: Pick<System, "config">) => (
   </Section>
 )
 
-const nameOf = (definition: unknown, at: number): string => {
-  const name = (definition as { readonly name?: unknown } | null)?.name
-  return typeof name === "string" ? name : `definition ${at + 1}`
+type Kind = NonNullable<System["definitions"][number]["contexts"]>[number]
+
+/** Null stands for all. */
+const listed = (words: ReadonlyArray<string> | null): string => (words === null ? "all" : words.join(", ") || "none")
+
+const KindRow = ({ kind }: { readonly kind: Kind }) => {
+  const { components, description, isOwn, maxSteps, mode, name, overrides = {}, tokenBudget, toolCategories } = kind
+  const allowed = [
+    kind.multiStep ? "several calls" : "one call",
+    ...(kind.subAgents ? ["sub-agents"] : []),
+    ...(kind.requireApproval ? ["approval"] : []),
+    ...(kind.stopOnFinal ? ["final ends it"] : []),
+    ...kind.timers.map((timer) => `timer ${timer}`)
+  ]
+  return (
+    <tr data-kind={name} data-own={isOwn ? "" : undefined}>
+      <td>
+        <span className="font-mono">
+          <Visible text={name} />
+        </span>
+        {isOwn ? <span className="text-ink-2"> its own</span> : null}
+        <span className="block text-ink-2">
+          <Visible text={description} />
+        </span>
+      </td>
+      <td className="font-mono">{mode}</td>
+      <td data-align="end">{count(maxSteps)}</td>
+      <td data-align="end">{tokenBudget === null ? "" : count(tokenBudget)}</td>
+      <td>
+        <Visible text={allowed.join(", ")} />
+      </td>
+      <td>
+        <Visible text={listed(kind.tools)} />
+        {toolCategories === null ? null : <Visible text={` of ${listed(toolCategories)}`} />}
+      </td>
+      <td>
+        <Visible text={listed(components)} />
+        {Object.entries(overrides).map(([part, text]) => (
+          <details key={part} className="said-more" data-override={part}>
+            <summary>
+              in place of <code>{part}</code>
+            </summary>
+            <p className="said-text">
+              <Visible text={text} />
+            </p>
+          </details>
+        ))}
+      </td>
+    </tr>
+  )
 }
+
+const Kinds = ({ kinds, of }: { readonly kinds: ReadonlyArray<Kind>; readonly of: string }) => (
+  <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`Kinds of context of ${of}`}>
+    <table className="plain-table tight-table" data-kinds={kinds.length}>
+      <thead>
+        <tr>
+          {["Context", "Mode", "Steps", "Tokens", "Allows", "Tools", "Parts of the prompt"].map((title) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {kinds.map((kind) => (
+          <KindRow key={kind.name} kind={kind} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
 
 const Definitions = ({ definitions }: Pick<System, "definitions">) => (
   <Section title="Definitions" side={<span className="label tabular">{count(definitions.length)}</span>}>
@@ -113,13 +181,14 @@ const Definitions = ({ definitions }: Pick<System, "definitions">) => (
       <Empty title="No definitions">This process can create no assistant: it knows no definition.</Empty>
     ) : (
       <ul>
-        {definitions.map((definition, at) => (
-          <li key={nameOf(definition, at)} className="border-b border-line px-3 py-1.5 last:border-b-0">
-            <details className="said-more" data-definition={nameOf(definition, at)}>
+        {definitions.map((definition) => (
+          <li key={definition.name} className="border-b border-line px-3 py-1.5 last:border-b-0">
+            <details className="said-more" data-definition={definition.name}>
               <summary className="font-mono text-ink">
-                <Visible text={nameOf(definition, at)} />
+                <Visible text={definition.name} />
               </summary>
-              <JsonView value={definition} label={nameOf(definition, at)} />
+              {definition.contexts === undefined ? null : <Kinds kinds={definition.contexts} of={definition.name} />}
+              <JsonView value={definition} label={definition.name} />
             </details>
           </li>
         ))}
