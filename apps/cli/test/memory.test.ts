@@ -88,6 +88,11 @@ describe("memory texts", () => {
 1 memory, searched by fts`
     )
     assert.include(recalledText("desk", { hits: [], mode: "hybrid" }), "desk remembers nothing of it")
+    assert.include(
+      recalledText("desk", { hits: [], mode: "fts" }, "hybrid"),
+      "searched by fts, for hybrid needs an embedder"
+    )
+    assert.match(recalledText("desk", { hits: [], mode: "fts" }, "fts"), /searched by fts$/)
     const kept = { ...hit, metadata: { berth: 9, source: "the\u001b[31m\nbook" } }
     assert.include(
       recalledText("desk", { hits: [kept], mode: "fts" }),

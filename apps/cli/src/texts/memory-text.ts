@@ -43,13 +43,19 @@ const hitText = (hit: Hit, index: number, self: string): string => {
   return [`${index + 1}. ${id} (${from})`, ...lines].join("\n   ")
 }
 
-export const recalledText = (self: string, { degraded, hits, mode }: Recalled): string =>
-  [
+/** Why the search was another one than was asked for; what is degraded says so itself. */
+const insteadOf = (asked: string, { degraded, mode }: Recalled): string =>
+  asked === "auto" || asked === mode || degraded !== undefined ? "" : `, for ${asked} needs an embedder`
+
+export const recalledText = (self: string, recalled: Recalled, asked = "auto"): string => {
+  const { degraded, hits, mode } = recalled
+  return [
     ...(degraded === undefined ? [] : [onOneLine(degraded, MAX_TEXT), ""]),
     ...(hits.length === 0 ? [`${self} remembers nothing of it`] : hits.map((hit, at) => hitText(hit, at, self))),
     "",
-    `${counted(hits.length, "memory", "memories")}, searched by ${mode}`
+    `${counted(hits.length, "memory", "memories")}, searched by ${mode}${insteadOf(asked, recalled)}`
   ].join("\n")
+}
 
 const factText = (fact: Fact): string => {
   const { at, id, importance, origin, reason, sources, state, superseded_by, text, trust } = fact

@@ -39,7 +39,7 @@ const recalled = async (backend: Backend, id: string, question: string, options:
     limit,
     ...defined({ scope, mode, kinds: kind })
   })
-  return { json: { question, ...answer }, text: recalledText(id, answer) }
+  return { json: { question, ...answer }, text: recalledText(id, answer, mode) }
 }
 
 const overview = async (backend: Backend, id: string): Promise<Shown> => {
