@@ -23,7 +23,7 @@ const kindsOf = "/v1/assistants/desk/context-kinds"
 const named = (items: Loose, name: string): Loose => items.find((each: Loose) => each.name === name)
 
 describe("kinds of context by HTTP", () => {
-  it("F118 F2 they are told with limits, parts, tools and overrides, and a message is handled in the one it asks for", async () => {
+  it("F118 F2 each is shown with limits, parts, tools and overrides, and a message is handled in the one it asks for", async () => {
     const { ask, fleet, post } = await openRig({ ...request, says: [{ text: "Aye." }] })
     const { json } = await ask(kindsOf)
     assert.strictEqual(json.definition, "desk")
@@ -77,7 +77,7 @@ describe("kinds of context by HTTP", () => {
     assert.include(refused.json.message, "planning")
   })
 
-  it("V3 the system tells them with each definition; a token that may only look is told no text of a prompt", async () => {
+  it("V3 the system tells them with each definition; a token that may only look sees no text of a prompt", async () => {
     const rig = await openRig({ ...request, tokens, tenant: "north" })
     const told = async (secret: string, path: string) => (await rig.ask(path, { headers: bearer(secret) })).json
     await rig.fleet.forTenant("north").create("desk")

@@ -87,7 +87,7 @@ describe("reminders by HTTP", () => {
     assert.isEmpty(fleet.modelCalls)
   })
 
-  it("what is no rule, nobody's or not allowed is refused with one sentence, and changes nothing", async () => {
+  it("what is no rule, of another tenant or not allowed is refused with one sentence, and changes nothing", async () => {
     const { cancel, list, put } = await opened()
     for (const rule of [{ cron: "61 * * * *" }, { at: "soon" }, {}, { cron: "* * * * *", timeZone: "Mars" }]) {
       assertFailure(await put("tide", { note: "Tide.", ...rule }), 400, "Malformed")
