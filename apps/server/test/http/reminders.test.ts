@@ -49,7 +49,7 @@ describe("reminders by HTTP", () => {
       sent: 0
     })
     await put("tide", { note: "Look at the tide.", at: "2026-01-05T18:00", timeZone: "Europe/Berlin" })
-    await put("rope", { note: "Coil the rope.", inMillis: HOUR })
+    await put("rope", { note: "Coil the rope.", inMs: HOUR })
     const two = await list()
     assert.deepStrictEqual(
       two.map(({ id, nextAt }: Loose) => [id, nextAt]),
@@ -77,7 +77,7 @@ describe("reminders by HTTP", () => {
 
   it("one that is cancelled is never heard; the same key cancels once", async () => {
     const { cancel, fleet, list, put } = await opened()
-    await put("tide", { note: "Look at the tide.", inMillis: HOUR })
+    await put("tide", { note: "Look at the tide.", inMs: HOUR })
     await list()
     const key = { "idempotency-key": "cancel-1" }
     assert.strictEqual((await cancel("tide", key)).json.outcome, "accepted")
@@ -96,7 +96,7 @@ describe("reminders by HTTP", () => {
     assertFailure(await cancel("tide"), 400, "Malformed")
     assert.deepStrictEqual(await list(), [])
     const guarded = await opened({ tokens })
-    const rule = { note: "Tide.", inMillis: HOUR }
+    const rule = { note: "Tide.", inMs: HOUR }
     assertFailure(await guarded.put("tide", rule, bearer("onlooker-secret-0123456789")), 403, "Forbidden")
     assertFailure(await guarded.put("tide", rule, bearer(SECRETS.south)), 404, "NotFound")
     assert.strictEqual((await guarded.put("tide", rule, bearer(SECRETS.north))).status, 200)
