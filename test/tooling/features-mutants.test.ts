@@ -22,6 +22,14 @@ describe("the mutants of the rows", () => {
     assert.deepStrictEqual([...broken], [])
   })
 
+  it("M1 no two of them are one", () => {
+    const breaks = mutants.map(({ file, find, put }) => JSON.stringify([file, find, put]))
+    assert.deepStrictEqual(
+      breaks.filter((each, at) => breaks.indexOf(each) !== at),
+      []
+    )
+  })
+
   it("M1 what stands nowhere or twice, changes nothing, or is in no file is a flaw", () => {
     const folder = mkdtempSync(join(tmpdir(), "reverie-mutant-"))
     try {

@@ -71,7 +71,7 @@ export const extractionMutants: ReadonlyArray<Mutant> = [
   {
     row: "F115",
     file: "packages/assistant/src/self/journal.ts",
-    find: "    .filter(({ id }) => consolidated.has(id))\n",
-    put: ""
+    find: "if (entries.size <= MAX_ENTRIES) return []",
+    put: "if (entries.size <= 2 * MAX_ENTRIES) return []"
   }
 ]

@@ -1,6 +1,6 @@
 // Mutant: one way to break a row, in a copy of the tree.
 // Owns what a mutant is, and whether it can be made. Leaves the list to the files beside it, making and judging to mutate.ts.
-// M1  A mutant changes one place of the source: what is sought stands in the file exactly once.
+// M1  A mutant changes one place of the source: what is sought stands in the file exactly once. None stands twice in the lists.
 
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

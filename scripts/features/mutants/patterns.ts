@@ -90,8 +90,14 @@ export const patternMutants: ReadonlyArray<Mutant> = [
   },
   {
     row: "F118",
-    file: "packages/context/src/layout/context-types.ts",
-    find: "return Object.hasOwn(contexts, contextType) ? contexts[contextType] : byType.get(contextType)",
-    put: "return byType.get(contextType) ?? contexts[contextType]"
+    file: "packages/reverie/src/views/definition-view.ts",
+    find: "overrides: Object.fromEntries(overridden)",
+    put: "overrides: {}"
+  },
+  {
+    row: "F118",
+    file: "apps/cli/src/commands/agents/orders.ts",
+    find: "defined({ parts: order.parts, context: order.context })",
+    put: "defined({ parts: order.parts })"
   }
 ]
