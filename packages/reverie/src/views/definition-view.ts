@@ -53,10 +53,13 @@ export interface TeamView {
 
 /** A kind of context of a definition: what a model is shown in it, and what it may do. Null stands for all. */
 export interface ContextKindView {
+  /** By which a message asks for it. */
   readonly name: string
+  /** For people. */
   readonly description: string
   /** It is none of the seven that every assistant has. */
   readonly isOwn: boolean
+  /** How it works: `react_loop`, `plan_execute` or `single_action`. */
   readonly mode: ExecutionMode
   /** Model calls that it allows at most. */
   readonly maxSteps: number
@@ -64,13 +67,19 @@ export interface ContextKindView {
   readonly components: ReadonlyArray<string>
   /** The text that stands in the place of a part, by its key. */
   readonly overrides: { readonly [component: string]: string }
+  /** Names of the tools that may be called in it. */
   readonly tools: ReadonlyArray<string> | null
+  /** Categories of the tools that may be called in it. */
   readonly toolCategories: ReadonlyArray<ToolCategory> | null
   /** Most tokens of a prompt; null for what the window has room for. */
   readonly tokenBudget: number | null
+  /** Dangerous calls wait for a person. */
   readonly requireApproval: boolean
+  /** A final tool ends the tick. */
   readonly stopOnFinal: boolean
+  /** More than one tool call, and more than one step. */
   readonly multiStep: boolean
+  /** Tasks may be handed on to sub-agents. */
   readonly subAgents: boolean
   /** Names of the timers that are handled in it. */
   readonly timers: ReadonlyArray<string>
