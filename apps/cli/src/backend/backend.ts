@@ -89,7 +89,6 @@ export class Backend implements AsyncDisposable {
   readonly prompts = <A, E>(call: (api: Contract["prompts"]) => Effect.Effect<A, E>) => this.#ask("prompts", call)
   readonly kinds = (id: string) => this.#ask("context", (api) => api.kinds({ params: { id } }))
   readonly verify = (id: string) => this.#ask("replay", (api) => api.verify({ params: { id } }))
-  /** Sums of what model calls used. */
   readonly usage = (query: UsageQuery) => this.#ask("assistants", (api) => api.usage({ query }))
 
   constructor(transport: Transport) {

@@ -7,7 +7,6 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { failures } from "./errors.ts"
-import { ContextKind } from "./inside.ts"
 import { limit, Text, WholeFromQuery } from "./words.ts"
 
 const Json = Schema.Json
@@ -208,6 +207,31 @@ const Check = Schema.Struct({
   says: Schema.String,
   hint: Schema.optionalKey(Schema.String)
 })
+
+/** A kind of context: what a model is shown in it, and what it may do. Null stands for all. */
+export const ContextKind = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  /** It is none of the seven that every assistant has. */
+  isOwn: Schema.Boolean,
+  mode: Schema.String,
+  /** Model calls that it allows at most, after what the settings of the assistant leave. */
+  maxSteps: Schema.Int,
+  /** Keys of the parts of its prompt, in their order. */
+  components: Schema.Array(Schema.String),
+  /** The text in the place of a part, by its key; absent for a token that may only look. */
+  overrides: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  tools: Schema.NullOr(Schema.Array(Schema.String)),
+  toolCategories: Schema.NullOr(Schema.Array(Schema.String)),
+  tokenBudget: Schema.NullOr(Schema.Finite),
+  requireApproval: Schema.Boolean,
+  stopOnFinal: Schema.Boolean,
+  multiStep: Schema.Boolean,
+  subAgents: Schema.Boolean,
+  /** Names of the timers that are handled in it. */
+  timers: Schema.Array(Schema.String)
+})
+export type ContextKind = typeof ContextKind.Type
 
 /** What assistants can be created from. Of one that no assistant of another tenant was made from, its name alone. */
 const Definition = Schema.StructWithRest(

@@ -19,6 +19,7 @@ import {
   Usage,
   WholeFromQuery
 } from "./words.ts"
+import { ContextKind } from "./deployment.ts"
 import { failures } from "./errors.ts"
 import { Hook, LedgerEntry, Role, Why } from "./entry.ts"
 
@@ -101,31 +102,6 @@ const PromptText = Schema.Struct({
   diverged: Schema.optionalKey(Schema.String)
 })
 export type PromptText = typeof PromptText.Type
-
-/** A kind of context: what a model is shown in it, and what it may do. Null stands for all. */
-export const ContextKind = Schema.Struct({
-  name: Schema.String,
-  description: Schema.String,
-  /** It is none of the seven that every assistant has. */
-  isOwn: Schema.Boolean,
-  mode: Schema.String,
-  /** Model calls that it allows at most, after what the settings of the assistant leave. */
-  maxSteps: Schema.Int,
-  /** Keys of the parts of its prompt, in their order. */
-  components: Schema.Array(Schema.String),
-  /** The text in the place of a part, by its key; absent for a token that may only look. */
-  overrides: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  tools: Schema.NullOr(Schema.Array(Schema.String)),
-  toolCategories: Schema.NullOr(Schema.Array(Schema.String)),
-  tokenBudget: Schema.NullOr(Schema.Finite),
-  requireApproval: Schema.Boolean,
-  stopOnFinal: Schema.Boolean,
-  multiStep: Schema.Boolean,
-  subAgents: Schema.Boolean,
-  /** Names of the timers that are handled in it. */
-  timers: Schema.Array(Schema.String)
-})
-export type ContextKind = typeof ContextKind.Type
 
 export class ContextGroup extends HttpApiGroup.make("context").add(
   HttpApiEndpoint.get("report", "/v1/assistants/:id/context", {

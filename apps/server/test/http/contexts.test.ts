@@ -78,7 +78,7 @@ describe("kinds of context by HTTP", () => {
   })
 
   it("V3 the system tells them with each definition; a token that may only look sees no text of a prompt", async () => {
-    const rig = await openRig({ ...request, tokens, tenant: "north" })
+    const rig = await openRig({ ...request, tokens })
     const told = async (secret: string, path: string) => (await rig.ask(path, { headers: bearer(secret) })).json
     await rig.fleet.forTenant("north").create("desk")
     const whole = named((await told(SECRETS.north, "/v1/system")).definitions, "desk")

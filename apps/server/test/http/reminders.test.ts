@@ -13,7 +13,7 @@ const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", t
 /** It begins on Monday 2026-01-05 at 09:00 UTC. */
 const opened = async (asking: object = {}) => {
   const fleet = await testFleet(desk, { model: scriptedModel(() => "The tide is high."), tenant: "north" })
-  const server = await openServer({ fleet, role: "all", tokens: [], tenant: "north", ...asking })
+  const server = await openServer({ fleet, role: "all", tokens: [], ...asking })
   later(async () => {
     await server.close()
     await fleet.close()

@@ -157,25 +157,31 @@ const ContextOf = ({ choose, chosen, id }: ContextProps) => {
   )
 }
 
-const Say = ({ accepts, id, mode }: SayProps) => {
+/** What is being written, with what, in which context, and the way to send it. */
+const useSaying = (id: string, isOver: boolean) => {
   const [text, write] = useState("")
   const [asked, askIn] = useState("")
   const { attach, choose, chosen } = useChosen()
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
-  const isOver = mode === "retired"
   const isOff = isOver || isPending || (text.trim() === "" && chosen.length === 0)
   const say = () => {
     if (isOff) return
     const parts = chosen.length === 0 ? undefined : chosen
+    const context = asked === "" ? undefined : asked
     const onSuccess = () => {
       write("")
       choose([])
     }
-    const context = asked === "" ? undefined : asked
     mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key, ...defined({ parts, context }) } }), {
       onSuccess
     })
   }
+  return { text, write, asked, askIn, attach, choose, chosen, error, isOff, say }
+}
+
+const Say = ({ accepts, id, mode }: SayProps) => {
+  const isOver = mode === "retired"
+  const { askIn, asked, attach, choose, chosen, error, isOff, say, text, write } = useSaying(id, isOver)
   return (
     <form
       className="space-y-2 border-t border-line p-3"
