@@ -208,7 +208,7 @@ const embedded = (directory: string): Place => {
 
 const deployed = (database: string): Place => {
   let lives = 0
-  const place = { name: "PostgreSQL", hasIndex: false }
+  const place = { name: "PostgreSQL", hasIndex: true }
   return {
     ...place,
     open: (sayings, messages) => {

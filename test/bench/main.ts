@@ -5,6 +5,7 @@
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
+// npm run bench -- recall --data <directory of conversations> --recall postgres [--json]
 
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -30,6 +31,7 @@ const { positionals, values } = parseArgs({
     data: { type: "string" },
     embedder: { type: "string" },
     profiles: { type: "string" },
+    recall: { type: "string", default: "sqlite" },
     beside: { type: "string" },
     rounds: { type: "string", default: "10" },
     assistants: { type: "string", default: "1000000" }
@@ -74,7 +76,12 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   recall: () =>
     benchRecall(
       values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it"),
-      values.embedder
+      {
+        isOnPostgres: ["sqlite", "postgres"].includes(values.recall)
+          ? values.recall === "postgres"
+          : refuse("--recall takes sqlite or postgres"),
+        ...(values.embedder === undefined ? {} : { embedder: values.embedder })
+      }
     )
 }
 

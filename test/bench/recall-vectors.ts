@@ -1,10 +1,14 @@
-// RecallVectors: an embedder behind an address, for the benchmark of recall.
+// RecallVectors: an embedder behind an address, and an index on PostgreSQL, for the benchmark of recall.
 // Owns asking it, every text once, and waiting until the index misses no vector. Leaves the score to recall.ts.
 
 import { Recall } from "@reverie/memory"
 import { type Embedder, ModelUnavailable, type Vector } from "@reverie/model"
+import { recallPostgresLayer } from "@reverie/recall-postgres"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
+import { startPostgres } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
 
 /** Texts of one request. */
 const BATCH = 64
@@ -64,3 +68,15 @@ export const fillVectors = (directory: string, { embed, model }: Embedder["Servi
       }
     }).pipe(Effect.provide(recallSqliteLayer(directory)), Effect.scoped)
   )
+
+/** An index on a PostgreSQL of its own, for as long as something is asked of it. */
+export const withPostgresIndex = async <A>(use: (recall: Recall["Service"]) => Promise<A>): Promise<A> => {
+  const server = await startPostgres()
+  const runtime = ManagedRuntime.make(recallPostgresLayer({ url: Redacted.make(server.url), schema: "bench_recall" }))
+  try {
+    return await use(await runtime.runPromise(Recall))
+  } finally {
+    await runtime.dispose()
+    await server.stop()
+  }
+}

@@ -18,8 +18,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { defined } from "@reverie/protocol"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
+import type { Recall } from "@reverie/memory"
 import type { Embedder } from "@reverie/model"
-import { embedderAt, fillVectors } from "./recall-vectors.ts"
+import { embedderAt, fillVectors, withPostgresIndex } from "./recall-vectors.ts"
 import { type Conversation, type Question, readConversations, type Turn } from "./conversations.ts"
 
 const ID = "witness"
@@ -198,7 +199,8 @@ const profiledIn = async (fleet: Fleet, turns: ReadonlyArray<Turn>): Promise<Pro
 const liveThrough = async (
   { questions, turns }: Conversation,
   manner: Manner,
-  embedder?: Embedder["Service"]
+  embedder?: Embedder["Service"],
+  recall?: Recall["Service"]
 ): Promise<Witnessed> => {
   const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))
   const start = process.hrtime.bigint()
@@ -208,6 +210,7 @@ const liveThrough = async (
       fleet: fleetOf(manner),
       model: "offline",
       embedder: embedder ?? "none",
+      recall: recall ?? "embedded",
       durability: "normal"
     })
     const markByBoth = async (): Promise<ReadonlyArray<Marked>> => {
@@ -276,14 +279,29 @@ const targetsOf = (
   ])
 }
 
-export const benchRecall = async (directory: string, embedderUrl?: string): Promise<RecallReport> => {
+/** In the file beside the store, or on PostgreSQL, where only words are searched by. */
+export const benchRecall = (
+  directory: string,
+  { embedder, isOnPostgres = false }: { readonly embedder?: string; readonly isOnPostgres?: boolean }
+): Promise<RecallReport> =>
+  isOnPostgres ? withPostgresIndex((recall) => scored(directory, undefined, recall)) : scored(directory, embedder)
+
+const scored = async (
+  directory: string,
+  embedderUrl: string | undefined,
+  recall?: Recall["Service"]
+): Promise<RecallReport> => {
   const conversations = await readConversations(directory)
   if (conversations.length === 0) throw new Error(`${directory} has no conv-*.jsonl`)
   const embedder = embedderUrl === undefined ? undefined : await embedderAt(embedderUrl)
   const witnessed: Array<{ readonly conversation: Conversation } & Readonly<Record<Manner, Witnessed>>> = []
   for (const conversation of conversations) {
-    const listening = await liveThrough(conversation, "listening", embedder)
-    witnessed.push({ conversation, listening, answering: await liveThrough(conversation, "answering") })
+    const listening = await liveThrough(conversation, "listening", embedder, recall)
+    witnessed.push({
+      conversation,
+      listening,
+      answering: await liveThrough(conversation, "answering", undefined, recall)
+    })
   }
   const [listening, answering] = [
     pairOf(witnessed.map((each) => each.listening)),
