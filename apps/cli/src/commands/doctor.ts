@@ -156,7 +156,12 @@ const serverChecks = async (): Promise<ReadonlyArray<Check>> => {
   return (await probeServers()).map(({ failure, name, says }) => {
     if (failure === undefined) return { name, ok: true, says }
     const { hint, message } = failureOf(failure)
-    return { name, ok: false, says: message, fix: name === "queue" ? "check REDIS_URL" : hint }
+    const fixes = {
+      database: hint,
+      index: "check QDRANT_URL, or the rights of the role of DATABASE_URL",
+      queue: "check REDIS_URL"
+    }
+    return { name, ok: false, says: message, fix: fixes[name] }
   })
 }
 
