@@ -8,9 +8,11 @@ import type { Row } from "./row.ts"
 /** No model call and no tool takes longer. */
 const STUCK_MILLIS = 15 * 60_000
 
-/** Busy for longer than anything takes that runs for it. */
-export const isStuck = ({ isWorking, since }: Row, now: number): boolean =>
-  isWorking && since > 0 && since < now - STUCK_MILLIS
+/** Busy for longer than anything takes that runs for it; of a dream, with no entry for as long. */
+export const isStuck = ({ isDreaming, isWorking, since, toldAt }: Row, now: number): boolean => {
+  const from = isWorking ? since : isDreaming ? toldAt : 0
+  return from > 0 && from < now - STUCK_MILLIS
+}
 
 export class Counting {
   readonly #now: number

@@ -110,6 +110,9 @@ export const classOf = (state: string): Class => activityOf(state)
  */
 export const isWorkingIn = (state: string): boolean => isTagged(state, "busy") && !isTagged(state, "asleep")
 
+/** A step of a dream runs: each ends with an entry, however long the dream stays in one state. */
+export const isDreamingIn = (state: string): boolean => isTagged(state, "busy") && isTagged(state, "asleep")
+
 export interface Row {
   readonly id: string
   /** Lower case, for searching. */
@@ -139,8 +142,10 @@ export interface Row {
   /** What it counts as, and whether something runs for it: both of its state. */
   class: Class
   isWorking: boolean
-  /** The newest entry that was told, the state after it, and since when it was in it; 0 where that is not known. */
+  isDreaming: boolean
+  /** The newest entry that was told, when, the state after it, and since when it was in it; 0 where that is not known. */
   toldNo: number
+  toldAt: number
   toldState: string
   toldSince: number
 }
@@ -152,6 +157,7 @@ const enter = (row: Row, state: string): void => {
   row.mode = modeOf(state)
   row.class = classOf(state)
   row.isWorking = isWorkingIn(state)
+  row.isDreaming = isDreamingIn(state)
 }
 
 export const rowOf = (record: AssistantRecord, now: number): Row => {
@@ -178,7 +184,9 @@ export const rowOf = (record: AssistantRecord, now: number): Row => {
     readAt: 0,
     class: "idle",
     isWorking: false,
+    isDreaming: false,
     toldNo: -1,
+    toldAt: 0,
     toldState: "",
     toldSince: 0
   }
@@ -230,6 +238,7 @@ const tellSince = (row: Row, { at, no, status }: OutboxRow["entry"]): void => {
   if (no === 1 || (before !== undefined && before !== status)) row.toldSince = at
   else if (!isNext) row.toldSince = isAfterRecord ? row.since : 0
   row.toldNo = no
+  row.toldAt = at
   row.toldState = status
 }
 
@@ -276,6 +285,7 @@ export const lookBackInto = (row: Row, entries: ReadonlyArray<OutboxRow>): void 
     else if (since === 0) since = told.entry.at
   }
   row.since = since
+  row.toldAt = Math.max(row.toldAt, entries.at(-1)?.entry.at ?? 0)
   if (row.contextShare === undefined) for (const told of entries) tellContext(row, told)
   for (const told of entries.toReversed()) row.lastError ??= errorIn(told)
 }

@@ -1,9 +1,10 @@
 // Class: what a state counts as on the board is what the chart says of it.
 
-import { chart, modes } from "reverie"
+import { chart, modes, type OutboxRow } from "reverie"
 import { assert, describe, it } from "vitest"
 import { Counts, modes as modesOfApi } from "../../src/api/index.ts"
-import { classOf, isWorkingIn } from "../../src/board/row.ts"
+import { isStuck } from "../../src/board/counting.ts"
+import { classOf, isDreamingIn, isWorkingIn, lookBackInto, type Row, tellRow } from "../../src/board/row.ts"
 
 const leaves = chart().nodes.filter(({ kind }) => kind === "atomic" || kind === "final")
 
@@ -41,5 +42,32 @@ describe("class of a state", () => {
 
   it("the modes of the API are the outermost states of the chart", () => {
     assert.deepStrictEqual([...modesOfApi], [...modes])
+  })
+
+  it("a dream is stuck that no step has ended of for 15 minutes, however long it lasts in all", () => {
+    const MINUTE = 60_000
+    const step = (no: number, at: number): OutboxRow =>
+      ({ entry: { no, at, tick: 1, epoch: 1, status: "dreaming.linking", messages: [] } }) as unknown as OutboxRow
+    const rowIn = (state: string) =>
+      ({
+        state,
+        isWorking: isWorkingIn(state),
+        isDreaming: isDreamingIn(state),
+        commits: 0,
+        toldNo: 0,
+        toldAt: 0,
+        since: 0
+      }) as Row
+    const dreamer = rowIn("dreaming.linking")
+    assert.isFalse(isStuck(dreamer, 90 * MINUTE))
+    for (let no = 1; no <= 6; no++) tellRow(dreamer, step(no, no * 10 * MINUTE))
+    assert.isFalse(isStuck(dreamer, 74 * MINUTE))
+    assert.isTrue(isStuck(dreamer, 76 * MINUTE))
+    const seenLater = rowIn("dreaming.linking")
+    lookBackInto(seenLater, [step(1, MINUTE)])
+    assert.isTrue(isStuck(seenLater, 17 * MINUTE))
+    for (const path of ["dreaming.resting", "dreaming.pausing"]) {
+      assert.isFalse(isStuck({ ...rowIn(path), toldAt: MINUTE }, 90 * MINUTE), path)
+    }
   })
 })
