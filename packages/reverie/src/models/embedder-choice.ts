@@ -39,8 +39,9 @@ export interface ServerEmbedder {
 export interface EmbeddingModelObject {
   /** "v2", "v3" or "v4". */
   readonly specificationVersion: string
-  /** Its provider, and its name there. */
+  /** The name of its provider. */
   readonly provider: string
+  /** The name of the model there: vectors of two models are never compared. */
   readonly modelId: string
   /** A number, or a promise of one. */
   readonly maxEmbeddingsPerCall?: unknown
