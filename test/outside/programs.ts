@@ -62,6 +62,18 @@ const tools: ReadonlyArray<Tool> = [
     run: ({ metres = 1, ship }) => ship.toUpperCase() + String(metres + 1)
   }),
   defineTool({
+    name: "by_zod_3",
+    description,
+    input: z3.object({ ship: z3.string(), metres: z3.number().int().optional() }),
+    run: ({ metres = 1, ship }) => ship.toUpperCase() + String(metres + 1)
+  }),
+  defineTool({
+    name: "by_bare_valibot",
+    description,
+    input: v.object({ ship: v.string(), metres: v.optional(v.pipe(v.number(), v.integer())) }),
+    run: ({ metres = 1, ship }) => ship.toUpperCase() + String(metres + 1)
+  }),
+  defineTool({
     name: "by_arktype",
     description,
     input: type({ ship: "string", "metres?": "number" }),
@@ -75,15 +87,15 @@ for (const tool of tools) {
 const script = [...tools.map(({ name }) => calls(name, { ship: "Birch" })), "Moored."]
 const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools })
 await using fleet = await testFleet(desk, { model: scriptedModel(script) })
-console.log(await fleet.answer("desk", "Moor her three times."))
+console.log(await fleet.answer("desk", "Moor her five times."))
 await expectToolCalls(fleet, "desk", tools.map(({ name }) => ({ tool: name, ok: true })))
 try {
-  defineTool({ name: "by_zod_3", description, input: z3.object({ ship: z3.string() }), run: () => "moored" })
+  defineTool({ name: "date_by_zod_3", description, input: z3.object({ when: z3.date() }), run: () => "moored" })
 } catch (error) {
   console.log(String(error))
 }
 try {
-  defineTool({ name: "bare", description, input: v.object({ ship: v.string() }), run: () => "moored" })
+  defineTool({ name: "date_by_valibot", description, input: v.object({ when: v.date() }), run: () => "moored" })
 } catch (error) {
   console.log(String(error))
 }
@@ -101,6 +113,8 @@ import { z as z3 } from "zod3"
 
 const byZod = z.object({ berth: z.number(), from: z.string().transform((text) => text.length) })
 const byValibot = toStandardJsonSchema(v.object({ berth: v.number(), from: v.string() }))
+const byBare = v.object({ berth: v.number(), from: v.string() })
+const byZod3 = z3.object({ berth: z3.number(), from: z3.string().transform((text) => text.length) })
 const byArktype = type({ berth: "number", from: "string" })
 const byEffect = Schema.toStandardSchemaV1(Schema.toCodecJson(Schema.Struct({ berth: Schema.Number, from: Schema.String })))
 const byJson = {
@@ -119,6 +133,10 @@ const zod = await fleet.answer("plain", question, { output: byZod })
 console.log("zod", zod.berth.toFixed(1), zod.from.toFixed(1))
 const valibot = await fleet.answer("plain", question, { output: byValibot })
 console.log("valibot", valibot.berth.toFixed(1), valibot.from.toUpperCase())
+const bare = await fleet.answer("plain", question, { output: byBare })
+console.log("bare", bare.berth.toFixed(1), bare.from.toUpperCase())
+const zod3 = await fleet.answer("plain", question, { output: byZod3 })
+console.log("zod3", zod3.berth.toFixed(1), zod3.from.toFixed(1))
 const arktype = await fleet.answer("plain", question, { output: byArktype })
 console.log("arktype", arktype.berth.toFixed(1), arktype.from.toUpperCase())
 const effect = await fleet.answer("plain", question, { output: byEffect })
@@ -139,7 +157,7 @@ const even = z.object({ berth: z.number().refine((berth) => berth % 2 === 0, "mu
 await fleet.answer("plain", question, { output: even }).catch((error: unknown) => {
   if (error instanceof AnswerFailed) console.log(error.code, error.reply, error.message)
 })
-await fleet.answer("plain", question, { output: z3.object({ berth: z3.number() }) }).catch((error) => console.log(String(error)))
+await fleet.answer("plain", question, { output: z3.object({ when: z3.date() }) }).catch((error) => console.log(String(error)))
 await using other = await testFleet(desk, { model })
 for await (const part of other.ask("desk", question)) {
   if (part.type === "done") console.log("definition", JSON.stringify(part.output))

@@ -1,6 +1,6 @@
 // Input: what a tool takes, in any of the forms an author may write it.
 // Owns the faces of an input: the schema that is offered and the check of what comes back.
-// Leaves reshaping the schema to `offer.ts`.
+// Leaves reshaping the schema to `offer.ts`, and reading one that does not show itself to `foreign.ts`.
 // I1  What the author's own schema admits is never refused here, and what it decodes to is what the tool gets.
 // I2  A check never throws and never fails untyped; a validator that throws becomes a sentence.
 // I3  Nothing is built or compiled twice: a check is made once per tool, on first use.
@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { ErrorObject, Options } from "ajv"
+import { readerOf } from "./foreign.ts"
 import { NO_ARGUMENTS, offerOf } from "./offer.ts"
 import type { JsonObject } from "./inline.ts"
 import { boundedIssues, issueSentence, messageOf } from "../results/sentences.ts"
@@ -108,7 +109,7 @@ const sentenceOf = (error: ErrorObject): string => {
   return issueSentence(path, error.message ?? `does not fit (${error.keyword})`)
 }
 
-/** An Effect Schema, any Standard Schema that can show itself as JSON Schema, or a plain JSON Schema. */
+/** An Effect Schema, any Standard Schema that can show itself as JSON Schema, one of zod 3 or valibot, or a plain JSON Schema. */
 export type ToolInput = Schema.ConstraintDecoder<unknown> | StandardSchemaV1 | { readonly [keyword: string]: unknown }
 
 /** The values that a JSON Schema written as a literal admits. What it does not say, or says by `$ref`, is any JSON. */
@@ -196,6 +197,7 @@ export const acceptInput = (input: unknown): AcceptedInput | string => {
   if (input === undefined) return { parameters: NO_ARGUMENTS, document: NO_ARGUMENTS, validate: takesNothing }
   if (Schema.isSchema(input)) return acceptEffectSchema(input)
   if (isStandard(input)) return acceptStandardSchema(input)
+  if (isOlderZod(input)) return "its input (zod) is no Standard Schema: use zod 3.24 or newer, or give a JSON Schema"
   const copy = jsonCopy(input)
   if (!isJsonObject(copy)) return "its input is neither a Standard Schema nor a JSON Schema object"
   return offered(copy, lazyCheck(copy))
@@ -261,12 +263,12 @@ const acceptStandardSchema = (schema: StandardSchemaV1): AcceptedInput | string 
   return offered(document, checkedBy(schema))
 }
 
-/** By the standard, or by a method of the schema: `toJSONSchema` (zod 4), `toJsonSchema` (arktype). */
+/** By the standard, by a method of the schema, `toJSONSchema` (zod 4) or `toJsonSchema` (arktype), or by what it is made of. */
 const converterOf = (schema: StandardSchemaV1): (() => unknown) | undefined => {
   const { jsonSchema }: Partial<StandardJSONSchemaV1.Props> = schema["~standard"]
   if (typeof jsonSchema?.input === "function") return () => shownBy(jsonSchema)
   const method = ["toJSONSchema", "toJsonSchema"].find((name) => typeof Reflect.get(schema, name) === "function")
-  return method === undefined ? undefined : () => (Reflect.get(schema, method) as () => unknown).call(schema)
+  return method === undefined ? readerOf(schema) : () => (Reflect.get(schema, method) as () => unknown).call(schema)
 }
 
 const remedyFor = (vendor: string): string => {
@@ -306,6 +308,9 @@ const sentencesOf = (issues: ReadonlyArray<StandardSchemaV1.Issue>): ReadonlyArr
       message
     )
   )
+
+const isOlderZod = (input: unknown): boolean =>
+  typeof input === "object" && input !== null && "_def" in input && "safeParse" in input
 
 const isStandard = (input: unknown): input is StandardSchemaV1 => {
   if (input === null || (typeof input !== "object" && typeof input !== "function")) return false
