@@ -53,7 +53,7 @@ import { attempt, type AttemptContext } from "./attempt.ts"
 import { lazyCompletions, lazyResponses, nameOf, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./wire/exchange.ts"
 import { plainMessages, readPlainReply } from "./wire/json-tools.ts"
-import { type Limits, limitsOf, type OpenAiModelOptions } from "./options.ts"
+import { type Limits, limitsOf, type OpenAiModelOptions, takesMarks } from "./options.ts"
 import {
   type BodyStyle,
   type BodyWriter,
@@ -299,7 +299,7 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     ...ofModel(options.model, provider, options),
     wire: wireOf(options),
     isPlain: options.tools === "json",
-    isMarked: options.cacheMarks ?? URL.parse(options.baseURL)?.hostname === "openrouter.ai",
+    isMarked: takesMarks(options),
     stream: options.stream,
     scrub,
     failures,

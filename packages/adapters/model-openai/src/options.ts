@@ -50,7 +50,7 @@ export interface OpenAiModelOptions extends ServerOptions {
   readonly streamUsage?: boolean
   /**
    * Mark with `cache_control` where the part of a prompt ends that comes again, for models whose cache asks for it. When
-   * absent it is done for openrouter.ai; others keep beginnings of prompts by themselves.
+   * absent it is done for openrouter.ai, and for Claude behind ai-gateway.vercel.sh; others keep beginnings of prompts by themselves.
    */
   readonly cacheMarks?: boolean
   /** Fields added to every request; one that would be sent anyway gives way to it. */
@@ -76,3 +76,9 @@ export const limitsOf = (options: OpenAiModelOptions): Limits => ({
 /** 96 vectors of 3,072 numbers, spelt out, are about six megabytes. */
 export const embedderLimitsOf = (options: OpenAiEmbedderOptions): CallLimits =>
   callLimitsOf(options, 60_000, 32 * 1024 * 1024)
+
+/** Gateways that pass marks on; one of them only to models whose cache asks for them. */
+export const takesMarks = ({ baseURL, cacheMarks, model }: OpenAiModelOptions): boolean => {
+  const host = URL.parse(baseURL)?.hostname
+  return cacheMarks ?? (host === "openrouter.ai" || (host === "ai-gateway.vercel.sh" && model.startsWith("anthropic/")))
+}

@@ -1,9 +1,12 @@
+import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import type { PromptMessage, PromptPart } from "@reverie/model"
 import { saying, type Script } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { OpenAiModelOptions } from "../src/options.ts"
+import { Assembly } from "../src/wire/assembly.ts"
+import { ResponsesAnswer } from "../src/wire/responses-answer.ts"
 import { aPrompt, harbor } from "./harbor-model.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -135,5 +138,66 @@ describe("parts on the wire", () => {
         assert.ok(Result.isFailure(refused.reply))
         assert.strictEqual(refused.reply.failure._tag, "ModelRefused")
       }).pipe(Effect.scoped)
+  )
+})
+
+describe("I3 I4 images and audio of an answer", () => {
+  const url = (address: string) => ({ type: "image_url", image_url: { url: address } })
+
+  it("Chat Completions: each is a part, once, whole or in a stream; one at an address is a line of text", () => {
+    const message = { content: "Here.", images: [url(png), url("https://h/a.png")] }
+    const streamed = [
+      { delta: { content: "Here." } },
+      { delta: { images: [url(png)] } },
+      { delta: { images: [url(png), url("https://h/a.png")] }, finish_reason: "stop" }
+    ]
+    for (const choices of [[{ message, finish_reason: "stop" }], streamed]) {
+      const shown: Array<string> = []
+      const assembly = new Assembly({ onText: (piece) => shown.push(piece) })
+      for (const choice of choices) assembly.take({ choices: [{ index: 0, ...choice }] })
+      assert.deepStrictEqual(assembly.parts, [{ type: "image", data: png }])
+      assert.strictEqual(assembly.text, "Here.\n[image at https://h/a.png]")
+      assert.strictEqual(shown.join(""), assembly.text)
+    }
+    const inContent = new Assembly()
+    inContent.take({ choices: [{ index: 0, message: { content: [{ type: "text", text: "Here." }, url(png)] } }] })
+    assert.deepStrictEqual([inContent.text, inContent.parts.length], ["Here.", 1])
+  })
+
+  it("Chat Completions: audio is a part, and what it says is the text", () => {
+    const wav = Buffer.from("RIFF....WAVE")
+    const assembly = new Assembly()
+    const pieces = [
+      { id: "a", transcript: "Berth " },
+      { data: wav.subarray(0, 6).toString("base64"), transcript: "7." },
+      { data: wav.subarray(6).toString("base64") }
+    ]
+    for (const audio of pieces) assembly.take({ choices: [{ index: 0, delta: { audio } }] })
+    assert.strictEqual(assembly.text, "Berth 7.")
+    assert.deepStrictEqual(assembly.parts, [{ type: "audio", data: wav, mediaType: "audio/wav" }])
+  })
+
+  it("Responses: an image that was generated is a part, whole or in a stream", () => {
+    const item = { type: "image_generation_call", id: "ig_1", result: "AQID", output_format: "webp" }
+    const whole = new ResponsesAnswer()
+    whole.take({ status: "completed", output: [item] })
+    const streamed = new ResponsesAnswer()
+    streamed.take({ type: "response.output_item.added", output_index: 0, item: { ...item, result: null } })
+    streamed.take({ type: "response.output_item.done", output_index: 0, item })
+    for (const { parts } of [whole, streamed])
+      assert.deepStrictEqual(parts, [{ type: "image", data: "data:image/webp;base64,AQID" }])
+  })
+
+  it.live("a reply of an image alone is a reply, and has it", () =>
+    Effect.gen(function* () {
+      const message = { role: "assistant", content: null, images: [url(png)] }
+      const serve = (_: unknown, response: ServerResponse) => {
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(JSON.stringify({ model: "m", choices: [{ index: 0, message, finish_reason: "stop" }] }))
+      }
+      const { model } = yield* harbor({ serve })
+      const reply = yield* model.infer(aPrompt({ tools: [] }))
+      assert.deepStrictEqual(reply.parts, [{ type: "image", data: png }])
+    }).pipe(Effect.scoped)
   )
 })

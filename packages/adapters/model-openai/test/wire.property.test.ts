@@ -2,6 +2,9 @@ import { assert, it } from "@effect/vitest"
 import type { PromptMessage } from "@reverie/model"
 import * as fc from "fast-check"
 import { wireId, wireName } from "@reverie/model/wire"
+import * as Redacted from "effect/Redacted"
+import { takesMarks } from "../src/options.ts"
+import { makeResponsesWriter, responseTools } from "../src/wire/responses.ts"
 import { makeBodyWriter, Transcripts, wireMessage, wireTools, writtenName } from "../src/wire/wire.ts"
 
 const settings = { seed: 4_711, numRuns: 500 }
@@ -155,6 +158,44 @@ it("W4 only OpenAI itself is given a key for its cache and a choice that leaves 
   assert.notProperty(other, "tool_choice")
   const own = bodyAt("https://api.openai.com/v1", { prompt_cache_key: "mine", tool_choice: "auto" })
   assert.deepStrictEqual([own["prompt_cache_key"], own["tool_choice"]], ["mine", "auto"])
+})
+
+it("W4 the same over the Responses API, as that writes it", () => {
+  const offers = ["look", "a.b", "a_b"].map((name) => ({ name, description: name, parameters: { type: "object" } }))
+  const tools = responseTools(offers)
+  const bodyAt = (baseURL: string, allowed: ReadonlyArray<string>, extraBody = {}, json = tools.json) => {
+    const write = makeResponsesWriter({ model: "m", baseURL, streamUsage: true, extraBody })
+    const hints = { cacheKey: "k1", allowed: allowed.map((name) => writtenName(tools, name)) }
+    return JSON.parse(write("", json, false, undefined, hints)) as Record<string, unknown>
+  }
+  const openAi = "https://api.openai.com/v1"
+  const body = bodyAt(openAi, ["look", "a_b"])
+  assert.strictEqual(body["prompt_cache_key"], "k1")
+  assert.deepStrictEqual(body["tool_choice"], {
+    type: "allowed_tools",
+    mode: "auto",
+    tools: ["look", "a_b_2"].map((name) => ({ type: "function", name }))
+  })
+  assert.lengthOf(body["tools"] as ReadonlyArray<unknown>, 3)
+  assert.strictEqual(bodyAt(openAi, [])["tool_choice"], "none")
+  assert.notProperty(bodyAt(openAi, [], {}, ""), "tool_choice")
+  const other = bodyAt("http://127.0.0.1:8080/v1", ["look"])
+  assert.notProperty(other, "prompt_cache_key")
+  assert.notProperty(other, "tool_choice")
+  const own = bodyAt(openAi, ["look"], { prompt_cache_key: "mine", tool_choice: "auto" })
+  assert.deepStrictEqual([own["prompt_cache_key"], own["tool_choice"]], ["mine", "auto"])
+})
+
+it("W4 marks for a cache are for gateways that pass them on", () => {
+  const at = (baseURL: string, model: string, more = {}) =>
+    takesMarks({ baseURL, model, apiKey: Redacted.make("none"), ...more })
+  assert.isTrue(at("https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5"))
+  assert.isTrue(at("https://ai-gateway.vercel.sh/v1", "anthropic/claude-sonnet-4.5"))
+  assert.isFalse(at("https://ai-gateway.vercel.sh/v1", "openai/gpt-5"))
+  // Its compatible address knows no mark.
+  assert.isFalse(at("https://api.anthropic.com/v1", "claude-sonnet-4-5"))
+  assert.isTrue(at("http://127.0.0.1:4000/v1", "claude", { cacheMarks: true }))
+  assert.isFalse(at("https://openrouter.ai/api/v1", "m", { cacheMarks: false }))
 })
 
 it("W5 a mark changes the form of one message, the last that can carry it of those that last, and no text", () => {

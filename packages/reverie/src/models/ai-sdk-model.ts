@@ -116,8 +116,7 @@ class Gathering {
       case "text":
       case "text-delta": {
         const piece = stringIn(part, part["type"] === "text" ? "text" : "delta")
-        this.text += piece
-        if (piece !== "") this.#shown.onText?.(piece)
+        this.#say(piece)
         this.#sign("text", part)
         break
       }
@@ -154,6 +153,11 @@ class Gathering {
     }
   }
 
+  #say(piece: string): void {
+    this.text += piece
+    if (piece !== "") this.#shown.onText?.(piece)
+  }
+
   end({ finishReason, usage }: Fields): void {
     this.finish = finishIn(finishReason)
     this.usage = usageIn(usage)
@@ -165,11 +169,16 @@ class Gathering {
     return this.calls.length + (this.text === "" ? 0 : 1)
   }
 
-  /** A file that stands at an address is not fetched. */
+  /** A file that stands at an address is not fetched: a line of text stands for it. */
   #keep({ data, mediaType }: { readonly [key: string]: unknown }): void {
     const given = fieldsOf(data)["type"] === "data" ? fieldsOf(data)["data"] : data
-    if (typeof given !== "string" && !(given instanceof Uint8Array)) return
     const type = typeof mediaType === "string" ? mediaType : ""
+    if (typeof given !== "string" && !(given instanceof Uint8Array)) {
+      const url = given instanceof URL ? given : fieldsOf(given)["url"]
+      const at = url instanceof URL || typeof url === "string" ? ` at ${String(url)}` : ", of a form that is not known"
+      this.#say(`${this.text === "" ? "" : "\n"}[${type || "file"}${at}]`)
+      return
+    }
     this.parts.push({ type: "file", data: given, ...defined({ mediaType: type === "" ? undefined : type }) })
   }
 

@@ -32,7 +32,10 @@ export interface ServerModel {
   readonly output?: "native" | "described"
   /** Ask for replies in pieces; true when left out. With false there is no `text` part before the whole reply. */
   readonly stream?: boolean
-  /** Mark with `cache_control` what comes again, for gateways to models whose cache asks for it; for openrouter.ai it is always on. */
+  /**
+   * Mark with `cache_control` what comes again, for gateways to models whose cache asks for it. For openrouter.ai it is always on,
+   * and for Claude at ai-gateway.vercel.sh.
+   */
   readonly cacheMarks?: boolean
   /** Longest a call may take, with its own tries, in milliseconds; 120,000 when left out. */
   readonly timeoutMs?: number

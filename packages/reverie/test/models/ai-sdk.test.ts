@@ -309,3 +309,30 @@ describe("options of a model that is given as an object", () => {
     assert.deepStrictEqual(seen, [settings, {}])
   })
 })
+
+describe("files of an answer", () => {
+  it.each([false, true])("are parts of it, and a line stands for one at an address, streaming: %s", async (isHeard) => {
+    const bytes = Uint8Array.of(1, 2, 3)
+    const content = [
+      { type: "text", text: "Here." },
+      { type: "file", mediaType: "image/png", data: bytes },
+      { type: "file", mediaType: "image/png", data: { type: "url", url: new URL("https://h/a.png") } },
+      { type: "file", mediaType: "audio/wav", data: { type: "data", data: "AQID" } }
+    ]
+    const end = { finishReason: { unified: "stop" }, usage }
+    const streamed = [{ type: "text-delta", id: "0", delta: "Here." }, ...content.slice(1), { type: "finish", ...end }]
+    const model: LanguageModel = {
+      specificationVersion: "v4",
+      provider: "maker.chat",
+      modelId: "m",
+      doGenerate: async () => ({ content, warnings: [], ...end }),
+      doStream: async () => ({ stream: ReadableStream.from(streamed) })
+    }
+    const reply = await Effect.runPromise(infer(aiSdkModel(model, once), prompt, isHeard))
+    assert.strictEqual(reply.text, "Here.\n[image/png at https://h/a.png]")
+    assert.deepStrictEqual(reply.parts, [
+      { type: "file", data: bytes, mediaType: "image/png" },
+      { type: "file", data: "AQID", mediaType: "audio/wav" }
+    ])
+  })
+})

@@ -3,8 +3,10 @@
 // I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
 // I2  A call is distinguished from its neighbours by index and by id; the ids themselves are not kept.
 // I3  Reasoning that a server wants back is put together as it came: `reasoning_details`, and `extra_content` of calls.
+// I4  An image or audio that comes with an answer is a part of it; a line of text stands for an image at an address.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { Buffer } from "node:buffer"
+import { defined, type GivenPart, isJsonObject, type Json } from "@reverie/protocol"
 import type { InferOptions } from "@reverie/model"
 import type { Problem, RawReasoning } from "@reverie/model/wire"
 
@@ -42,6 +44,29 @@ export const fieldText = (fields: Fields, name: string): string => {
 export const pieceOf = (args: Json | undefined): string =>
   typeof args === "string" ? args : args === undefined || args === null ? "" : JSON.stringify(args)
 
+/** The address of an image as servers write it: in an object, or alone. */
+const imageUrl = (image: Fields): string => {
+  const url = image["image_url"]
+  return typeof url === "string" ? url : url !== undefined && isJsonObject(url) ? fieldText(url, "url") : ""
+}
+
+/** How audio of each format begins, in base64. */
+const audioTypes: ReadonlyArray<readonly [begin: string, mediaType: string]> = [
+  ["UklGR", "audio/wav"],
+  ["SUQz", "audio/mpeg"],
+  ["//", "audio/mpeg"],
+  ["ZkxhQ", "audio/flac"],
+  ["T2dnUw", "audio/ogg"]
+]
+
+/** Without a media type where the format is not known: the keeper of parts says that in the text. */
+const audioPart = (pieces: ReadonlyArray<string>): GivenPart => {
+  const [first = ""] = pieces
+  const mediaType = audioTypes.find(([begin]) => first.startsWith(begin))?.[1]
+  const data = Buffer.concat(pieces.map((piece) => Buffer.from(piece, "base64")))
+  return { type: "audio", data, ...defined({ mediaType }) }
+}
+
 /** What an answer of any wire is put together in. */
 export type Assembled = Pick<Assembly, keyof Assembly>
 
@@ -60,6 +85,8 @@ export class Assembly {
   /** True once nothing of the answer can come any more. */
   readonly isOver: boolean = false
   problem: Problem | undefined
+  readonly #images = new Set<string>()
+  readonly #audio: Array<string> = []
   readonly #details: Array<{ [key: string]: Json }> = []
   readonly #byIndex = new Map<number, RawCall>()
   readonly #dropped: RawCall = { id: "", name: "", arguments: "" }
@@ -86,6 +113,15 @@ export class Assembly {
     for (const choice of choices) {
       if (isJsonObject(choice) && (choice["index"] === 0 || choice["index"] === undefined)) this.#choice(choice)
     }
+  }
+
+  /** Images and audio that it made. */
+  get parts(): ReadonlyArray<GivenPart> {
+    const images = [...this.#images].filter((url) => url.startsWith("data:"))
+    return [
+      ...images.map((data): GivenPart => ({ type: "image", data })),
+      ...(this.#audio.length === 0 ? [] : [audioPart(this.#audio)])
+    ]
   }
 
   get reasoning(): ReadonlyArray<RawReasoning> {
@@ -133,11 +169,8 @@ export class Assembly {
   }
 
   #part(part: Fields, isDelta: boolean): void {
-    const piece = textOf(part["content"])
-    if (piece !== "") {
-      this.text += piece
-      this.#shown.onText?.(piece)
-    }
+    this.#say(textOf(part["content"]))
+    this.#media(part)
     this.refusal += fieldText(part, "refusal")
     const thought = fieldText(part, "reasoning_content") || fieldText(part, "reasoning")
     if (thought !== "") {
@@ -154,6 +187,31 @@ export class Assembly {
     }
     const legacy = part["function_call"]
     if (isJsonObject(legacy)) this.#call({ index: 0, function: legacy }, isDelta)
+  }
+
+  #say(piece: string): void {
+    if (piece === "") return
+    this.text += piece
+    this.#shown.onText?.(piece)
+  }
+
+  /** Images stand beside the text, or in it; audio brings its words along. */
+  #media(part: Fields): void {
+    for (const images of [part["images"], part["content"]]) {
+      if (Array.isArray(images)) for (const image of images) if (isJsonObject(image)) this.#image(imageUrl(image))
+    }
+    const audio = part["audio"]
+    if (audio === undefined || !isJsonObject(audio)) return
+    this.#say(fieldText(audio, "transcript"))
+    const data = fieldText(audio, "data")
+    if (data !== "") this.#audio.push(data)
+  }
+
+  /** A server may send it with more than one chunk. */
+  #image(url: string): void {
+    if (url === "" || this.#images.has(url)) return
+    this.#images.add(url)
+    if (!url.startsWith("data:")) this.#say(`${this.text === "" ? "" : "\n"}[image at ${url}]`)
   }
 
   #call(item: Fields, isDelta: boolean): void {

@@ -2,8 +2,9 @@
 // Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `@reverie/model/wire`.
 // I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
 // I2  Items are distinguished by their ids, else by their index; what the last event holds stands in place of what came in pieces.
+// I3  An image that comes with an answer is a part of it.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { type GivenPart, isJsonObject, type Json } from "@reverie/protocol"
 import type { InferOptions } from "@reverie/model"
 import type { Problem, RawReasoning } from "@reverie/model/wire"
 import { type Assembled, fieldText, type Fields, pieceOf, type RawCall, textOf } from "./assembly.ts"
@@ -15,6 +16,8 @@ interface Item {
   refusal: string
   readonly call: { id: string; name: string; arguments: Json }
   part: Json | undefined
+  /** A `data:` URL. */
+  image: string
 }
 
 /** Items beyond this are counted and forgotten. */
@@ -63,6 +66,10 @@ export class ResponsesAnswer implements Assembled {
 
   get refusal(): string {
     return this.#items.map(({ refusal }) => refusal).join("")
+  }
+
+  get parts(): ReadonlyArray<GivenPart> {
+    return this.#items.flatMap(({ image }) => (image === "" ? [] : [{ type: "image", data: image }]))
   }
 
   get calls(): Array<RawCall> {
@@ -207,7 +214,14 @@ export class ResponsesAnswer implements Assembled {
 
   #begin(kind: string, data: Fields = {}): Item {
     this.chosen = true
-    const item: Item = { kind, text: "", refusal: "", call: { id: "", name: "", arguments: "" }, part: undefined }
+    const item: Item = {
+      kind,
+      text: "",
+      refusal: "",
+      call: { id: "", name: "", arguments: "" },
+      part: undefined,
+      image: ""
+    }
     if (this.#items.length >= MOST_ITEMS_KEPT) this.#left++
     else this.#items.push(item)
     const id = fieldText(data, "item_id") || fieldText(objectIn(data["item"]), "id")
@@ -244,6 +258,11 @@ export class ResponsesAnswer implements Assembled {
         item.call.name = fieldText(data, "name") || item.call.name
         const args = data["arguments"]
         if (args !== undefined && args !== null && args !== "") item.call.arguments = args
+        return
+      }
+      case "image_generation_call": {
+        const made = fieldText(data, "result")
+        if (made !== "") item.image = `data:image/${fieldText(data, "output_format") || "png"};base64,${made}`
         return
       }
       case "reasoning":
