@@ -247,13 +247,13 @@ const valibotBounds = (action: Fields, isList: boolean): { readonly [keyword: st
   const [least, most] = isList ? ["minItems", "maxItems"] : ["minLength", "maxLength"]
   switch (action["type"]) {
     case "min_length":
-      return { [String(least)]: bound }
+      return { [least]: bound }
     case "max_length":
-      return { [String(most)]: bound }
+      return { [most]: bound }
     case "length":
-      return { [String(least)]: bound, [String(most)]: bound }
+      return { [least]: bound, [most]: bound }
     case "non_empty":
-      return { [String(least)]: 1 }
+      return { [least]: 1 }
     case "min_value":
       return { minimum: bound }
     case "max_value":
