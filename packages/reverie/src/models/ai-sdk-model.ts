@@ -18,7 +18,7 @@ import {
 } from "@reverie/model/wire"
 import { defined, type GivenPart, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { type Answered, type Ask, type WalkContext, walkContext, walkedModel } from "./promise-model.ts"
+import { type Answered, type Ask, MAX_CALLS, type WalkContext, walkContext, walkedModel } from "./promise-model.ts"
 import { type Asked, asker, type ModelSettings, SIGNED } from "./ai-sdk-prompt.ts"
 import { argumentsText, type Broken, type Fields, fieldsOf, isBroken, jsonOf, promised, textIn } from "./thrown.ts"
 
@@ -197,7 +197,7 @@ class Gathering {
     const name = stringIn(part, "toolName")
     const args = argumentsText(part["input"])
     this.#sign(this.calls.length, part)
-    if (!this.#begun.has(stringIn(part, "toolCallId")))
+    if (this.calls.length < MAX_CALLS && !this.#begun.has(stringIn(part, "toolCallId")))
       this.#shown.onCall?.({ call: this.calls.length, tool: name, arguments: textIn(args) ?? "" })
     this.calls.push({ name, arguments: args })
   }
@@ -207,7 +207,8 @@ class Gathering {
     const id = stringIn(part, "id")
     if (part["type"] === "tool-input-start") this.#begun.set(id, this.#begun.size)
     const call = this.#begun.get(id)
-    if (call !== undefined)
+    // Of more calls than a reply may have no one is shown anything.
+    if (call !== undefined && call < MAX_CALLS)
       this.#shown.onCall?.({ call, tool: stringIn(part, "toolName"), arguments: stringIn(part, "delta") })
   }
 

@@ -144,7 +144,8 @@ export type Ask = (prompt: Prompt, shown: InferOptions | undefined) => Effect.Ef
 
 const TIMEOUT_MILLIS = 120_000
 const MAX_REPLY_CHARS = 4 * 1024 * 1024
-const MAX_CALLS = 16
+/** Most tool calls of one reply. */
+export const MAX_CALLS = 16
 
 export const walkContext = (
   provider: string,

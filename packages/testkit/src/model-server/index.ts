@@ -2,6 +2,7 @@ export type { ExpectedCall, HostileMode, Serve, Verdict } from "./hostile-mode.t
 export { HOSTILE_TOOL } from "./hostile-mode.ts"
 export * from "./hostile-modes.ts"
 export { servedOtherEnd } from "./other-end.ts"
+export { aiSdkOverFetch, promiseOverFetch } from "./over-fetch.ts"
 export { refusalOf } from "./responses.ts"
 export * from "./script.ts"
 export * from "./server.ts"
