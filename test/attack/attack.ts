@@ -22,6 +22,8 @@ export interface Finding {
   readonly recoverSeconds?: number
   /** What must hold besides the counts: each sentence with whether it held. */
   readonly checks: ReadonlyArray<Check>
+  /** What came of each case, in rows and columns, for a person who reads the report. */
+  readonly table?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 export interface Check {

@@ -11,6 +11,7 @@ import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
 import { diary } from "./attacks/diary.ts"
 import { disksAndClocks } from "./attacks/disks-and-clocks.ts"
+import { hostileModels } from "./attacks/hostile-models.ts"
 import { hostileRules } from "./attacks/hostile-rules.ts"
 import { hostileServers } from "./attacks/hostile-servers.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
@@ -54,6 +55,7 @@ export const attacks: ReadonlyArray<Attack> = [
   ...modelOutage,
   ...modelOutageWorkers,
   ...refusedKey,
+  ...hostileModels,
   ...restoredStore,
   ...oldAge,
   ...promptParts,
@@ -68,6 +70,7 @@ export const attacks: ReadonlyArray<Attack> = [
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
   "all-in-one-turn": "three-long-texts",
+  "asks-without-end": "hostile-models",
   "believes-late-results": "stray-tools",
   "believes-the-id": "swallowed-in-silence",
   "changes-in-front": "prompts-go-on",

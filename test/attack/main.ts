@@ -1,6 +1,7 @@
 // npm run attack -- [--only NAME[,NAME]] [--item N] [--short] [--no-plants] [--list] [--json]
 
 import { parseArgs } from "node:util"
+import type { Finding } from "./attack.ts"
 import { attacks, plants } from "./catalogue.ts"
 import { runLane } from "./lane.ts"
 
@@ -38,6 +39,11 @@ if (values.list) {
   process.exit(0)
 }
 
+const rowsOf = (table: NonNullable<Finding["table"]>): ReadonlyArray<string> =>
+  Object.entries(table).flatMap(([row, cells]) =>
+    Object.entries(cells).map(([column, cell]) => `${row.padEnd(28)}${column.padEnd(12)}${cell}`)
+  )
+
 const report = await runLane({
   attacks: chosen,
   plants: values.plants ? plants.filter(({ attack }) => chosen.some(({ name }) => name === attack)) : [],
@@ -47,6 +53,7 @@ const report = await runLane({
 
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
+  for (const { table } of report.attacks) if (table !== undefined) process.stdout.write(`${rowsOf(table).join("\n")}\n`)
   const { acknowledged, attacks: verdicts, duplicated, innocents, lost, plants: found, skipped } = report
   process.stdout.write(
     `${verdicts.filter(({ ok }) => ok).length} of ${verdicts.length} attacks held, ${skipped.length} skipped; ` +
