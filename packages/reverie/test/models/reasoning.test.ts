@@ -140,6 +140,30 @@ const signing = (name: string): Provider => {
   }))
 }
 
+/** An object with an async `infer` that seals what it thinks: it is given back what it said, and nothing of another. */
+const sealing = (name: string): Provider =>
+  providerOf((provider) => ({
+    name,
+    infer: async ({ messages }) => {
+      provider.asked++
+      const seal = `seal-${name}`
+      const seals = sealsIn(messages)
+      const foreign = seals.find((each) => each !== seal)
+      const open = new Set(messages.flatMap(({ calls = [] }) => calls.map(({ id }) => id)))
+      for (const { call = "", role } of messages)
+        if (role === "tool" && !open.delete(call)) provider.refused.push("a result without its call")
+      if (foreign !== undefined) provider.refused.push(`it was shown ${foreign}`)
+      if (open.size > 0) provider.refused.push("a call without its result")
+      provider.returned += seals.length
+      if (provider.refused.length > 0) throw Object.assign(new Error(provider.refused.at(-1)), { statusCode: 400 })
+      const said =
+        messages.at(-1)?.role === "tool"
+          ? { text: `Free, says ${name}.` }
+          : { calls: [{ tool: "look", arguments: { berth: provider.asked } }] }
+      return { ...said, reasoning: [{ seal }], usage: { inputTokens: 20, outputTokens: 9 } }
+    }
+  }))
+
 const messagesOf = async (open: Fleet): Promise<ReadonlyArray<Message>> => {
   const rows = []
   for (let from = 1; ; from += 500) {
@@ -151,18 +175,19 @@ const messagesOf = async (open: Fleet): Promise<ReadonlyArray<Message>> => {
 
 const opened = (data: string, model: ModelChoice) => Fleet.open({ data, fleet, model })
 
-const PROVIDERS = 5
+const PROVIDERS = 6
 const TURNS = 200
 const TURNS_OF_ONE = 10
 
-describe("a life that changes its provider", { timeout: 60_000 }, () => {
+describe("a life that changes its provider", { timeout: 120_000 }, () => {
   it("every ten turns, for 200 turns: none refuses a request, and nothing that was thought is lost", async () => {
     const providers = [
       await served("north", "responses"),
       signing("east"),
       await served("south", "chat"),
       await served("west", "responses"),
-      signing("middle")
+      signing("middle"),
+      sealing("plain")
     ]
     assert.lengthOf(providers, PROVIDERS)
     const data = aDirectory()
@@ -172,11 +197,12 @@ describe("a life that changes its provider", { timeout: 60_000 }, () => {
       for (let n = 0; n < TURNS_OF_ONE; n++)
         assert.match(await open.answer("desk", `Berth ${turn + n}?`), /^Free, says \w+\.$/)
     }
-    for (const { asked, refused, returned } of providers) {
+    for (const [index, { asked, refused, returned }] of providers.entries()) {
+      const turns = TURNS_OF_ONE * Math.ceil((TURNS / TURNS_OF_ONE - index) / PROVIDERS)
       assert.deepStrictEqual(refused, [])
-      assert.strictEqual(asked, (2 * TURNS) / PROVIDERS)
+      assert.strictEqual(asked, 2 * turns)
       // Each call is followed by one that has its thought.
-      assert.isAtLeast(returned, TURNS / PROVIDERS)
+      assert.isAtLeast(returned, turns)
     }
     await using open = await opened(data, "offline")
     const said = (await messagesOf(open)).filter(({ role }) => role === "assistant")
