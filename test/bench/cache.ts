@@ -5,10 +5,14 @@
 // C2  The server answers a turn by itself. What nights and compactions ask is answered by the offline model.
 // C3  Recall is asked the questions that belong to the turns, and the share of questions counts for which a turn that
 //     holds the answer stands in the request that asked it.
+// C4  The old layout lives the same life in a process of its own, and is compacted before the same turns: so both are asked
+//     with windows and an index that hold the same.
 
+import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import type { PromptMessage } from "@reverie/model"
 import { Tokens } from "@reverie/model"
 import { offlineModel } from "@reverie/model-offline"
@@ -34,8 +38,8 @@ const SHORT_CONTEXT_TOKENS = 12_000
 const QUESTIONS = 60
 const EVERY = { ambient: 6, goal: 40, progress: 25, observation: 15 } as const
 const SHARE = 0.95
-/** Of the old layout, with compactions at other moments too: the index is the same, what is in it is not quite. */
-const BEFORE = { recalled: 0.77, shown: 0.38 } as const
+/** What changes stands in front in it, in the order of ids. */
+const OLD_LAYOUT = join(import.meta.dirname, "../attack/plants/changes-in-front.ts")
 const RECALLED = 10
 const PAGE = 500
 
@@ -44,15 +48,27 @@ type Purpose = "answers" | "questions" | "extraction" | "summaries" | "dreams"
 export interface CacheReport {
   readonly ok: boolean
   readonly turns: number
+  /** How many of them someone has really said; the others are the same again, of people of other names. */
+  readonly turnsOnce: number
   readonly seconds: number
+  /** Before these turns the history was compacted. */
+  readonly compactedAt: ReadonlyArray<number>
   /** As it is laid out now, and as the same requests were laid out before. */
   readonly all: Layouts
   readonly purposes: Readonly<Record<string, Layouts>>
   /** Of the last tenth of the turns. */
   readonly lastAnswers: Layouts
-  readonly recall: { readonly questions: number; readonly "recall@10": number; readonly evidenceShown: number }
+  readonly recall: Recalled
+  /** The same of the old layout, in a life that was compacted before the same turns, with its share of what repeats. */
+  readonly recallBefore?: Recalled & { readonly share: number }
   readonly lived: Readonly<Record<string, number>>
   readonly targets: Readonly<Record<string, boolean>>
+}
+
+interface Recalled {
+  readonly questions: number
+  readonly "recall@10": number
+  readonly evidenceShown: number
 }
 
 interface Layouts {
@@ -65,11 +81,13 @@ interface Scene {
   place: number
   saying: Saying
   isQuestion: boolean
+  readonly compacted: Set<number>
   goal: string | undefined
   goals: number
 }
 
-const fleetOf = (maxContextTokens: number) =>
+/** `isOrdered`: nothing is compacted but on an order. */
+const fleetOf = (maxContextTokens: number, isOrdered: boolean) =>
   defineFleet({
     assistants: [
       defineAssistant({
@@ -78,6 +96,7 @@ const fleetOf = (maxContextTokens: number) =>
         persona: "You have known them for years. You never give advice that was not asked for.",
         tools: selfTools,
         maxContextTokens,
+        settings: isOrdered ? { compactSleepRatio: 1, compactEmergencyRatio: 1 } : {},
         compaction: { preCompactPrompt: EXTRACTION, compactPrompt: SUMMARY }
       })
     ]
@@ -143,6 +162,7 @@ const scripted =
     const purpose = purposeOf(request, scene)
     const dream = purpose === "dreams" ? ` ${said(request.messages[0]?.content).slice(0, 60)}` : ""
     meter.measure(`${purpose}${dream}`, request)
+    if (purpose === "summaries" && !scene.isQuestion) scene.compacted.add(scene.place)
     if (purpose === "questions") asked(request)
     return purpose === "answers" || purpose === "questions" ? answered(scene, request) : offlineReply(request)
   }
@@ -153,14 +173,20 @@ interface Life {
   readonly sayings: Sayings
   readonly turns: number
   readonly idOf: ReadonlyMap<number, string>
+  /** Turns before which a compaction is ordered. */
+  readonly compactAt: ReadonlySet<number>
 }
 
 /** One turn after the other, with what is overheard between them and two nights. */
-const live = async ({ fleet, idOf, sayings, scene, turns }: Life): Promise<void> => {
+const live = async ({ compactAt, fleet, idOf, sayings, scene, turns }: Life): Promise<void> => {
   const nights = new Set([Math.floor(turns / 3), Math.floor((2 * turns) / 3)])
   for (let place = 0; place < turns; place++) {
     scene.place = place
     scene.saying = sayings.at(place)
+    if (compactAt.has(place)) {
+      await fleet.post(ID, { type: "compact" })
+      await fleet.idle()
+    }
     const { from, text } = scene.saying
     if (place % EVERY.ambient === 0) {
       const nearby = `Someone by the window says that it is ${place} steps to the ${text.split(" ").at(-1)}`
@@ -246,7 +272,7 @@ const targetsOf = (
   report: Omit<CacheReport, "ok" | "targets">,
   isShort: boolean
 ): Readonly<Record<string, boolean>> => {
-  const { all, lived, purposes, recall } = report
+  const { all, lived, purposes, recall, recallBefore } = report
   const { compactions = 0, dreams = 0, ...kept } = lived
   const found = {
     "something is recalled": recall["recall@10"] > 0 && recall.evidenceShown > 0,
@@ -259,8 +285,12 @@ const targetsOf = (
     ...found,
     [`${SHARE} of all that is sent repeats the beginning of the request before it`]: all.now.share >= SHARE,
     [`${SHARE} of what answers are asked with`]: (purposes["answers"]?.now.share ?? 0) >= SHARE,
-    [`recall@10 ≥ ${BEFORE.recalled} and evidence shown ≥ ${BEFORE.shown}, as in the old layout`]:
-      recall["recall@10"] >= BEFORE.recalled && recall.evidenceShown >= BEFORE.shown,
+    "recall@10 and the evidence shown are not lower than in the old layout, compacted before the same turns":
+      // One that repeats as much is no old layout.
+      recallBefore !== undefined &&
+      recallBefore.share < all.now.share &&
+      recall["recall@10"] >= recallBefore["recall@10"] &&
+      recall.evidenceShown >= recallBefore.evidenceShown,
     "three compactions": compactions >= 3
   }
 }
@@ -281,14 +311,51 @@ const spread = <A>(items: ReadonlyArray<A>, most: number): ReadonlyArray<A> => {
   return items.filter((_, index) => index % step === 0).slice(0, most)
 }
 
-export const benchCache = async (data: string, isShort: boolean): Promise<CacheReport> => {
+/** The report of a process that lays prompts out as before. */
+const inOldLayout = async (
+  data: string,
+  isShort: boolean,
+  compactedAt: ReadonlyArray<number>
+): Promise<CacheReport> => {
+  const args = ["cache", "--data", data, "--json", "--compact-at", compactedAt.join(), ...(isShort ? ["--short"] : [])]
+  const flags = ["--disable-warning=ExperimentalWarning", "--import", OLD_LAYOUT]
+  const asked = promisify(execFile)(process.execPath, [...flags, join(import.meta.dirname, "main.ts"), ...args], {
+    maxBuffer: 2 ** 24
+  })
+  // It misses the targets of the new one, and ends with that.
+  const { stdout } = await asked.catch((failure: { readonly stdout: string }) => failure)
+  return JSON.parse(stdout) as CacheReport
+}
+
+/** `compactAt`: this is the old layout, which is compacted before these turns and is compared with no other. */
+export const benchCache = async (
+  data: string,
+  isShort: boolean,
+  compactAt?: ReadonlyArray<number>
+): Promise<CacheReport> => {
+  const own = await oneLife(data, isShort, compactAt)
+  const before = compactAt === undefined ? await inOldLayout(data, isShort, own.compactedAt) : undefined
+  const recallBefore = before === undefined ? {} : { recallBefore: { ...before.recall, share: before.all.now.share } }
+  const report = { ...own, ...recallBefore }
+  const targets = targetsOf(report, isShort)
+  return { ok: Object.values(targets).every(Boolean), ...report, targets }
+}
+
+const oneLife = async (data: string, isShort: boolean, compactAt?: ReadonlyArray<number>) => {
   const conversations = await readConversations(data)
   const sayings = await conversationSayings(data)
   const turns = isShort ? SHORT_TURNS : TURNS
   const meter = openMeter(
     await Effect.runPromise(Tokens.use(({ ready }) => ready).pipe(Effect.provide(gptTokenizerLayer)))
   )
-  const scene: Scene = { place: 0, saying: sayings.at(0), isQuestion: false, goal: undefined, goals: 0 }
+  const scene: Scene = {
+    place: 0,
+    saying: sayings.at(0),
+    isQuestion: false,
+    compacted: new Set(),
+    goal: undefined,
+    goals: 0
+  }
   let request: ModelRequest | undefined
   const server = await startModelServer({ script: scripted(scene, meter, (asked) => (request = asked)), record: false })
   const directory = await mkdtemp(join(tmpdir(), "reverie-bench-cache-"))
@@ -296,11 +363,11 @@ export const benchCache = async (data: string, isShort: boolean): Promise<CacheR
   try {
     await using fleet = await Fleet.open({
       data: directory,
-      fleet: fleetOf(isShort ? SHORT_CONTEXT_TOKENS : CONTEXT_TOKENS),
+      fleet: fleetOf(isShort ? SHORT_CONTEXT_TOKENS : CONTEXT_TOKENS, compactAt !== undefined),
       model: { baseURL: server.url, model: "bench", stream: false },
       durability: "normal"
     })
-    const life: Life = { fleet, scene, sayings, turns, idOf: idsOf(conversations) }
+    const life: Life = { fleet, scene, sayings, turns, idOf: idsOf(conversations), compactAt: new Set(compactAt) }
     await live(life)
     const lastFrom = meter.now.length - Math.ceil(meter.now.length / 10)
     const lived = await livedIn(fleet)
@@ -308,17 +375,17 @@ export const benchCache = async (data: string, isShort: boolean): Promise<CacheR
     const recalled = await foundBy(fleet, questions)
     const texts = new Map(conversations.flatMap((each) => each.turns).map(({ id, text }) => [id, text]))
     const shown = await shownFor(life, spread(questions, QUESTIONS), texts, () => request)
-    const report = {
+    return {
       turns,
+      turnsOnce: Math.min(turns, texts.size),
       seconds: (performance.now() - start) / 1_000,
+      compactedAt: [...scene.compacted],
       all: layoutsOf(meter, () => true),
       purposes: purposesOf(meter),
       lastAnswers: layoutsOf(meter, (purpose, index) => purpose === "answers" && index >= lastFrom),
       recall: { questions: questions.length, "recall@10": recalled, evidenceShown: shown },
       lived
     }
-    const targets = targetsOf(report, isShort)
-    return { ok: Object.values(targets).every(Boolean), ...report, targets }
   } finally {
     await server.close()
     await rm(directory, { recursive: true, force: true })

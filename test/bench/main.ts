@@ -1,7 +1,7 @@
 // npm run bench -- context|judge|memory|page|rules|server|tick [--short] [--json]
 // npm run bench -- tick --beside <another checkout, installed> [--rounds N] [--short] [--json]
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
-// npm run bench -- cache --data <directory of conversations> [--short] [--json]
+// npm run bench -- cache --data <directory of conversations> [--short] [--json]; with --compact-at N,N its second life, for itself
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
@@ -29,6 +29,7 @@ const { positionals, values } = parseArgs({
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     data: { type: "string" },
+    "compact-at": { type: "string" },
     embedder: { type: "string" },
     profiles: { type: "string" },
     recall: { type: "string", default: "sqlite" },
@@ -53,7 +54,11 @@ interface Report {
 const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> = {
   age: (isShort) => benchAge({ isShort, ...(values.data === undefined ? {} : { data: resolve(values.data) }) }),
   cache: (isShort) =>
-    benchCache(resolve(values.data ?? refuse("cache needs --data <directory> with conv-*.jsonl in it")), isShort),
+    benchCache(
+      resolve(values.data ?? refuse("cache needs --data <directory> with conv-*.jsonl in it")),
+      isShort,
+      values["compact-at"]?.split(",").filter(Boolean).map(Number)
+    ),
   context: benchContext,
   judge: benchJudge,
   memory: benchMemory,
