@@ -154,16 +154,17 @@ const withCached = (price: Price, model: string): Price => {
 export const priceOfModel = (model: string, tariff: Tariff = {}): Price | "unpriced" =>
   tariffPrice(tariff, model) ?? usualPrice(model) ?? "unpriced"
 
-/**
- * What a call has cost: by the tariff of the fleet, else by the prices of its assistant, else as usual; undefined where none of
- * them names the model.
- */
+/** What a model costs an assistant: by the tariff of the fleet, else by its own prices, else as usual; undefined where none says. */
+export const chargedPrice = (tariff: Tariff, own: Price | undefined, model: string): Price | undefined =>
+  tariffPrice(tariff, model) ?? own ?? usualPrice(model)
+
+/** What a call has cost; undefined where no one knows what its model does. */
 export const chargeOf = (
   tariff: Tariff,
   own: Price | undefined,
   model: string,
   tokens: TokensOfCall
 ): number | undefined => {
-  const price = tariffPrice(tariff, model) ?? own ?? usualPrice(model)
+  const price = chargedPrice(tariff, own, model)
   return price === undefined ? undefined : costBy(withCached(price, model), tokens)
 }

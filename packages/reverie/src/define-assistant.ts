@@ -290,6 +290,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       hooks: placedHooks(`assistant "${id}"`, options.hooks),
       model: options.model,
       models: options.models,
+      prices: options.prices,
       subAgentModel: options.subAgents?.model
     }),
     ...defined({ contexts: contextsOf(options.contexts, maxSteps) }),

@@ -121,7 +121,7 @@ describe("sub-agents in the SDK", () => {
       { subAgents: { maxConcurrent: 101 } },
       { subAgents: { maxRetries: 2 } },
       { subAgents: { budget: { tokens: 0 } } },
-      { subAgents: { budget: { costMicros: 5 } } },
+      { subAgents: { budget: { costMicros: 0 } } },
       { budget: { calls: 1.5 } }
     ]
     for (const options of wrong)

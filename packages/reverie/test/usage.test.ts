@@ -7,7 +7,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { measured } from "../src/checks/metrics.ts"
-import { defineAssistant, defineFleet, Fleet, IdInvalid, type PromiseModel } from "../src/index.ts"
+import {
+  defineAssistant,
+  defineFleet,
+  Fleet,
+  FleetDefinitionInvalid,
+  type FleetOptions,
+  IdInvalid,
+  type PromiseModel
+} from "../src/index.ts"
 import { aDirectory } from "./rig.ts"
 
 const usage = { inputTokens: 1_000, cachedInputTokens: 800, outputTokens: 100, reasoningTokens: 40 }
@@ -139,6 +147,41 @@ describe("usage", () => {
     const cost = 200 + 80
     assert.strictEqual((await fleet.usage()).total.costMicros, cost)
     assert.deepStrictEqual((await fleet.subAgents.tree("desk"))?.spent, { calls: 1, tokens: 1_100, costMicros: cost })
+  })
+
+  it("C5 a budget of cost reserves and settles at one price: of the fleet, of the assistant, or as usual", async () => {
+    const opening = (model: string, options: object, prices?: FleetOptions["prices"]) =>
+      Fleet.open({
+        data: ":memory:",
+        fleet: defineFleet({
+          assistants: [
+            defineAssistant({
+              id: "desk",
+              instructions: "You keep the desk.",
+              budget: { costMicros: 100_000 },
+              ...options
+            })
+          ]
+        }),
+        model: modelOf(model),
+        ...(prices === undefined ? {} : { prices })
+      })
+    const spentBy = async (fleet: Fleet) => {
+      await using open = fleet
+      await open.answer("desk", "Which berth is free?")
+      const { costMicros } = (await open.usage({ from: 0 })).total
+      assert.strictEqual((await open.subAgents.tree("desk"))?.spent?.costMicros, costMicros)
+      return costMicros
+    }
+    // 200 tokens at the full price, 800 out of the cache, and 100 of the reply.
+    assert.strictEqual(await spentBy(await opening("gpt-5-mini-2025-08-07", {})), 270)
+    const own = { prices: { inputMicros: 500_000, cachedInputMicros: 50_000, outputMicros: 0 } }
+    assert.strictEqual(await spentBy(await opening("qwen3", own)), 140)
+    const dear = { "*": { inputMicros: 1_000_000, cachedInputMicros: 100_000, outputMicros: 0 } }
+    assert.strictEqual(await spentBy(await opening("qwen3", own, dear)), 280)
+    const unpriced = await opening("qwen3", {}).catch((error: Error) => error)
+    assert.instanceOf(unpriced, FleetDefinitionInvalid)
+    assert.match(String(unpriced), /assistant "desk": its budget of costMicros .* no one knows what qwen3 costs/)
   })
 
   it("an assistant without a budget has spent what the ledger says", async () => {

@@ -6,9 +6,10 @@
 // M2  An assistant whose nearest choice is the fleet's has no model of its own: a tick of it costs nothing more.
 // M3  Everything is found out once, when a fleet opens; equal choices share connections and circuit.
 // M4  A fleet that is opened offline, or by a test, asks no other model, whatever its definitions say.
-// M5  Where no model was chosen, and the key of a provider is there unused, opening says so in one line.
+// M5  A budget of cost reserves at what the models cost that may be asked, and is refused where no one knows that.
+// M6  Where no model was chosen, and the key of a provider is there unused, opening says so in one line.
 
-import { Model } from "@reverie/model"
+import { Model, type Tariff } from "@reverie/model"
 import { type AssistantId, defined, type Purpose, purposes } from "@reverie/protocol"
 import { type Definition, type DefinitionModels, Definitions } from "@reverie/runtime"
 import type * as Config from "effect/Config"
@@ -16,8 +17,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
-import type { FleetDefinitionInvalid } from "../errors.ts"
+import { FleetDefinitionInvalid } from "../errors.ts"
 import { forModel } from "../options/contexts.ts"
+import { isCosted, reservingSettings } from "../options/sub-agents.ts"
 import { unusedKey } from "./model-names.ts"
 import { flawOfModel, type ModelChoice, type ModelMaker, modelMaker } from "./model-choice.ts"
 
@@ -73,6 +75,8 @@ export interface FleetModels extends ModelOptions {
   readonly assistants: ReadonlyArray<AssistantModels>
   /** The only model that is asked, of anyone and for anything. */
   readonly only?: ModelChoice
+  /** What models cost in this fleet. */
+  readonly prices?: Tariff
 }
 
 export const fleetModels = (
@@ -129,6 +133,36 @@ const modelsOf = Effect.fnUntraced(function* (assistant: AssistantModels, fleet:
   return Object.keys(models).length === 0 ? undefined : models
 })
 
+/** Names of all models that may answer it. */
+const namesOf = (models: DefinitionModels = {}, fleet: Model["Service"]): ReadonlyArray<string> => {
+  const own = purposes.map((purpose) => models[purpose] ?? fleet)
+  const others = [
+    ...(models.forTeams?.values() ?? []),
+    ...(models.forSubAgents === undefined ? [] : [models.forSubAgents])
+  ]
+  const each = [...own, ...others].flatMap((model) => model.inOrder?.models ?? [model])
+  return [...new Set(each.map(({ serves }) => serves?.model ?? "a model without a name"))]
+}
+
+/** With the prices at which its calls are reserved, where any assistant of the fleet has a budget of cost. */
+const reserving = (
+  definition: Definition,
+  names: ReadonlyArray<string>,
+  { assistants, only, prices = {} }: FleetModels
+): Effect.Effect<Definition, FleetDefinitionInvalid> => {
+  if (definition.team !== undefined || !assistants.some(({ settings }) => isCosted(settings)))
+    return Effect.succeed(definition)
+  const found = reservingSettings(names, prices, definition.prices)
+  if (typeof found !== "string") {
+    return Effect.succeed({ ...definition, settings: { ...definition.settings, ...found } })
+  }
+  // Models that stand in for all others cost nothing that anyone has to keep to.
+  if (!isCosted(definition.settings) || only !== undefined) return Effect.succeed(definition)
+  const subject = `assistant "${definition.name}"`
+  const flaw = `its budget of costMicros can not be kept: no one knows what ${found} costs; say it in prices`
+  return Effect.fail(new FleetDefinitionInvalid({ subject, message: `${subject}: ${flaw}` }))
+}
+
 const warned = Effect.fnUntraced(function* (fleet: FleetModels) {
   const text = asksEnvironment(fleet) ? yield* unusedKey : undefined
   if (text !== undefined) yield* Effect.logWarning(text)
@@ -146,7 +180,8 @@ export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions
         const models = fleet.only === undefined ? yield* modelsOf(assistant, fleet, make) : undefined
         const { serves } = models?.answer ?? model
         const definition = { ...forModel(assistant, serves?.model), ...defined({ accepts: serves?.accepts }) }
-        byName.set(assistant.name, models === undefined ? definition : { ...definition, modelFor: models })
+        const reserved = yield* reserving(definition, namesOf(models, model), fleet)
+        byName.set(assistant.name, models === undefined ? reserved : { ...reserved, modelFor: models })
       }
       return Context.make(Model, model).pipe(Context.add(Definitions, { find: (name) => byName.get(name) }))
     })

@@ -162,7 +162,7 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
   const { faults, fleet, role = "all" } = options
   const models = fleetModels(fleet, options, onlyModelOf(options))
   return Layer.mergeAll(
-    modelsLayer(models),
+    modelsLayer({ ...models, ...defined({ prices: terms.prices }) }),
     profile.ports,
     Layer.succeed(FleetDirectory, directoryOf(fleet)),
     faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),

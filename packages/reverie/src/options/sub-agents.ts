@@ -4,6 +4,7 @@
 // O2  A limit that is left out has the default of the settings.
 // O3  A limit that is named holds as it was named, or is refused.
 
+import { chargedPrice, type Price, type Tariff } from "@reverie/model"
 import { defined } from "@reverie/protocol"
 import { MAX_SUB_AGENTS, settingRanges, type Settings } from "@reverie/assistant"
 import { delegateTools, type Tool } from "@reverie/tools"
@@ -40,7 +41,7 @@ export interface SubAgentBudget {
   readonly calls?: number
   /** Milliseconds until it must have ended; 300,000 when left out. */
   readonly timeoutMs?: number
-  /** In millionths of a unit; no bound when left out. Needs `prices`. */
+  /** In millionths of a unit; no bound when left out. Each model that it may ask needs a price. */
   readonly costMicros?: number
 }
 
@@ -50,7 +51,7 @@ export interface BudgetOption {
   readonly tokens?: number
   /** Model calls. */
   readonly calls?: number
-  /** In millionths of a unit. Needs `prices`. */
+  /** In millionths of a unit. Each model that it may ask needs a price: of the fleet, of `prices`, or its usual one. */
   readonly costMicros?: number
 }
 
@@ -58,6 +59,8 @@ export interface BudgetOption {
 export interface PricesOption {
   /** Tokens of the prompt. */
   readonly inputMicros: number
+  /** Of those that come out of the provider's cache; the share that is usual for the model when left out, else all. */
+  readonly cachedInputMicros?: number
   /** Tokens of the reply. */
   readonly outputMicros: number
 }
@@ -68,7 +71,7 @@ export interface SpendingOptions {
   readonly subAgents?: SubAgentsOption
   /** What its ticks may spend in its whole life. No bound when left out. */
   readonly budget?: BudgetOption
-  /** What its model costs. Nothing when left out. */
+  /** What its models cost where the prices of the fleet do not name them. As usual when left out. */
   readonly prices?: PricesOption
 }
 
@@ -99,6 +102,7 @@ const spendingShape: Shape = {
   budget: shaped("budget", amountShape),
   prices: shaped("prices", {
     inputMicros: whole(...settingRanges.inputPriceMicros),
+    cachedInputMicros: whole(...settingRanges.inputPriceMicros),
     outputMicros: whole(...settingRanges.outputPriceMicros)
   })
 }
@@ -109,11 +113,32 @@ export const flawOfSpending = (options: SpendingOptions): string | undefined => 
   const { budget = {}, prices, subAgents = {} } = options
   const flaw = flawOfShape("its", { budget, prices, subAgents }, spendingShape)
   if (flaw !== undefined) return flaw.replace(/^its\./, "its ")
-  const { budget: each = {}, maxRetries, onFailure = "report" } = subAgents
+  const { maxRetries, onFailure = "report" } = subAgents
   if (maxRetries !== undefined && onFailure !== "retry") return 'its subAgents.maxRetries need onFailure: "retry"'
-  const isPriced = prices !== undefined && prices.inputMicros + prices.outputMicros > 0
-  const isCosted = each.costMicros !== undefined || budget.costMicros !== undefined
-  return isCosted && !isPriced ? "a budget of costMicros needs its prices" : undefined
+  return undefined
+}
+
+// Pricing: what a budget of cost reserves for a call.
+// P1  It is reserved at the dearest price at which any model that may answer would be charged: by the prices of the fleet, else by
+//     those of the assistant, else as usual.
+// P2  A budget of cost over a model whose price no one knows could not be kept, and is refused.
+
+/** True where something of what it may spend is bound by cost. */
+export const isCosted = ({ budgetCostMicros = 0, subAgentCostMicros = 0 }: Partial<Settings>): boolean =>
+  budgetCostMicros + subAgentCostMicros > 0
+
+/** The settings that reserve for calls of these models; a text names the first model whose price no one knows. */
+export const reservingSettings = (
+  models: ReadonlyArray<string>,
+  tariff: Tariff,
+  own: Price | undefined
+): Pick<Settings, "inputPriceMicros" | "outputPriceMicros"> | string => {
+  const prices = models.map((model) => chargedPrice(tariff, own, model))
+  const unknown = prices.indexOf(undefined)
+  const most = (of: "inputMicros" | "outputMicros") => Math.max(0, ...prices.map((price) => price?.[of] ?? 0))
+  return unknown < 0
+    ? { inputPriceMicros: most("inputMicros"), outputPriceMicros: most("outputMicros") }
+    : (models[unknown] ?? "")
 }
 
 const said = <Key extends keyof Settings>(key: Key, value: Settings[Key] | undefined): Partial<Settings> =>

@@ -2,7 +2,7 @@
 // Owns its shape, what of it goes into the commit, and at which prices. Leaves running jobs to jobs.ts.
 // I1  A job never fails: every failure is an event that the statechart receives.
 
-import { accountOf, contextOf, type Input, isBounded, type Settings, settingsNow } from "@reverie/assistant"
+import { accountOf, contextOf, type Input, isBounded } from "@reverie/assistant"
 import { keptParts, Ledger, looseParts, type TenantLimits } from "@reverie/ledger"
 import { type BytesOf, chargeOf, type Reply, type Tariff } from "@reverie/model"
 import {
@@ -129,19 +129,14 @@ export const Limits = Context.Reference<{
   readonly tariff: Tariff
 }>("@reverie/runtime/Limits", { defaultValue: () => ({ of: () => undefined, tariff: {} }) })
 
-/** What the calls of an assistant cost: by the prices of the fleet, else by its own, else as usual. */
-const pricesFor = (
-  tariff: Tariff,
-  { inputPriceMicros, outputPriceMicros }: Pick<Settings, "inputPriceMicros" | "outputPriceMicros">
-): PriceOf => {
-  const isPriced = inputPriceMicros + outputPriceMicros > 0
-  const own = isPriced ? { inputMicros: inputPriceMicros, outputMicros: outputPriceMicros } : undefined
-  return (model, tokens) => chargeOf(tariff, own, model, tokens)
-}
-
-/** The same, as of now. */
-export const pricesNow = ({ decoded }: Session): Effect.Effect<PriceOf> =>
-  Effect.map(Limits, ({ tariff }) => pricesFor(tariff, settingsNow(contextOf(decoded))))
+/** What the calls of an assistant cost as of now: by the prices of the fleet, else by its own, else as usual. */
+export const pricesNow = ({ definition: { prices } }: Session): Effect.Effect<PriceOf> =>
+  Effect.map(
+    Limits,
+    ({ tariff }): PriceOf =>
+      (model, tokens) =>
+        chargeOf(tariff, prices, model, tokens)
+  )
 
 /** Why the models before the one that answered did not; nothing where there were none. */
 export const earlierIn = (earlier: Reply["earlier"] = []): Json | undefined =>

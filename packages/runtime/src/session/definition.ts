@@ -11,7 +11,7 @@ import type {
   PlaceholderValues,
   PromptTemplate
 } from "@reverie/context"
-import type { Model } from "@reverie/model"
+import type { Model, Price } from "@reverie/model"
 import type { Address, Purpose, ToolRule } from "@reverie/protocol"
 import type { Form, HookTable, Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
@@ -70,6 +70,8 @@ export interface Definition extends DefinesContexts {
   readonly prompt?: ContextBuild
   /** Which models it asks; the fleet's for what is not named here. */
   readonly modelFor?: DefinitionModels
+  /** What its models cost where the prices of the fleet do not name them; as usual when not said. */
+  readonly prices?: Price
   /** Which parts of messages its model takes: for counting; all of them when not said. */
   readonly accepts?: ReadonlyArray<string>
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
