@@ -171,21 +171,22 @@ const command = (step: string): string => `DO $run$ BEGIN EXECUTE $step$${step}$
 type Ask = (sql: string, values?: ReadonlyArray<Value>) => Effect.Effect<ReadonlyArray<unknown>, unknown>
 
 interface Standing {
-  readonly format: number
-  /** A schema of that name, in which no index is. */
-  readonly isOther: boolean
+  /** Undefined when no index is there. */
+  readonly format: number | undefined
+  /** There is a schema of that name. */
+  readonly isNamed: boolean
 }
 
 const standing = (ask: Ask, schema: string): Effect.Effect<Standing, unknown> =>
   Effect.gen(function* () {
     const [found] = (yield* ask(IS_THERE, [text(schema)])) as ReadonlyArray<{ there: boolean; named: boolean }>
-    if (found?.there !== true) return { format: 0, isOther: found?.named === true }
+    if (found?.there !== true) return { format: undefined, isNamed: found?.named === true }
     const [row] = (yield* ask(`SELECT format FROM "${schema}".layout`)) as ReadonlyArray<{ format: number }>
-    return { format: row?.format ?? 0, isOther: false }
+    return { format: row?.format ?? 0, isNamed: true }
   })
 
 const known = (schema: string, { format }: Standing): Effect.Effect<void, RecallUnavailable> => {
-  if (format <= FORMAT) return Effect.void
+  if (format === undefined || format <= FORMAT) return Effect.void
   const found = `the schema ${schema} has an index of format ${format}, this Reverie reads up to format ${FORMAT}`
   return Effect.fail(new RecallUnavailable({ operation: "open", message: `${found}; upgrade Reverie` }))
 }
@@ -201,8 +202,8 @@ const make = (pool: Pool, schema: string): Effect.Effect<void, unknown> =>
         const now = yield* standing(ask, schema)
         yield* known(schema, now)
         if (now.format === FORMAT) return
-        if (now.format > 0) yield* ask(`DROP SCHEMA "${schema}" CASCADE`)
-        if (!now.isOther) yield* ask(`CREATE SCHEMA "${schema}"`)
+        if (now.format !== undefined) yield* ask(`DROP SCHEMA "${schema}" CASCADE`)
+        if (now.format !== undefined || !now.isNamed) yield* ask(`CREATE SCHEMA "${schema}"`)
         yield* ask(command(layout))
         yield* ask(`INSERT INTO layout (format) VALUES (${FORMAT})`)
       })
