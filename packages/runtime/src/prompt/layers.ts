@@ -107,14 +107,16 @@ export const pressedNow = (session: Session): Restriction | undefined => {
   )
 }
 
-/** By the kind of context: what the layers say where nothing narrows. */
-const unnarrowed = new WeakMap<ContextTypeConfig, { readonly settings: Settings; readonly sources: SourceLayers }>()
+/** By the settings, which are an assistant's own, then by the kind of context: what the layers say where nothing narrows. */
+const unnarrowed = new WeakMap<Settings, WeakMap<ContextTypeConfig, SourceLayers>>()
 
 const sourcesWithin = (settings: Settings, layer: ContextTypeConfig): SourceLayers => {
-  const known = unnarrowed.get(layer)
-  if (known?.settings === settings) return known.sources
+  const byLayer = unnarrowed.get(settings) ?? new WeakMap<ContextTypeConfig, SourceLayers>()
+  unnarrowed.set(settings, byLayer)
+  const known = byLayer.get(layer)
+  if (known !== undefined) return known
   const sources = { ...selectPattern(settings, layer).pattern.sourceLayers, event_class: "allowed" }
-  unnarrowed.set(layer, { settings, sources })
+  byLayer.set(layer, sources)
   return sources
 }
 
