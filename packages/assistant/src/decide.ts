@@ -371,8 +371,11 @@ export const receives = (decoded: Decoded): ReadonlyArray<Lane> => {
 
 const pathOf = (value: unknown): string => {
   if (typeof value === "string") return value
-  const [region] = Object.entries(value as Record<string, unknown>)
-  return region === undefined ? "" : `${region[0]}.${pathOf(region[1])}`
+  // Without a list of entries: it is asked for again and again in each tick.
+  for (const region in value as Record<string, unknown>) {
+    return `${region}.${pathOf((value as Record<string, unknown>)[region])}`
+  }
+  return ""
 }
 
 /** The path of the present state, e.g. `awake.thinking.inferring`. */
