@@ -9,7 +9,6 @@
 import { spawn } from "node:child_process"
 import {
   cpSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -22,9 +21,9 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
-import { root, run } from "../check/program.ts"
+import { root } from "../check/program.ts"
 import { citationsIn, type Results } from "./citations.ts"
-import { drivesFleet, isFleetTest, type Proving, provingIn } from "./proving.ts"
+import { drivesFleet, filesOfTree, isFleetTest, type Proving, provingIn } from "./proving.ts"
 import { flawOf, type Mutant, mutated } from "./mutants/mutant.ts"
 
 export interface Killed {
@@ -50,12 +49,6 @@ const linkPackages = (from: string, to: string): void => {
 }
 
 const packageFolders = ["node_modules", "test/node_modules", "packages/adapters/mcp/node_modules"]
-
-/** The files of the tree, those among them that git does not know yet. */
-const filesOfTree = async (): Promise<ReadonlyArray<string>> => {
-  const listed = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-  return listed.stdout.split("\0").filter((each) => existsSync(join(root, each)) && each !== "")
-}
 
 const copyOf = async (files: ReadonlyArray<string>): Promise<string> => {
   const copy = mkdtempSync(join(tmpdir(), "reverie-mutants-"))

@@ -4,8 +4,9 @@
 // P2  A fleet runs in tests of what a user holds: the SDK, an app, an example, the journey, nights and replays. Tests of
 //     one room, of an adapter and of laws drive parts, however many they put together; a property is one of values.
 
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { root, run } from "../check/program.ts"
 import { rowsIn } from "./citations.ts"
 
 const places = /^(?:packages\/reverie|apps\/[^/]+|examples\/[^/]+)\/test\/|^test\/(?:journey|night|replay)\//
@@ -26,6 +27,12 @@ const takenFromTestkit = (source: string): ReadonlyArray<string> =>
 
 const neighboursOf = (file: string, source: string): ReadonlyArray<string> =>
   [...source.matchAll(/from "(\.{1,2}\/[^"]+)"/g)].map(([, path = ""]) => join(dirname(file), path))
+
+/** The files of the tree, those among them that git does not know yet. */
+export const filesOfTree = async (): Promise<ReadonlyArray<string>> => {
+  const listed = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+  return listed.stdout.split("\0").filter((each) => existsSync(join(root, each)) && each !== "")
+}
 
 /** Reads the files of a tree once, by their paths from its root. */
 export const provingIn = (tree: string, all: ReadonlyArray<string>) => {

@@ -5,6 +5,7 @@ import { mkdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { allOf, root, run } from "../check/program.ts"
 import type { Results } from "./citations.ts"
+import { filesOfTree, provingIn } from "./proving.ts"
 
 export const readResults = async (file: string): Promise<Results> => JSON.parse(await readFile(file, "utf8")) as Results
 
@@ -15,12 +16,14 @@ export const joined = (all: ReadonlyArray<Results>): Results => ({
 const folder = join(root, ".reverie")
 const file = join(folder, "features.json")
 
-/** Runs, in every project, the tests that cite a row: the others can not change what is reported. */
+/** Runs, in every project, the tests that cite a row, of the files that can: the others can not change what is reported. */
 export const runCiting = async (): Promise<Results> => {
   await mkdir(folder, { recursive: true })
   await rm(file, { force: true })
   const citing = String.raw`\bF[0-9]`
-  const said = await run("vitest", ["run", "-t", citing, "--silent", "--reporter", "json", "--outputFile", file])
+  const files = provingIn(root, await filesOfTree()).flatMap(({ file: test, rows }) => (rows.size > 0 ? [test] : []))
+  const reporting = ["--silent", "--reporter", "json", "--outputFile", file]
+  const said = await run("vitest", ["run", ...files, "-t", citing, ...reporting])
   try {
     return await readResults(file)
   } catch {
