@@ -127,4 +127,5 @@ export {
 export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.ts"
 export { meantBy } from "./text/fusion.ts"
 export { conditionKeys, demandsOf, keyWithin, sparseEntry, sparseQuery, termKey } from "./text/sparse.ts"
+export { firstRound, joined, secondRound } from "./text/rounds.ts"
 export { type AttachedFact, fieldsOf, meaningOf, queryTerms, termsOf, rarity, termWeights } from "./text/tokens.ts"

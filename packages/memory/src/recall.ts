@@ -72,7 +72,8 @@ export interface Why {
   readonly vector?: { readonly rank: number; readonly score: number }
   /** Ids of attached facts that contain words of the question. */
   readonly facts: ReadonlyArray<string>
-  /** What moved it besides: `recent`, `important`, `speaker`, `reply` (of a question that has the words), `neighbour`. */
+  /** What moved it besides: `recent`, `important`, `speaker`, `time` (of the time that is asked for), `reply` (of a question that has the words), `neighbour`,
+   * `related` (found by other words for the same). */
   readonly boosts: ReadonlyArray<string>
 }
 
@@ -189,6 +190,11 @@ export interface Recalled {
   readonly hits: ReadonlyArray<Hit>
   /** How it was searched in fact. */
   readonly mode: SearchKind
+  /**
+   * How far the best of them answer the question, 0 to 1, by its words: low where nothing that is remembered does. Not
+   * there when only meaning was searched for.
+   */
+  readonly certainty?: number
   /** Why the answer may be poorer than usual, in one line; not there when it is not. */
   readonly degraded?: string
 }

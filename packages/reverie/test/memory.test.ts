@@ -36,8 +36,11 @@ describe("recall", () => {
   test("F83 what was said is found with why, in this process, in the next one, and beside it", async () => {
     const data = aDirectory()
     const fleet = await told({ data })
-    const { degraded, hits, mode } = await fleet.memory.recall("desk", QUESTION)
+    const { certainty = 0, degraded, hits, mode } = await fleet.memory.recall("desk", QUESTION)
     assert.deepStrictEqual([degraded, mode], [undefined, "fts"])
+    const unknown = await fleet.memory.recall("desk", "Which vaccine did the surgeon of Lisbon recommend?")
+    assert.isAbove(certainty, 0.9)
+    assert.isBelow(unknown.certainty ?? 1, 0.1)
     const [best] = hits
     assert.isDefined(best)
     assert.deepStrictEqual([best.entry.text, best.entry.speaker], [SECRET, "Ann"])
@@ -269,6 +272,7 @@ describe("the tools of memory", () => {
     )
     const [found, early, facts, wrong] = results
     const answer = JSON.parse(found ?? "{}")
+    assert.isAbove(answer.certainty, 0.9)
     assert.deepInclude(answer.memories[0], { who: "Ann", kind: "message", text: SECRET, trust: 0.9 })
     assert.match(answer.memories[0].when, /^\d{4}-\d{2}-\d{2}T/)
     assert.include(answer.memories[0].why, "boathouse")

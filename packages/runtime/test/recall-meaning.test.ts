@@ -24,3 +24,17 @@ it("V4 the embedder is asked what a question means, without the names of those w
   ask("Where is Ann's key?", { mode: "fts" })
   assert.lengthOf(calls, before)
 })
+
+it("Q6 a question is asked again in related words, of the index and of the store", () => {
+  for (const options of [{ recall: memoryRecall() }, {}]) {
+    const life = live({ model: { text: "Noted." }, ...options })
+    life.say("A puppy has moved in with us, and it barks.", { from: "Ann" })
+    life.rest()
+    life.say("The ferry was late and the gulls were loud.", { from: "Bob" })
+    life.rest()
+    life.pass(20_000)
+    const [first] = life.run(Effect.provide(recallFor(life.address(), "Which pets are there?"), life.services())).hits
+    assert.include(first?.entry.text ?? "", "puppy")
+    assert.include(first?.why.boosts ?? [], "related")
+  }
+})

@@ -9,7 +9,7 @@ import { type AssistantId, defined } from "@reverie/protocol"
 import type { MemoryEntry } from "../indexing/messages.ts"
 import type { Hit, RecallQuery, SearchKind, Why } from "../recall.ts"
 import { fused } from "./fusion.ts"
-import { refine, type Refined } from "./refine.ts"
+import { refine, type Refined, whenIn } from "./refine.ts"
 import { type AttachedFact, bodyOf, queryTerms, termsOf, type Token } from "./tokens.ts"
 
 /** An entry that was found by its words, by its meaning, or by both. */
@@ -27,7 +27,7 @@ export interface Candidate {
 }
 
 /** How many candidates each search brings: the nudges need something to choose from. */
-export const candidateLimit = (limit: number): number => Math.max(60, 4 * limit)
+export const candidateLimit = (limit: number): number => Math.max(60, 2 * limit)
 
 const RECENCY_SHARE = 0.05
 const HALF_LIFE_MILLIS = 30 * 86_400_000
@@ -50,6 +50,10 @@ const recencyOf = ({ at }: MemoryEntry, now: number): number => 0.5 ** (Math.max
 
 const importanceOf = ({ importance }: MemoryEntry): number => (Math.min(Math.max(importance, 1), 10) - 1) / 9
 
+/** By what recency and importance move a score. */
+export const nudgeOf = (entry: MemoryEntry, now: number): number =>
+  1 + RECENCY_SHARE * recencyOf(entry, now) + IMPORTANCE_SHARE * importanceOf(entry)
+
 const byName = (a: Candidate, b: Candidate): number => {
   if (a.owner !== b.owner) return a.owner < b.owner ? -1 : 1
   return a.entry.id < b.entry.id ? -1 : 1
@@ -63,11 +67,12 @@ const inOrder = <A extends { readonly candidate: Candidate; readonly score: numb
     (a, b) => b.score - a.score || b.candidate.entry.at - a.candidate.entry.at || byName(a.candidate, b.candidate)
   )
 
-const lexicalOrder = (candidates: ReadonlyArray<Candidate>, terms: ReadonlyArray<Token>) =>
+const lexicalOrder = (candidates: ReadonlyArray<Candidate>, terms: ReadonlyArray<Token>, query: RecallQuery) =>
   inOrder(
     refine(
       candidates.filter(({ lexical }) => lexical !== undefined),
-      terms
+      terms,
+      whenIn(query.text, query.now)
     )
   )
 
@@ -122,14 +127,13 @@ export const rank = (candidates: ReadonlyArray<Candidate>, query: RecallQuery): 
   const kind = searchKindOf(query)
   const terms = queryTerms(query.text)
   const found = merged(
-    kind === "vector" ? [] : lexicalOrder(candidates, terms),
+    kind === "vector" ? [] : lexicalOrder(candidates, terms, query),
     kind === "fts" ? [] : vectorOrder(candidates)
   )
   const scores = scoresOf(found, kind)
   const scored = found.map((each, index) => {
-    const { entry } = each.candidate
-    const nudge = 1 + RECENCY_SHARE * recencyOf(entry, query.now) + IMPORTANCE_SHARE * importanceOf(entry)
-    return { candidate: each.candidate, found: each, score: (scores[index] ?? 0) * nudge }
+    const { candidate } = each
+    return { candidate, found: each, score: (scores[index] ?? 0) * nudgeOf(candidate.entry, query.now) }
   })
   return inOrder(scored)
     .slice(0, Math.max(1, Math.trunc(query.limit)))

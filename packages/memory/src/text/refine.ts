@@ -1,6 +1,6 @@
 // Refine: what the words search knows of an entry beyond the weights of its words.
-// Owns how much of the question an entry answers, who is asked about, what asks itself, what replies to it, and what
-// stands beside it.
+// Owns how much of the question an entry answers, who is asked about, of what time, what asks itself, what replies to it,
+// and what stands beside it.
 // N1  Each of these moves a score by a share of itself or of a neighbour's: what no word found is never found by them.
 // N2  The words of an answer often stand in its question only. So a message that asks gives less of its score to itself
 //     than to the message after it, when someone else said that.
@@ -18,7 +18,7 @@ interface Refinable {
 export interface Refined<A> {
   readonly candidate: A
   readonly score: number
-  /** What moved it: `speaker`, `reply`, `neighbour`. */
+  /** What moved it: `speaker`, `time`, `reply`, `neighbour`. */
   readonly boosts: ReadonlyArray<string>
 }
 
@@ -37,6 +37,147 @@ const NEIGHBOUR_ENTRIES = 6
 const NEIGHBOUR_MILLIS = 6 * 3_600_000
 /** So much of a text is looked at; the reasons of a hit are found in all of it. */
 const READ_CHARACTERS = 2_000
+
+// When: the time that a question names, in UTC.
+// W1  It is read as English writes it; what is no date is none ("May I", "in 12 rooms"). Without a year it is the last such
+//     time before the present.
+// W2  It moves what belongs to that time, and what was said soon after it, and takes nothing away: only who asks with bounds
+//     (`since`, `until`) is answered from within them.
+
+/** A span of time, inclusive, in milliseconds since the epoch. */
+interface Span {
+  readonly since: number
+  readonly until: number
+}
+
+const DAY_MILLIS = 86_400_000
+/** So long after it, something is still told of. */
+const TOLD_AFTER_MILLIS = 14 * DAY_MILLIS
+const TIME_SHARE = 0.3
+const TOLD_AFTER_PART = 0.5
+
+const monthNames = "january february march april may june july august september october november december".split(" ")
+const monthPart = `(${monthNames.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join("|")})\\.?`
+const yearPart = "((?:19|20)\\d\\d)"
+const dayPart = "(\\d{1,2})(?:st|nd|rd|th)?"
+const numbers = [
+  "zero",
+  "one",
+  "two",
+  "three",
+  "four",
+  "five",
+  "six",
+  "seven",
+  "eight",
+  "nine",
+  "ten",
+  "eleven",
+  "twelve"
+]
+const numberPart = `(\\d{1,3}|an?|${numbers.join("|")}|(?:a )?couple(?: of)?|a few)`
+
+const monthOf = (name: string): number =>
+  monthNames.findIndex((each) => each.startsWith(name.toLowerCase().slice(0, 3)))
+
+const numberOf = (word: string): number => {
+  const plain = word.toLowerCase()
+  if (/^\d+$/.test(plain)) return Number(plain)
+  if (plain.includes("couple")) return 2
+  if (plain === "a few") return 3
+  return Math.max(1, numbers.indexOf(plain))
+}
+
+const span = (since: number, end: number): Span => ({ since, until: end - 1 })
+const dayAt = (year: number, month: number, day: number): Span =>
+  span(Date.UTC(year, month, day), Date.UTC(year, month, day + 1))
+const monthAt = (year: number, month: number): Span => span(Date.UTC(year, month), Date.UTC(year, month + 1))
+const yearAt = (year: number): Span => span(Date.UTC(year, 0), Date.UTC(year + 1, 0))
+
+/** The week from Monday on, so many weeks from the present one. */
+const weekAt = (now: Date, weeks: number): Span => {
+  const monday = now.getUTCDate() - ((now.getUTCDay() + 6) % 7) + 7 * weeks
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+  return span(Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7))
+}
+
+type Unit = "day" | "week" | "month" | "year"
+
+/** The day, week, month or year that lies so many of them back. */
+const unitAt = (unit: Unit, back: number, now: Date): Span => {
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+  if (unit === "day") return dayAt(year, month, now.getUTCDate() - back)
+  if (unit === "week") return weekAt(now, -back)
+  return unit === "month" ? monthAt(year, month - back) : yearAt(year - back)
+}
+
+/** The year in which a month was last, before the present or now. */
+const lastYearOf = (month: number, now: Date): number => now.getUTCFullYear() - (month > now.getUTCMonth() ? 1 : 0)
+
+type Groups = ReadonlyArray<string | undefined>
+
+/** How times are written, the most exact first: what one has read the next does not read again. */
+const writings: ReadonlyArray<readonly [pattern: RegExp, spanOf: (groups: Groups, now: Date) => Span]> = [
+  [/\b(\d{4})-(\d\d)-(\d\d)\b/g, ([year, month, day]) => dayAt(Number(year), Number(month) - 1, Number(day))],
+  [
+    new RegExp(`\\b${dayPart}(?: of)? ${monthPart},? ${yearPart}\\b`, "gi"),
+    ([day, month = "", year]) => dayAt(Number(year), monthOf(month), Number(day))
+  ],
+  [
+    new RegExp(`\\b${monthPart} ${dayPart},? ${yearPart}\\b`, "gi"),
+    ([month = "", day, year]) => dayAt(Number(year), monthOf(month), Number(day))
+  ],
+  [
+    new RegExp(`\\b${monthPart}(?: of)?,? ${yearPart}\\b`, "gi"),
+    ([month = "", year]) => monthAt(Number(year), monthOf(month))
+  ],
+  [
+    new RegExp(`\\b(?:on|by) (?:the )?${dayPart}(?: of)? ${monthPart}\\b`, "gi"),
+    ([day, month = ""], now) => dayAt(lastYearOf(monthOf(month), now), monthOf(month), Number(day))
+  ],
+  [
+    new RegExp(`\\b(?:on|by) ${monthPart} ${dayPart}\\b`, "gi"),
+    ([month = "", day], now) => dayAt(lastYearOf(monthOf(month), now), monthOf(month), Number(day))
+  ],
+  [
+    new RegExp(`\\b(?:in|during|last|this|since|until|of)(?: early| late| mid)? ${monthPart}\\b`, "gi"),
+    ([month = ""], now) => monthAt(lastYearOf(monthOf(month), now), monthOf(month))
+  ],
+  [new RegExp(`\\b(?:in|during|of|since|until) ${yearPart}\\b`, "gi"), ([year]) => yearAt(Number(year))],
+  [
+    new RegExp(`\\b${numberPart} (day|week|month|year)s? ago\\b`, "gi"),
+    ([count = "", unit], now) => unitAt(unit?.toLowerCase() as Unit, numberOf(count), now)
+  ],
+  [/\blast (week|month|year)\b/gi, ([unit], now) => unitAt(unit?.toLowerCase() as Unit, 1, now)],
+  [/\bthis (week|month|year)\b/gi, ([unit], now) => unitAt(unit?.toLowerCase() as Unit, 0, now)],
+  [/\byesterday\b/gi, (_, now) => unitAt("day", 1, now)],
+  [/\btoday\b/gi, (_, now) => unitAt("day", 0, now)]
+]
+
+/** The spans of time that a question names. */
+export const whenIn = (question: string, now: number): ReadonlyArray<Span> => {
+  const present = new Date(now)
+  const spans: Array<Span> = []
+  let rest = question.slice(0, READ_CHARACTERS)
+  for (const [pattern, spanOf] of writings) {
+    rest = rest.replace(pattern, (_, ...groups: ReadonlyArray<unknown>) => {
+      spans.push(
+        spanOf(
+          groups.map((group) => (typeof group === "string" ? group : undefined)),
+          present
+        )
+      )
+      return " "
+    })
+  }
+  return spans.filter(({ since }) => Number.isFinite(since))
+}
+
+/** How far an entry is of one of the times, 0 to 1. */
+const timelinessOf = ({ at }: MemoryEntry, spans: ReadonlyArray<Span>): number => {
+  if (spans.some(({ since, until }) => at >= since && at <= until)) return 1
+  return spans.some(({ until }) => at > until && at <= until + TOLD_AFTER_MILLIS) ? TOLD_AFTER_PART : 0
+}
 
 /** Which share of the terms is said. */
 const coverageOf = ({ entry, facts }: Refinable, terms: ReadonlySet<string>): number => {
@@ -139,7 +280,8 @@ const sharesOf = (
 /** The candidates of a search for words with their final scores, in the order in which they came. */
 export const refine = <A extends Refinable>(
   candidates: ReadonlyArray<A>,
-  terms: ReadonlyArray<Token>
+  terms: ReadonlyArray<Token>,
+  spans: ReadonlyArray<Span> = []
 ): ReadonlyArray<Refined<A>> => {
   const speaker = askedAbout(candidates, terms)
   const asked = new Set(terms.map(({ term }) => term))
@@ -148,7 +290,8 @@ export const refine = <A extends Refinable>(
     const { entry, lexical = 0 } = candidate
     const full = lexical * (1 + COVERAGE_SHARE * coverageOf(candidate, asked))
     const asking = askingOf(entry)
-    const score = full * (1 - ASKING_SHARE * asking) * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1)
+    const time = 1 + TIME_SHARE * timelinessOf(entry, spans)
+    const score = full * (1 - ASKING_SHARE * asking) * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1) * time
     return { entry, full, asking, score }
   })
   const shares = sharesOf(candidates, weighed)
@@ -159,6 +302,7 @@ export const refine = <A extends Refinable>(
       score: (weighed[index]?.score ?? 0) + reply + neighbour,
       boosts: [
         ...(isAsked(candidate) ? ["speaker"] : []),
+        ...(timelinessOf(candidate.entry, spans) > 0 ? ["time"] : []),
         ...(reply > 0 ? ["reply"] : []),
         ...(neighbour > 0 ? ["neighbour"] : [])
       ]

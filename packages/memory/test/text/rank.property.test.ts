@@ -2,6 +2,7 @@ import { assert, describe, test } from "@effect/vitest"
 import {
   type Candidate,
   candidateLimit,
+  firstRound,
   meantBy,
   type MemoryEntry,
   rank,
@@ -129,12 +130,29 @@ describe("rank", () => {
     assert.isAbove(hits.indexOf("p/meant"), hits.indexOf("p/29"))
   })
 
+  test("W2 what belongs to the time that is asked for comes first, what was told soon after it next, and nothing is lost", () => {
+    const at = (date: string, id: string): Candidate => aCandidate({ entry: anEntry({ id, at: Date.parse(date) }) })
+    const candidates = [
+      at("2024-03-01", "p/long"),
+      at("2023-06-12", "p/in"),
+      at("2023-07-05", "p/soon"),
+      at("2023-05-01", "p/before")
+    ]
+    const found = (text: string) => rank(candidates, asking({ text })).map(({ entry }) => entry.id)
+    assert.deepStrictEqual(found("the tide in June 2023").slice(0, 2), ["p/in", "p/soon"])
+    assert.lengthOf(found("the tide in June 2023"), 4)
+    assert.deepStrictEqual(found("the tide")[0], "p/long")
+    const [first] = rank(candidates, asking({ text: "the tide in June 2023" }))
+    assert.include(first?.why.boosts ?? [], "time")
+  })
+
   test("without a vector every search is one for words", () => {
     assert.strictEqual(searchKindOf(asking({ search: "hybrid" })), "fts")
     assert.strictEqual(searchKindOf(asking({ search: "vector", vector: [] })), "fts")
     assert.strictEqual(searchKindOf(asking({ search: "vector", vector: [1] })), "vector")
-    assert.strictEqual(candidateLimit(1), 60)
-    assert.strictEqual(candidateLimit(100), 400)
+    const candidatesFor = (limit: number) => candidateLimit(firstRound(asking({ limit })).limit)
+    assert.strictEqual(candidatesFor(1), 60)
+    assert.strictEqual(candidatesFor(100), 400)
   })
 })
 

@@ -7,6 +7,7 @@
 // Q4  Quarantined facts are in no index, and so in no answer.
 // Q5  Nothing is answered that was never said in this life of the assistant: an index is held against the ledger before
 //     it is asked.
+// Q6  A question is asked in two rounds at the most, whatever the index: what comes of both is put in order here.
 
 import { isDeepStrictEqual } from "node:util"
 import {
@@ -14,11 +15,13 @@ import {
   DEFAULT_RECALL_LIMIT,
   effectiveMode,
   entryNoOfId,
+  firstRound,
   type Hit,
   indexInSteps,
   indexOf,
   type IndexWindow,
   isPassage,
+  joined,
   keyOfId,
   MAX_RECALL_LIMIT,
   NOTHING_SAID,
@@ -29,7 +32,8 @@ import {
   RecallUnavailable,
   type RecentEntries,
   recordChanges,
-  searchRecent
+  searchRecent,
+  secondRound
 } from "@reverie/memory"
 import { type Address, addressKey, defined, type Entry } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -40,6 +44,16 @@ import { indexBlocks, noteAnswer, noteFall, stateOf, vectorOf, withoutGoneBlocks
 import { catchUp, standingOf } from "./indexer.ts"
 import { attributes, SEARCH_MEMORY } from "../telemetry/names.ts"
 import { spanning } from "../telemetry/spans.ts"
+
+/** A question is asked twice, the second time in more words, of whatever answers it. */
+const inRounds = Effect.fnUntraced(function* <E, R>(
+  query: RecallQuery,
+  search: (query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, E, R>
+) {
+  const first = yield* search(firstRound(query))
+  const again = secondRound(query)
+  return joined(query, first, again === undefined ? [] : yield* search(again))
+})
 
 // StoreSearch: recall out of the store itself, where there is no index, and while it does not answer.
 // S1  It reads the assistant's own newest entries, and some of its records, and no one else's.
@@ -132,11 +146,11 @@ const broughtUp = Effect.fnUntraced(function* (address: Address, version: number
 const searchStore = Effect.fnUntraced(function* (address: Address, query: RecallQuery) {
   const ledger = yield* Ledger
   const version = (yield* ledger.inspect(address))?.version ?? 0
-  if (version === 0) return []
+  if (version === 0) return { hits: [] }
   const newest = (yield* broughtUp(address, version)) ?? (yield* readNewest(address, version))
   keep(ledger, address, newest)
   for (const _ of indexInSteps(newest.recent, PIECE)) yield* Effect.yieldNow
-  return searchRecent(newest.recent, address.assistant, query)
+  return yield* inRounds(query, (each) => Effect.sync(() => searchRecent(newest.recent, address.assistant, each)))
 })
 
 // Owners: whose memories are among the hits, besides those of the viewer.
@@ -165,21 +179,21 @@ const judged = Effect.fnUntraced(function* (recall: Recall["Service"], owner: Ad
 })
 
 /** The hits of a search, every one of them of this life. */
-const ofThisLife = Effect.fnUntraced(function* <E, R>(
+const ofThisLife = Effect.fnUntraced(function* <A extends Pick<Recalled, "hits">, E, R>(
   viewer: Address,
-  search: Effect.Effect<ReadonlyArray<Hit>, E, R>
+  search: Effect.Effect<A, E, R>
 ) {
   const recall = yield* Recall
   const known = new Set<string>()
   while (true) {
-    const hits = yield* search
+    const found = yield* search
     let isAgain = false
-    for (const owner of ownersIn(viewer, hits)) {
+    for (const owner of ownersIn(viewer, found.hits)) {
       if (known.has(addressKey(owner))) continue
       known.add(addressKey(owner))
       isAgain = (yield* judged(recall, owner)) || isAgain
     }
-    if (!isAgain) return hits
+    if (!isAgain) return found
   }
 })
 
@@ -247,11 +261,11 @@ const asked = Effect.fnUntraced(function* (
   const missing = asIs ? undefined : yield* caughtUp(recall, viewer)
   const { vector, why } = yield* vectorOf(recall, mode, viewer, query)
   const search = effectiveMode(mode, vector !== undefined)
-  const searched = recall.search(viewer, { ...query, search, ...defined({ vector }) })
+  const searched = inRounds({ ...query, search, ...defined({ vector }) }, (each) => recall.search(viewer, each))
   const found = yield* ofThisLife(viewer, searched).pipe(Effect.provideService(Recall, recall))
-  const hits = yield* withoutGoneBlocks(viewer, found)
+  const hits = yield* withoutGoneBlocks(viewer, found.hits)
   const degraded = why ?? missing
-  return { hits, mode: search, ...defined({ degraded }) } satisfies Recalled
+  return { ...found, hits, mode: search, ...defined({ degraded }) } satisfies Recalled
 })
 
 // Metadata: what passages were put away with, for who asks about them.
@@ -311,7 +325,7 @@ const answered = Effect.fnUntraced(function* (viewer: Address, question: string,
   const query = queryOf(question, options, now)
   const found = yield* Effect.serviceOption(Recall)
   const fromStore = (why: string) =>
-    Effect.map(searchStore(viewer, query), (hits): Recalled => ({ hits, mode: "fts", degraded: why }))
+    Effect.map(searchStore(viewer, query), (joined): Recalled => ({ ...joined, mode: "fts", degraded: why }))
   if (Option.isNone(found)) return yield* fromStore(NO_INDEX)
   const recall = found.value
   const { asIs = false, isUnknown = false } = options
