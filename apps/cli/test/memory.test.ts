@@ -93,6 +93,8 @@ describe("memory texts", () => {
       "searched by fts, for hybrid needs an embedder"
     )
     assert.match(recalledText("desk", { hits: [], mode: "fts" }, "fts"), /searched by fts$/)
+    const uncertain = recalledText("desk", { hits: [hit], mode: "fts", certainty: 0.1234 })
+    assert.include(uncertain, "1 memory, searched by fts, certainty 0.12")
     const kept = { ...hit, metadata: { berth: 9, source: "the\u001b[31m\nbook" } }
     assert.include(
       recalledText("desk", { hits: [kept], mode: "fts" }),

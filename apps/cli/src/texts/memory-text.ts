@@ -47,13 +47,16 @@ const hitText = (hit: Hit, index: number, self: string): string => {
 const insteadOf = (asked: string, { degraded, mode }: Recalled): string =>
   asked === "auto" || asked === mode || degraded !== undefined ? "" : `, for ${asked} needs an embedder`
 
+const certaintyText = ({ certainty }: Recalled): string =>
+  certainty === undefined ? "" : `, certainty ${certainty.toFixed(2)}`
+
 export const recalledText = (self: string, recalled: Recalled, asked = "auto"): string => {
   const { degraded, hits, mode } = recalled
   return [
     ...(degraded === undefined ? [] : [onOneLine(degraded, MAX_TEXT), ""]),
     ...(hits.length === 0 ? [`${self} remembers nothing of it`] : hits.map((hit, at) => hitText(hit, at, self))),
     "",
-    `${counted(hits.length, "memory", "memories")}, searched by ${mode}${insteadOf(asked, recalled)}`
+    `${counted(hits.length, "memory", "memories")}, searched by ${mode}${insteadOf(asked, recalled)}${certaintyText(recalled)}`
   ].join("\n")
 }
 

@@ -318,6 +318,8 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
       items: Schema.Array(Hit),
       /** How it was searched. */
       mode: Schema.Literals(["fts", "vector", "hybrid"]),
+      /** How far the best of them answer the question by its words, 0 to 1: low where nothing that is remembered does. */
+      certainty: Schema.optionalKey(Schema.Finite),
       degraded: Schema.optionalKey(Schema.String)
     }),
     error: failures

@@ -88,8 +88,8 @@ export const localFleet = ({ fleet, onTrouble = () => {} }: LocalFleetOptions): 
     send: ({ agent, id, text }, patience) => answered(agent, id, patience, () => fleet.send(agent, text, { id })),
     answer: ({ agent, envelope }, patience) => answered(agent, envelope, patience, () => Promise.resolve()),
     search: async ({ agent, limit, query }) => {
-      const { degraded, items } = await recalledPage(fleet, agent, { q: query, limit })
-      return { memories: items.map(hitLine), ...defined({ degraded }) }
+      const { certainty, degraded, items } = await recalledPage(fleet, agent, { q: query, limit })
+      return { memories: items.map(hitLine), ...defined({ certainty, degraded }) }
     },
     read,
     close: () => Promise.resolve()

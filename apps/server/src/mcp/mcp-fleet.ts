@@ -52,7 +52,13 @@ export const Memory = Schema.Struct({
   state: Schema.optionalKey(text),
   why: Schema.optionalKey(text)
 })
-export const Found = Schema.Struct({ memories: Schema.Array(Memory), degraded: Schema.optionalKey(text) })
+export const Found = Schema.Struct({
+  memories: Schema.Array(Memory),
+  certainty: Schema.optionalKey(
+    Schema.Finite.annotate({ description: "How far the best of them answer the question, 0 to 1, by its words." })
+  ),
+  degraded: Schema.optionalKey(text)
+})
 export const Page = Schema.Struct({ memories: Schema.Array(Memory), next })
 
 export type AgentList = typeof AgentList.Type

@@ -111,10 +111,10 @@ export const remoteFleet = async ({ token, url }: RemoteFleetOptions): Promise<M
     },
     answer: ({ agent, envelope }, patience) => answered(agent, envelope, patience),
     search: async ({ agent, limit, query: q }) => {
-      const { degraded, items } = await ask(({ memory }) =>
+      const { certainty, degraded, items } = await ask(({ memory }) =>
         memory.recall({ params: { id: agent }, query: { q, limit } })
       )
-      return { memories: items.map(hitLine), ...defined({ degraded }) }
+      return { memories: items.map(hitLine), ...defined({ certainty, degraded }) }
     },
     read: (asked) => ask((each): Effect.Effect<Page, unknown> => readPage(each, asked)),
     close: () => runtime.dispose()

@@ -163,13 +163,18 @@ export const recalledPage = async (
   { isWhole }: Telling = { isWhole: false }
 ) => {
   await living(fleet, id)
-  const { degraded, hits, ...found } = await fleet.memory.recall(id, q, {
+  const {
+    certainty,
+    degraded,
+    hits,
+    mode: searched
+  } = await fleet.memory.recall(id, q, {
     limit: Math.min(limit, boundOf(isWhole, MAX_HITS)),
     ...defined({ mode, scope, kinds: kindsIn(kinds) })
   })
   return {
     items: hits.map((hit) => hitOf(hit, boundOf(isWhole, TEXT_CHARS))),
-    mode: found.mode,
-    ...defined({ degraded })
+    mode: searched,
+    ...defined({ certainty, degraded })
   }
 }

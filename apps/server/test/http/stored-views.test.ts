@@ -81,6 +81,8 @@ describe("what a person changes, by HTTP", () => {
       (await ask(`/v1/assistants/desk/memory/recall?q=barge&kinds=${kinds}`)).json.items.map(({ kind }: Loose) => kind)
     assert.deepStrictEqual(await kindsOf("message"), ["message"])
     assert.deepStrictEqual(await kindsOf("profile,fact"), [])
+    const certaintyOf = async (q: string) => (await ask(`/v1/assistants/desk/memory/recall?q=${q}`)).json.certainty
+    assert.deepStrictEqual([await certaintyOf("barge"), await certaintyOf("vaccine")], [1, 0])
     assertFailure(await ask("/v1/assistants/desk/memory/recall?q=barge&kinds=dream"), 400, "Malformed")
     const { items, next } = (await ask("/v1/assistants/desk/replay?to=2")).json
     assert.deepStrictEqual([items.map(({ no }: Loose) => no), next], [[1, 2], null])
