@@ -9,9 +9,11 @@
 //     targets are judged on it. The answerer says something after each message, as any assistant does that is spoken to;
 //     its figures are given beside, and not judged.
 // R4  With an embedder the listener is asked once more, by words and by meaning, as soon as no vector is missing. Then it
-//     must do no worse than by words alone.
+//     must do better than by words alone, at every k, before a dream and after it.
 // R5  The profile of each who speaks was made of every fact that names them: as many were read as there are, and of one of
 //     them at least 200. Both figures stand under `profiles` of each conversation.
+// R6  A question that the conversation does not answer (of the category `adversarial`) is told from others by the certainty
+//     of its answer: in how many pairs it has the lower one.
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -28,9 +30,11 @@ type Manner = "listening" | "answering"
 
 const CUTS = [5, 10, 25] as const
 /** What recall by words has to reach: without a single fact, and after a dream. */
-const TARGETS = { before: [0.76, 0.83, 0.895], after: [0.772, 0.845, 0.899] } as const
-/** By words and by meaning: what a question or two make of three hundred. */
-const SLACK = 0.005
+const TARGETS = { before: [0.76, 0.83, 0.895], after: [0.772, 0.85, 0.91] } as const
+/** What recall@10 has to reach where an answer is in several messages. */
+const MULTI_HOP = { category: "multi-hop", least: 0.55 } as const
+/** What the conversation does not answer, and how often its answer has to be the less certain one of a pair. */
+const UNANSWERED = { category: "adversarial", least: 0.75 } as const
 /** Of those who speak, the one most spoken of (Caroline of `conv-26`): no dream leaves evidence unread because there is much. */
 const MANY_FACTS = 200
 const MOST = CUTS[2]
@@ -46,8 +50,16 @@ interface Score {
 }
 
 interface Scores {
+  readonly certainty: Certainty
   readonly overall: Score
   readonly categories: Readonly<Record<string, Score>>
+}
+
+/** Of how many pairs of an answered and an unanswered question the latter is the less certain, and how certain both are. */
+interface Certainty {
+  readonly separation: number
+  readonly answered: number
+  readonly unanswered: number
 }
 
 interface Pair {
@@ -85,6 +97,7 @@ export interface RecallReport {
 interface Marked {
   readonly category: string
   readonly shares: Shares
+  readonly certainty: number
 }
 
 const scoreOf = (marked: ReadonlyArray<Marked>): Score => {
@@ -93,7 +106,21 @@ const scoreOf = (marked: ReadonlyArray<Marked>): Score => {
   return { questions: marked.length, "recall@5": mean(0), "recall@10": mean(1), "recall@25": mean(2) }
 }
 
+const meanOf = (numbers: ReadonlyArray<number>): number =>
+  numbers.reduce((sum, each) => sum + each, 0) / Math.max(1, numbers.length)
+
+const certaintyOf = (marked: ReadonlyArray<Marked>): Certainty => {
+  const of = (isUnanswered: boolean) =>
+    marked.flatMap(({ category, certainty }) =>
+      (category === UNANSWERED.category) === isUnanswered ? [certainty] : []
+    )
+  const [answered, unanswered] = [of(false), of(true)]
+  const pairs = answered.flatMap((a) => unanswered.map((b) => (a === b ? 0.5 : a > b ? 1 : 0)))
+  return { separation: meanOf(pairs), answered: meanOf(answered), unanswered: meanOf(unanswered) }
+}
+
 const scoresOf = (marked: ReadonlyArray<Marked>): Scores => ({
+  certainty: certaintyOf(marked),
   overall: scoreOf(marked),
   categories: Object.fromEntries(
     [...Map.groupBy(marked, ({ category }) => category)]
@@ -152,13 +179,13 @@ const mark = async (
   const marked: Array<Marked> = []
   for (const { category, evidence, question } of questions) {
     const options = { limit: MOST, kinds: ["message" as const], mode }
-    const { degraded, hits, mode: asked } = await fleet.memory.recall(ID, question, options)
+    const { certainty = 0, degraded, hits, mode: asked } = await fleet.memory.recall(ID, question, options)
     if (degraded !== undefined) throw new Error(`the index did not answer: ${degraded}`)
     if (asked !== mode) throw new Error(`it was searched by ${asked}`)
     const found = hits.map(({ entry }) => turns.get(entry.id))
     const wanted = [...new Set(evidence)]
     const share = (k: number) => wanted.filter((id) => found.slice(0, k).includes(id)).length / wanted.length
-    marked.push({ category, shares: [share(CUTS[0]), share(CUTS[1]), share(CUTS[2])] })
+    marked.push({ category, certainty, shares: [share(CUTS[0]), share(CUTS[1]), share(CUTS[2])] })
   }
   return marked
 }
@@ -246,13 +273,13 @@ const livedOf = (witnessed: Witnessed): Lived => ({
   ...defined({ vectors: witnessed.vectors === undefined ? undefined : pairOf([witnessed.vectors]) })
 })
 
-/** With vectors not worse than without, but for what a question or two make. */
+/** With vectors better than without. */
 const vectorTargetsOf = (words: Pair, vectors: Pair): Readonly<Record<string, boolean>> =>
   Object.fromEntries(
     (["before", "after"] as const).flatMap((phase) =>
       CUTS.map((k) => {
         const [without, having] = [words[phase].overall[`recall@${k}`], vectors[phase].overall[`recall@${k}`]]
-        return [`recall@${k} ${phase} the dream not lower with vectors`, having >= without - SLACK] as const
+        return [`recall@${k} ${phase} the dream is higher with vectors`, having > without] as const
       })
     )
   )
@@ -271,8 +298,16 @@ const targetsOf = (
       [`recall@${k} not lower after one dream`, is >= was] as const
     ]
   })
+  const several = (["before", "after"] as const).map((phase) => {
+    const { category, least } = MULTI_HOP
+    const found = { after, before }[phase].categories[category]?.["recall@10"] ?? 1
+    return [`recall@10 of ${category} ≥ ${least} ${phase} the dream`, found >= least] as const
+  })
+  const { separation } = before.certainty
   return Object.fromEntries([
     ...checks,
+    ...several,
+    [`an unanswered question is told by its certainty: ≥ ${UNANSWERED.least}`, separation >= UNANSWERED.least],
     ["the dream found facts", facts > 0],
     ["profiles are made of all facts", profiles.every(({ facts, read }) => read >= facts)],
     [`one profile is made of ${MANY_FACTS} facts or more`, profiles.some(({ read }) => read >= MANY_FACTS)]
