@@ -96,6 +96,47 @@ test("what is said is written once, the reply comes piece by piece, and nothing 
   expect(row.state).toBe("awake.idle")
 })
 
+test("M1 M2 a call and its result are one line, nothing empty is shown, and an answer leads to its reasons", async () => {
+  const row = await watch()
+  const { page } = tab
+  const answer = await page.waitForSelector("[data-why]")
+  expect(
+    await page.$$eval("[data-messages] > .said", (said) => said.map((each) => each.getAttribute("data-role")))
+  ).toEqual(["user", "assistant", "assistant"])
+  const used = await page.textContent("[data-call=c1] summary")
+  expect(used).toMatch(/^used list_berths.*"free":\["B4"\]/)
+  const ways = await answer.$$eval("a", (links) => links.map((link) => link.getAttribute("href")))
+  const of = `/a/${row.id}`
+  expect(ways).toEqual([`${of}/timeline?tick=99998&level=trace`, `${of}/context?tick=99998`, `${of}/replay?fork=99998`])
+  expect(await answer.textContent()).toMatch(/\d s, .*tokens, \$/)
+  expect(tab.wrongs).toEqual([])
+})
+
+test("a call that waits for a person is decided where the conversation is", async () => {
+  const asking = api.world.rows.find(({ approvals }) => approvals > 0)
+  if (asking === undefined) throw new Error("no one asks")
+  await tab.open(`/a/${asking.id}`, "live")
+  const card = await tab.page.waitForSelector("[data-messages] [data-waits] [data-approval]")
+  await (await card.$("[data-decide=approved]"))?.click()
+  await tab.page.waitForSelector("[data-messages] [data-done=approved]")
+  const [decided] = api.changes
+  expect(decided?.route).toBe("POST /v1/approvals/:id/:approval")
+  expect(decided?.asked.payload).toMatchObject({ decision: "approved", seen: expect.any(String) })
+})
+
+test("the modes stand in a strip, and the present one is lit", async () => {
+  const row = await watch()
+  for (const [path, mode] of [
+    ["awake.thinking.inferring", "Thinking"],
+    ["dreaming.linking", "Dreaming"]
+  ] as const) {
+    api.world.move(row, path)
+    await tab.page.waitForSelector(`.mode[aria-current]:has-text("${mode}")`)
+  }
+  expect(await tab.page.$$eval(".mode", (modes) => modes.length)).toBe(7)
+  expect(await tab.page.$$eval(".mode[aria-current]", (modes) => modes.length)).toBe(1)
+})
+
 test("only what the state accepts is offered", async () => {
   const row = await watch()
   const offered = () =>

@@ -31,8 +31,10 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const words = (name: string): string => name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()
 
+export const toneOfActivity = (activity: string): Tone => tones[activity] ?? "idle"
+
 /** Of a path such as `awake.thinking.inferring`. */
-export const toneOf = (path: string): Tone => tones[activityOf(path) ?? "idle"] ?? "idle"
+export const toneOf = (path: string): Tone => toneOfActivity(activityOf(path) ?? "idle")
 
 /** What it does, and more closely: `thinking`, `inferring`. */
 export const wordsOf = (path: string): readonly [string, string | undefined] => {

@@ -9,6 +9,7 @@ import type { FakeAsked, Handlers, World } from "./world.ts"
 import { kinds } from "./context.ts"
 import { detailOf, listOf, meant } from "./fleet.ts"
 import { hostile } from "./hostile.ts"
+import { life } from "./timeline.ts"
 
 const machine = JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures/machine.json"), "utf8")) as Machine
 
@@ -193,10 +194,13 @@ export const fleetHandlers: Handlers = {
   "GET /v1/assistants/:id/messages": (world, { params }) => {
     const { id } = found(world, params["id"])
     const at = world.now() - 60_000
+    // All of the last tick that has ended, but for the first: a dead letter that was sent again has no words.
+    const last = (life.ticks - 2) * 5
     return {
       items: [
+        { no: last - 5, index: 0, role: "user", name: "harbour-master", content: "", at: at - 9_000, tokens: 0 },
         {
-          no: 41,
+          no: last - 3,
           index: 0,
           role: "user",
           name: "harbour-master",
@@ -205,7 +209,7 @@ export const fleetHandlers: Handlers = {
           tokens: 9
         },
         {
-          no: 42,
+          no: last - 2,
           index: 0,
           role: "assistant",
           content: "",
@@ -214,7 +218,7 @@ export const fleetHandlers: Handlers = {
           tokens: 20
         },
         {
-          no: 43,
+          no: last - 1,
           index: 0,
           role: "tool",
           name: "list_berths",
@@ -224,7 +228,7 @@ export const fleetHandlers: Handlers = {
           tokens: 30
         },
         {
-          no: 44,
+          no: last,
           index: 0,
           role: "assistant",
           content: `Berth B4 is free at six. I am ${id}. ${hostile(6)}`,

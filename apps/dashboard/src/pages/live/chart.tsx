@@ -279,15 +279,17 @@ const Flow = (props: ChartProps) => {
           <Arrow lit="taken" />
         </defs>
       </svg>
-      <MiniMap
-        pannable
-        zoomable
-        style={{ width: 132, height: 148 }}
-        ariaLabel="The whole chart, small"
-        nodeClassName={({ id }) =>
-          id === current ? "mini-current" : active.has(id) && id !== root ? "mini-active" : "mini-quiet"
-        }
-      />
+      {whole ? (
+        <MiniMap
+          pannable
+          zoomable
+          style={{ width: 132, height: 148 }}
+          ariaLabel="The whole chart, small"
+          nodeClassName={({ id }) =>
+            id === current ? "mini-current" : active.has(id) && id !== root ? "mini-active" : "mini-quiet"
+          }
+        />
+      ) : null}
       <Controls showInteractive={false} showFitView={false} position="top-right">
         <button type="button" className="button button-small" aria-pressed={whole} onClick={() => onWhole(!whole)}>
           {whole ? "Follow the state" : "Whole chart"}

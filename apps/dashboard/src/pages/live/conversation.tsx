@@ -1,62 +1,20 @@
 // Conversation: what was said lately, the reply that is being written, and a field to say something.
 
-import type { MessageView } from "@reverie/server/api"
+import type { ApprovalAsked, MessageView } from "@reverie/server/api"
 import { useEffect, useRef, useState } from "react"
 import { useAnswer, useChange } from "../../api/questions.ts"
-import { JsonText } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
-import { Ago } from "../../parts/time.tsx"
 import { defined } from "../../api/defined.ts"
-import { Attach, Attachments, ChosenFiles, useChosen } from "./attachments.tsx"
+import { Card } from "../approvals/card.tsx"
+import { Attach, ChosenFiles, useChosen } from "./attachments.tsx"
+import { SaidMessages } from "./messages.tsx"
 import type { Writing } from "./turn.ts"
 
 const LAST = 30
 /** They change with the process alone. */
 const KINDS_MILLIS = 60_000
-
-const Call = ({ call }: { readonly call: NonNullable<MessageView["calls"]>[number] }) => (
-  <details className="said-more" data-call={call.id}>
-    <summary>
-      calls <code>{call.tool}</code>
-    </summary>
-    <JsonText text={call.arguments} label={`Arguments of ${call.tool}`} />
-  </details>
-)
-
-const Said = ({ message }: { readonly message: MessageView }) => {
-  const { at, calls = [], content, name, parts, role } = message
-  const who = role === "assistant" ? "assistant" : (name ?? role)
-  return (
-    <li className="said" data-role={role}>
-      <header className="flex items-baseline justify-between gap-3">
-        <span className="truncate font-medium text-ink-2">
-          <Visible text={who} />
-        </span>
-        <span className="label">
-          <Ago at={at} />
-        </span>
-      </header>
-      {role === "tool" ? (
-        <details className="said-more">
-          <summary className="truncate">
-            <Visible text={content.slice(0, 160)} />
-          </summary>
-          <JsonText text={content} label={`Result of ${who}`} />
-        </details>
-      ) : content === "" ? null : (
-        <p className="said-text">
-          <Visible text={content} />
-        </p>
-      )}
-      <Attachments parts={parts} />
-      {calls.map((call) => (
-        <Call key={call.id} call={call} />
-      ))}
-    </li>
-  )
-}
 
 const BeingWritten = ({ writing }: { readonly writing: Writing }) => (
   <li className="said" data-role="assistant" data-writing={writing.isWhole ? "whole" : "on"} aria-live="off">
@@ -81,10 +39,28 @@ const BeingWritten = ({ writing }: { readonly writing: Writing }) => (
 const isTold = (items: ReadonlyArray<MessageView>, { isWhole, text }: Writing): boolean =>
   isWhole && items.some(({ content, role }) => role === "assistant" && content === text)
 
+const APPROVALS_MILLIS = 10_000
+
+/** Calls of this one that wait for a person, where they wait. What was decided here stays until one leaves. */
+const Waiting = ({ id }: { readonly id: string }) => {
+  const open = useAnswer("GET /v1/approvals", {}, { everyMillis: APPROVALS_MILLIS })
+  const [kept, keep] = useState<ReadonlyArray<ApprovalAsked>>([])
+  const asked = (open.data?.items ?? []).filter(({ assistant }) => assistant === id)
+  const isOpen = (each: ApprovalAsked) => asked.some(({ approval }) => approval === each.approval)
+  const all = [...kept.filter((each) => !isOpen(each)), ...asked]
+  return all.map((each) => (
+    <li key={each.approval} className="p-3" data-waits={each.approval}>
+      <Card asked={each} onDecided={() => keep((before) => [...before, each])} />
+    </li>
+  ))
+}
+
 const Messages = ({
+  id,
   items,
   writing
 }: {
+  readonly id: string
   readonly items: ReadonlyArray<MessageView>
   readonly writing: Writing | undefined
 }) => {
@@ -107,9 +83,8 @@ const Messages = ({
         isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40
       }}
     >
-      {items.map((message) => (
-        <Said key={`${message.no}.${message.index}`} message={message} />
-      ))}
+      <SaidMessages id={id} items={items} />
+      <Waiting id={id} />
       {shown === undefined ? null : <BeingWritten writing={shown} />}
     </ol>
   )
@@ -232,7 +207,7 @@ export const Conversation = ({ accepts, id, mode, writing }: SayProps & { readon
   return (
     <Section title="Conversation" className="flex min-h-96 flex-col max-lg:max-h-160">
       <div className="flex min-h-0 flex-1 flex-col">
-        <Answered of={messages}>{({ items }) => <Messages items={items} writing={writing} />}</Answered>
+        <Answered of={messages}>{({ items }) => <Messages id={id} items={items} writing={writing} />}</Answered>
       </div>
       <Say id={id} accepts={accepts} mode={mode} />
     </Section>

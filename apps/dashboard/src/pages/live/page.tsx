@@ -6,8 +6,8 @@ import { useEffect, useState } from "react"
 import { defined } from "../../api/defined.ts"
 import { troubleOf } from "../../api/client.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
-import { isTagged } from "../../parts/activity.ts"
-import { StateChip } from "../../parts/chip.tsx"
+import { activityOf, isTagged } from "../../parts/activity.ts"
+import { StateChip, toneOfActivity } from "../../parts/chip.tsx"
 import { count, percent, serversIn, spentText, tokens } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, Failed, isReady, Loading } from "../../parts/states.tsx"
@@ -96,6 +96,42 @@ const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
 
 const route = getRouteApi("/a/$id/")
 
+// Modes: what it can be doing, in a strip, the present one lit.
+
+const modes: ReadonlyArray<readonly [activity: string, title: string]> = [
+  ["idle", "Idle"],
+  ["thinking", "Thinking"],
+  ["acting", "Acting"],
+  ["awaitingApproval", "Waiting for you"],
+  ["dreaming", "Dreaming"],
+  ["compacting", "Compacting"],
+  ["halted", "Halted"]
+]
+
+const Modes = ({ since, state }: { readonly state: string; readonly since: number }) => {
+  const present = activityOf(state)
+  return (
+    <ol className="modes" aria-label="Modes" data-modes={present}>
+      {modes.map(([activity, title]) => (
+        <li
+          key={activity}
+          className="mode"
+          data-tone={toneOfActivity(activity)}
+          aria-current={activity === present ? "true" : undefined}
+        >
+          {title}
+          {activity === present && since > 0 ? (
+            <span className="tabular">
+              {" "}
+              <Since at={since} />
+            </span>
+          ) : null}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
 const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
   const { commits, contextShare, day, definition, iteration, state, tick } = detail
   const facts: ReadonlyArray<readonly [string, string]> = [
@@ -171,35 +207,38 @@ const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly tur
   const navigate = route.useNavigate()
   const machine = useAnswer("GET /v1/machine", {}, { staleMillis: Number.POSITIVE_INFINITY })
   const { accepts, id, mode, waiting } = detail
+  const isWhole = view === "whole"
+  const chart = (
+    <section
+      className={`card relative overflow-hidden ${isWhole ? "min-h-96 flex-1" : "h-64 flex-none"}`}
+      aria-label="Statechart"
+    >
+      <Answered of={machine} lines={8}>
+        {(known) => (
+          <Chart
+            machine={known}
+            state={turn.state ?? detail.state}
+            last={turn.last}
+            whole={isWhole}
+            onWhole={(whole) => void navigate({ search: { view: whole ? "whole" : undefined }, replace: true })}
+          />
+        )}
+      </Answered>
+    </section>
+  )
+  if (isWhole) return chart
   return (
     <div
       data-stacked=""
       className="grid min-h-0 flex-1 grid-cols-[minmax(0,1.7fr)_minmax(20rem,1fr)] gap-3 max-lg:grid-cols-1"
     >
-      <div className="flex min-h-0 flex-col gap-3">
-        <section
-          className="card relative min-h-72 flex-1 overflow-hidden max-lg:h-96 max-lg:flex-none"
-          aria-label="Statechart"
-        >
-          <Answered of={machine} lines={8}>
-            {(chart) => (
-              <Chart
-                machine={chart}
-                state={turn.state ?? detail.state}
-                last={turn.last}
-                whole={view === "whole"}
-                onWhole={(whole) => void navigate({ search: { view: whole ? "whole" : undefined }, replace: true })}
-              />
-            )}
-          </Answered>
-        </section>
-        <div className="grid h-56 flex-none grid-cols-3 gap-3 max-xl:h-auto max-xl:grid-cols-1">
-          <Mailbox id={id} waiting={waiting} />
-          <InHand detail={detail} />
-          <Log lines={turn.log} />
-        </div>
-      </div>
       <Conversation id={id} accepts={accepts} mode={mode} writing={turn.writing} />
+      <div className="flex min-h-0 flex-col gap-3 overflow-auto">
+        {chart}
+        <InHand detail={detail} />
+        <Mailbox id={id} waiting={waiting} />
+        <Log lines={turn.log} />
+      </div>
     </div>
   )
 }
@@ -242,6 +281,7 @@ const LivePage = () => {
         ) : null
       ) : (
         <>
+          <Modes since={detail.since} state={state ?? detail.state} />
           <Facts detail={detail} />
           <Trouble detail={detail} />
           <Body detail={detail} turn={turn} />

@@ -1,0 +1,150 @@
+// Messages: what was said lately, a turn at a time.
+// Owns how a message, a call with its result, and the way to its reasons are shown.
+// M1  A call and its result are one line, wherever both are here; what has no words, no call and no file is not shown.
+// M2  Under each answer stand the ways to why it was given: its trace, what the model was shown, the same with something changed.
+
+import type { MessageView, TickView } from "@reverie/server/api"
+import { Link } from "@tanstack/react-router"
+import { useAnswer } from "../../api/questions.ts"
+import { costText, tokens } from "../../parts/format.ts"
+import { JsonText } from "../../parts/json.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Ago, duration } from "../../parts/time.tsx"
+import { Attachments } from "./attachments.tsx"
+
+/** Turns that the messages shown may belong to. */
+const LAST_TICKS = 30
+
+type CallOf = NonNullable<MessageView["calls"]>[number]
+
+interface UsedProps {
+  readonly call: CallOf
+  readonly result: MessageView | undefined
+  readonly run: TickView["tools"][number] | undefined
+}
+
+const Used = ({ call, result, run }: UsedProps) => {
+  const isOk = run?.ok ?? true
+  return (
+    <details className="said-more" data-call={call.id}>
+      <summary className="truncate">
+        {result === undefined ? "calls" : "used"} <code>{call.tool}</code>
+        {run === undefined || run.pending === true ? null : (
+          <span className="label tabular"> {duration(run.elapsedMs)}</span>
+        )}
+        {isOk ? null : <span className="text-bad"> failed</span>}
+        {result === undefined ? null : (
+          <span className="text-ink-3">
+            {" "}
+            <Visible text={result.content.slice(0, 120)} />
+          </span>
+        )}
+      </summary>
+      <JsonText text={call.arguments} label={`Arguments of ${call.tool}`} />
+      {result === undefined ? null : <JsonText text={result.content} label={`Result of ${call.tool}`} />}
+    </details>
+  )
+}
+
+/** What a turn took, and where its reasons stand. */
+const Why = ({ id, tick: view }: { readonly id: string; readonly tick: TickView }) => {
+  const { beganAt, endedAt, models, tick } = view
+  const used = models.reduce((sum, { usage }) => sum + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0), 0)
+  const cost = costText(models)
+  return (
+    <footer className="label flex flex-wrap gap-x-3" data-why={tick}>
+      <Link to="/a/$id/timeline" params={{ id }} search={{ tick, level: "trace" }}>
+        trace
+      </Link>
+      <Link to="/a/$id/context" params={{ id }} search={{ tick }}>
+        what the model was shown
+      </Link>
+      <Link to="/a/$id/replay" params={{ id }} search={{ fork: tick }}>
+        fork
+      </Link>
+      <span className="tabular">
+        {[
+          ...(endedAt === undefined ? [] : [duration(endedAt - beganAt)]),
+          ...(used === 0 ? [] : [`${tokens(used)} tokens`]),
+          ...(cost === "" ? [] : [cost])
+        ].join(", ")}
+      </span>
+    </footer>
+  )
+}
+
+interface SaidProps {
+  readonly id: string
+  readonly message: MessageView
+  /** Results of the calls that stand here, by the id of the call. */
+  readonly results: ReadonlyMap<string, MessageView>
+  readonly tick: TickView | undefined
+}
+
+const Said = ({ id, message, results, tick }: SaidProps) => {
+  const { at, calls = [], content, name, parts, role } = message
+  const who = role === "assistant" ? "assistant" : (name ?? role)
+  return (
+    <li className="said" data-role={role}>
+      <header className="flex items-baseline justify-between gap-3">
+        <span className="truncate font-medium text-ink-2">
+          <Visible text={who} />
+        </span>
+        <span className="label">
+          <Ago at={at} />
+        </span>
+      </header>
+      {role === "tool" ? (
+        <details className="said-more">
+          <summary className="truncate">
+            <Visible text={content.slice(0, 160)} />
+          </summary>
+          <JsonText text={content} label={`Result of ${who}`} />
+        </details>
+      ) : content === "" ? null : (
+        <p className="said-text">
+          <Visible text={content} />
+        </p>
+      )}
+      <Attachments parts={parts} />
+      {calls.map((call) => (
+        <Used
+          key={call.id}
+          call={call}
+          result={results.get(call.id)}
+          run={tick?.tools.find((each) => each.call === call.id)}
+        />
+      ))}
+      {role === "assistant" && calls.length === 0 && tick !== undefined ? <Why id={id} tick={tick} /> : null}
+    </li>
+  )
+}
+
+const isSilent = ({ calls = [], content, parts = [] }: MessageView): boolean =>
+  content === "" && calls.length === 0 && parts.length === 0
+
+/** The results of the calls that stand here: shown with their calls. */
+const resultsIn = (items: ReadonlyArray<MessageView>): ReadonlyMap<string, MessageView> => {
+  const asked = new Set(items.flatMap(({ calls = [] }) => calls.map((call) => call.id)))
+  return new Map(items.flatMap((each) => (each.call !== undefined && asked.has(each.call) ? [[each.call, each]] : [])))
+}
+
+interface MessagesProps {
+  readonly id: string
+  readonly items: ReadonlyArray<MessageView>
+}
+
+export const SaidMessages = ({ id, items }: MessagesProps) => {
+  const ticks = useAnswer("GET /v1/assistants/:id/ticks", { params: { id }, query: { limit: LAST_TICKS } })
+  const results = resultsIn(items)
+  const shown = items.filter((each) => !isSilent(each) && !(each.call !== undefined && results.has(each.call)))
+  return shown.map((message) => (
+    <Said
+      key={`${message.no}.${message.index}`}
+      id={id}
+      message={message}
+      results={results}
+      tick={ticks.data?.items.find(({ from, kind, to }) => kind === "tick" && from <= message.no && message.no <= to)}
+    />
+  ))
+}
