@@ -101,6 +101,7 @@ export type MachineEvent =
   | { readonly type: "releaseHistory" }
   | { readonly type: "deletePassage" }
   | { readonly type: "releaseFact" }
+  | { readonly type: "retireFact" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)
   | ({ readonly type: "news" } & News)

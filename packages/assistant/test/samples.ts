@@ -160,6 +160,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "releaseHistory" },
   { type: "deletePassage", passage: "passage_0123456789abcdef" },
   { type: "releaseFact", fact: "fact_1_0" },
+  { type: "retireFact", fact: "fact_1_0", reason: "it was a joke" },
   { type: "retire" },
   { type: "delegate", call: "order", at: 0 },
   { type: "news", what: "reported", call: "order", tries: 1, end: "completed", at: 0 },

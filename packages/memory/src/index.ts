@@ -58,7 +58,7 @@ export {
   VectorsUnfit
 } from "./errors.ts"
 export { Fact, isFact, trustOf } from "./fact.ts"
-export { applyRoutes, readRoutes, type Route, routeAsk, routeQuestions } from "./facts/apply-routes.ts"
+export { applyRoutes, readRoutes, type Route, routeAsk, routeQuestions, retiredByPerson } from "./facts/apply-routes.ts"
 export {
   factIndex,
   consolidateAsk,

@@ -74,7 +74,8 @@ const MAIL = [
   "undoCompaction",
   "releaseHistory",
   "deletePassage",
-  "releaseFact"
+  "releaseFact",
+  "retireFact"
 ] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
@@ -130,7 +131,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: ["undoCompaction", "releaseHistory", "deletePassage", "releaseFact"],
+    events: ["undoCompaction", "releaseHistory", "deletePassage", "releaseFact", "retireFact"],
     reason: "the runtime deals with it: history and memory are none of the chart's business"
   },
   {

@@ -15,6 +15,7 @@ const dealtWith: ReadonlySet<EventType> = new Set([
   "releaseHistory",
   "deletePassage",
   "releaseFact",
+  "retireFact",
   "refresh",
   "remind"
 ])

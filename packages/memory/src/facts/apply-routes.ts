@@ -9,6 +9,7 @@
 // L5  What is believed less by more than TRUST_STEP does not silence a fact by saying it already: IGNORE becomes UPDATE.
 // L6  A superseded fact names one that exists. A target is superseded once; a second update of it is added beside.
 // L7  What poses as an instruction, or comes out of such a text, is kept in quarantine and touches no other fact.
+// L8  A fact that a person retires keeps its words and its sources (L2), and a fact whose place it took holds again.
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact, FactMoment } from "../fact.ts"
@@ -250,6 +251,23 @@ class Learning {
   #notePlace(id: string, before: string): void {
     this.#before.set(id, [...(this.#before.get(id) ?? []), before])
   }
+}
+
+/**
+ * What a person finds wrong: the fact is retired with the reason, and what it took the place of holds again, or is led to what took its own
+ * place. The facts that change, as they stand then; none when there is no such fact, or it is retired already.
+ */
+export const retiredByPerson = (facts: ReadonlyMap<string, Fact>, id: string, reason: string): ReadonlyArray<Fact> => {
+  const fact = facts.get(id)
+  if (fact === undefined || fact.state === "retired") return []
+  const { superseded_by: successor, ...known } = fact
+  const before = [...facts.values()].filter((each) => each.state === "superseded" && each.superseded_by === id)
+  return [
+    { ...known, state: "retired", reason },
+    ...before.map(({ superseded_by: _, ...each }): Fact =>
+      successor === undefined ? { ...each, state: "active", linked: false } : { ...each, superseded_by: successor }
+    )
+  ]
 }
 
 /** Applies the routes to the proposals; one without a route is added. */

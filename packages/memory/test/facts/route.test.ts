@@ -6,6 +6,7 @@ import {
   factIndex,
   mendLinks,
   readRoutes,
+  retiredByPerson,
   type Route,
   routeAsk,
   routeQuestions
@@ -138,6 +139,34 @@ describe("applyRoutes", () => {
       const again = learn({ text: berlin.text, source: "m/5/0" }, undefined, [gone, boat])
       assert.deepStrictEqual(again.added, ["fact_7_0"])
     }
+  })
+
+  it("L2 L8 a fact that a person retires does not come back from its source, and what it took the place of holds again", () => {
+    const learnt = learn({ text: "Bob lives in Paris.", source: "m/5/0" }, { action: "UPDATE", target: "fact_1_0" })
+    const facts = new Map([...known, ...learnt.changed].map((fact) => [fact.id, fact]))
+    const changed = retiredByPerson(facts, "fact_7_0", "a joke")
+    assert.deepStrictEqual(changed, [
+      { ...facts.get("fact_7_0"), state: "retired", reason: "a joke" } as Fact,
+      { ...berlin, linked: false }
+    ])
+    const now = new Map([...facts, ...changed.map((fact) => [fact.id, fact] as const)])
+    const again = learn({ text: "bob lives in Paris", source: "m/5/0" }, undefined, [...now.values()])
+    assert.deepStrictEqual(again.changed, [])
+    assert.deepStrictEqual(retiredByPerson(now, "fact_7_0", "again"), [])
+    assert.deepStrictEqual(retiredByPerson(now, "fact_9_9", "none"), [])
+  })
+
+  it("L8 a fact in the middle of a row is retired: what came before it is led to what came after", () => {
+    const chain = [
+      { ...berlin, state: "superseded" as const, superseded_by: "b" },
+      aFact("b", { state: "superseded", superseded_by: "c" }),
+      aFact("c")
+    ]
+    const changed = retiredByPerson(new Map(chain.map((fact) => [fact.id, fact])), "b", "wrong")
+    assert.deepStrictEqual(changed, [
+      aFact("b", { state: "retired", reason: "wrong" }),
+      { ...berlin, state: "superseded", superseded_by: "c" }
+    ])
   })
 
   it("L4 what is believed less stands beside, linked as a contradiction", () => {

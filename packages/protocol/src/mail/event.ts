@@ -202,6 +202,15 @@ const ReleaseFactEvent = Schema.Struct({
   fact: Schema.String.check(Schema.isMaxLength(128))
 })
 
+/** Retires a fact: a person says that it does not hold. It is found no more, and not learnt again from where it was learnt. */
+const RetireFactEvent = Schema.Struct({
+  type: Schema.Literal("retireFact"),
+  /** The id of the fact. */
+  fact: Schema.String.check(Schema.isMaxLength(128)),
+  /** Why; it stands with the fact. */
+  reason
+})
+
 const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
@@ -244,6 +253,7 @@ export const Event = Schema.Union([
   ReleaseHistoryEvent,
   DeletePassageEvent,
   ReleaseFactEvent,
+  RetireFactEvent,
   WakeEvent,
   ReportEvent,
   DelegateEvent,
@@ -278,7 +288,8 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   undoCompaction: "mail",
   releaseHistory: "mail",
   deletePassage: "mail",
-  releaseFact: "mail"
+  releaseFact: "mail",
+  retireFact: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

@@ -128,6 +128,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "releaseHistory":
     case "deletePassage":
     case "releaseFact":
+    case "retireFact":
       return { type: event.type }
   }
 }

@@ -32,7 +32,7 @@ import {
   skipReasons,
   undoCompaction
 } from "@reverie/context"
-import { releaseFact } from "@reverie/memory"
+import { releaseFact, retiredByPerson, withdraw } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
   defined,
@@ -41,6 +41,7 @@ import {
   type UnreadableEnvelope
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
@@ -200,6 +201,30 @@ const skipReleasedFact = (session: Session, envelope: AcceptedEnvelope) => {
   })
 }
 
+const NO_REASON = "retired by a person"
+
+/** A person's word that a fact does not hold: with this commit it is retired, and neither the index nor a profile knows it. */
+const skipRetiredFact = (session: Session, envelope: AcceptedEnvelope) => {
+  const { event } = envelope
+  if (event.type !== "retireFact") return undefined
+  return Effect.gen(function* () {
+    const facts = yield* factsOf(session)
+    const changed = retiredByPerson(facts, event.fact, event.reason ?? NO_REASON)
+    if (changed.length === 0) {
+      const why = facts.has(event.fact) ? `${event.fact} is retired already` : `there is no fact ${event.fact}`
+      return skip(envelope, "ignored", why)
+    }
+    const profiles = [...(yield* profilesOf(session)).values()].flatMap((profile) => {
+      const after = withdraw(profile, [event.fact])
+      return after === profile ? [] : [after]
+    })
+    return skip(envelope, "handled", `retired: ${event.fact}`, [
+      ...changed.map(factChange),
+      ...profiles.map(profileChange)
+    ])
+  })
+}
+
 /** An order to compact where nothing is to be compacted. */
 const skipNothingToCompact = (session: Session, envelope: AcceptedEnvelope) =>
   envelope.event.type === "compact"
@@ -251,6 +276,7 @@ export const skipRules = [
   skipReleased,
   skipDeletedPassage,
   skipReleasedFact,
+  skipRetiredFact,
   skipNothingToCompact,
   skipFiltered
 ] as const
