@@ -168,7 +168,21 @@ export {
   type TeamView,
   type ToolView
 } from "./views/definition-view.ts"
-export type { FleetCompactions, FleetMemories, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
+export type {
+  DreamAccount,
+  DreamChanged,
+  DreamForgotten,
+  DreamLearnt,
+  DreamLinked,
+  DreamSource
+} from "./views/dream-account.ts"
+export type {
+  FleetCompactions,
+  FleetMemories,
+  OrderOptions,
+  RetireFactOptions,
+  SleepOptions
+} from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"
 export {

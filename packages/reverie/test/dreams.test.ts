@@ -61,4 +61,61 @@ describe("a dream over a conversation, by rules alone", () => {
       assert.strictEqual(read, facts.filter(({ entities }) => entities.includes(name)).length, name)
     }
   })
+
+  it("D1 D2 a dream tells what it learnt with its sources; one without news says so; undone, nothing of it is found or comes back", async () => {
+    await using fleet = await Fleet.open({
+      data: aDirectory(),
+      model: "offline",
+      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You only listen." })] })
+    })
+    await told(fleet)
+    const facts = await fleet.memory.facts("desk")
+    const [report] = await fleet.memory.dreams("desk")
+    const account = await fleet.memory.dream("desk", report?.id ?? "")
+    assert.sameMembers(
+      account?.learnt.map(({ fact }) => fact) ?? [],
+      facts.map(({ id }) => id)
+    )
+    const dog = account?.learnt.find(({ text }) => text.includes("Oliver"))
+    assert.deepStrictEqual(
+      dog?.sources.map(({ text }) => text),
+      ["I have a puppy that is called Oliver."]
+    )
+    assert.isAbove(dog?.sources[0]?.tick ?? 0, 0)
+    const linking = report?.lines.find(({ operation }) => operation === "linking")
+    assert.strictEqual(account?.linked.length, linking?.accepted)
+    const profiles = (await fleet.memory.profiles("desk")).filter(({ attributes }) => attributes.length > 0)
+    assert.sameMembers(
+      account?.changed.map(({ id, what }) => `${what} ${id}`) ?? [],
+      profiles.map(({ id }) => `profile ${id}`)
+    )
+    assert.deepStrictEqual([account?.forgotten, account?.isQuiet], [[], false])
+    assert.match(
+      account?.headline ?? "",
+      new RegExp(`^learnt ${facts.length} facts, linked \\d+, changed ${profiles.length} profiles?, [\\d.]+ m?s`)
+    )
+    assert.isUndefined(await fleet.memory.dream("desk", "dream_99"))
+    assert.isUndefined(await fleet.memory.dream("desk", "strange"))
+
+    const receipts = await fleet.memory.undoDream("desk", report?.id ?? "", { reason: "the radio was on" })
+    await fleet.idle()
+    assert.lengthOf(receipts, facts.length)
+    for (const { reason, state } of await fleet.memory.facts("desk"))
+      assert.deepStrictEqual([state, reason], ["retired", "the radio was on"])
+    const { hits } = await fleet.memory.recall("desk", "puppy Oliver", { kinds: ["fact"] })
+    assert.deepStrictEqual(hits, [])
+    for (const { attributes, observations } of await fleet.memory.profiles("desk"))
+      assert.deepStrictEqual([attributes, observations], [[], []])
+    assert.deepStrictEqual(await fleet.memory.undoDream("desk", report?.id ?? ""), [])
+    await fleet.wake("desk")
+    await fleet.idle()
+    await fleet.sleep("desk")
+    await fleet.idle()
+    const [second] = await fleet.memory.dreams("desk")
+    assert.notStrictEqual(second?.id, report?.id)
+    const quiet = await fleet.memory.dream("desk", second?.id ?? "")
+    assert.deepInclude(quiet, { isQuiet: true, learnt: [] })
+    assert.match(quiet?.headline ?? "", /^nothing changed, /)
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+  })
 })

@@ -37,6 +37,7 @@ import {
 import type { AssistantDefinition } from "../define-assistant.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { type DreamAccount, dreamAccount } from "../views/dream-account.ts"
 import type { Core, RunReading } from "./entry-source.ts"
 
 const fitting =
@@ -86,13 +87,19 @@ export interface FleetMemory {
   readonly passages: (id: string) => Promise<ReadonlyArray<Passage>>
   /** Reports of its dreams, the newest first; one that can not be read is left out. */
   readonly dreams: (id: string) => Promise<ReadonlyArray<DreamReport>>
+  /**
+   * What one of its dreams learnt, linked, changed and forgot, each with its sources, read from its ledger; undefined where there was
+   * no such dream.
+   * @example const account = await fleet.memory.dream("desk", "dream_12")
+   */
+  readonly dream: (id: string, dream: DreamReport["id"]) => Promise<DreamAccount | undefined>
   /** What an assistant keeps about itself and its work; everything when no kinds are named. */
   readonly records: (id: string, kinds?: ReadonlyArray<RecordKind>) => Promise<ReadonlyArray<RecordRow>>
   /** Makes the index of an assistant anew from its ledger; of every one when none is named. Rejects with RecallUnavailable. */
   readonly rebuild: (id?: string) => Promise<ReadonlyArray<Rebuilt>>
 }
 
-export const memoryIn = ({ address, records, views }: Core, run: RunReading): FleetMemory => ({
+export const memoryIn = ({ address, entries, inspect, records, views }: Core, run: RunReading): FleetMemory => ({
   recall: async (id, question, options = {}) => run(recallFor(address(id), question, options)),
   facts: async (id) => factsIn(await records(id, ["fact"])),
   profiles: async (id) => profilesIn(await records(id, ["entity"])),
@@ -101,6 +108,11 @@ export const memoryIn = ({ address, records, views }: Core, run: RunReading): Fl
     (await records(id, ["dream"]))
       .flatMap(({ value }) => (isDreamReport(value) ? [value] : []))
       .toSorted((a, b) => b.ended_at - a.ended_at),
+  dream: async (id, dream) => {
+    const version = (await inspect(id))?.version ?? 0
+    const history = { version, read: (from: number, limit: number) => entries(id, from, limit) }
+    return dreamAccount(history, dream, async () => factsIn(await records(id, ["fact"])))
+  },
   records,
   rebuild: async (id) => {
     const ids = id === undefined ? (await views()).map((view) => view.id) : [id]

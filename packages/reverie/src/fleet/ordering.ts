@@ -121,17 +121,48 @@ export const openCompactions = (core: Core, post: Post, definitions: Definitions
     post(to, { type: "undoCompaction", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
 })
 
-/** `fleet.memory` of an open fleet: what assistants remember, taking a passage out of it, and a fact out of quarantine. */
+/** For `fleet.memory.retireFact`. */
+export interface RetireFactOptions {
+  /** Why; it stands with the fact from then on. "retired by a person" when left out. */
+  readonly reason?: string
+}
+
+/** `fleet.memory` of an open fleet: what assistants remember, and a person's orders about it. */
 export interface FleetMemories extends FleetMemory {
   /** Deletes a text that was put away (`store_memory`): it is found no more. The same order twice is one. */
   readonly deletePassage: (to: string, passage: string) => Promise<Receipt>
   /** Releases a fact from quarantine: it is believed, found and dreamt of like any other. The same order twice is one. */
   readonly releaseFact: (to: string, fact: string) => Promise<Receipt>
+  /**
+   * Retires a fact that is wrong: it is found no more, profiles lose what came of it, and a fact whose place it took holds again.
+   * From the messages it came from it is not learnt again in the same words. The same order twice is one.
+   * @example await fleet.memory.retireFact("desk", "fact_12_0", { reason: "it was a joke" })
+   */
+  readonly retireFact: (to: string, fact: string, options?: RetireFactOptions) => Promise<Receipt>
+  /**
+   * Retires all that a dream has learnt and that is not retired yet, one order each; none where there was no such dream. What it
+   * said again of older facts, and the journal it put away, stay as they are.
+   * @example await fleet.memory.undoDream("desk", "dream_12", { reason: "the radio was on" })
+   */
+  readonly undoDream: (to: string, dream: string, options?: RetireFactOptions) => Promise<ReadonlyArray<Receipt>>
 }
 
-export const openMemories = (readings: FleetMemory, post: Post): FleetMemories => ({
-  ...readings,
-  deletePassage: (to, passage) =>
-    post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` }),
-  releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` })
-})
+export const openMemories = (readings: FleetMemory, post: Post): FleetMemories => {
+  const retireFact: FleetMemories["retireFact"] = (to, fact, { reason } = {}) =>
+    post(to, { type: "retireFact", fact, ...defined({ reason }) }, { from: "person", id: `retire/${to}/${fact}` })
+  return {
+    ...readings,
+    deletePassage: (to, passage) =>
+      post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` }),
+    releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` }),
+    retireFact,
+    undoDream: async (to, dream, { reason = `${dream} was undone` } = {}) => {
+      const { learnt = [] } = (await readings.dream(to, dream)) ?? {}
+      const receipts: Array<Receipt> = []
+      for (const { fact, state } of learnt) {
+        if (state !== "retired") receipts.push(await retireFact(to, fact, { reason }))
+      }
+      return receipts
+    }
+  }
+}

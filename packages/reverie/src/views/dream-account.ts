@@ -1,0 +1,334 @@
+// DreamAccount: what one night's dream made of a memory: learnt, linked, changed, forgotten, each with its sources.
+// Owns reading it out of the ledger, and its headline. Leaves the counts of each operation to the report, dreaming to the runtime.
+// D1  Nothing is kept for it: the steps of a dream commit records, and each is compared with what stood there before the night.
+// D2  A night that changed nothing of what is known says so, whatever it wrote for itself (cursors, marks, reports).
+// D3  What stood before is looked for from the night backwards, and only as far as something is missing.
+
+import type { OutboxRow } from "@reverie/ledger"
+import { type EntityProfile, type Fact, isEntityProfile, isFact, keyOfId, placeOfId } from "@reverie/memory"
+import { defined, type Entry, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
+import { clipped } from "../timeline/tick-view.ts"
+import { entriesOfTick, type History } from "./history.ts"
+
+/** A message or an entry of the journal that something came from. */
+export interface DreamSource {
+  /** As facts name it: `m/12/0` is a message, `j/entry_3_0` an entry of the journal. */
+  readonly id: string
+  /** The tick that it stands in. */
+  readonly tick?: number
+  /** What was said, of a message: the beginning of it. */
+  readonly text?: string
+}
+
+/** A fact that a night has learnt. */
+export interface DreamLearnt {
+  readonly fact: string
+  readonly text: string
+  /** How it stands now. */
+  readonly state: Fact["state"]
+  /** How far it is believed, 0 to 1. */
+  readonly trust: number
+  /** Why it is held back or retired, where it is. */
+  readonly reason?: string
+  readonly sources: ReadonlyArray<DreamSource>
+}
+
+/** Two facts that a night has tied to each other. */
+export interface DreamLinked {
+  readonly from: string
+  readonly to: string
+  readonly fromText: string
+  readonly toText: string
+  readonly why: string
+}
+
+/** What stood in a memory already, and stands there otherwise since a night. */
+export interface DreamChanged {
+  /** superseded: a newer fact took its place. confirmed: it was said again. profile: what is known of someone. */
+  readonly what: "superseded" | "confirmed" | "profile"
+  /** Of the fact, or of the profile. */
+  readonly id: string
+  /** Of whom a profile is. */
+  readonly name?: string
+  readonly before: ReadonlyArray<string>
+  readonly after: ReadonlyArray<string>
+  readonly sources: ReadonlyArray<DreamSource>
+}
+
+/** What a night has put away: a fact that holds no longer, or an entry of the journal. */
+export interface DreamForgotten {
+  readonly what: "fact" | "journal"
+  readonly id: string
+  readonly text: string
+  readonly reason: string
+  readonly sources: ReadonlyArray<DreamSource>
+}
+
+/** What one dream has made of a memory. */
+export interface DreamAccount {
+  /** As its report is called. */
+  readonly id: string
+  /** In one line: what it came to, how long its steps took, and what they cost. */
+  readonly headline: string
+  /** Nothing of what is known came of it. */
+  readonly isQuiet: boolean
+  /** Milliseconds since the epoch. */
+  readonly beganAt: number
+  readonly endedAt: number
+  /** All its steps together, without the pauses between them. */
+  readonly tookMillis: number
+  readonly tokens: number
+  /** In millionths; null where a call of it has no price. */
+  readonly costMicros: number | null
+  readonly learnt: ReadonlyArray<DreamLearnt>
+  readonly linked: ReadonlyArray<DreamLinked>
+  readonly changed: ReadonlyArray<DreamChanged>
+  readonly forgotten: ReadonlyArray<DreamForgotten>
+}
+
+const PAGE = 200
+const MAX_SOURCE_CHARS = 200
+const PRUNED_BECAUSE = "of little importance, and it has become memory"
+
+const told = new Set<RecordChange["kind"]>(["fact", "entity", "episode"])
+
+const nameOf = ({ key, kind }: Pick<RecordChange, "key" | "kind">): string => `${kind}/${key}`
+
+/** It can not have been there before: a fact by its id, a profile by knowing nothing but what this night has learnt. */
+const isNew = ({ key, kind, value }: RecordChange, tick: number): boolean => {
+  const ofTonight = `fact_${tick}_`
+  if (kind === "fact") return key.startsWith(ofTonight)
+  if (kind === "episode") return true
+  return isEntityProfile(value) && value.made === 0 && value.observations.every(({ id }) => id.startsWith(ofTonight))
+}
+
+type Values = Map<string, Json>
+
+/** What stood under these names before an entry: read backwards until all are found. */
+const valuesBefore = async (history: History, wanted: ReadonlySet<string>, before: number): Promise<Values> => {
+  const found: Values = new Map()
+  const missing = new Set(wanted)
+  for (let to = before - 1; to >= 1 && missing.size > 0; to -= PAGE) {
+    const from = Math.max(1, to - PAGE + 1)
+    for (const { entry } of (await history.read(from, to - from + 1)).toReversed()) {
+      for (const change of (entry.records ?? []).toReversed()) {
+        const name = nameOf(change)
+        if (missing.delete(name)) found.set(name, change.value)
+      }
+    }
+  }
+  return found
+}
+
+/** Sources as a person can go to them. */
+class Sources {
+  readonly #history: History
+  readonly #entries = new Map<number, Promise<Entry | undefined>>()
+
+  constructor(history: History) {
+    this.#history = history
+  }
+
+  async of(ids: ReadonlyArray<string>): Promise<ReadonlyArray<DreamSource>> {
+    return Promise.all(ids.map((id) => this.#source(id)))
+  }
+
+  async #source(id: string): Promise<DreamSource> {
+    const place = placeOfId(id)
+    if (place === undefined) {
+      const [, tick] = /^entry_(\d+)_/.exec(keyOfId(id) ?? "") ?? []
+      return tick === undefined ? { id } : { id, tick: Number(tick) }
+    }
+    const entry = await this.#entry(place.no)
+    if (entry === undefined) return { id }
+    const text = entry.messages[place.index]?.content
+    return {
+      id,
+      tick: entry.tick,
+      ...defined({ text: text === undefined ? undefined : clipped(text, MAX_SOURCE_CHARS) })
+    }
+  }
+
+  #entry(no: number): Promise<Entry | undefined> {
+    const known = this.#entries.get(no) ?? this.#history.read(no, 1).then(([row]) => row?.entry)
+    this.#entries.set(no, known)
+    return known
+  }
+}
+
+/** What a night found and what it left, by name. */
+interface Night {
+  readonly before: Values
+  readonly after: Values
+}
+
+/** The facts of a night, each with what it was before. */
+const factsIn = ({ after, before }: Night) =>
+  [...after].flatMap(([name, value]) => {
+    const was = before.get(name)
+    return isFact(value) ? [{ fact: value, was: isFact(was) ? was : undefined }] : []
+  })
+
+/** By id, as they stand now. */
+type Facts = ReadonlyMap<string, Fact>
+
+type Turned = ReturnType<typeof factsIn>
+
+const learntIn = (facts: Turned, known: Facts, sources: Sources): Promise<ReadonlyArray<DreamLearnt>> =>
+  Promise.all(
+    facts
+      .filter(({ was }) => was === undefined)
+      .map(async ({ fact }): Promise<DreamLearnt> => {
+        const { reason, state, trust } = known.get(fact.id) ?? fact
+        const { id, sources: from, text } = fact
+        return { fact: id, text, state, trust, ...defined({ reason }), sources: await sources.of(from) }
+      })
+  )
+
+const linkedIn = (facts: Turned, known: Facts): ReadonlyArray<DreamLinked> => {
+  const pairs = new Map<string, DreamLinked>()
+  for (const { fact, was } of facts) {
+    for (const { to, why } of fact.links) {
+      if (was?.links.some((link) => link.to === to)) continue
+      const pair = [fact.id, to].toSorted().join(" ")
+      if (!pairs.has(pair))
+        pairs.set(pair, { from: fact.id, to, fromText: fact.text, toText: known.get(to)?.text ?? "", why })
+    }
+  }
+  return [...pairs.values()]
+}
+
+const changedFacts = (facts: Turned, sources: Sources): Promise<ReadonlyArray<DreamChanged>> => {
+  const byId = new Map(facts.map(({ fact }) => [fact.id, fact]))
+  return Promise.all(
+    facts.flatMap(({ fact, was }) => {
+      if (was === undefined) return []
+      const by = was.state === "superseded" ? undefined : byId.get(fact.superseded_by ?? "")
+      const joined = fact.sources.filter((id) => !was.sources.includes(id))
+      if (by === undefined && joined.length === 0) return []
+      const what = by === undefined ? ("confirmed" as const) : ("superseded" as const)
+      const from = by === undefined ? joined : by.sources
+      return [
+        sources.of(from).then((of): DreamChanged => ({
+          what,
+          id: fact.id,
+          before: [was.text],
+          after: [(by ?? fact).text],
+          sources: of
+        }))
+      ]
+    })
+  )
+}
+
+const textsOf = (profile: EntityProfile | undefined): ReadonlyArray<string> =>
+  profile?.attributes.map(({ text }) => text) ?? []
+
+/** Profiles that say something else than before; what a profile has only heard says nothing yet. */
+const changedProfiles = ({ after, before }: Night, sources: Sources): Promise<ReadonlyArray<DreamChanged>> =>
+  Promise.all(
+    [...after].flatMap(([name, value]) => {
+      if (!isEntityProfile(value)) return []
+      const found = before.get(name)
+      const was = isEntityProfile(found) ? found : undefined
+      const [old, now] = [textsOf(was), textsOf(value)]
+      if (old.join("\n") === now.join("\n")) return []
+      const known = new Set(was?.attributes.flatMap(({ evidence }) => evidence))
+      const evidence = value.attributes.flatMap((each) => each.evidence).filter((id) => !known.has(id))
+      const ids = [...new Set(evidence)].map((id) => (id.startsWith("fact_") ? `f/${id}` : id))
+      const change = { what: "profile" as const, id: value.id, name: value.name, before: old, after: now }
+      return [sources.of(ids).then((of): DreamChanged => ({ ...change, sources: of }))]
+    })
+  )
+
+const forgottenIn = async (night: Night, facts: Turned, sources: Sources): Promise<ReadonlyArray<DreamForgotten>> => {
+  const fallen = facts.filter(
+    ({ fact, was }) => was !== undefined && was.state !== "retired" && fact.state === "retired"
+  )
+  const retired = fallen.map(async ({ fact: { id, reason = "", sources: from, text } }): Promise<DreamForgotten> => {
+    return { what: "fact", id, text, reason, sources: await sources.of(from) }
+  })
+  const pruned = [...night.after].flatMap(([name, value]): ReadonlyArray<DreamForgotten> => {
+    if (!name.startsWith("episode/") || !isJsonObject(value) || value["pruned_at"] === undefined) return []
+    const { content } = value
+    const text = typeof content === "string" ? clipped(content, MAX_SOURCE_CHARS) : ""
+    return [{ what: "journal", id: name.slice("episode/".length), text, reason: PRUNED_BECAUSE, sources: [] }]
+  })
+  return [...(await Promise.all(retired)), ...pruned]
+}
+
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
+
+const tookText = (millis: number): string =>
+  millis < 1_000 ? `${Math.round(millis)} ms` : `${(millis / 1_000).toFixed(millis < 10_000 ? 1 : 0)} s`
+
+const costText = (micros: number | null): string => {
+  if (micros === null) return "unpriced"
+  return micros > 0 && micros < 10_000 ? "< $0.01" : `$${(micros / 1_000_000).toFixed(2)}`
+}
+
+type Told = Omit<DreamAccount, "headline" | "isQuiet">
+
+const headlineOf = ({ changed, costMicros, forgotten, learnt, linked, tokens, tookMillis }: Told): string => {
+  const of = (what: DreamChanged["what"]) => changed.filter((each) => each.what === what).length
+  const parts = [
+    [learnt.length, `learnt ${counted(learnt.length, "fact")}`],
+    [linked.length, `linked ${linked.length}`],
+    [of("superseded"), `replaced ${counted(of("superseded"), "fact")}`],
+    [of("confirmed"), `confirmed ${counted(of("confirmed"), "fact")}`],
+    [of("profile"), `changed ${counted(of("profile"), "profile")}`],
+    [forgotten.length, `forgot ${forgotten.length}`]
+  ] as const
+  const said = parts.flatMap(([count, text]) => (count > 0 ? [text] : []))
+  const spent = tokens === 0 ? [] : [costText(costMicros)]
+  return [...(said.length === 0 ? ["nothing changed"] : said), tookText(tookMillis), ...spent].join(", ")
+}
+
+/** What the steps took. */
+const spentIn = (rows: ReadonlyArray<OutboxRow>) => {
+  const steps = rows.flatMap(({ entry }) => entry.step ?? [])
+  const uses = steps.flatMap(({ spent }) => spent ?? [])
+  const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((all, each) => all + each, 0)
+  return {
+    tookMillis: sum(steps.map(({ elapsedMs }) => elapsedMs)),
+    tokens: sum(steps.map(({ usage }) => (usage === undefined ? 0 : usage.inputTokens + usage.outputTokens))),
+    costMicros: uses.some(({ unpricedCalls }) => unpricedCalls > 0) ? null : sum(uses.map((use) => use.costMicros))
+  }
+}
+
+/** The account of the dream of this id, beside the facts of now; undefined where there was none. */
+export const dreamAccount = async (
+  history: History,
+  id: string,
+  known: () => Promise<ReadonlyArray<Fact>>
+): Promise<DreamAccount | undefined> => {
+  const tick = Number(/^dream_(\d+)$/.exec(id)?.[1])
+  if (!Number.isSafeInteger(tick)) return undefined
+  const rows = (await entriesOfTick(history, tick)).filter(({ entry }) => entry.step?.kind === "dream")
+  const [first] = rows
+  const last = rows.at(-1)
+  if (first === undefined || last === undefined) return undefined
+  const after: Values = new Map()
+  const wanted = new Set<string>()
+  for (const change of rows.flatMap(({ entry }) => entry.records ?? []).filter(({ kind }) => told.has(kind))) {
+    const name = nameOf(change)
+    if (!after.has(name) && !isNew(change, tick)) wanted.add(name)
+    after.set(name, change.value)
+  }
+  const night: Night = { after, before: await valuesBefore(history, wanted, first.entry.no) }
+  const [facts, sources] = [factsIn(night), new Sources(history)]
+  const byId: Facts = new Map((await known()).map((fact) => [fact.id, fact]))
+  const account: Told = {
+    id,
+    beganAt: first.entry.at - (first.entry.step?.elapsedMs ?? 0),
+    endedAt: last.entry.at,
+    ...spentIn(rows),
+    learnt: await learntIn(facts, byId, sources),
+    linked: linkedIn(facts, byId),
+    changed: [...(await changedFacts(facts, sources)), ...(await changedProfiles(night, sources))],
+    forgotten: await forgottenIn(night, facts, sources)
+  }
+  const { changed, forgotten, learnt, linked } = account
+  const isQuiet = [changed, forgotten, learnt, linked].every(({ length }) => length === 0)
+  return { ...account, headline: headlineOf(account), isQuiet }
+}
