@@ -325,6 +325,13 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     error: failures
   }),
   /** Deletes a text that was put away: it is found no more, once the assistant has heard of it at rest. */
+  /** A fact is wrong: it is retired with the reason and found no more, once the assistant has heard of it at rest. */
+  HttpApiEndpoint.post("retireFact", "/v1/assistants/:id/memory/facts/:fact/retire", {
+    params: { ...ofAssistant, fact: Text(128) },
+    payload: Schema.Struct({ reason: Schema.optionalKey(Text(2_000)) }),
+    success: Receipt,
+    error: failures
+  }),
   /** A fact in quarantine may be used: a person has read it. */
   HttpApiEndpoint.post("releaseFact", "/v1/assistants/:id/memory/facts/:fact/release", {
     params: { ...ofAssistant, fact: Text(128) },

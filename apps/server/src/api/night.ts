@@ -1,7 +1,7 @@
 // Night: the group about what happens to memory while no one talks: compactions of a history, how full it is, and dreams.
 // Owns their schemas and endpoints.
 
-import { Compaction } from "reverie/look"
+import { Compaction, Fact } from "reverie/look"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -29,6 +29,65 @@ export const CompactionView = Schema.Struct({
 export type CompactionView = typeof CompactionView.Type
 
 const Hold = Schema.Struct({ compaction: Schema.String, at: Schema.Finite })
+
+const Source = Schema.Struct({
+  id: Schema.String,
+  /** The tick that it stands in: a place of the timeline. */
+  tick: Schema.optionalKey(Schema.Finite),
+  text: Schema.optionalKey(Schema.String)
+})
+const sources = Schema.Array(Source)
+
+/** What one dream learnt, linked, changed and forgot. */
+export const DreamAccountView = Schema.Struct({
+  id: Schema.String,
+  headline: Schema.String,
+  isQuiet: Schema.Boolean,
+  beganAt: Schema.Finite,
+  endedAt: Schema.Finite,
+  tookMillis: Schema.Finite,
+  tokens: Schema.Finite,
+  /** Null where a call of it has no price. */
+  costMicros: Schema.NullOr(Schema.Finite),
+  learnt: Schema.Array(
+    Schema.Struct({
+      fact: Schema.String,
+      text: Schema.String,
+      state: Fact.fields.state,
+      trust: Schema.Finite,
+      reason: Schema.optionalKey(Schema.String),
+      sources
+    })
+  ),
+  linked: Schema.Array(
+    Schema.Struct({
+      from: Schema.String,
+      to: Schema.String,
+      fromText: Schema.String,
+      toText: Schema.String,
+      why: Schema.String
+    })
+  ),
+  changed: Schema.Array(
+    Schema.Struct({
+      what: Schema.Literals(["superseded", "confirmed", "profile"]),
+      id: Schema.String,
+      name: Schema.optionalKey(Schema.String),
+      before: Schema.Array(Schema.String),
+      after: Schema.Array(Schema.String),
+      sources
+    })
+  ),
+  forgotten: Schema.Array(
+    Schema.Struct({
+      what: Schema.Literals(["fact", "journal"]),
+      id: Schema.String,
+      text: Schema.String,
+      reason: Schema.String,
+      sources
+    })
+  )
+})
 
 /** How full a window is now, whatever the last prompt was; shares are known where the definition is. */
 export const WindowView = Schema.Struct({
@@ -96,6 +155,19 @@ export class NightGroup extends HttpApiGroup.make("night").add(
       schedule: Schema.NullOr(Json),
       nextAt: Schema.NullOr(Schema.Finite)
     }),
+    error: failures
+  }),
+  /** What one of them learnt, linked, changed and forgot, each with its sources. */
+  HttpApiEndpoint.get("dream", "/v1/assistants/:id/dreams/:dream", {
+    params: { ...ofAssistant, dream: Text(128) },
+    success: DreamAccountView,
+    error: failures
+  }),
+  /** Retires all that it has learnt, one order each. */
+  HttpApiEndpoint.post("undoDream", "/v1/assistants/:id/dreams/:dream/undo", {
+    params: { ...ofAssistant, dream: Text(128) },
+    payload: Schema.Struct({ reason: Schema.optionalKey(Text(2_000)) }),
+    success: Schema.Struct({ items: Schema.Array(Receipt) }),
     error: failures
   })
 ) {}

@@ -213,6 +213,30 @@ describe("memory", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
+  test("a fact is retired with the reason, once, by anyone who may; then it is found no more, and the replay agrees", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await rig(heard)
+    await using _ = fleet
+    const retire = (token: string, fact: string) =>
+      ask(token, ({ memory }) => memory.retireFact({ params: { id: "desk", fact }, payload: { reason: "a joke" } }))
+    assert.strictEqual(await refusalOf(retire("north:ro", "fact_11")), "Forbidden")
+    assert.strictEqual(await refusalOf(retire("north", "fact_none")), "NotFound")
+    assert.strictEqual(await refusalOf(retire("south", "fact_11")), "NotFound")
+    const foundOf = async () => {
+      const { hits } = await fleet.memory.recall("desk", "Fact number 11", { kinds: ["fact"], limit: 50 })
+      return hits.some(({ entry }) => entry.id.endsWith("fact_11"))
+    }
+    assert.isTrue(await foundOf())
+    assert.strictEqual((await retire("north", "fact_11")).outcome, "accepted")
+    await fleet.idle()
+    const fact = (await fleet.memory.facts("desk")).find(({ id }) => id === "fact_11")
+    assert.deepInclude(fact, { state: "retired", reason: "a joke" })
+    assert.isFalse(await foundOf())
+    assert.strictEqual(await refusalOf(retire("north", "fact_11")), "Conflict")
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
   test("M3 a block that another assistant shares stands at its reader, with whose it is and what it may do there", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet

@@ -89,6 +89,14 @@ describe("night", () => {
     )
     assert.isNumber(nextAt)
     assert.deepInclude(schedule, { enabled: true, sleepStartHour: 2 })
+    const dream = (token: string, id: string) =>
+      ask(token, ({ night }) => night.dream({ params: { id: "desk", dream: id } }))
+    const undo = (token: string, id: string) =>
+      ask(token, ({ night }) => night.undoDream({ params: { id: "desk", dream: id }, payload: {} }))
+    assert.strictEqual(await refusalOf(dream("north", "dream_99")), "NotFound")
+    assert.strictEqual(await refusalOf(dream("south", "dream_1")), "NotFound")
+    assert.strictEqual(await refusalOf(undo("north", "dream_99")), "NotFound")
+    assert.strictEqual(await refusalOf(undo("north:ro", "dream_1")), "Forbidden")
     const other = await ask("south", ({ night }) => night.dreams({ params: { id: "desk" } }))
     assert.deepStrictEqual(other.items, [])
     assert.deepStrictEqual(

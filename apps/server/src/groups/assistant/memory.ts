@@ -12,18 +12,38 @@ import { Live } from "../../live.ts"
 import { factCache, found, living } from "../../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
 
-/** Throws about a fact that is not there, or not in quarantine. */
-const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
-  const { state } = found(
+const stateOf = (facts: ReadonlyArray<Fact>, id: string, fact: string) =>
+  found(
     facts.find((each) => each.id === fact),
     `fact ${fact} of ${id}`
-  )
+  ).state
+
+/** Throws about a fact that is not there, or is retired. */
+const retirable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
+  if (stateOf(facts, id, fact) !== "retired") return
+  throw new Conflict({ message: `${fact} is retired already`, hint: "list those that hold with state=active" })
+}
+
+/** Throws about a fact that is not there, or not in quarantine. */
+const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
+  const state = stateOf(facts, id, fact)
   if (state === "quarantined") return
   throw new Conflict({
     message: `${fact} is not in quarantine: it is ${state}`,
     hint: "list those with state=quarantined"
   })
 }
+
+const deletesPassage = (id: string, passage: string) =>
+  changing("memory.deletePassage", `${id}/${passage}`, async (fleet) => {
+    await living(fleet, id)
+    const rows = await fleet.memory.records(id, ["passage"])
+    found(
+      rows.find(({ key }) => key === passage),
+      `passage ${passage} of ${id}`
+    )
+    return fleet.memory.deletePassage(id, passage)
+  })
 
 export const memoryLive = HttpApiBuilder.group(
   Api,
@@ -38,21 +58,18 @@ export const memoryLive = HttpApiBuilder.group(
       profiles: ({ params: { id }, query }) => asking((fleet) => profilesPage(fleet, id, query)),
       journal: ({ params: { id }, query }) => asking((fleet) => journalPage(fleet, id, query)),
       recall: ({ params: { id }, query }) => asking((fleet) => recalledPage(fleet, id, query, telling)),
-      deletePassage: ({ params: { id, passage } }) =>
-        changing("memory.deletePassage", `${id}/${passage}`, async (fleet) => {
-          await living(fleet, id)
-          const rows = await fleet.memory.records(id, ["passage"])
-          found(
-            rows.find(({ key }) => key === passage),
-            `passage ${passage} of ${id}`
-          )
-          return fleet.memory.deletePassage(id, passage)
-        }),
+      deletePassage: ({ params: { id, passage } }) => deletesPassage(id, passage),
       releaseFact: ({ params: { fact, id } }) =>
         changing("memory.releaseFact", `${id}/${fact}`, async (fleet) => {
           const { version } = await living(fleet, id)
           releasable(await factsOf(fleet, id, version), id, fact)
           return fleet.memory.releaseFact(id, fact)
+        }),
+      retireFact: ({ params: { fact, id }, payload }) =>
+        changing("memory.retireFact", `${id}/${fact}`, async (fleet) => {
+          const { version } = await living(fleet, id)
+          retirable(await factsOf(fleet, id, version), id, fact)
+          return fleet.memory.retireFact(id, fact, payload)
         }),
       rebuild: ({ params: { id } }) =>
         costing("memory.rebuild", id, async (fleet) => {

@@ -3,7 +3,7 @@
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 
 import { defined } from "@reverie/protocol"
-import type { Compaction, Json, PlacedMessage } from "reverie"
+import type { Compaction, DreamAccount, Json, PlacedMessage } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type CompactionView } from "../../api/index.ts"
@@ -67,6 +67,11 @@ const dreamsOf = async (fleet: ReadFleet, id: string) => {
   }
 }
 
+const dreamOf = async (fleet: ReadFleet, id: string, dream: string) => {
+  await living(fleet, id)
+  return found(await fleet.memory.dream(id, dream), `dream ${dream} of ${id}`)
+}
+
 export const nightLive = HttpApiBuilder.group(
   Api,
   "night",
@@ -105,7 +110,14 @@ export const nightLive = HttpApiBuilder.group(
           await living(fleet, id)
           return fleet.compactions.window(id)
         }),
-      dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id))
+      dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id)),
+      dream: ({ params: { dream, id } }) =>
+        asking(async (fleet) => clipAll(await dreamOf(fleet, id, dream), boundOf(isWhole, TEXT_CHARS)) as DreamAccount),
+      undoDream: ({ params: { dream, id }, payload }) =>
+        changing("night.undo-dream", `${id}/${dream}`, async (fleet) => {
+          await dreamOf(fleet, id, dream)
+          return { items: await fleet.memory.undoDream(id, dream, payload) }
+        })
     })
   })
 )
