@@ -61,7 +61,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
 }
 
 const dream = async (backend: Backend, id: string): Promise<string> => {
-  const last = dreamsText(id, (await backend.dreams(id)).slice(-1))
+  const last = dreamsText(id, (await backend.dreams(id)).slice(0, 1))
   const view = await backend.view(id)
   if (view?.activity === "dreaming") return `${id} dreams\n${last}`
   await backend.order(id, "sleep", {})

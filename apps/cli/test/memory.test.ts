@@ -143,6 +143,18 @@ f0 (superseded: f1, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
   })
 })
 
+/** A clerk that was told two things by Ann, and has slept on it. */
+const dreamt = async (data: string) => {
+  const clerk = defineAssistant({ id: "clerk", instructions: "You are a clerk." })
+  const fleet = await Fleet.open({ fleet: defineFleet({ assistants: [clerk] }), data, model: "offline" })
+  for (const text of ["I grow sunflowers in the yard.", "I have a puppy that is called Oliver."])
+    await fleet.post("clerk", { type: "message", text, at }, { from: "Ann" })
+  await fleet.idle()
+  await fleet.sleep("clerk")
+  await fleet.idle()
+  return fleet
+}
+
 type Fields = { readonly [key: string]: unknown }
 
 describe("memory", () => {
@@ -166,6 +178,37 @@ describe("memory", () => {
         const { hits } = JSON.parse((await said([...search, "--json"])).stdout) as { hits: ReadonlyArray<Fields> }
         assert.deepStrictEqual(hits[0]?.["metadata"], metadata)
       }
+    } finally {
+      await server.close()
+    }
+  })
+
+  test("a fact that is wrong is retired with the reason, and one that is not there is none", async () => {
+    await using place = await temporary()
+    const data = join(place.path, "data")
+    await using fleet = await dreamt(data)
+    const wrong = (await fleet.memory.facts("clerk")).find(({ text }) => text.includes("Oliver"))
+    const server = await openServer({ fleet, role: "all", tokens: [] })
+    try {
+      const retire = ["memory", "retire", "clerk", wrong?.id ?? "", "--reason", "It is a cat.", "--url", server.url]
+      assert.include((await said([...retire, "--dry-run"])).stdout, `would retire ${wrong?.id}: Ann has a puppy`)
+      const told = await said([...retire, "--yes", "--json"])
+      assert.deepInclude(JSON.parse(told.stdout), { ok: true, receipt: "accepted", retired: wrong?.id })
+      const { stdout } = await said(["memory", "clerk", "facts", "--url", server.url])
+      assert.include(stdout, `${wrong?.id} (retired: It is a cat., `)
+      const { id: dream = "" } = (await fleet.memory.dreams("clerk"))[0] ?? {}
+      const report = await said(["dream", "clerk", "--report", "--url", server.url])
+      assert.match(report.stdout, new RegExp(`^${dream}, .*: learnt \\d+ facts, .*\nlearnt\n +fact_`))
+      assert.include(report.stdout, `[trust 0.9, retired: It is a cat.] (m/`)
+      const dreams = JSON.parse((await said(["memory", "clerk", "dreams", "--json", "--url", server.url])).stdout)
+      assert.match(dreams.dreams[0].account.headline, /^learnt /)
+      const undo = ["dream", "clerk", "--undo", dream, "--reason", "A joke.", "--url", server.url]
+      assert.match((await said([...undo, "--dry-run"])).stdout, new RegExp(`^would undo ${dream} of clerk: \\d+ facts`))
+      assert.strictEqual((await said([...undo, "--yes"])).code, 0)
+      const left = (await fleet.memory.facts("clerk")).filter(({ state }) => state !== "retired")
+      assert.deepStrictEqual(left, [])
+      const none = await said(["memory", "retire", "clerk", "fact_none", "--yes", "--json", "--url", server.url])
+      assert.include(none.stdout + none.stderr, "clerk knows no fact fact_none")
     } finally {
       await server.close()
     }

@@ -86,6 +86,8 @@ export class Backend implements AsyncDisposable {
   readonly #clients = new Map<string, Promise<unknown>>()
   readonly assistants = <A, E>(call: (api: Contract["assistants"]) => Effect.Effect<A, E>) =>
     this.#ask("assistants", call)
+  readonly memory = <A, E>(call: (api: Contract["memory"]) => Effect.Effect<A, E>) => this.#ask("memory", call)
+  readonly night = <A, E>(call: (api: Contract["night"]) => Effect.Effect<A, E>) => this.#ask("night", call)
   readonly prompts = <A, E>(call: (api: Contract["prompts"]) => Effect.Effect<A, E>) => this.#ask("prompts", call)
   readonly kinds = (id: string) => this.#ask("context", (api) => api.kinds({ params: { id } }))
   readonly verify = (id: string) => this.#ask("replay", (api) => api.verify({ params: { id } }))
@@ -264,10 +266,6 @@ export class Backend implements AsyncDisposable {
 
   window(id: string) {
     return this.#ask("night", (api) => api.window({ params: { id } }))
-  }
-
-  deletePassage(id: string, passage: string): Promise<Taken> {
-    return this.#ask("memory", (api) => api.deletePassage({ params: { id, passage } }))
   }
 
   async reminders(id: string) {

@@ -4,6 +4,8 @@
 // M2  A hit says why it was found, and an answer that is poorer than usual says so first.
 
 import {
+  type DreamAccount,
+  type DreamSource,
   type EntityProfile,
   type Fact,
   type Hit,
@@ -113,20 +115,60 @@ const written = (value: Json | undefined): string =>
 
 const columns = ["operation", "steps", "read", "proposed", "accepted", "tokens", "elapsed_ms", "skipped", "error"]
 
-const dreamText = ({ key, value }: RecordRow): string => {
+const fromText = (sources: ReadonlyArray<DreamSource>): string =>
+  sources.length === 0 ? "" : ` (${onOneLine(sources.map(({ id }) => id).join(" "), 80)})`
+
+const group = (title: string, items: ReadonlyArray<string>): ReadonlyArray<string> =>
+  items.length === 0 ? [] : [title, ...items.map((item) => `   ${onOneLine(item, MAX_TEXT)}`)]
+
+/** What a night made of a memory, one line an item. */
+const accountLines = ({ changed, forgotten, learnt, linked }: DreamAccount): ReadonlyArray<string> => [
+  ...group(
+    "learnt",
+    learnt.map(({ fact, reason, sources, state, text, trust }) => {
+      const marks = [
+        `trust ${trust}`,
+        ...(state === "active" ? [] : [reason === undefined ? state : `${state}: ${reason}`])
+      ]
+      return `${fact}: ${text} [${marks.join(", ")}]${fromText(sources)}`
+    })
+  ),
+  ...group(
+    "linked",
+    linked.map(({ from, to, why }) => `${from} and ${to}: ${why}`)
+  ),
+  ...group(
+    "changed",
+    changed.map(({ after, before, id, name, sources, what }) => {
+      const said = (texts: ReadonlyArray<string>): string => (texts.length === 0 ? "nothing" : texts.join("; "))
+      const turned = what === "confirmed" ? said(after) : `${said(before)} -> ${said(after)}`
+      return `${what} ${name ?? id}: ${turned}${fromText(sources)}`
+    })
+  ),
+  ...group(
+    "forgotten",
+    forgotten.map(({ id, reason, text }) => `${id}: ${text} [${reason}]`)
+  )
+]
+
+const dreamText = ({ key, value }: RecordRow, account: DreamAccount | undefined): string => {
   const lines = part(value, "lines")
   const began = part(value, "began_at")
-  const head = `${onOneLine(key, 60)}${typeof began === "number" ? `, ${dayOf(began)}` : ""}`
-  if (!Array.isArray(lines)) return head
+  const named = `${onOneLine(key, 60)}${typeof began === "number" ? `, ${dayOf(began)}` : ""}`
+  const head = account === undefined ? named : `${named}: ${onOneLine(account.headline)}`
+  if (account?.isQuiet === true || !Array.isArray(lines)) return head
   const rows = lines.map((line: Json) => columns.map((column) => written(part(line, column))))
-  return [head, table([columns, ...rows])].join("\n")
+  return [head, ...(account === undefined ? [] : accountLines(account)), table([columns, ...rows])].join("\n")
 }
 
-/** The oldest first. */
-export const dreamsText = (self: string, dreams: ReadonlyArray<RecordRow>): string => {
+/** The oldest first; of those whose account is at hand what they learnt, linked, changed and forgot. */
+export const dreamsText = (
+  self: string,
+  dreams: ReadonlyArray<RecordRow>,
+  accounts: ReadonlyMap<string, DreamAccount> = new Map()
+): string => {
   if (dreams.length === 0) return `${self} has not dreamt yet`
   const began = ({ value }: RecordRow): number => Number(part(value, "began_at") ?? 0)
-  return [...dreams.toSorted((a, b) => began(a) - began(b)).map(dreamText), "", counted(dreams.length, "dream")].join(
-    "\n"
-  )
+  const sorted = dreams.toSorted((a, b) => began(a) - began(b))
+  return [...sorted.map((row) => dreamText(row, accounts.get(row.key))), "", counted(dreams.length, "dream")].join("\n")
 }

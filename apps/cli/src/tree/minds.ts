@@ -51,9 +51,17 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
   does(history, trunk, async (options, id, block) =>
     (await import("../commands/agents/memory.ts")).history(id, block, options, stop)
   )
+  const retire = leaf(memory, "retire <id> <fact>", {
+    kind: "order",
+    says: "retire a fact that is wrong: it is found no more, nor learnt again from where it was learnt",
+    example: 'memory retire desk fact_12_0 --reason "it was a joke"'
+  }).option("--reason <text>", "why; it stands with the fact")
+  does(retire, trunk, async (options, id, fact) =>
+    (await import("../commands/agents/memory.ts")).retire(id, fact, options, stop)
+  )
   const forget = leaf(memory, "forget <id> <what>", {
     kind: "order",
-    says: "delete a block of one, or a passage (passage_...); facts follow from the ledger and stay",
+    says: "delete a block of one, or a passage (passage_...); facts are retired instead",
     example: "memory forget desk scratch --yes"
   })
   does(forget, trunk, async (options, id, block) =>
@@ -118,10 +126,12 @@ const addNights = (root: Command, trunk: Trunk): void => {
   )
   const dream = leaf(root, "dream <id>", {
     kind: "order",
-    says: "start dreaming, or show the last dream",
+    says: "start dreaming, show what the last dream made of its memory, or undo a dream",
     example: "dream desk --report"
   })
     .option("--report", "show the last dream, and start none", false)
+    .addOption(new Option("--undo <dream>", "retire the facts that a dream has learnt").conflicts(["report", "for"]))
+    .option("--reason <text>", "why it is undone; it stands with each fact")
     .addOption(new Option("--for <seconds>", "sleep at most so long").argParser(seconds))
   does(dream, trunk, async (options, id) =>
     (await import("../commands/agents/compactions.ts")).dream(id, options, stop)

@@ -4,7 +4,10 @@
 // C2  The order to take back is durable when the command ends with 0; `undone` names what has been taken back by then.
 // C3  An id may be given by a beginning that only one compaction has.
 
+import { defined } from "@reverie/protocol"
 import type { Compaction, PlacedMessage } from "reverie"
+import { orNothing } from "../../backend/transport.ts"
+import { assertConsent } from "../../consent.ts"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../../texts/list.ts"
 import { named, oneOf } from "../../named.ts"
@@ -13,6 +16,7 @@ import { ago, onOneLine, plain, counted, percent, table } from "../../texts/plai
 import { findBackend } from "../../backend/find-backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import { followed, type OrderOptions, watching, giveOrder } from "./orders.ts"
+import { accountsOf } from "./memory.ts"
 import { dreamsText } from "../../texts/memory-text.ts"
 import type { Backend, Entry } from "../../backend/backend.ts"
 
@@ -215,8 +219,36 @@ export const compactions = (name: string, options: CompactionsOptions, stop: Sto
 
 export interface DreamOptions extends OrderOptions {
   readonly report?: boolean
+  /** A dream whose facts are retired, and why. */
+  readonly undo?: string
+  readonly reason?: string
   /** Seconds. */
   readonly for?: number
+}
+
+/** Retires all that one of its dreams has learnt. */
+const undoDream = async (name: string, dreamt: string, options: DreamOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const account = await orNothing(backend.night((api) => api.dream({ params: { id, dream: dreamt } })))
+  if (account === undefined) {
+    throw new CommandFailed("not-found", `${id} has had no dream ${dreamt}`, {
+      hint: `reverie memory ${id} dreams lists them`
+    })
+  }
+  const told = `${dreamt} of ${id}: ${counted(account.learnt.length, "fact")} that it learnt`
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { undo: account.learnt }, assistant: id })
+    else say(plain(`would undo ${told}`))
+    return 0
+  }
+  await assertConsent(options, `${told} would be retired`)
+  const payload = defined({ reason: options.reason })
+  const { items } = await backend.night((api) => api.undoDream({ params: { id, dream: dreamt }, payload }))
+  await followed(backend, id, options)
+  if (options.json) sayJson({ ok: true, assistant: id, undone: dreamt, receipts: items })
+  else say(plain(`${id} retires, at rest, ${counted(items.length, "fact")} of ${dreamt}`))
+  return 0
 }
 
 export const dream = async (name: string, options: DreamOptions, stop: Stop): Promise<number> => {
@@ -226,10 +258,14 @@ export const dream = async (name: string, options: DreamOptions, stop: Stop): Pr
     const began = ({ value }: { readonly value: unknown }) =>
       typeof value === "object" && value !== null ? Number(Reflect.get(value, "began_at") ?? 0) : 0
     const last = (await backend.dreams(id)).toSorted((a, b) => began(a) - began(b)).at(-1)
-    if (options.json) sayJson({ ok: true, assistant: id, dream: last?.value ?? null })
-    else say(plain(dreamsText(id, last === undefined ? [] : [last])))
+    const shown = last === undefined ? [] : [last]
+    const accounts = await accountsOf(backend, id, shown)
+    const account = accounts.get(last?.key ?? "") ?? null
+    if (options.json) sayJson({ ok: true, assistant: id, dream: last?.value ?? null, account })
+    else say(plain(dreamsText(id, shown, accounts)))
     return 0
   }
+  if (options.undo !== undefined) return undoDream(name, options.undo, options, stop)
   await using backend = await findBackend(options, "order", stop)
   const bound = options.for === undefined ? {} : { forMs: Math.max(1, Math.round(options.for * 1_000)) }
   return await giveOrder(backend, await named(backend, name), { type: "order", order: "sleep", ...bound }, options)

@@ -4,12 +4,13 @@
 // M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
 
 import { defined } from "@reverie/protocol"
-import type { RecallOptions } from "reverie"
+import type { DreamAccount, RecallOptions, RecordRow } from "reverie"
 import { CommandFailed } from "../../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../../texts/memory-text.ts"
 import { named, oneOf } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
 import { findBackend } from "../../backend/find-backend.ts"
+import { orNothing } from "../../backend/transport.ts"
 import type { Backend, BlockSummary } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import { counted, onOneLine, plain, table } from "../../texts/plain.ts"
@@ -56,6 +57,16 @@ const rebuilt = async (backend: Backend, id: string): Promise<Shown> => {
   return { json: { entries, memories }, text }
 }
 
+/** What each of these dreams made of its memory, by the id of the dream; one whose steps are not in the ledger has none. */
+export const accountsOf = async (backend: Backend, id: string, dreams: ReadonlyArray<RecordRow>) => {
+  const accounts = new Map<string, DreamAccount>()
+  for (const { key } of dreams) {
+    const account = await orNothing(backend.night((api) => api.dream({ params: { id, dream: key } })))
+    if (account !== undefined) accounts.set(key, account)
+  }
+  return accounts
+}
+
 const shown = async (
   backend: Backend,
   id: string,
@@ -76,7 +87,9 @@ const shown = async (
     }
     case "dreams": {
       const dreams = await backend.dreams(id)
-      return { json: { dreams: dreams.map(({ value }) => value) }, text: dreamsText(id, dreams) }
+      const accounts = await accountsOf(backend, id, dreams)
+      const told = dreams.map(({ key, value }) => ({ ...Object(value), account: accounts.get(key) ?? null }))
+      return { json: { dreams: told }, text: dreamsText(id, dreams, accounts) }
     }
     case "rebuild":
       return rebuilt(backend, id)
@@ -234,10 +247,40 @@ const forgetPassage = async (backend: Backend, id: string, passage: string, opti
     return 0
   }
   await assertConsent(options, `${passage} of ${id} would be deleted`)
-  const { envelope, outcome } = await backend.deletePassage(id, passage)
+  const { envelope, outcome } = await backend.memory((api) => api.deletePassage({ params: { id, passage } }))
   await followed(backend, id, options)
   if (options.json) sayJson({ ok: true, receipt: outcome, envelope, assistant: id, deleted: passage })
   else say(onOneLine(`${id} forgets ${passage}, at rest; what was said of it stays in the ledger`))
+  return 0
+}
+
+/** Retires a fact: a person says that it does not hold. */
+export const retire = async (
+  name: string,
+  fact: string,
+  options: OrderOptions & { readonly reason?: string },
+  stop: Stop
+): Promise<number> => {
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const known = (await backend.facts(id)).find((each) => each.id === fact)
+  if (known === undefined) {
+    throw new CommandFailed("not-found", `${id} knows no fact ${fact}`, {
+      hint: `reverie memory ${id} facts lists them`
+    })
+  }
+  const told = `${fact}: ${onOneLine(known.text, 80)}`
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { retire: fact }, assistant: id })
+    else say(plain(`would retire ${told}`))
+    return 0
+  }
+  await assertConsent(options, `${id} would believe no more ${told}`)
+  const payload = defined({ reason: options.reason })
+  const { envelope, outcome } = await backend.memory((api) => api.retireFact({ params: { id, fact }, payload }))
+  await followed(backend, id, options)
+  if (options.json) sayJson({ ok: true, receipt: outcome, envelope, assistant: id, retired: fact })
+  else say(plain(`${id} retires, at rest, ${told}`))
   return 0
 }
 
@@ -247,7 +290,7 @@ export const forget = async (name: string, wanted: string, options: OrderOptions
   const isFact = (await backend.facts(id)).some((fact) => fact.id === wanted)
   if (isFact) {
     throw new CommandFailed("not-possible", `${wanted} is a fact of the ledger, and nothing is taken out of a ledger`, {
-      hint: "tell the assistant what is true instead: a newer fact takes its place"
+      hint: `retire it: reverie memory retire ${id} ${wanted}`
     })
   }
   const passage = passageIn(wanted)
