@@ -195,6 +195,19 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await page.click("[data-confirm=Release]")
   await page.waitForSelector(`[data-fact=${held}]`, { state: "detached" })
   expect(api.changes.at(-1)?.asked.params["fact"]).toBe(held)
+  await page.click("[data-state-filter=active]")
+  await page.waitForSelector("[data-fact][data-state=quarantined]", { state: "detached" })
+  await page.click("[data-fact] button")
+  const wrong = (await attribute(tab, "[data-retire]", "data-retire")) ?? ""
+  await page.click("[data-retire]")
+  await page.fill("[name=reason]", "It was a joke.")
+  expect(api.changes.at(-1)?.asked.params["fact"]).toBe(held)
+  await page.click("[data-confirm=Retire]")
+  await page.waitForSelector(`[data-fact=${wrong}]`, { state: "detached" })
+  expect(api.changes.at(-1)?.asked.payload).toEqual({ reason: "It was a joke." })
+  await page.click("[data-state-filter=retired]")
+  await page.click(`[data-fact=${wrong}] button`)
+  expect(await page.locator("[data-pair='Why not used']").innerText()).toBe("It was a joke.")
   await page.keyboard.press("5")
   await page.fill("[name=q]", "berth")
   await page.keyboard.press("Enter")
@@ -202,6 +215,33 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   expect(await page.locator("[data-hit] [data-why]").first().innerText()).toContain("words berth")
   expect(await page.locator("[data-hit='p/passage_1f00'] [data-metadata]").innerText()).toContain("berth: 9, source: ")
   expect(await page.locator("[data-metadata]").count()).toBe(1)
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Dreams: headlines, quiet nights on one line, items lead to their sources, and a night is undone after asking", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/dreams`, "dreams")
+  const first = page.locator("[data-dream=dream_90]")
+  await page.waitForSelector("[data-dream=dream_90] [data-group=Learnt]")
+  expect(await first.locator("[data-headline]").innerText()).toContain(
+    "learnt 3 facts, linked 1, changed 1 profile, forgot 1"
+  )
+  expect(await page.locator("[data-quiet]").count()).toBe(1)
+  expect(await page.locator("[data-dream=dream_89] [data-group]").count()).toBe(0)
+  expect(await first.locator("[data-changed=ines]").innerText()).toContain("Answers in the morning.")
+  expect(await first.locator("[data-source='m/3990/0']").first().locator("xpath=..").getAttribute("href")).toContain(
+    "/timeline?tick=120"
+  )
+  expect(await first.locator("[data-fact-link=fact_90_0]").first().getAttribute("href")).toContain("open=fact_90_0")
+  await page.click("[data-undo=dream_90]")
+  expect(api.changes.some(({ route }) => route.endsWith("/dreams/:dream/undo"))).toBe(false)
+  await page.fill("[name=reason]", "The radio was on.")
+  await page.click("[data-confirm=Undo]")
+  await page.waitForSelector("[data-undone=dream_90]")
+  await page.waitForSelector("[data-learnt=fact_90_0][data-state=retired]")
+  expect(api.changes.at(-1)?.asked.payload).toEqual({ reason: "The radio was on." })
   expect(tab.wrongs).toEqual([])
   await tab.close()
 })

@@ -21,7 +21,11 @@ const memory: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/memory/journal",
   "GET /v1/assistants/:id/memory/profiles"
 ]
-const night: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/dreams", "GET /v1/assistants/:id/compactions"]
+const night: ReadonlyArray<Reading> = [
+  "GET /v1/assistants/:id/dreams",
+  "GET /v1/assistants/:id/dreams/:dream",
+  "GET /v1/assistants/:id/compactions"
+]
 const reminders: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/reminders"]
 const subAgentTree: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/subagents"]
 
@@ -40,7 +44,7 @@ const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
   "sub-agent-started": [...ticks, ...subAgentTree, ...usage],
   "sub-agent-ended": [...inspect, ...subAgentTree],
   "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...subAgentTree, "GET /v1/approvals"],
-  "envelope-settled": [...mail, ...memory, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
+  "envelope-settled": [...mail, ...memory, ...night, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
   emitted: [],
   part: []
 }

@@ -101,6 +101,8 @@ const textOf = (version: number): string =>
 const blockVersion = { now: 9 }
 
 const released = new Set<string>()
+/** Reasons by fact. */
+const retired = new Map<string, string>()
 
 export const memoryHandlers: Handlers = {
   "GET /v1/assistants/:id/memory": () => ({
@@ -129,11 +131,17 @@ export const memoryHandlers: Handlers = {
     released.add(params["fact"] ?? "")
     return { outcome: "accepted", envelope: "e-5" }
   },
+  "POST /v1/assistants/:id/memory/facts/:fact/retire": (_world, { params, payload }) => {
+    retired.set(params["fact"] ?? "", String(payload["reason"] ?? "retired by a person"))
+    return { outcome: "accepted", envelope: "e-6" }
+  },
   "GET /v1/assistants/:id/memory/facts": (world, asked) => {
     const { q = "", state = "" } = asked.query
-    const all = Array.from({ length: FACTS }, (_, n) => factOf(world.now(), n)).map((fact) =>
-      released.has(fact.id) ? { ...fact, state: "active" as const } : fact
-    )
+    const all = Array.from({ length: FACTS }, (_, n) => factOf(world.now(), n)).map((fact) => {
+      const reason = retired.get(fact.id)
+      if (reason !== undefined) return { ...fact, state: "retired" as const, reason }
+      return released.has(fact.id) ? { ...fact, state: "active" as const } : fact
+    })
     return paged(
       all.filter((fact) => (state === "" || fact.state === state) && fact.text.toLowerCase().includes(q.toLowerCase())),
       asked

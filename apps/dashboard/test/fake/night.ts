@@ -56,13 +56,60 @@ const dreamOf = (now: number, n: number) => ({
       steps: 1 + at,
       read: 120 - at * 20,
       proposed: 14 - at,
-      accepted: at === 4 ? 0 : 9 - at,
+      accepted: at === 4 || n === 3 ? 0 : 9 - at,
       tokens: 8_200 - at * 900,
       elapsed_ms: 61_000 - at * 9_000,
       ...(n === 2 && at === 3 ? { skipped: "too little has gathered" } : {}),
       ...(n === 1 && at === 2 ? { error: hostile(1) } : {})
     }))
 })
+
+const undone = new Map<string, string>()
+
+const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/dreams/:dream"> => {
+  const reason = undone.get(id)
+  const source = { id: "m/3990/0", tick: 120, text: hostile(2) }
+  return {
+    id,
+    headline: "learnt 3 facts, linked 1, changed 1 profile, forgot 1, 365 ms, $0.03",
+    isQuiet: false,
+    beganAt: now - 3 * HOUR,
+    endedAt: now - 3 * HOUR + 412_000,
+    tookMillis: 365,
+    tokens: 8_200,
+    costMicros: 30_000,
+    learnt: [0, 1, 2].map((n) => ({
+      fact: `fact_90_${n}`,
+      text: `Berth ${n} is free on Mondays. ${hostile(n)}`,
+      state: reason === undefined ? ("active" as const) : ("retired" as const),
+      trust: 0.9,
+      ...(reason === undefined ? {} : { reason }),
+      sources: [source, { id: "j/entry_88_0", tick: 88 }]
+    })),
+    linked: [
+      { from: "fact_90_0", to: "fact_7_0", fromText: "Berth 0 is free.", toText: hostile(3), why: "same berth" }
+    ],
+    changed: [
+      {
+        what: "profile",
+        id: "ines",
+        name: "Ines",
+        before: ["Answers all day."],
+        after: ["Answers in the morning."],
+        sources: [{ id: "f/fact_90_1" }]
+      }
+    ],
+    forgotten: [
+      {
+        what: "journal",
+        id: "entry_3_0",
+        text: hostile(4),
+        reason: "of little importance, and it has become memory",
+        sources: []
+      }
+    ]
+  }
+}
 
 const bound = (tokens: number) => ({ tokens, costMicros: tokens * 4, calls: Math.round(tokens / 1_000) })
 
@@ -148,6 +195,11 @@ export const nightHandlers: Handlers = {
     schedule: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "Europe/Berlin" },
     nextAt: world.now() + 5 * HOUR
   }),
+  "GET /v1/assistants/:id/dreams/:dream": (world, { params }) => accountOf(world.now(), String(params["dream"])),
+  "POST /v1/assistants/:id/dreams/:dream/undo": (_world, { params, payload }) => {
+    undone.set(String(params["dream"]), String(payload["reason"]))
+    return { items: [{ outcome: "accepted", envelope: "e-7" }] }
+  },
   "GET /v1/assistants/:id/reminders": (world) => ({
     items: [
       {

@@ -1,7 +1,9 @@
-// Dreams: what each night made of a day, step by step, and when the next one comes.
-// D1  A report that can not be read is shown as the JSON that it is.
+// Dreams: what each night learnt, linked, changed and forgot, with its sources, and when the next one comes.
+// D1  The newest night that did something stands first and open; nights in which nothing changed are one line each.
+// D2  A report that can not be read is shown as the JSON that it is.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
@@ -11,6 +13,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
+import { ACCOUNT, Items, UndoNight } from "./account.tsx"
 import { Reminders } from "./reminders.tsx"
 
 type Dreams = Answer<"GET /v1/assistants/:id/dreams">
@@ -66,65 +69,123 @@ const Ended = ({ line }: { line: Line }) => {
   )
 }
 
-const Night = ({ report }: { report: Report }) => {
-  const { began_at: beganAt, ended_at: endedAt, id, lines } = report
-  const spent = lines.reduce((sum, line) => sum + line.tokens, 0)
+/** Whether anything came of it, or failed: a night without either is one line. */
+const isQuiet = ({ lines }: Report): boolean =>
+  lines.every(({ accepted, error }) => accepted === 0 && error === undefined)
+
+const Operations = ({ lines, name }: { readonly lines: ReadonlyArray<Line>; readonly name: string }) => (
+  <details>
+    <summary className="label">Step by step</summary>
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={name}>
+      <table className="plain-table tight-table night-table">
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            {["Steps", "Read", "Proposed", "Accepted", "Tokens", "Took"].map((title) => (
+              <th key={title} scope="col" data-align="end">
+                {title}
+              </th>
+            ))}
+            <th scope="col">End</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.operation} data-operation={line.operation}>
+              <td>
+                <span className="font-medium">
+                  <Visible text={line.operation} />
+                </span>
+                <span className="block text-ink-2">{what[line.operation]}</span>
+              </td>
+              {[line.steps, line.read, line.proposed].map((value, at) => (
+                <td key={at} data-align="end">
+                  {count(value)}
+                </td>
+              ))}
+              <td data-align="end" className={line.accepted > 0 ? "font-medium" : "text-ink-2"}>
+                {count(line.accepted)}
+              </td>
+              <td data-align="end">{tokens(line.tokens)}</td>
+              <td data-align="end">{duration(line.elapsed_ms)}</td>
+              <td>
+                <Ended line={line} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </details>
+)
+
+/** A night in which something came about: its headline, and opened what that was. */
+const Night = ({
+  id,
+  isFirst,
+  report
+}: {
+  readonly id: string
+  readonly isFirst: boolean
+  readonly report: Report
+}) => {
+  const [isOpen, open] = useState(isFirst)
+  const account = useAnswer(ACCOUNT, { params: { id, dream: report.id } })
+  const { began_at: beganAt, lines } = report
   const missing = operations.filter((name) => !lines.some(({ operation }) => operation === name))
+  const failed = lines.filter(({ error }) => error !== undefined)
   return (
     <Section
       title={absolute(beganAt)}
       side={
         <span className="flex flex-wrap items-center gap-3 text-ink-2">
           {missing.length === 0 ? null : <Chip tone="waiting" text={`interrupted before ${missing[0]}`} />}
-          <span className="tabular">{duration(endedAt - beganAt)}</span>
-          <span className="tabular">{tokens(spent)} tokens</span>
-          <code>{id}</code>
+          {failed.map(({ operation }) => (
+            <Chip key={operation} tone="bad" text={`${operation} failed`} />
+          ))}
+          <code>{report.id}</code>
         </span>
       }
     >
-      <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`Night of ${absolute(beganAt)}`}>
-        <table className="plain-table tight-table night-table" data-dream={id}>
-          <thead>
-            <tr>
-              <th scope="col">Operation</th>
-              {["Steps", "Read", "Proposed", "Accepted", "Tokens", "Took"].map((title) => (
-                <th key={title} scope="col" data-align="end">
-                  {title}
-                </th>
-              ))}
-              <th scope="col">End</th>
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map((line) => (
-              <tr key={line.operation} data-operation={line.operation}>
-                <td>
-                  <span className="font-medium">
-                    <Visible text={line.operation} />
-                  </span>
-                  <span className="block text-ink-2">{what[line.operation]}</span>
-                </td>
-                {[line.steps, line.read, line.proposed].map((value, at) => (
-                  <td key={at} data-align="end">
-                    {count(value)}
-                  </td>
-                ))}
-                <td data-align="end" className={line.accepted > 0 ? "font-medium" : "text-ink-2"}>
-                  {count(line.accepted)}
-                </td>
-                <td data-align="end">{tokens(line.tokens)}</td>
-                <td data-align="end">{duration(line.elapsed_ms)}</td>
-                <td>
-                  <Ended line={line} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div className="space-y-3" data-dream={report.id}>
+        <div className="flex flex-wrap items-center gap-3">
+          <button
+            type="button"
+            className="button button-small"
+            aria-expanded={isOpen}
+            onClick={() => open(!isOpen)}
+            data-open-dream={report.id}
+          >
+            {isOpen ? "Close" : "Open"}
+          </button>
+          <span className="font-medium" data-headline="">
+            <Visible text={account.data?.headline ?? duration(report.ended_at - beganAt)} />
+          </span>
+          {account.data === undefined ? null : <UndoNight id={id} account={account.data} />}
+        </div>
+        {isOpen ? (
+          <>
+            {account.data === undefined ? null : <Items id={id} account={account.data} />}
+            <Operations lines={lines} name={`Dream of ${absolute(beganAt)}`} />
+          </>
+        ) : null}
       </div>
     </Section>
   )
 }
+
+const Quiet = ({ reports }: { readonly reports: ReadonlyArray<Report> }) =>
+  reports.length === 0 ? null : (
+    <Section title="Nothing changed">
+      <ul className="text-ink-2">
+        {reports.map(({ began_at: beganAt, ended_at: endedAt, id }) => (
+          <li key={id} data-dream={id} data-quiet="">
+            {absolute(beganAt)}, {duration(endedAt - beganAt)} <code>{id}</code>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
 
 const text = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "")
 
@@ -175,12 +236,16 @@ const DreamsPage = () => {
             ) : (
               <>
                 <p className="label">{many(items.length, "night")}, the newest first</p>
+                {items
+                  .filter(isReport)
+                  .flatMap((report, at, all) =>
+                    isQuiet(report)
+                      ? []
+                      : [<Night key={report.id} id={id} report={report} isFirst={all.slice(0, at).every(isQuiet)} />]
+                  )}
+                <Quiet reports={items.filter(isReport).filter(isQuiet)} />
                 {items.map((report, at) =>
-                  isReport(report) ? (
-                    <Night key={report.id} report={report} />
-                  ) : (
-                    <JsonView key={at} value={report} label="A report that can not be read" />
-                  )
+                  isReport(report) ? null : <JsonView key={at} value={report} label="A report that can not be read" />
                 )}
               </>
             )}

@@ -145,6 +145,37 @@ const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => 
   )
 }
 
+/** Asked for first: it is retired for good. */
+export const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; readonly id: string }) => {
+  const [asks, ask] = useState(false)
+  const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/memory/facts/:fact/retire")
+  return (
+    <div className="px-3 pb-2">
+      {isSuccess ? (
+        <p className="text-ink-2" role="status" data-retired={fact.id}>
+          Retired: it is used no more as soon as the assistant is at rest.
+        </p>
+      ) : (
+        <button type="button" className="button button-small" onClick={() => ask(true)} data-retire={fact.id}>
+          Retire
+        </button>
+      )}
+      {asks ? (
+        <ConfirmLater
+          title="Retire this fact?"
+          verb="Retire"
+          asksReason
+          onClose={() => ask(false)}
+          onConfirm={(reason) => mutateAsync({ params: { id, fact: fact.id }, payload: defined({ reason }) })}
+        >
+          It is found no more, and not learnt again from where it was learnt; a fact whose place it took holds again:{" "}
+          <Visible text={fact.text} />
+        </ConfirmLater>
+      ) : null}
+    </div>
+  )
+}
+
 const Detail = ({ fact, onOpen }: { readonly fact: Fact; readonly onOpen: (id: string) => void }) => (
   <dl className="pairs memory-detail" data-fact-detail={fact.id}>
     {pairsOf(fact, onOpen).map(([title, value]) => (
@@ -187,6 +218,7 @@ const Line = ({ fact, id, isOpen, onOpen }: LineProps) => (
     </button>
     {isOpen ? <Detail fact={fact} onOpen={onOpen} /> : null}
     {isOpen && fact.state === "quarantined" ? <Release fact={fact} id={id} /> : null}
+    {isOpen && fact.state !== "retired" ? <RetireFact fact={fact} id={id} /> : null}
   </li>
 )
 

@@ -1,0 +1,159 @@
+// Account: what one night learnt, linked, changed and forgot, each with links to its sources, and undoing it.
+// A1  Retiring a fact and undoing a night ask first, and take a reason.
+
+import { Link } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { defined } from "../../api/defined.ts"
+import { useChange } from "../../api/questions.ts"
+import { Chip } from "../../parts/chip.tsx"
+import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
+import { count, many, percent } from "../../parts/format.ts"
+import { Visible } from "../../parts/text.tsx"
+import { RetireFact } from "../memory/facts.tsx"
+
+export const ACCOUNT = "GET /v1/assistants/:id/dreams/:dream"
+type Account = Answer<typeof ACCOUNT>
+type Source = Account["learnt"][number]["sources"][number]
+
+/** Where something came from: each leads to the tick that it stands in, or to the fact. */
+const Sources = ({ id, of }: { readonly id: string; readonly of: ReadonlyArray<Source> }) => (
+  <span className="inline-flex flex-wrap gap-1">
+    {of.map(({ id: source, text: said, tick }) => {
+      const title = said === undefined ? {} : { title: said }
+      if (source.startsWith("f/"))
+        return (
+          <Link key={source} to="/a/$id/memory" params={{ id }} search={{ tab: "facts", open: source.slice(2) }}>
+            <code data-source={source}>
+              <Visible text={source} />
+            </code>
+          </Link>
+        )
+      const name = (
+        <code className="rounded border border-line px-1" data-source={source} {...title}>
+          <Visible text={source} />
+        </code>
+      )
+      return tick === undefined ? (
+        <span key={source}>{name}</span>
+      ) : (
+        <Link key={source} to="/a/$id/timeline" params={{ id }} search={{ tick }}>
+          {name}
+        </Link>
+      )
+    })}
+  </span>
+)
+
+const Group = ({ children, name }: { readonly name: string; readonly children: ReadonlyArray<ReactNode> }) =>
+  children.length === 0 ? null : (
+    <section data-group={name}>
+      <h3 className="label">
+        {name} ({count(children.length)})
+      </h3>
+      <ul className="space-y-1">{children}</ul>
+    </section>
+  )
+
+const Fact = ({ fact, id }: { readonly id: string; readonly fact: string }) => (
+  <Link to="/a/$id/memory" params={{ id }} search={{ tab: "facts", open: fact }} data-fact-link={fact}>
+    <code>
+      <Visible text={fact} />
+    </code>
+  </Link>
+)
+
+const Learnt = ({ id, of }: { readonly id: string; readonly of: Account["learnt"][number] }) => {
+  const { fact, reason, sources, state, text: said, trust } = of
+  return (
+    <li data-learnt={fact} data-state={state} className="break-words">
+      <span className={state === "retired" ? "text-ink-2 line-through" : ""}>
+        <Visible text={said} />
+      </span>{" "}
+      <span className="text-ink-2">
+        <Fact id={id} fact={fact} /> confidence {percent(trust)} <Sources id={id} of={sources} />{" "}
+        {state === "active" ? null : <Chip tone="retired" text={state} />}{" "}
+        {reason === undefined ? null : <Visible text={reason} />}
+      </span>
+      {state === "retired" ? null : <RetireFact id={id} fact={{ id: fact, text: said }} />}
+    </li>
+  )
+}
+
+const turned = { superseded: "replaced", confirmed: "said again", profile: "profile" } as const
+
+export const Items = ({ account, id }: { readonly id: string; readonly account: Account }) => (
+  <div className="space-y-3">
+    <Group name="Learnt">
+      {account.learnt.map((each) => (
+        <Learnt key={each.fact} id={id} of={each} />
+      ))}
+    </Group>
+    <Group name="Linked">
+      {account.linked.map(({ from, fromText, to, toText, why }) => (
+        <li key={`${from} ${to}`} className="break-words">
+          <Fact id={id} fact={from} /> <Visible text={fromText} /> <span className="text-ink-2">and</span>{" "}
+          <Fact id={id} fact={to} /> <Visible text={toText} />{" "}
+          <span className="text-ink-2">
+            (<Visible text={why} />)
+          </span>
+        </li>
+      ))}
+    </Group>
+    <Group name="Changed">
+      {account.changed.map(({ after, before, id: of, name, sources, what: how }) => (
+        <li key={`${how} ${of}`} data-changed={of} className="break-words">
+          <span className="text-ink-2">{turned[how]}</span> <Visible text={name ?? of} />:{" "}
+          <del className="text-ink-2">
+            <Visible text={how === "confirmed" ? "" : before.filter((each) => !after.includes(each)).join("; ")} />
+          </del>{" "}
+          <Visible text={(how === "confirmed" ? after : after.filter((each) => !before.includes(each))).join("; ")} />{" "}
+          <Sources id={id} of={sources} />
+        </li>
+      ))}
+    </Group>
+    <Group name="Forgotten">
+      {account.forgotten.map(({ id: of, reason, sources, text: said }) => (
+        <li key={of} data-forgotten={of} className="break-words">
+          <Visible text={said} />{" "}
+          <span className="text-ink-2">
+            (<Visible text={reason} />) <Sources id={id} of={sources} />
+          </span>
+        </li>
+      ))}
+    </Group>
+  </div>
+)
+
+/** Asked for first: every fact of the night is retired. */
+export const UndoNight = ({ account, id }: { readonly id: string; readonly account: Account }) => {
+  const [asks, ask] = useState(false)
+  const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/dreams/:dream/undo")
+  const left = account.learnt.filter(({ state }) => state !== "retired").length
+  if (isSuccess)
+    return (
+      <p className="text-ink-2" role="status" data-undone={account.id}>
+        Undone: its facts are used no more as soon as the assistant is at rest.
+      </p>
+    )
+  if (left === 0) return null
+  return (
+    <>
+      <button type="button" className="button button-small" onClick={() => ask(true)} data-undo={account.id}>
+        Undo this dream
+      </button>
+      {asks ? (
+        <ConfirmLater
+          title="Undo this dream?"
+          verb="Undo"
+          asksReason
+          onClose={() => ask(false)}
+          onConfirm={(reason) => mutateAsync({ params: { id, dream: account.id }, payload: defined({ reason }) })}
+        >
+          {many(left, "fact")} that it has learnt will be retired: found no more, and not learnt again from where they
+          were learnt. Facts whose place they took hold again.
+        </ConfirmLater>
+      ) : null}
+    </>
+  )
+}
