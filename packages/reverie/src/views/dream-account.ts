@@ -22,7 +22,9 @@ export interface DreamSource {
 
 /** A fact that a night has learnt. */
 export interface DreamLearnt {
+  /** The id of the fact. */
   readonly fact: string
+  /** What it says. */
   readonly text: string
   /** How it stands now. */
   readonly state: Fact["state"]
@@ -30,15 +32,21 @@ export interface DreamLearnt {
   readonly trust: number
   /** Why it is held back or retired, where it is. */
   readonly reason?: string
+  /** Where it came from. */
   readonly sources: ReadonlyArray<DreamSource>
 }
 
 /** Two facts that a night has tied to each other. */
 export interface DreamLinked {
+  /** The id of one of them. */
   readonly from: string
+  /** The id of the other one. */
   readonly to: string
+  /** What the first says. */
   readonly fromText: string
+  /** What the other says. */
   readonly toText: string
+  /** What ties them together. */
   readonly why: string
 }
 
@@ -50,17 +58,25 @@ export interface DreamChanged {
   readonly id: string
   /** Of whom a profile is. */
   readonly name?: string
+  /** What it said before: a fact one text, a profile its attributes. */
   readonly before: ReadonlyArray<string>
+  /** What is said in its place; of a profile its attributes since then. */
   readonly after: ReadonlyArray<string>
+  /** Where it came from. */
   readonly sources: ReadonlyArray<DreamSource>
 }
 
 /** What a night has put away: a fact that holds no longer, or an entry of the journal. */
 export interface DreamForgotten {
+  /** A fact is retired, an entry of the journal is put away. */
   readonly what: "fact" | "journal"
+  /** Of the fact or of the entry. */
   readonly id: string
+  /** What it said; of an entry the beginning. */
   readonly text: string
+  /** Why it was put away. */
   readonly reason: string
+  /** Where it came from. */
   readonly sources: ReadonlyArray<DreamSource>
 }
 
@@ -74,15 +90,21 @@ export interface DreamAccount {
   readonly isQuiet: boolean
   /** Milliseconds since the epoch. */
   readonly beganAt: number
+  /** Milliseconds since the epoch: the commit of its last step. */
   readonly endedAt: number
   /** All its steps together, without the pauses between them. */
   readonly tookMillis: number
+  /** Of all its model calls. */
   readonly tokens: number
   /** In millionths; null where a call of it has no price. */
   readonly costMicros: number | null
+  /** Facts that were not known before. */
   readonly learnt: ReadonlyArray<DreamLearnt>
+  /** Pairs of facts that were not tied before. */
   readonly linked: ReadonlyArray<DreamLinked>
+  /** What was known already, and is known otherwise. */
   readonly changed: ReadonlyArray<DreamChanged>
+  /** What it has put away. */
   readonly forgotten: ReadonlyArray<DreamForgotten>
 }
 
