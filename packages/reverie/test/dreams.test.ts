@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defineAssistant, defineFleet, type Fact, Fleet } from "../src/index.ts"
+import { dreamAccount } from "../src/views/dream-account.ts"
 import { aDirectory } from "./rig.ts"
 
 /** What two people tell each other, each line a message of its own. */
@@ -117,5 +118,83 @@ describe("a dream over a conversation, by rules alone", () => {
     assert.deepInclude(quiet, { isQuiet: true, learnt: [] })
     assert.match(quiet?.headline ?? "", /^nothing changed, /)
     assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+  })
+})
+
+const aFact = (id: string, text: string, rest: Partial<Fact> = {}): Fact => ({
+  id,
+  text,
+  at: 0,
+  learnt_at: 0,
+  sources: ["m/1/0"],
+  origin: { type: "person", name: "Ann" },
+  trust: 0.9,
+  importance: 5,
+  entities: [],
+  links: [],
+  state: "active",
+  linked: true,
+  profiled: true,
+  ...rest
+})
+
+describe("the account of a dream", () => {
+  it("D1 D3 tells what was replaced, said again and forgotten against what stood there before, however long ago", async () => {
+    const [berlin, boat, old] = [
+      aFact("fact_1_0", "Bob lives in Berlin."),
+      aFact("fact_1_1", "Anna owns a boat."),
+      aFact("fact_1_2", "It rained.")
+    ]
+    const paris = aFact("fact_9_0", "Bob lives in Paris.", { sources: ["m/1/1", "j/entry_8_0"] })
+    const spent = [{ model: "m", calls: 1, costMicros: 30_000, unpricedCalls: 0 }]
+    const step = (records: ReadonlyArray<Fact>, others: ReadonlyArray<object> = []) => ({
+      tick: 9,
+      messages: [],
+      step: { kind: "dream", elapsedMs: 120, usage: { inputTokens: 70, outputTokens: 7 }, spent },
+      records: [...records.map((value) => ({ kind: "fact", key: value.id, value })), ...others]
+    })
+    const pruned = { id: "entry_2_0", content: "Nothing much.", pruned_at: "2026-01-01T00:00:00.000Z" }
+    const filler = Array.from({ length: 450 }, () => ({ tick: 2, messages: [], records: [] }))
+    const entries = [
+      {
+        tick: 1,
+        messages: [{ content: "Bob lives in Berlin." }, { content: "He moved to Paris." }],
+        records: [berlin, boat, old].map((value) => ({ kind: "fact", key: value.id, value }))
+      },
+      ...filler,
+      step([paris, { ...berlin, state: "superseded", superseded_by: "fact_9_0" }]),
+      step([{ ...boat, sources: ["m/1/0", "m/1/1"] }]),
+      step([{ ...old, state: "retired", reason: "old" }], [{ kind: "episode", key: "entry_2_0", value: pruned }])
+    ].map((entry, at) => ({ entry: { at: at + 1, ...entry, no: at + 1 } }))
+    const read = async (from: number, limit: number) => entries.slice(from - 1, from - 1 + limit) as never
+    const account = await dreamAccount({ version: entries.length, read }, "dream_9", async () => [])
+    const moved = { id: "m/1/1", tick: 1, text: "He moved to Paris." }
+    assert.deepStrictEqual(account?.learnt, [
+      {
+        fact: "fact_9_0",
+        text: paris.text,
+        state: "active",
+        trust: 0.9,
+        sources: [moved, { id: "j/entry_8_0", tick: 8 }]
+      }
+    ])
+    assert.deepStrictEqual(account?.changed, [
+      {
+        what: "superseded",
+        id: "fact_1_0",
+        before: [berlin.text],
+        after: [paris.text],
+        sources: [moved, { id: "j/entry_8_0", tick: 8 }]
+      },
+      { what: "confirmed", id: "fact_1_1", before: [boat.text], after: [boat.text], sources: [moved] }
+    ])
+    assert.deepStrictEqual(
+      account?.forgotten.map(({ id, reason, text, what }) => [what, id, text, reason]),
+      [
+        ["fact", "fact_1_2", "It rained.", "old"],
+        ["journal", "entry_2_0", "Nothing much.", "of little importance, and it has become memory"]
+      ]
+    )
+    assert.strictEqual(account?.headline, "learnt 1 fact, replaced 1 fact, confirmed 1 fact, forgot 2, 360 ms, $0.09")
   })
 })
