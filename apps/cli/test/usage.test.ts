@@ -1,6 +1,7 @@
 // One ledger of usage: all who tell of cost tell the same, to the token, and what the models say that they were asked for.
 
 import { type ModelRequest, type ScriptedReply, startModelServer } from "@reverie/testkit/model-server"
+import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import { afterEach, assert, test } from "vitest"
 import { begin, fixture, run, type Running, temporary } from "./command-line.ts"
 
@@ -72,9 +73,15 @@ afterEach(() => {
   for (const { child } of started.splice(0)) child.kill("SIGKILL")
 })
 
-const serving = async (data: string, modelUrl: string) => {
-  const args = ["serve", "--fleet", fixture("usage-fleet.ts"), "--data", data, "--port", "0"]
-  const running = begin(args, { env: { MODEL_URL: modelUrl } })
+/** Where a fleet keeps what it has. */
+interface Store {
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+}
+
+const serving = async (store: Store, modelUrl: string) => {
+  const args = ["serve", "--fleet", fixture("usage-fleet.ts"), ...store.args, "--port", "0"]
+  const running = begin(args, { env: { ...store.env, MODEL_URL: modelUrl } })
   started.push(running)
   await running.saying("Ctrl-C ends it")
   return { running, url: /http:\/\/\S+/.exec(running.said())?.[0] ?? "none" }
@@ -115,6 +122,26 @@ const settled = async (url: string, calls: () => number): Promise<void> => {
 const metric = (text: string, name: string): number =>
   [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, "gm"))].reduce((sum, [, value]) => sum + Number(value), 0)
 
+/** A line of `/cost`: calls, tokens, and the money where there is any. */
+const COST = /(\d+) model calls?, (\d+) tokens(?: \(\d+ of them cached\))?, (?:cost (\d[^\n]*)|unpriced)/g
+
+/** The same of a row of sums. */
+const moneyOf = ({ calls, costMicros, unpricedCalls }: Sum): string => {
+  const money = (costMicros / 1_000_000).toFixed(4)
+  const beside = unpricedCalls === 0 ? "" : ` and ${unpricedCalls} unpriced call${unpricedCalls === 1 ? "" : "s"}`
+  return `${calls} calls: ${unpricedCalls >= calls && calls > 0 ? "unpriced" : money + beside}`
+}
+
+/** The accounts of an assistant and of all below it: what each has spent, and by whom. */
+const accountsIn = ({
+  id,
+  spent,
+  subAgents
+}: Json): ReadonlyArray<{ id: string; spent: Json; whole: Array<string> }> => {
+  const below = subAgents.map(accountsIn)
+  return [{ id, spent, whole: [id, ...below.flatMap(([first]: Json) => first.whole)] }, ...below.flat()]
+}
+
 /** What each place tells, in sums of the same form. */
 const told = async (url: string) => {
   const api = await asked(`${url}/v1/usage?from=0&by=assistant`)
@@ -129,7 +156,7 @@ const told = async (url: string) => {
   const of = (name: string) => metric(metrics, `reverie_usage_${name}_total`)
   const day = board.items.map((item: Json) => item.day)
   const dayOf = (key: string) => day.reduce((sum: number, each: Json) => sum + each[key], 0)
-  const said = [...costs.join("\n").matchAll(/(\d+) model calls?, (\d+) tokens/g)]
+  const said = [...costs.join("\n").matchAll(COST)]
   return {
     api: sumOf(api.total),
     rows: Object.fromEntries(api.items.map((item: Json) => [item.key, sumOf(item)])),
@@ -150,6 +177,8 @@ const told = async (url: string) => {
       said.reduce((sum, [, calls]) => sum + Number(calls), 0),
       said.reduce((sum, [, , tokens]) => sum + Number(tokens), 0)
     ],
+    money: said.map(([, calls, , money = "unpriced"]) => `${calls} calls: ${money}`).toSorted(),
+    accounts: accountsIn(await asked(`${url}/v1/assistants/desk/subagents`)),
     costs
   }
 }
@@ -164,6 +193,16 @@ const same = async (url: string, books: Sum) => {
   assert.deepStrictEqual(places.metrics, books, "metrics")
   assert.deepStrictEqual(places.board, [calls, input + output, costMicros, unpricedCalls], "list of the page")
   assert.deepStrictEqual(places.chat, [calls, input + output], `chat: ${places.costs.join("\n")}`)
+  assert.deepStrictEqual(places.money, Object.values(places.rows).map(moneyOf).toSorted(), "money in the chat")
+  for (const { id, spent, whole } of places.accounts) {
+    const used = whole.map((each: string) => places.rows[each] ?? NOTHING).reduce(add, NOTHING)
+    assert.deepStrictEqual(
+      [spent.calls, spent.tokens, spent.costMicros],
+      [used.calls, used.input + used.output, used.costMicros],
+      `account of ${id}`
+    )
+  }
+  assert.isAtLeast(places.accounts.length, 2)
   return places
 }
 
@@ -172,11 +211,10 @@ const LONG = "The Aurora is late, and the pilot has to be told before the tide t
 // It starts fifteen processes, one after the other where it must.
 const WAIT = { timeout: 300_000 }
 
-test("U1 five places tell the same after work, a restart and a kill, and what the models say", WAIT, async () => {
-  await using directory = await temporary()
+const lifeIn = async (store: Store): Promise<void> => {
   const models = await openModels()
   try {
-    const first = await serving(directory.path, models.server.url)
+    const first = await serving(store, models.server.url)
     const desk = `${first.url}/v1/assistants/desk`
     for (let n = 0; n < 4; n++) await post(`${desk}/messages`, { text: `${n}: ${LONG}` })
     await post(`${first.url}/v1/assistants/clerk/messages`, { text: "Which berth is free?" })
@@ -200,7 +238,7 @@ test("U1 five places tell the same after work, a restart and a kill, and what th
 
     first.running.child.kill("SIGTERM")
     await first.running.ended
-    const second = await serving(directory.path, models.server.url)
+    const second = await serving(store, models.server.url)
     assert.deepStrictEqual(await same(second.url, models.total()), before)
 
     const heard = models.hold()
@@ -209,11 +247,30 @@ test("U1 five places tell the same after work, a restart and a kill, and what th
     second.running.child.kill("SIGKILL")
     await second.running.ended
     models.letGo()
-    const third = await serving(directory.path, models.server.url)
+    const third = await serving(store, models.server.url)
     await settled(third.url, () => before.api.calls + 1)
     const after = await same(third.url, models.total())
     assert.strictEqual(after.api.calls, before.api.calls + 1)
   } finally {
     await models.server.close()
   }
+}
+
+test(
+  "U1 five places and the accounts tell the same after work, a restart and a kill, and what the models say",
+  WAIT,
+  async () => {
+    await using directory = await temporary()
+    await lifeIn({ args: ["--data", directory.path], env: {} })
+  }
+)
+
+const [postgres, redis] = [sharePostgres({ fsync: false }), shareRedis()]
+
+postgres.describe("in PostgreSQL", () => {
+  redis.describe("with wake-ups", () => {
+    test("U1 the same", WAIT, () =>
+      lifeIn({ args: [], env: { DATABASE_URL: postgres.server().url, REDIS_URL: redis.server().url } })
+    )
+  })
 })

@@ -132,6 +132,7 @@ export const openRig = async (): Promise<Rig> => {
   const fleet = await Fleet.open({
     data,
     model: scriptedModel(script()).model,
+    prices: { "*": { inputMicros: 1_000_000, outputMicros: 2_000_000 } },
     faults: steps.faults,
     fleet: defineFleet({ assistants: [walker(sunk), defineAssistant({ id: "crowd", instructions: "You are many." })] })
   })

@@ -3,6 +3,7 @@
 import type { Browser, Page } from "playwright-core"
 import { chart } from "reverie"
 import { afterAll, assert, beforeAll, test } from "vitest"
+import { spentText } from "../../src/parts/format.ts"
 import { isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "../browser.ts"
 import { type Rig, openRig } from "./rig.ts"
 
@@ -238,6 +239,32 @@ test("a reminder is set, changed and cancelled on the page, and the list shows w
   )
   await tab.close()
 })
+
+test(
+  "the page Usage tells what the ledger has summed: tokens and money, in all and of each assistant",
+  WAIT,
+  async () => {
+    const { rows, total } = await rig.fleet.usage({ from: 0, limit: 500 })
+    assert.isAtLeast(rows.length, 2)
+    assert.isAbove(total.costMicros, 0)
+    const tab = await openTab(browser, rig.url)
+    await tab.open("/usage", "usage")
+    await tab.page.waitForSelector(`[data-usage-total="${total.tokens}"]`)
+    const told = await tab.page.locator('[data-usage-by="assistant"] [data-usage-key]').evaluateAll((lines) =>
+      lines.map((line) => ({
+        key: line.getAttribute("data-usage-key"),
+        tokens: Number(line.getAttribute("data-tokens")),
+        money: line.lastElementChild?.textContent
+      }))
+    )
+    const expected = rows.map((row) => ({ key: row.key, tokens: row.tokens, money: spentText(row) }))
+    const byKey = (one: { readonly key: string | null }, other: { readonly key: string | null }) =>
+      String(one.key) < String(other.key) ? -1 : 1
+    assert.deepStrictEqual(told.toSorted(byKey), expected.toSorted(byKey))
+    assert.include(await tab.page.locator('[data-usage-of="Cost"]').textContent(), spentText(total))
+    await tab.close()
+  }
+)
 
 /** Times between frames while the table is scrolled from its top on, so many pixels a frame, in milliseconds. */
 const gapsWhileScrolling = (tab: Tab, step: number): Promise<ReadonlyArray<number>> =>
