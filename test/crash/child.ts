@@ -108,7 +108,10 @@ await live(
     ...(point === "" ? {} : { killAt: { point: point as FaultPoint, passing: Number(passing) } }),
     ...(model === undefined
       ? {}
-      : { model: (JSON.parse(model) as ReadonlyArray<OneModel | ObjectModel>).map(modelOf) satisfies ModelChoice })
+      : {
+          resumes: true,
+          model: (JSON.parse(model) as ReadonlyArray<OneModel | ObjectModel>).map(modelOf) satisfies ModelChoice
+        })
   },
   () => process.stdout.write("ready\n")
 )

@@ -215,7 +215,9 @@ export const runFallbackLane = async (options: FallbackOptions): Promise<Fallbac
       if (life > kills * 3) throw new Error(`only ${killed} of ${life} processes could be killed in time`)
       const place = places[life % places.length] ?? "before-model"
       const upTo = String(Math.min(events, (life + 1) * perLife))
-      const passing = 1 + next(Math.max(1, Math.floor(perLife * (isMoment(place) ? shareOf[place] : 1))))
+      const mostPassings = Math.max(1, Math.floor(perLife * (isMoment(place) ? shareOf[place] : 1)))
+      // Two fallbacks at least: lives that end at their first one let no assistant come any further.
+      const passing = (isMoment(place) ? 2 : 1) + next(mostPassings)
       let left = passing
       const killer: Killer = (kill) => {
         const arm = (): void => {

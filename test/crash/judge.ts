@@ -7,7 +7,7 @@
 
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet, type OutboxRow } from "reverie"
-import { ACKS_FILE, ASSISTANTS, EFFECTS_FILE, linesOf, type eventOf } from "./life.ts"
+import { ACKS_FILE, ASSISTANTS, EFFECTS_FILE, linesOf, RESUMED_FILE, type eventOf } from "./life.ts"
 
 export interface Verdict {
   readonly acknowledged: number
@@ -19,6 +19,9 @@ export interface Verdict {
   readonly repeatedUnsafeTools: number
   readonly interruptedTools: number
   readonly notesLostOrDoubled: number
+  /** Times that a person had to let an assistant go on, and those that no one has. */
+  readonly resumed: number
+  readonly halted: ReadonlyArray<string>
 }
 
 const PAGE = 1_000
@@ -62,6 +65,13 @@ export interface Judged extends Verdict {
   readonly rows: ReadonlyArray<ReadonlyArray<OutboxRow>>
 }
 
+const haltedIn = async (fleet: Fleet): Promise<ReadonlyArray<string>> => {
+  const found = await Promise.all(ASSISTANTS.map(async (id) => ({ id, view: await fleet.inspect(id) })))
+  return found.flatMap(({ id, view }) =>
+    view?.state.status === "halted" ? [`${id}: ${JSON.stringify(view.state).slice(0, 600)}`] : []
+  )
+}
+
 export const judge = async (data: string): Promise<Verdict> => {
   const { rows: _, ...verdict } = await judged(data)
   return verdict
@@ -93,6 +103,8 @@ export const judged = async (data: string): Promise<Judged> => {
       ([, count]) => count > 1
     ).length,
     interruptedTools: all.filter(({ entry }) => entry.step?.detail?.["failure"] === "interrupted").length,
+    resumed: linesOf(join(data, RESUMED_FILE)).length,
+    halted: await haltedIn(fleet),
     notesLostOrDoubled: sent.filter((id) => settled.get(id) !== 1).length
   }
 }

@@ -18,6 +18,11 @@ export interface LifeOptions {
   readonly killAt?: { readonly point: FaultPoint; readonly passing: number }
   /** Who answers; a model within the process when not said. */
   readonly model?: ModelChoice
+  /**
+   * A person lets go on whom the last life found halted: three holders that were lost over one result halt its assistant, and a lane
+   * of many kills at one moment meets that.
+   */
+  readonly resumes?: boolean
 }
 
 export const ASSISTANTS = ["ada", "bo", "cy", "dee"] as const
@@ -31,6 +36,8 @@ export const eventOf = (index: number) => ({
 
 export const ACKS_FILE = "acknowledged.txt"
 export const EFFECTS_FILE = "effects.txt"
+/** One line for each assistant that a person let go on. */
+export const RESUMED_FILE = "resumed.txt"
 
 /** Long enough that a kill finds work in every stage. */
 const MODEL_MILLIS = 10
@@ -84,7 +91,7 @@ const withinTheProcess: ModelChoice = {
 
 /** Lives until everything is settled, or until killed. */
 export const live = async (
-  { data, events, killAt, model = withinTheProcess }: LifeOptions,
+  { data, events, killAt, model = withinTheProcess, resumes = false }: LifeOptions,
   ready: () => void
 ): Promise<void> => {
   const effects = durableFile(join(data, EFFECTS_FILE))
@@ -112,6 +119,11 @@ export const live = async (
         })
     }
   })
+  if (resumes) {
+    const resumed = durableFile(join(data, RESUMED_FILE))
+    for (let left = await fleet.resumeAll(); left > 0; left--) resumed.append("resumed")
+    resumed.close()
+  }
   ready()
   const known = new Set(linesOf(join(data, ACKS_FILE)))
   for (let index = 0; index < events; index++) {
