@@ -43,8 +43,12 @@ const argsOf = (leaf: Leaf, { approval, dead }: HostileFleet = facts): ReadonlyA
         : leaf.path.join(" ") === "agents approve" || leaf.path.join(" ") === "agents deny"
           ? { id: "clara" }
           : {}
-  return [...leaf.path, ...argumentsOf(leaf, values)]
+  return [...leaf.path, ...argumentsOf(leaf, values), ...(isOfDefinition(leaf) ? ["--fleet", fleetFile] : [])]
 }
+
+/** What stands in a definition is known to the store by the file of the fleet alone. */
+const isOfDefinition = (leaf: Leaf): boolean => leaf.path.join(" ") === "agents contexts"
+const fleetFile = join(import.meta.dirname, "fixtures/hostile-fleet.ts")
 
 /** Forks need the fleet, and are of one tick; a fold that is not there is none to be shown. */
 const isOfStore = (leaf: Leaf): boolean => leaf.path.join(" ") !== "fork"
