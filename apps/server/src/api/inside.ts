@@ -324,7 +324,6 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     }),
     error: failures
   }),
-  /** Deletes a text that was put away: it is found no more, once the assistant has heard of it at rest. */
   /** A fact is wrong: it is retired with the reason and found no more, once the assistant has heard of it at rest. */
   HttpApiEndpoint.post("retireFact", "/v1/assistants/:id/memory/facts/:fact/retire", {
     params: { ...ofAssistant, fact: Text(128) },
@@ -338,6 +337,7 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Receipt,
     error: failures
   }),
+  /** Deletes a text that was put away: it is found no more, once the assistant has heard of it at rest. */
   HttpApiEndpoint.delete("deletePassage", "/v1/assistants/:id/memory/passages/:passage", {
     params: { ...ofAssistant, passage: Text(128) },
     success: Receipt,
