@@ -5,16 +5,47 @@
 //     end. With every assistant halted `?exclude=halted` is well: for anyone who routes the orders by which they go on.
 // L3  However often it is asked, the store is asked once a second.
 
+import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
+import * as Effect from "effect/Effect"
+import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as OpenApi from "effect/http-api/OpenApi"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { Fleet, FleetRole, Readiness } from "reverie"
 import { asDocs, write } from "./http/answer.ts"
 import { Api } from "./api/index.ts"
-import { docsPage } from "./docs.ts"
 import { type Plain, plainText } from "./http/front.ts"
 import type { LoopWatch } from "./loop-watch.ts"
 import type { Patience } from "./http/patience.ts"
 import type { Traffic } from "./http/traffic.ts"
+
+// Docs: a page for people about the contract.
+// Owns taking it out of the library, once, and the hashes of its scripts. Leaves the contract to api/.
+// D1  It needs nothing from outside this server, and runs no script but the two that stand in it.
+
+interface Docs {
+  readonly html: string
+  /** Of the scripts that stand in it. */
+  readonly scripts: ReadonlyArray<string>
+}
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64")
+
+const made = Effect.gen(function* () {
+  const routes = HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false } })
+  const app = yield* HttpRouter.toHttpEffect(routes)
+  const asked = HttpServerRequest.fromWeb(new Request("http://localhost/docs"))
+  const { body } = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, asked)
+  const html = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) => hashOf(script))
+  return { html, scripts }
+})
+
+let docs: Promise<Docs> | undefined
+
+/** Three megabytes: made when someone asks. */
+const docsPage = (): Promise<Docs> => (docs ??= Effect.runPromise(Effect.scoped(made)))
 
 /** A process that has not turned for so long, in the last so long, is not well. */
 const MAX_LAG_MILLIS = 5_000

@@ -184,7 +184,25 @@ export type {
   SleepOptions
 } from "./fleet/ordering.ts"
 export * from "./errors.ts"
-export * from "./forking/index.ts"
+export {
+  type ContextDifference,
+  type ForkComparison,
+  type ForkDifference,
+  type CallDigest,
+  type TickDigest
+} from "./forking/digest.ts"
+export {
+  FIXTURE_VERSION,
+  ForkRefused,
+  MAX_COMMITS_BEFORE,
+  MAX_FIXTURE_COMMITS,
+  MAX_FRAMES,
+  MAX_SHOWN_CHARS
+} from "./forking/errors.ts"
+export type { PromptPart, PromptQuestion, ShownMessage, TickPrompt } from "./forking/exact-prompt.ts"
+export { type FixtureRequest, readFixture, type TickFixture } from "./forking/fixture.ts"
+export type { Fork, ForkRequest } from "./forking/fork.ts"
+export type { TickSource, TickSources } from "./forking/tick-source.ts"
 export {
   backup,
   checkExport,
@@ -217,7 +235,21 @@ export type {
 } from "./fleet/sub-agents.ts"
 export type { CompactionReadings, FleetMemory, Rebuilt, WindowNow } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
-export * from "./moving/index.ts"
+export {
+  type AgentFile,
+  AgentFileUnreadable,
+  type LeftBehind,
+  MAX_AGENT_FILE_BYTES,
+  readAgentFile
+} from "./letta/agent-file.ts"
+export type { AgentImportOptions, AgentsImported, ImportedAgent } from "./letta/import-agent-file.ts"
+export * from "./moving/errors.ts"
+export { EXPORT_VERSION, type ExportHeader, type ExportManifest, MAX_LINE_BYTES } from "./moving/export-lines.ts"
+export type { ExportOptions } from "./moving/export-fleet.ts"
+export type { Checked, Imported, ImportOptions, ExportSource } from "./moving/import-fleet.ts"
+export type { DataStoreMoved, MoveOptions } from "./moving/move-data-store.ts"
+export { placeName } from "./opening/addresses.ts"
+export type { DataStorePlace } from "./moving/place.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
 export { letterProblem, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
 export type { ServerProbe } from "./checks/probe.ts"
@@ -231,7 +263,6 @@ export type { ModelOptions, PurposeModels } from "./models/models.ts"
 export type { OwnModel, PromiseModel, PromiseOptions, PromiseReply } from "./models/promise-model.ts"
 export type { FleetReadings } from "./fleet/records.ts"
 export type { FleetReplay, FramePage, ReplayReadings } from "./fleet/replay.ts"
-export { MAX_FRAMES } from "./forking/errors.ts"
 export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./options/sub-agents.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"

@@ -112,7 +112,7 @@ const shownBy = (barrel: string): ReadonlyArray<readonly [path: string, name: st
     )
   })
 
-const barrels = ["index.ts", "forking/index.ts", "moving/index.ts", "testing/index.ts"].map((file) => `${S}/${file}`)
+const barrels = ["index.ts", "testing/index.ts"].map((file) => `${S}/${file}`)
 
 /** What is shown as a part of others, under no name of its own. */
 const within: ReadonlyArray<readonly [path: string, name: string]> = [

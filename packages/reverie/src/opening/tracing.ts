@@ -4,6 +4,7 @@
 // T1  A header or a password for the collector goes to the collector and is never printed.
 // T2  What a span says of content, where that is wanted at all, is cut, and holds none of the secrets that the fleet knows.
 
+import { secretsOfHeaders } from "@reverie/model/wire"
 import { type ContentRequest, hiding, Secrets, Telemetry } from "@reverie/runtime"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
-import { secretsOf, type SecretHolders } from "./secrets.ts"
+import type { ModelChoice } from "../models/model-choice.ts"
+import { ADDRESS_VARIABLES, KEY_VARIABLES } from "../models/model-names.ts"
+import type { ProfileOptions } from "./profile.ts"
 import type { Collector } from "./trace-export.ts"
 
 export interface TracingOptions {
@@ -99,3 +102,54 @@ const hidden = (holders: SecretHolders) => Layer.effect(Secrets, Effect.map(secr
 /** What the options and the environment make of the spans of a fleet. */
 export const tracingLayer = (options: TracingOptions & SecretHolders): Layer.Layer<never, Config.ConfigError> =>
   Layer.mergeAll(options.tracing ?? exported, contentOf(options.traceContent, options), hidden(options))
+
+// Secrets: the passwords and keys that a fleet is given.
+// Owns finding them in options and in the environment (through Config). Leaves keeping them out of texts to the code that writes.
+
+interface SecretHolders extends Pick<Partial<ProfileOptions>, "deployment" | "embedder" | "recall"> {
+  /** Every model that is chosen anywhere. */
+  readonly chosen?: ReadonlyArray<ModelChoice>
+}
+
+/** Names of the environment whose whole value is a secret, and those that hold a URL with one in it. */
+const KEYS = ["DATABASE_PASSWORD", "QDRANT_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", ...KEY_VARIABLES]
+const URLS = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", ...ADDRESS_VARIABLES]
+
+/** The password in a URL, as it stands there and as it is meant. */
+const passwordIn = (text: string): ReadonlyArray<string> => {
+  const password = URL.parse(text)?.password ?? ""
+  if (password === "") return []
+  try {
+    return [password, decodeURIComponent(password)]
+  } catch {
+    return [password]
+  }
+}
+
+const keyOf = (choice: unknown): ReadonlyArray<string> =>
+  Array.isArray(choice) ? choice.flatMap(keyOf) : keyIn(choice)
+
+const keyIn = (choice: unknown): ReadonlyArray<string> => {
+  if (typeof choice !== "object" || choice === null) return []
+  const { apiKey, headers } = choice as { readonly apiKey?: unknown; readonly headers?: object }
+  return [...(typeof apiKey === "string" ? [apiKey] : []), ...secretsOfHeaders({ ...headers })]
+}
+
+/** Every secret that the options or the environment name. */
+const secretsOf = Effect.fnUntraced(function* ({ chosen = [], deployment, embedder, recall }: SecretHolders) {
+  const read = (name: string) =>
+    Effect.map(Config.option(Config.Redacted(name)), (value) =>
+      Option.isNone(value) ? [] : [Redacted.value(value.value)]
+    )
+  const keys = (yield* Effect.all(KEYS.map(read))).flat()
+  const urls = (yield* Effect.all(URLS.map(read))).flat()
+  const named = [deployment?.database, deployment?.redis].flatMap((url) => url ?? [])
+  const password = deployment?.password ?? ""
+  const all = [
+    ...keys,
+    password,
+    ...[...urls, ...named].flatMap(passwordIn),
+    ...[embedder, chosen, recall].flatMap(keyOf)
+  ]
+  return [...new Set(all.filter((secret) => secret !== ""))]
+})

@@ -20,6 +20,7 @@ import {
 } from "@reverie/assistant"
 import {
   type Address,
+  AssistantId,
   defined,
   type Envelope,
   ENVELOPE_VERSION,
@@ -29,6 +30,7 @@ import {
 } from "@reverie/protocol"
 import { contextIn } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
+import type { RecallOptions } from "@reverie/memory"
 import { Model } from "@reverie/model"
 import type { RecordAccess } from "@reverie/tools"
 import * as Clock from "effect/Clock"
@@ -40,9 +42,40 @@ import type { CommitView } from "../commit/commit-view.ts"
 import { lentBlocks } from "../prompt/blocks.ts"
 import { hasPassage, readCompacted, readEpisodes, readPast } from "../prompt/past.ts"
 import { questionOf } from "../prompt/prompt.ts"
-import { ownRecall } from "../recall/own-recall.ts"
+import { RecallRefused } from "../errors.ts"
+import { mayRecall, scopeOf, scopesOf } from "../recall/indexer.ts"
+import { recallFor } from "../recall/recaller.ts"
 import { type Session, toolsOfTick } from "../session/session.ts"
 import { subAgentsOf } from "../sub-agents/assignments.ts"
+
+// OwnRecall: a question that an assistant asks its own memory.
+// Owns keeping it within what its definition grants. Leaves asking to recaller.ts.
+// W1  A scope that is not granted is refused in words; without one the widest of what others share is meant.
+// W2  What a question does not say is as the definition has it; its least trust holds for every question.
+// W3  A sub-agent reads the memory of whom it works for, and can change nothing of it.
+
+const ownRecall = Effect.fnUntraced(function* (
+  { address, decoded, definition }: Pick<Session, "address" | "decoded" | "definition">,
+  question: string,
+  options: RecallOptions = {}
+) {
+  const scope = options.scope ?? scopeOf(definition)
+  if (!mayRecall(definition, scope)) {
+    const granted = scopesOf(definition).join(", ")
+    const message = `${address.assistant} may not recall in the scope "${scope}"; granted: ${granted}`
+    return yield* new RecallRefused({ scope, message })
+  }
+  const { kinds, minTrust, mode } = definition.memory ?? {}
+  const { assignment } = contextOf(decoded)
+  const viewer = assignment === null ? address : { ...address, assistant: AssistantId.make(assignment.owner) }
+  const trusts = [minTrust, options.minTrust].filter((trust) => trust !== undefined)
+  return yield* recallFor(viewer, question, {
+    ...defined({ kinds, mode }),
+    ...options,
+    ...defined({ minTrust: trusts.length === 0 ? undefined : Math.max(...trusts) }),
+    scope
+  })
+})
 
 // SleepBlockers: what speaks against an assistant going to sleep in the middle of a tick.
 // I1  Who spoke waits for an answer until a call that speaks has been made; a timer waits for nothing.
