@@ -31,7 +31,7 @@ import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
 import { executionModes } from "./patterns/select-pattern.ts"
 import { compactionPhases } from "./machine/phases.ts"
 import { creationJob } from "./sub-agents/index.ts"
-import { StoredAccount, StoredAssignment, StoredSubAgent } from "./sub-agents/stored.ts"
+import { StoredAccount, StoredAssignment, StoredSubAgent } from "./sub-agents/sub-agent.ts"
 import { type Activity, type Mode, modes, type StateMeta, type StateTag } from "./state-tag.ts"
 
 // Snapshot: the persisted form of the statechart, and whether a stored one still fits it.

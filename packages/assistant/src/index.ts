@@ -75,7 +75,6 @@ export {
   settingsOf
 } from "./settings.ts"
 export { assessmentText, assessTask, readAssessment, type Task } from "./self/assess.ts"
-export { SLEEP_ORDER_KEY, type SleepBlockers, sleepOrder, whyAwake } from "./self/bed.ts"
 export { decomposeGoal, decomposeText, undividable } from "./self/goals/decompose.ts"
 export {
   addGoal,
@@ -139,7 +138,17 @@ export {
   type SessionMemory,
   sessionMemoryOf
 } from "./self/session-memory.ts"
-export { callCounted, countersOf, SESSION_START_KEY, sessionBegun, systemStatus } from "./self/status.ts"
+export {
+  callCounted,
+  countersOf,
+  SESSION_START_KEY,
+  sessionBegun,
+  systemStatus,
+  SLEEP_ORDER_KEY,
+  type SleepBlockers,
+  sleepOrder,
+  whyAwake
+} from "./self/status.ts"
 export { isWarned } from "./budget/spending.ts"
 export { type Activity, activities, type Mode, modes } from "./state-tag.ts"
 export { accountOf, depthLeft } from "./sub-agents/admission.ts"
@@ -176,8 +185,7 @@ export {
   timesOf,
   written
 } from "./team/directory.ts"
-export { pipeline, type Stage } from "./team/pipeline.ts"
-export { roundRobin } from "./team/round-robin.ts"
+export { pipeline, type Stage, roundRobin } from "./team/pipeline.ts"
 export { sleepTime, type SleepTimeOptions, type WatchTrigger } from "./team/sleep-time.ts"
 export { supervisor, type SupervisorOptions } from "./team/supervisor.ts"
 export type { Answer, Ask, Candidate, Move, Pattern, Question, Standing, Table, Team, TeamMember } from "./team/team.ts"

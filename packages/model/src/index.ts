@@ -14,7 +14,6 @@ export {
   type PromptPart,
   type Reply,
   type ToolOffer,
-  type EmbeddingModel,
   withOutputDescribed
 } from "./model.ts"
 export * from "./errors.ts"

@@ -46,7 +46,7 @@ export { longWork, SHORT_TEXT } from "./long-work.ts"
 export * from "./mail/part.ts"
 export * from "./notice.ts"
 export { jsonForTerminal, plain, plainForTerminal } from "./plain.ts"
-export { loadWith, PackageMissing } from "./optional-package.ts"
+export { loadWith, PackageMissing, unknownName } from "./missing.ts"
 export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
 export {
   STATE_VERSION,
@@ -64,4 +64,3 @@ export {
   wholeRecord
 } from "./records/stored.ts"
 export * from "./records/usage.ts"
-export { unknownName } from "./unknown-name.ts"

@@ -26,12 +26,21 @@ export {
 } from "./define.ts"
 export type { ArgumentsOf, FromJsonSchema, ToolInput } from "./schema/input.ts"
 export { acceptForm, checkAnswer, type Form, formOf, readAnswer, rejectionOf } from "./schema/form.ts"
-export { openLoop, type RecordAccess, delegateToolNames, delegateTools, type Post } from "./sending/sends.ts"
+export {
+  openLoop,
+  type RecordAccess,
+  delegateToolNames,
+  delegateTools,
+  FINISH_TASK,
+  finishedIn,
+  finishTaskTool,
+  type Post,
+  sendMessage
+} from "./sending/sends.ts"
 export { memoryTools, explainRecall } from "./memory/memory-tools.ts"
 export { updateEntityObservationTool, addJournalEntryTool } from "./self/journal-tools.ts"
 export { reminderRules, type ReminderRules, reminderTools } from "./self/reminder-tools.ts"
 export { selfTools } from "./self/self-tools.ts"
-export { FINISH_TASK, finishedIn, finishTaskTool } from "./sub-agents/finish-tool.ts"
 export * from "./rules/rule-flaw.ts"
 export { type IsolatedCall, type Place, RunPlace } from "./run-place.ts"
 export {
@@ -57,6 +66,5 @@ export {
   withEdits
 } from "./hooks.ts"
 export { judgeCalls } from "./rules/rules.ts"
-export { sendMessage } from "./sending/send-message.ts"
 export { messageOf } from "./render.ts"
 export { ToolDefinitionInvalid } from "./errors.ts"

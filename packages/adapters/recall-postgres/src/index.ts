@@ -1,2 +1,1 @@
-export type { RecallPostgresOptions } from "./database.ts"
 export { recallPostgresLayer } from "./recall.ts"

@@ -30,8 +30,7 @@ import {
   text,
   texts
 } from "./database.ts"
-import { Matrices, packed, searching } from "./searching.ts"
-import { factsIn, numbersOf } from "./words.ts"
+import { factsIn, Matrices, numbersOf, packed, searching } from "./searching.ts"
 
 const idText = (id: string): string => JSON.stringify(id)
 

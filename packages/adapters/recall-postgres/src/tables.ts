@@ -1,5 +1,5 @@
 // Tables: what the index keeps in PostgreSQL, and the functions that write and search it there.
-// Owns the columns, the indexes and every statement of more than a line. Leaves what a number in them stands for to words.ts.
+// Owns the columns, the indexes and every statement of more than a line. Leaves what a number in them stands for to searching.ts.
 // T1  What was said stands in `owners`, `entries` and `vectors` only, which row-level security holds. `words` and `df`
 //     have numbers alone: an index on them can be used, no matter who asks. No operator on arrays is leakproof, so under a policy
 //     PostgreSQL would read every row instead.

@@ -1,7 +1,7 @@
 import { assert, test } from "@effect/vitest"
 import { INDEX_START, type MemoryEntry, Recall, type RecallUnavailable } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
-import { recallPostgresLayer, type RecallPostgresOptions } from "@reverie/recall-postgres"
+import { recallPostgresLayer } from "@reverie/recall-postgres"
 import { postgresSays } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ let schemas = 0
 const aSchema = () => `open_${++schemas}`
 
 const withRecall = <A, E>(
-  options: Partial<RecallPostgresOptions> & { readonly schema: string },
+  options: Partial<Parameters<typeof recallPostgresLayer>[0]> & { readonly schema: string },
   use: (recall: Recall["Service"]) => Effect.Effect<A, E>
 ) =>
   Effect.runPromise(

@@ -2,8 +2,16 @@
 // Owns the shapes. Leaves the steps from one phase to the next to steps.ts, carrying orders out to machine/sub-agents.ts.
 // L1  A line is open as long as its grant is: spawning, running, retiring. Every other phase is an end.
 
-import type { Amount, AssignmentEnd, Insulation, ToolCategory } from "@reverie/protocol"
-import type { Bound, Dimension } from "../budget/account.ts"
+import {
+  Amount,
+  type AssignmentEnd,
+  type Insulation,
+  insulations,
+  toolCategories,
+  type ToolCategory
+} from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import type { Account, Bound, Dimension } from "../budget/account.ts"
 
 /** spawning: its creation is under way. running: it has its task. retiring: ordered to end. lost: its end is not known. */
 export const openPhases = ["spawning", "running", "retiring"] as const
@@ -111,3 +119,43 @@ export type Order =
       readonly index: number
       readonly refusal: DelegationRefusal
     }
+
+// Stored: the shapes of account, sub-agents and assignment in a persisted snapshot.
+// Owns their codecs. Leaves what fits besides them to decide.ts.
+
+const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const limit = Schema.NullOr(count)
+
+const StoredBound = Schema.Struct({ tokens: limit, costMicros: limit, calls: limit }) satisfies Schema.Codec<Bound>
+
+export const StoredAccount = Schema.Struct({
+  granted: StoredBound,
+  spent: Amount,
+  reserved: Amount,
+  out: Schema.Record(Schema.String, StoredBound),
+  warned: Schema.String
+}) satisfies Schema.Codec<Account>
+
+export const StoredSubAgent = Schema.Struct({
+  call: Schema.String,
+  tries: count,
+  phase: Schema.Literals([...openPhases, ...endPhases]),
+  millis: Schema.Finite,
+  until: Schema.Finite,
+  granted: Schema.optionalKey(StoredBound),
+  spent: Schema.optionalKey(Amount)
+}) satisfies Schema.Codec<SubAgent>
+
+export const StoredAssignment = Schema.Struct({
+  parent: Schema.String,
+  owner: Schema.String,
+  call: Schema.String,
+  tries: count,
+  depth: count,
+  millis: Schema.Finite,
+  until: Schema.Finite,
+  insulation: Schema.Literals(insulations),
+  above: Schema.Array(Schema.String),
+  categories: Schema.NullOr(Schema.Array(Schema.Literals(toolCategories))),
+  late: Schema.Boolean
+}) satisfies Schema.Codec<Assignment>

@@ -4,7 +4,20 @@
 // P2  A stage that fails, is late or is away is skipped (its input goes on), retried, done by its fallback, or ends it all.
 
 import { defined } from "@reverie/protocol"
-import { asPlan, failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
+import {
+  type Answer,
+  asPlan,
+  type Candidate,
+  failing,
+  isAvailable,
+  isGood,
+  type Move,
+  NOBODY,
+  type Pattern,
+  type Question,
+  saidBy,
+  type Table
+} from "./team.ts"
 
 /** One stage of a pipeline: which member it is, and what becomes of its failure. */
 export interface Stage {
@@ -94,4 +107,47 @@ export const pipeline = ({ stages }: { readonly stages: ReadonlyArray<Stage> }):
       outcome === "late" ? `${member} gave no answer in time` : `${member} gave no answer: ${text}`
     )
   }
+})
+
+// RoundRobin: one member a message, each in turn.
+// Owns whose turn it is. Leaves asking to coordinate.ts.
+// R1  A member is asked a second time only after every other available member has been asked.
+// R2  Who is halted, retired or gone is passed over; who fails or is late is followed by the next one, each at most once.
+
+interface Turns {
+  /** Who was asked last. */
+  readonly last: string
+}
+
+interface Round {
+  readonly tried: ReadonlyArray<string>
+}
+
+/** The available ones in their order, beginning after the last. */
+const inOrder = (candidates: ReadonlyArray<Candidate>, last: string | undefined): ReadonlyArray<Candidate> => {
+  const place = candidates.findIndex(({ id }) => id === last) + 1
+  return [...candidates.slice(place), ...candidates.slice(0, place)].filter(isAvailable)
+}
+
+const nextInTurn = (
+  { text }: Question,
+  { candidates, memory }: Table,
+  tried: ReadonlyArray<string>,
+  why: string
+): Move => {
+  const turns = memory as unknown as Turns | null
+  const member = inOrder(candidates, turns?.last).find(({ id }) => !tried.includes(id))
+  if (member === undefined) return failing(why)
+  const turn: Turns = { last: member.id }
+  const plan: Round = { tried: [...tried, member.id] }
+  return { plan: { ...plan }, memory: { ...turn }, asks: [{ member: member.id, text }] }
+}
+
+export const roundRobin = (): Pattern => ({
+  name: "round-robin",
+  begin: (question, table) => nextInTurn(question, table, [], NOBODY),
+  answered: (question, answer: Answer, table) =>
+    isGood(answer)
+      ? { answer: { outcome: answer.outcome === "answered" ? "answered" : "silent", text: answer.text }, isOver: true }
+      : nextInTurn(question, table, (question.plan as unknown as Round).tried, saidBy(answer))
 })

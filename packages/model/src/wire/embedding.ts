@@ -77,7 +77,7 @@ class Length {
 /** What is embedded to learn a length. */
 const PROBE = "length"
 
-export interface EmbedderOver {
+interface EmbedderOver {
   readonly provider: string
   readonly model: string
   /** The length of its vectors; what the first one has when left out. */

@@ -1,2 +1,1 @@
-export { type Growth, growthWith, piecesOfPattern } from "./growth.ts"
-export { searchSteps } from "./steps.ts"
+export { type Growth, growthWith, piecesOfPattern, searchSteps } from "./steps.ts"

@@ -10,15 +10,51 @@
 // C8  A worker never has more assistants at work than it may.
 // C9  Crashes at random cost time, and never a message: none is dead-lettered because processes ended.
 
-import { persist, type Settings } from "@reverie/assistant"
-import { addressKey } from "@reverie/protocol"
+import { persist, type Settings, statusOf } from "@reverie/assistant"
+import { addressKey, type Entry } from "@reverie/protocol"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
 import { checkSubAgents, entriesOf, type TakenCall } from "./check-sub-agents.ts"
 import { checkMemory } from "./check-memory.ts"
-import { checkOutages } from "./check-outages.ts"
+import { NO_ANSWER } from "./weather.ts"
 import { statesOf } from "./lives.ts"
 import type { Effected } from "./outside.ts"
 import type { Sent } from "./people.ts"
+
+// CheckOutages: what must be true of a world whose model was away for a while.
+// Owns the judgement over every entry that tells of an outage. Leaves what it may cost to check-sub-agents.ts.
+// C17 An outage of the model ends no tick, settles nothing and halts no one, whatever its length; and nothing is given up for
+//     want of an answer, since nothing but an outage fails so often here.
+
+const tellsOfOutage = ({ event }: Entry): boolean =>
+  (event as { readonly error?: { readonly outage?: unknown } } | null)?.error?.outage !== undefined
+
+const endedBy = (entries: ReadonlyArray<Entry>, settings: Partial<Settings>): ReadonlyArray<string> => {
+  const states = statesOf(entries, settings)
+  return entries.flatMap((entry, index) => {
+    const [before, after] = [states[index - 1], states[index]]
+    if (!tellsOfOutage(entry) || before === undefined || after === undefined) return []
+    const isHalted = statusOf(after) === "halted" && statusOf(before) !== "halted"
+    const ended = [
+      ...(entry.tickEnd === undefined ? [] : [`ended its tick as ${entry.tickEnd.outcome}`]),
+      ...((entry.settled ?? []).length === 0 ? [] : ["settled what it was at work on"]),
+      ...(isHalted ? ["halted it"] : [])
+    ]
+    return ended.map((what) => `an outage, entry ${entry.no}, ${what}`)
+  })
+}
+
+const givenUp = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
+  entries.flatMap(({ settled = [] }) =>
+    settled.flatMap(({ id, outcome, reason }) =>
+      outcome === "dead" && reason?.includes(NO_ANSWER) === true ? [`${id} was given up: ${reason}`] : []
+    )
+  )
+
+const checkOutages = (resident: Resident, settings: Partial<Settings>): ReadonlyArray<string> => {
+  const entries = entriesOf(resident)
+  const problems = [...(entries.some(tellsOfOutage) ? endedBy(entries, settings) : []), ...givenUp(entries)]
+  return problems.map((problem) => `C17 ${addressKey(resident.address)}: ${problem}`)
+}
 
 export interface Record {
   readonly disk: MemoryDisk

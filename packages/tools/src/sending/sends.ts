@@ -17,15 +17,17 @@ import {
   EnvelopeId,
   type Json,
   MAX_MESSAGE_CHARS,
+  MAX_TASK_CHARS,
   type RecordChange,
   type RecordKind
 } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type LoopState, MAX_SENDS, type SendingOptions, type ToolRecords, type ToolRun } from "../tool.ts"
+import { type LoopState, MAX_SENDS, type SendingOptions, type Tool, type ToolRecords, type ToolRun } from "../tool.ts"
 import { selfTool, text } from "../self/self-tool.ts"
 import { noBlocks } from "../blocks/outcome.ts"
 import type { Watch } from "../run-place.ts"
+import { defineTool } from "../define.ts"
 
 /** What a sender may know of the others. */
 export interface Post {
@@ -253,3 +255,81 @@ export const openRecords = (access: RecordAccess = nowhere): RecordDraft => {
     changes: () => [...changes.values()]
   }
 }
+
+// SendMessage: the tool by which an assistant writes to others.
+// Owns what the model learns of who was reached. Leaves finding them to the fleet's directory, delivery to the relay.
+// M1  An unknown or shared name sends nothing: the result says why, and who can be reached.
+// M2  Of several recipients each is sent to or refused by itself, and the result names both.
+
+interface Message {
+  readonly to: string
+  readonly text: string
+  readonly expect_answer?: boolean
+}
+
+const iso = (millis: number): string => new Date(millis).toISOString()
+
+const sendAll = ({ expect_answer = false, text, to }: Message, run: ToolRun) => {
+  const reached = run.reach(to)
+  if ("refused" in reached) {
+    const { candidates, reason, refused } = reached
+    return { sent: [], refused, reason, reachable: candidates }
+  }
+  const sent: Array<string> = []
+  const refused: Array<{ readonly to: string; readonly reason: string; readonly retry_at: string }> = []
+  for (const id of reached.ids) {
+    const refusal = run.mayNotWrite(id)
+    if (refusal === undefined) {
+      run.send(id, text, { wantsAnswer: expect_answer })
+      sent.push(id)
+    } else refused.push({ to: id, reason: refusal.reason, retry_at: iso(refusal.retryAt) })
+  }
+  return { sent, ...defined({ refused: refused.length === 0 ? undefined : refused }) }
+}
+
+/** The tool by which an assistant writes to another one. */
+export const sendMessage: Tool = defineTool({
+  name: "send_message",
+  description:
+    "Writes to another assistant: by its id or name, to a team as `group:<team>`, or to everybody with a role as " +
+    "`role:<role>` or `role:<team>/<role>`. It leaves with the result of this call.",
+  idempotent: true,
+  input: Schema.Struct({
+    to: Schema.NonEmptyString.annotate({ description: "An id, a name, group:<team> or role:<role>." }),
+    text: Schema.NonEmptyString,
+    expect_answer: Schema.optionalKey(Schema.Boolean.annotate({ description: "The answer comes back as a message." }))
+  }),
+  run: sendAll
+})
+
+// FinishTool: finish_task, by which a sub-agent ends its task.
+// Owns what the model is offered and how its report is read again. Leaves sending it home to the runtime.
+// R1  A sub-agent that does not call it is understood all the same: its last reply is the summary.
+
+const reported = Schema.String.check(Schema.isMaxLength(MAX_TASK_CHARS))
+const texts = Schema.Array(reported).check(Schema.isMaxLength(32))
+
+const Finished = Schema.Struct({
+  summary: reported.annotate({ description: "What was found or done, in a few sentences" }),
+  output: Schema.optionalKey(
+    reported.annotate({ description: "The result itself, where it is more than the summary" })
+  ),
+  artefacts: Schema.optionalKey(texts.annotate({ description: "What was made: names, places, ids" })),
+  follow_up: Schema.optionalKey(texts.annotate({ description: "What should be done next" }))
+})
+
+export const FINISH_TASK = "finish_task"
+
+export const finishTaskTool = defineTool({
+  name: FINISH_TASK,
+  description: "Ends your task with a report to the one who sent you. Call it once, when you are done.",
+  final: true,
+  idempotent: true,
+  input: Finished,
+  run: (finished) => JSON.stringify(finished)
+})
+
+const decodeFinished = Schema.decodeUnknownOption(Schema.fromJsonString(Finished))
+
+/** What finish_task has answered; none for any other text. */
+export const finishedIn = (content: string) => decodeFinished(content)
