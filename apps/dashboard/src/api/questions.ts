@@ -1,5 +1,5 @@
 // Questions: what pages ask, kept and asked again when it has changed.
-// Owns the keys, retries, and the hooks of pages. Leaves what makes an answer old to live/concern.ts.
+// Owns the keys, retries, and the hooks of pages. Leaves what makes an answer old to live/live.ts.
 // Q1  A question's key is its route, whom it is about, and the rest: so a notice can tell whose answers are old.
 // Q2  What the server refuses is not asked again by itself; silence and 5xx are, twice.
 
