@@ -1,5 +1,5 @@
 // BytePairs: how many tokens a word has, by the merges of a vocabulary.
-// Owns byte pair encoding. Leaves finding the words, and what is remembered of them, to word-memory.ts.
+// Owns byte pair encoding. Leaves finding the words, and what is remembered of them, to counter.ts.
 // B1  The pair of the lowest rank is merged first, of two equal ones the left one, until no pair has a rank.
 // B2  A word of n bytes costs at most n log n steps, and a bounded amount of memory that is used again.
 
