@@ -131,7 +131,7 @@ export interface LeftBehind {
 export interface AgentFile {
   /** Of several agents with what they share, or the older form of one. */
   readonly form: "agents" | "agent"
-  /** The agents, ready to be brought to life. */
+  /** The agents, ready to be created. */
   readonly agents: ReadonlyArray<AgentDraft>
   /** What has no place here, each with the reason. */
   readonly left: ReadonlyArray<LeftBehind>

@@ -59,7 +59,7 @@ const audioTypes: ReadonlyArray<readonly [begin: string, mediaType: string]> = [
   ["T2dnUw", "audio/ogg"]
 ]
 
-/** Without a media type where the format is not known: the keeper of parts says that in the text. */
+/** Without a media type where the format is not known: the code that keeps parts says that in the text. */
 const audioPart = (pieces: ReadonlyArray<string>): GivenPart => {
   const [first = ""] = pieces
   const mediaType = audioTypes.find(([begin]) => first.startsWith(begin))?.[1]
