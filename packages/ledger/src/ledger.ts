@@ -88,7 +88,7 @@ export interface DeadLetter {
   readonly envelope: EnvelopeId
   /** Why it could not be handled, in a sentence. */
   readonly reason: string
-  /** When it was laid aside, in milliseconds since the epoch. */
+  /** When it was discarded, in milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -112,7 +112,7 @@ export interface Totals {
   readonly accepted: number
   /** Handled, by a tick or without one. */
   readonly settled: number
-  /** Laid aside as dead letters. */
+  /** Dead letters that were discarded. */
   readonly dead: number
   /** How many of the dead-lettered ones were discarded: `dead - discarded` are still told. */
   readonly discarded: number
