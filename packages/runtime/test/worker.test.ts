@@ -32,6 +32,34 @@ describe("a worker", () => {
     assert.strictEqual(life.ends().length, 20)
   })
 
+  it("the mailbox is read once for each wake-up, and what comes meanwhile is heard", () => {
+    let reads = 0
+    const life = live({
+      model: { text: "Here." },
+      store: (store) => ({
+        ...store,
+        mailbox: {
+          ...store.mailbox,
+          pending: (address, lanes, limit) =>
+            Effect.andThen(
+              Effect.sync(() => void reads++),
+              store.mailbox.pending(address, lanes, limit)
+            )
+        }
+      })
+    })
+    life.say("Good morning.")
+    life.until(() => life.ends().length === 1)
+    assert.strictEqual(reads, 1)
+    life.say("And a good day.")
+    life.until(() => life.ends().length === 2)
+    assert.strictEqual(reads, 2)
+    // More than a page holds.
+    for (let index = 0; index < 20; index++) life.say(`message ${index}`)
+    life.rest()
+    assert.strictEqual(life.ends().length, 22)
+  })
+
   it("I1 no more assistants work at once than it may run", () => {
     const all = names(12)
     let atOnce = 0

@@ -63,6 +63,8 @@ export interface Host {
   readonly waiting: Record<Lane, Array<AcceptedEnvelope | UnreadableEnvelope>>
   /** The mailbox may hold more than `waiting` does. */
   unread: boolean
+  /** The page that was read last was full: when a lane of it is used up, more may wait. */
+  isPageFull: boolean
   /** Mail was taken up in this turn; more of it is for the next one. */
   served: boolean
 }
@@ -82,6 +84,7 @@ export const hostOf = Effect.fnUntraced(function* (
     settings,
     waiting: { control: [], reply: [], mail: [] },
     unread: true,
+    isPageFull: false,
     served: false
   }
   return host
@@ -124,14 +127,15 @@ const noteSignal = (host: Host, signal: Signal): void => {
 const read = Effect.fnUntraced(function* (host: Host) {
   host.unread = false
   const pending = yield* (yield* Mailbox).pending(host.session.address, LANES, PENDING_LIMIT)
+  host.isPageFull = pending.length >= PENDING_LIMIT
   for (const lane of LANES) host.waiting[lane] = pending.filter((envelope) => envelope.lane === lane)
 })
 
-/** The next envelope of a lane; a page that was full may have a next one. */
+/** The next envelope of a lane; what was accepted since the page was read has brought a signal. */
 const take = (host: Host, lane: Lane) => {
   const waiting = host.waiting[lane]
   const envelope = waiting.shift()
-  if (envelope !== undefined && waiting.length === 0) host.unread = true
+  if (envelope !== undefined && waiting.length === 0 && host.isPageFull) host.unread = true
   return envelope
 }
 
