@@ -29,7 +29,8 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Clock from "effect/Clock"
 import { sqliteAllowance } from "./ledger/allowance.ts"
-import { sqliteBlocks, Writer, type WriterStats } from "./writer.ts"
+import { sqliteBlocks } from "./blocks.ts"
+import { Writer, type WriterStats } from "./writer.ts"
 import { Leases, ledgerUnavailable } from "./ledger/assistants.ts"
 import {
   StoreDamaged,

@@ -152,6 +152,21 @@ const same: ReadonlyArray<Law<DataStores>> = [
     })
   },
   {
+    id: "R2.shown",
+    says: "who looked for its blocks before they came sees them afterwards",
+    check: Effect.gen(function* () {
+      const { fresh, old } = yield* twoDataStores
+      const own = BlockStore.use((store) =>
+        store.list({ tenant: harbor, by: mover.assistant }, { owner: mover.assistant })
+      )
+      const before = yield* old(own)
+      assert.ok(before.length > 0, "the mover has no block")
+      assert.deepEqual(yield* fresh(own), [])
+      yield* fresh(unpack(yield* old(packed(mover))))
+      assert.deepEqual(yield* fresh(own), before)
+    })
+  },
+  {
     id: "R2.tenant",
     says: "what a tenant has besides its assistants moves too, once, and beside what is there already",
     check: Effect.gen(function* () {

@@ -272,8 +272,31 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   })
 }
 
+/** Remembers who has no block. */
+const remembersWhoHasNoBlock: FreshLayer<DataStores> = () =>
+  dataStoresLayer(
+    Effect.sync(() => {
+      const right = dataStoreOver(memoryDataStore(new MemoryDisk()))
+      const without = new Set<string>()
+      const { blocks } = right
+      return {
+        ...right,
+        blocks: {
+          ...blocks,
+          list: (viewer, filter) =>
+            without.has(viewer.by)
+              ? Effect.succeed([])
+              : Effect.tap(blocks.list(viewer, filter), ({ length }) =>
+                  Effect.sync(() => void (length === 0 && without.add(viewer.by)))
+                )
+        }
+      }
+    })
+  )
+
 export const bundleMutants: Readonly<Record<string, FreshLayer<DataStores>>> = {
   ...Object.fromEntries(Object.entries(mistakes).map(([name, mistake]) => [name, mutant(mistake)])),
+  remembersWhoHasNoBlock,
   movesWithoutItsBill: mutantOfUsage(() => []),
   doublesTheBill: mutantOfUsage((sums) => sums.map((sum) => ({ ...sum, ...addUsed(sum, sum) })))
 }

@@ -9,6 +9,7 @@ import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn
 import { usageAdding } from "../ledger/allowance.ts"
 import { keepBlob } from "../ledger/blobs.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
+import { viewersWithoutBlocks } from "../blocks.ts"
 import { AT_REST } from "../formats.ts"
 import { discardedCounting } from "../ledger/ledger.ts"
 import { change, query } from "../sql.ts"
@@ -93,11 +94,13 @@ const entryRowsTo = (database: DatabaseSync) => {
     "INSERT INTO prompts (tenant, kind, key, version, at, restores, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
   )
   const blob = keepBlob(database)
+  const without = viewersWithoutBlocks(database)
   return (tenant: TenantId, parts: Iterable<BundlePart>): void => {
     let key = 0
     for (const part of parts) {
       if (part.kind === "block") {
         const { body, id, label, owner, readers } = part
+        without.clear()
         key = block(tenant, keyText(id), keyText(owner), keyText(label), JSON.stringify(body)).lastSeq
         for (const reader of readers) give(tenant, reader === EVERYBODY ? EVERYBODY : keyText(reader), key)
       } else if (part.kind === "block-version") {
