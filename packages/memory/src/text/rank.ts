@@ -10,7 +10,7 @@ import type { MemoryEntry } from "../indexing/messages.ts"
 import type { Hit, RecallQuery, SearchKind, Why } from "../recall.ts"
 import { fused } from "./fusion.ts"
 import { refine, type Refined, whenIn } from "./refine.ts"
-import { type AttachedFact, bodyOf, queryTerms, termsOf, type Token } from "./tokens.ts"
+import { type AttachedFact, queryTerms, termsOf, termsSaid, type Token, withoutContext } from "./tokens.ts"
 
 /** An entry that was found by its words, by its meaning, or by both. */
 export interface Candidate {
@@ -105,7 +105,7 @@ const scoresOf = (found: ReadonlyArray<Found>, kind: SearchKind): ReadonlyArray<
 
 const whyOf = ({ boosts, candidate, lexical, vector }: Found, terms: ReadonlyArray<Token>, now: number): Why => {
   const { entry, facts } = candidate
-  const said = new Set(termsOf(bodyOf(entry)))
+  const said = termsSaid(entry)
   const telling = facts.map(({ id, text }) => ({ id, said: new Set(termsOf(text)) }))
   const isTold = ({ term }: Token) => said.has(term) || telling.some((fact) => fact.said.has(term))
   return {
@@ -119,8 +119,6 @@ const whyOf = ({ boosts, candidate, lexical, vector }: Found, terms: ReadonlyArr
     ]
   }
 }
-
-const withoutContext = ({ context: _, ...entry }: MemoryEntry): MemoryEntry => entry
 
 /** The best of the candidates, the best first. Candidates of a search that was not asked for do not count. */
 export const rank = (candidates: ReadonlyArray<Candidate>, query: RecallQuery): ReadonlyArray<Hit> => {

@@ -6,7 +6,7 @@
 //     than to the message after it, when someone else said that.
 
 import { type MemoryEntry, placeOfId } from "../indexing/messages.ts"
-import { type AttachedFact, bodyOf, termsOf, type Token } from "./tokens.ts"
+import { type AttachedFact, termsOf, termsSaid, type Token } from "./tokens.ts"
 
 interface Refinable {
   readonly owner: string
@@ -182,10 +182,12 @@ const timelinessOf = ({ at }: MemoryEntry, spans: ReadonlyArray<Span>): number =
 /** Which share of the terms is said. */
 const coverageOf = ({ entry, facts }: Refinable, terms: ReadonlySet<string>): number => {
   if (terms.size === 0) return 0
-  const told = [bodyOf({ ...entry, text: entry.text.slice(0, READ_CHARACTERS) }), ...facts.map(({ text }) => text)]
-  const said = new Set<string>()
-  for (const term of termsOf(told.join("\n"))) if (terms.has(term)) said.add(term)
-  return said.size / terms.size
+  const isLong = entry.text.length > READ_CHARACTERS
+  const said = termsSaid(isLong ? { ...entry, text: entry.text.slice(0, READ_CHARACTERS) } : entry)
+  const told = facts.map(({ text }) => termsOf(text))
+  let count = 0
+  for (const term of terms) if (said.has(term) || told.some((each) => each.includes(term))) count++
+  return count / terms.size
 }
 
 const sentencePattern = /[^.!?\u3002\uff01\uff1f\n]*[\p{L}\p{N}][^.!?\u3002\uff01\uff1f\n]*([.!?\u3002\uff01\uff1f]*)/gu

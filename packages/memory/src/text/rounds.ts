@@ -14,7 +14,7 @@ import type { Hit, RecallQuery } from "../recall.ts"
 import { fused } from "./fusion.ts"
 import { nudgeOf, searchKindOf } from "./rank.ts"
 import { relatedTo } from "./related.ts"
-import { bodyOf, queryTerms, termsOf, type Token } from "./tokens.ts"
+import { queryTerms, termsOf, termsSaid, type Token } from "./tokens.ts"
 
 /** A question with more terms is not asked again. */
 const MAX_ASKED_TERMS = 16
@@ -104,11 +104,8 @@ const sharedOut = (weighed: ReadonlyArray<Weighed>, limit: number): ReadonlyArra
   return chosen
 }
 
-const saidIn = (hits: ReadonlyArray<Hit>): ReadonlyMap<Hit, ReadonlySet<string>> =>
-  new Map(hits.map((hit) => [hit, new Set(termsOf(bodyOf(hit.entry)))] as const))
-
 /** What is asked for besides the names of those who speak, each term with how rare it is among the hits. */
-const soughtOf = (question: string, hits: ReadonlyArray<Hit>, said: ReadonlyMap<Hit, ReadonlySet<string>>) => {
+const soughtOf = (question: string, hits: ReadonlyArray<Hit>) => {
   const asked = queryTerms(question)
   const speakers = [...new Set(hits.flatMap(({ entry }) => entry.speaker ?? []))]
   const named = speakers.filter((speaker) => termsOf(speaker).some((term) => asked.some((each) => each.term === term)))
@@ -116,7 +113,7 @@ const soughtOf = (question: string, hits: ReadonlyArray<Hit>, said: ReadonlyMap<
   const terms = asked
     .filter(({ term }) => !names.has(term))
     .map(({ term, word }) => {
-      const having = hits.filter((hit) => said.get(hit)?.has(term)).length
+      const having = hits.filter(({ entry }) => termsSaid(entry).has(term)).length
       return { term, word, weight: Math.log(1 + hits.length / (1 + having)), others: relatedTo(term) }
     })
   return { terms, speaker: named.length === 1 ? named[0] : undefined }
@@ -129,12 +126,11 @@ const wordsOf = (
   first: ReadonlyMap<string, number>,
   second: ReadonlyMap<string, number>
 ): ReadonlyArray<number> => {
-  const said = saidIn(hits)
-  const { speaker, terms } = soughtOf(question, hits, said)
+  const { speaker, terms } = soughtOf(question, hits)
   const all = terms.reduce((sum, { weight }) => sum + weight, 0) || 1
   const best = Math.max(0, ...first.values()) || Math.max(0, ...second.values())
   return hits.map((hit) => {
-    const words = said.get(hit) ?? new Set()
+    const words = termsSaid(hit.entry)
     const made = terms.filter(({ others, term }) => !words.has(term) && others.some((each) => words.has(each.term)))
     const related = made.reduce((sum, { weight }) => sum + weight, 0) / all
     const more = RELATED_SHARE * related * best + SECOND_SHARE * (second.get(keyOf(hit)) ?? 0)
@@ -198,11 +194,10 @@ const isOf = ({ entry }: Hit, speaker: string): boolean => entry.speaker === spe
 const bestOf = (hits: ReadonlyArray<Hit>): number => Math.max(0, ...hits.map(({ score }) => score))
 
 const certaintyIn = (query: RecallQuery, hits: ReadonlyArray<Hit>): number => {
-  const said = saidIn(hits)
-  const { speaker, terms } = soughtOf(query.text, hits, said)
+  const { speaker, terms } = soughtOf(query.text, hits)
   const all = terms.reduce((sum, { weight }) => sum + weight, 0) || 1
   const partOf = (hit: Hit): number => {
-    const words = said.get(hit) ?? new Set()
+    const words = termsSaid(hit.entry)
     const isSaid = ({ term, word }: Token) => words.has(term) || hit.why.terms.includes(word)
     return terms.reduce((sum, each) => {
       if (isSaid(each)) return sum + each.weight

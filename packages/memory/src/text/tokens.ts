@@ -217,6 +217,25 @@ export const bodyOf = ({ at, entities, speaker = "", tags, text }: MemoryEntry):
     .filter((part) => part !== "")
     .join("\n")
 
+const said = new WeakMap<MemoryEntry, ReadonlySet<string>>()
+
+/** The terms of what an entry says, without what was said around it. They are asked for several times for each question. */
+export const termsSaid = (entry: MemoryEntry): ReadonlySet<string> => {
+  const known = said.get(entry)
+  if (known !== undefined) return known
+  const terms = new Set(termsOf(bodyOf(entry)))
+  said.set(entry, terms)
+  return terms
+}
+
+/** An entry without what was said around it. */
+export const withoutContext = (entry: MemoryEntry): MemoryEntry => {
+  if (entry.context === undefined) return entry
+  const { context: _, ...bare } = entry
+  said.set(bare, termsSaid(entry))
+  return bare
+}
+
 /** What an entry means, for an embedder: who said what. */
 export const meaningOf = ({ speaker, text }: Pick<MemoryEntry, "speaker" | "text">): string =>
   speaker === undefined ? text : `${speaker}: ${text}`
