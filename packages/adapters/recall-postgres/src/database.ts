@@ -131,6 +131,10 @@ const poolOf = (options: RecallPostgresOptions, deadlineMillis: number) =>
 
 type Pool = Effect.Success<ReturnType<typeof poolOf>>
 
+/** Made only where it is told: an error costs its stack. */
+const unanswered = (message: string): Effect.Effect<never, RecallUnavailable> =>
+  Effect.fail(new RecallUnavailable({ operation: "", message }))
+
 /** Anyone who waits learns it at the deadline at the latest, whatever the client does. */
 const within = <A>(
   services: Context.Context<never>,
@@ -138,17 +142,15 @@ const within = <A>(
   effect: Effect.Effect<A, unknown>
 ): Effect.Effect<A, unknown> =>
   Effect.callback((resume) => {
-    const late = new RecallUnavailable({ operation: "", message: `no answer within ${deadlineMillis} ms` })
-    const closed = new RecallUnavailable({ operation: "", message: "the index is closed" })
     const fiber = Effect.runForkWith(services)(effect)
     const timer = setTimeout(() => {
-      resume(Effect.fail(late))
+      resume(unanswered(`no answer within ${deadlineMillis} ms`))
       fiber.interruptUnsafe()
     }, deadlineMillis)
     fiber.addObserver((exit) => {
       clearTimeout(timer)
       const isEnded = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-      resume(isEnded ? Effect.fail(closed) : exit)
+      resume(isEnded ? unanswered("the index is closed") : exit)
     })
     return Effect.sync(() => {
       clearTimeout(timer)
