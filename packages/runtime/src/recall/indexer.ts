@@ -51,10 +51,31 @@ import type { Definition } from "../session/definition.ts"
 /** 128 bits, 6 in a letter. */
 const DIGEST_LETTERS = 22
 
-const positionOf = (entry: Entry): IndexPosition => ({
-  no: entry.no,
-  digest: createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
-})
+const digestOf = (entry: Entry): string =>
+  createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
+
+const positionOf = (entry: Entry): IndexPosition => ({ no: entry.no, digest: digestOf(entry) })
+
+/** Entries whose digests are remembered, by their texts: each question asks for that of the newest. */
+const knownDigests = new Map<string, string>()
+/** Characters of these texts, and the most of them. */
+let knownChars = 0
+const MOST_KNOWN_CHARS = 2_000_000
+
+/** The same, of an entry that was most likely asked for before. */
+const knownPositionOf = (entry: Entry): IndexPosition => {
+  const text = JSON.stringify(entry)
+  const known = knownDigests.get(text)
+  if (known !== undefined) return { no: entry.no, digest: known }
+  const position = positionOf(entry)
+  knownChars += text.length
+  if (knownChars > MOST_KNOWN_CHARS) {
+    knownDigests.clear()
+    knownChars = text.length
+  }
+  if (text.length <= MOST_KNOWN_CHARS) knownDigests.set(text, position.digest)
+  return position
+}
 
 /** Entries read and applied at once: some milliseconds of work, between which others have their turn. */
 const PAGE = 64
@@ -144,28 +165,30 @@ const emptied = Effect.fnUntraced(function* (recall: Recall["Service"], address:
   yield* recall.erase(address)
 })
 
-/** Whether the ledger has the entry that an index has come to. */
-const isOfThisLife = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
-  if (position.no === 0) return true
-  const [entry] = yield* entriesOf(address, position.no, 1)
-  return entry !== undefined && samePosition(positionOf(entry), position)
-})
+interface Standing {
+  readonly position: IndexPosition
+  /** The first page of the ledger that the index has not seen, where it was read on the way. */
+  readonly page?: ReadonlyArray<Entry>
+}
 
-/** Where an index stands in this life: at the start, and empty, when it was made from another one. */
+/** Where an index stands in this life: at the start, and empty, when it was made from another one. So many entries are read ahead. */
 const standing = Effect.fnUntraced(function* (
   recall: Recall["Service"],
   address: Address,
-  trusted: IndexPosition | undefined
-) {
+  trusted: IndexPosition | undefined,
+  ahead: number
+): Effect.fn.Return<Standing, RecallUnavailable | LedgerUnavailable | UnreadableRecord, Ledger> {
   const position = yield* recall.position(address)
-  if (trusted !== undefined && samePosition(position, trusted)) return position
-  if (yield* isOfThisLife(address, position)) return position
+  if (position.no === 0 || (trusted !== undefined && samePosition(position, trusted))) return { position }
+  const [entry, ...page] = yield* entriesOf(address, position.no, 1 + ahead)
+  // The ledger has the entry that the index has come to.
+  if (entry !== undefined && samePosition(knownPositionOf(entry), position)) return { position, page }
   yield* Effect.logWarning(
     `the index of memories of ${addressKey(address)} is ahead of its ledger, or of another one: the store was restored ` +
       "to an earlier state. It is emptied and made again."
   )
   yield* emptied(recall, address)
-  return INDEX_START
+  return { position: INDEX_START }
 })
 
 const catchingUp = Effect.fnUntraced(function* (
@@ -174,12 +197,13 @@ const catchingUp = Effect.fnUntraced(function* (
   { maxEntries = Number.POSITIVE_INFINITY, newest = [], trusted }: CatchUpOptions
 ) {
   const state = stateOf(recall)
-  let position = yield* standing(recall, address, trusted)
+  let { page: read, position } = yield* standing(recall, address, trusted, PAGE)
   let entries = 0
   let window: IndexWindow | undefined = state.windowAt(address, position)
   while (entries < maxEntries) {
     const limit = Math.min(PAGE, maxEntries - entries)
-    const page = yield* pageFrom(address, position.no + 1, limit, newest)
+    const page = read?.slice(0, limit) ?? (yield* pageFrom(address, position.no + 1, limit, newest))
+    read = undefined
     if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
     let known = window ?? (yield* windowBefore(address, position.no))
     entries += page.length
@@ -197,7 +221,7 @@ const catchingUp = Effect.fnUntraced(function* (
     }
     if (isOvertaken) {
       // Another reader of the ledger has indexed it, or emptied it, meanwhile.
-      position = yield* standing(recall, address, undefined)
+      ;({ page: read, position } = yield* standing(recall, address, undefined, PAGE))
       window = state.windowAt(address, position)
     } else {
       window = known
@@ -217,7 +241,10 @@ export const catchUp = Effect.fnUntraced(function* (address: Address, options: C
 /** Holds the index of an assistant against its ledger, and answers where it stands; at the start when it was emptied. */
 export const standingOf = Effect.fnUntraced(function* (address: Address) {
   const recall = yield* Recall
-  return yield* stateOf(recall).inTurn(address, standing(recall, address, undefined))
+  return yield* stateOf(recall).inTurn(
+    address,
+    Effect.map(standing(recall, address, undefined, 0), ({ position }) => position)
+  )
 })
 
 /** Forgets what the index holds of an assistant and makes it again from the ledger. */
