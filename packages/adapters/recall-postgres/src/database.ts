@@ -131,7 +131,7 @@ const poolOf = (options: RecallPostgresOptions, deadlineMillis: number) =>
 
 type Pool = Effect.Success<ReturnType<typeof poolOf>>
 
-/** Made only where it is told: an error costs its stack. */
+/** Made only when it is needed: an error costs its stack. */
 const unanswered = (message: string): Effect.Effect<never, RecallUnavailable> =>
   Effect.fail(new RecallUnavailable({ operation: "", message }))
 

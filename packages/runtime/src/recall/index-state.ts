@@ -21,12 +21,14 @@ import {
   samePosition,
   type SearchMode
 } from "@reverie/memory"
-import { type Address, addressKey, type Json } from "@reverie/protocol"
+import { canonical } from "@reverie/ledger"
+import { type Address, addressKey, type Entry, type Json } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Semaphore from "effect/Semaphore"
 import * as Option from "effect/Option"
+import { createHash } from "node:crypto"
 import { Embedder, embeddingModelOf, type Vector } from "@reverie/model"
 
 /** Times that an index, or an embedder, did not answer. */
@@ -165,6 +167,40 @@ export const noteFall = Effect.fnUntraced(function* (recall: Recall["Service"], 
 
 export const noteAnswer = (recall: Recall["Service"]): Effect.Effect<void> =>
   Effect.suspend(() => (stateOf(recall).rose() ? Effect.logInfo("the index of memories answers again") : Effect.void))
+
+// Digest: what tells an entry of the ledger from the entry of the same number in another life of its assistant.
+// D1  It is of all that was committed: number, epoch, time and content. A store that was restored to an earlier state
+//     goes on under the same numbers, never with the same entries.
+// D2  The order of the members of an object counts for nothing: a life that was moved keeps its digests.
+
+/** 128 bits, 6 in a letter. */
+const DIGEST_LETTERS = 22
+
+const digestOf = (entry: Entry): string =>
+  createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
+
+export const positionOf = (entry: Entry): IndexPosition => ({ no: entry.no, digest: digestOf(entry) })
+
+/** Entries whose digests are remembered, by their texts: each question asks for that of the newest. */
+const knownDigests = new Map<string, string>()
+/** Characters of these texts, and the most of them. */
+let knownChars = 0
+const MOST_KNOWN_CHARS = 2_000_000
+
+/** The same, of an entry that was most likely asked for before. */
+export const knownPositionOf = (entry: Entry): IndexPosition => {
+  const text = JSON.stringify(entry)
+  const known = knownDigests.get(text)
+  if (known !== undefined) return { no: entry.no, digest: known }
+  const position = positionOf(entry)
+  knownChars += text.length
+  if (knownChars > MOST_KNOWN_CHARS) {
+    knownDigests.clear()
+    knownChars = text.length
+  }
+  if (text.length <= MOST_KNOWN_CHARS) knownDigests.set(text, position.digest)
+  return position
+}
 
 // BlockIndex: an assistant's memory blocks in the index, where blocks are kept.
 // B1  A block is found as it was when the index was last brought up to date.

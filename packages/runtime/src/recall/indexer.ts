@@ -23,7 +23,7 @@ import {
   RecallUnavailable,
   samePosition
 } from "@reverie/memory"
-import { canonical, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
 import {
   type Address,
   addressKey,
@@ -38,44 +38,9 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { createHash } from "node:crypto"
 import type { Content } from "@reverie/context"
-import { fillVectors, indexBlocks, noteAnswer, noteFall, stateOf } from "./index-state.ts"
+import { fillVectors, indexBlocks, knownPositionOf, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
 import type { Definition } from "../session/definition.ts"
-
-// Digest: what tells an entry of the ledger from the entry of the same number in another life of its assistant.
-// D1  It is of all that was committed: number, epoch, time and content. A store that was restored to an earlier state
-//     goes on under the same numbers, never with the same entries.
-// D2  The order of the members of an object counts for nothing: a life that was moved keeps its digests.
-
-/** 128 bits, 6 in a letter. */
-const DIGEST_LETTERS = 22
-
-const digestOf = (entry: Entry): string =>
-  createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
-
-const positionOf = (entry: Entry): IndexPosition => ({ no: entry.no, digest: digestOf(entry) })
-
-/** Entries whose digests are remembered, by their texts: each question asks for that of the newest. */
-const knownDigests = new Map<string, string>()
-/** Characters of these texts, and the most of them. */
-let knownChars = 0
-const MOST_KNOWN_CHARS = 2_000_000
-
-/** The same, of an entry that was most likely asked for before. */
-const knownPositionOf = (entry: Entry): IndexPosition => {
-  const text = JSON.stringify(entry)
-  const known = knownDigests.get(text)
-  if (known !== undefined) return { no: entry.no, digest: known }
-  const position = positionOf(entry)
-  knownChars += text.length
-  if (knownChars > MOST_KNOWN_CHARS) {
-    knownDigests.clear()
-    knownChars = text.length
-  }
-  if (text.length <= MOST_KNOWN_CHARS) knownDigests.set(text, position.digest)
-  return position
-}
 
 /** Entries read and applied at once: some milliseconds of work, between which others have their turn. */
 const PAGE = 64
