@@ -85,7 +85,7 @@ for (const tool of tools) {
   await runTool(tool, { ship: 7 }).catch((error) => console.log(tool.name, String(error).split("\\n")[1]))
 }
 const script = [...tools.map(({ name }) => calls(name, { ship: "Birch" })), "Moored."]
-const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools })
+const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools, maxSteps: 8 })
 await using fleet = await testFleet(desk, { model: scriptedModel(script) })
 console.log(await fleet.answer("desk", "Moor her five times."))
 await expectToolCalls(fleet, "desk", tools.map(({ name }) => ({ tool: name, ok: true })))
