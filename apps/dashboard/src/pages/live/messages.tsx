@@ -1,16 +1,39 @@
 // Messages: what was said lately, a turn at a time.
 // Owns how a message, a call with its result, and the way to its reasons are shown.
 // M1  A call and its result are one line, wherever both are here; what has no words, no call and no file is not shown.
-// M2  Under each answer stand the ways to why it was given: its trace, what the model was shown, the same with something changed.
+// M2  What a model says is read as Markdown, what anyone else says is shown as it is.
+// M3  Under each answer stand the ways to why it was given: its trace, what the model was shown, the same with something changed.
 
 import type { MessageView, TickView } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
+import { lazy, Suspense } from "react"
 import { useAnswer } from "../../api/questions.ts"
 import { costText, tokens } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago, duration } from "../../parts/time.tsx"
 import { Attachments } from "./attachments.tsx"
+
+const Markdown = lazy(() => import("../../parts/markdown.tsx").then((module) => ({ default: module.Markdown })))
+
+/** What plain words do not have; an answer without it needs no Markdown. */
+const marks = /[*_`#[\]|~>]|^\s*(?:[-+]|\d+[.)])\s|\w:\/\/|^-{3}/m
+
+/** Plain until the reader of Markdown is there. */
+const SaidText = ({ isRead, text }: { readonly text: string; readonly isRead: boolean }) => {
+  const plain = (
+    <p className="said-text">
+      <Visible text={text} />
+    </p>
+  )
+  return isRead && marks.test(text) ? (
+    <Suspense fallback={plain}>
+      <Markdown text={text} />
+    </Suspense>
+  ) : (
+    plain
+  )
+}
 
 /** Turns that the messages shown may belong to. */
 const LAST_TICKS = 30
@@ -102,9 +125,7 @@ const Said = ({ id, message, results, tick }: SaidProps) => {
           <JsonText text={content} label={`Result of ${who}`} />
         </details>
       ) : content === "" ? null : (
-        <p className="said-text">
-          <Visible text={content} />
-        </p>
+        <SaidText text={content} isRead={role === "assistant"} />
       )}
       <Attachments parts={parts} />
       {calls.map((call) => (
