@@ -13,6 +13,9 @@
 // R7  Tenants are apart: packing takes nothing of another, unpacking touches nothing of another.
 // R8  An assistant that has moved in is held, neither due nor claimable, until he is admitted: of a fleet that moves together none
 //     begins before all are there.
+// R9  Rewritten lives are what the change made of them, all of them whole or nothing, in their old places: entries keep their
+//     numbers and their places in the outbox, envelopes their order; sums of use stay, and nothing that went counts as
+//     waiting. What they no longer hold can be read nowhere in the store, and a claim of before writes nothing after it.
 
 import type { Address, TenantId } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -30,6 +33,9 @@ export interface MoveMark {
   readonly at: number
 }
 
+/** One assistant, or what a tenant has besides its assistants. */
+export type BundlePlace = Address | { readonly tenant: TenantId; readonly assistant?: undefined }
+
 type Reading = LedgerUnavailable | UnreadableRecord | BundleRefused
 
 export class Bundles extends Context.Service<
@@ -46,6 +52,15 @@ export class Bundles extends Context.Service<
       bundle: Bundle,
       options?: { readonly isTrial?: boolean }
     ) => Effect.Effect<"unpacked" | "present", Reading>
+    /**
+     * Puts what `change` makes of these lives, and of what tenants have besides, in their places: no more entries, envelopes
+     * and dead letters than there were, and whole bundles (`flawOfBundle`). Answers what stands there then, in the order of
+     * the places. Durable when it returns.
+     */
+    readonly rewrite: (
+      places: ReadonlyArray<BundlePlace>,
+      change: (there: Bundle) => Bundle
+    ) => Effect.Effect<ReadonlyArray<Bundle>, Reading>
     /** Lets those begin that have moved in. */
     readonly admit: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, LedgerUnavailable>
     /** The mark on the data store, which anyone who opens it to work is shown; null takes it away. Durable when it returns. */

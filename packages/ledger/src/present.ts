@@ -156,10 +156,10 @@ export class Readable {
 
 export const tenantOf = (head: BundleHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
 
-const whoOf = (head: BundleHead): string =>
+export const whoOf = (head: BundleHead): string =>
   head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
 
-const refused = (reason: BundleRefused["reason"], who: string, why: string): BundleRefused =>
+export const refused = (reason: BundleRefused["reason"], who: string, why: string): BundleRefused =>
   new BundleRefused({ reason, who, message: `${who}: ${why}` })
 
 export const nobodyAt = (address: Address): BundleRefused =>

@@ -9,8 +9,11 @@ import {
   bytesOf,
   judgeBundle,
   type MoveMark,
+  type BundlePlace,
+  droppedDigests,
   nobodyAt,
   occupiedBy,
+  rewritten,
   type Bundle,
   type BundleHead,
   type BundlePart,
@@ -29,15 +32,25 @@ import {
   type Json,
   LANES,
   type RecordRow,
-  type TenantId
+  type TenantId,
+  usageOf
 } from "@reverie/protocol"
 import type { PromptVersion } from "@reverie/context"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { type BlockDisk, blockDisk } from "./memory-block-store.ts"
-import { appendMail, aResident, copy, fileEntry, type MemoryDisk, type Resident } from "./memory-disk.ts"
+import {
+  appendMail,
+  aResident,
+  copy,
+  type DeadLetteredRow,
+  fileEntry,
+  type MemoryDisk,
+  type Resident
+} from "./memory-disk.ts"
 import { blobName } from "./memory-ledger.ts"
 import type { PromptDisk } from "./memory-prompt-store.ts"
 
@@ -54,6 +67,16 @@ export const memoryDataStore = (disk: MemoryDisk, blocks: BlockDisk = blockDisk(
 
 const MOVER = "bundle"
 const FOR_EVER = Number.MAX_SAFE_INTEGER
+
+/** Whose rows stay only because they are counted. */
+const NOBODY = { tenant: "", assistant: "" } as unknown as Resident["address"]
+const emptyLetter: DeadLetteredRow = {
+  address: NOBODY,
+  envelope: "" as Envelope["id"],
+  reason: "",
+  at: 0,
+  discarded: true
+}
 
 const splitName = (name: string): readonly [string, string] => JSON.parse(name) as readonly [string, string]
 
@@ -212,6 +235,110 @@ const hereOf = (dataStore: MemoryDataStore, head: BundleHead): Bundle | undefine
   return resident === undefined ? undefined : lifeOf(dataStore, resident)
 }
 
+const bundleAt = (dataStore: MemoryDataStore, { assistant, tenant }: BundlePlace): Bundle | undefined =>
+  hereOf(
+    dataStore,
+    assistant === undefined
+      ? { kind: "tenant", tenant }
+      : ({ kind: "assistant", address: { tenant, assistant } } as AssistantHead)
+  )
+
+/** Blocks, answers and prompts of a bundle leave the store. */
+const takeUp = ({ blocks, prompts }: MemoryDataStore, tenant: TenantId, parts: ReadonlyArray<BundlePart>): void => {
+  for (const part of parts) {
+    if (part.kind === "block") {
+      for (const rows of [blocks.blocks, blocks.versions, blocks.snapshots])
+        rows.delete(JSON.stringify([tenant, part.id]))
+    } else if (part.kind === "block-answer") blocks.answers.delete(JSON.stringify([tenant, part.key]))
+    else if (part.kind === "prompt") {
+      const name = JSON.stringify([tenant, part.of, part.key])
+      const left = (prompts.get(name) ?? []).filter(({ version }) => version !== part.version)
+      if (left.length === 0) prompts.delete(name)
+      else prompts.set(name, left)
+    }
+  }
+}
+
+const ofKind = <Kind extends BundlePart["kind"]>(parts: ReadonlyArray<BundlePart>, kind: Kind) =>
+  parts.filter((part): part is Extract<BundlePart, { readonly kind: Kind }> => part.kind === kind)
+
+/** Mail and entries of a life, in their old places. */
+const rewriteRows = (
+  { disk }: MemoryDataStore,
+  resident: Resident,
+  { handled }: AssistantHead,
+  parts: ReadonlyArray<BundlePart>
+) => {
+  let gone = 0
+  resident.accepted.clear()
+  for (const lane of LANES) {
+    const rows = resident.mail[lane]
+    const made = ofKind(parts, "envelope").filter((part) => part.lane === lane)
+    gone += Math.max(0, rows.length - Math.max(made.length, resident.cursors[lane]))
+    rows.length = made.length
+    for (const [index, { acceptedAt, body, id }] of made.entries()) {
+      const envelope = typeof body === "string" ? body : (copy(body) as unknown as Envelope)
+      rows[index] = { id: id as Envelope["id"], lane, seq: index + 1, acceptedAt, envelope }
+      resident.accepted.add(id as Envelope["id"])
+    }
+  }
+  resident.cursors = { ...handled }
+  const entries = new Map(ofKind(parts, "entry").map(({ entry }) => [entry.no, copy(entry) as unknown as Entry]))
+  for (const row of resident.entries.splice(0)) {
+    const entry = entries.get(row.entry.no)
+    const at = disk.outbox.indexOf(row)
+    const next = entry === undefined ? undefined : { ...row, entry }
+    disk.outbox[at] = next ?? { ...row, address: NOBODY }
+    if (next !== undefined) resident.entries.push(next)
+    else resident.used.push({ no: row.entry.no, rows: usageOf(row.entry) })
+  }
+  return gone
+}
+
+const rewriteLife = (dataStore: MemoryDataStore, there: Bundle, made: Bundle): void => {
+  const { head, parts } = made
+  const tenant = tenantOf(head)
+  takeUp(dataStore, tenant, there.parts)
+  putDown(dataStore, tenant, parts)
+  const { disk } = dataStore
+  const resident = head.kind === "assistant" ? disk.resident(head.address) : undefined
+  if (head.kind !== "assistant" || resident === undefined) return
+  const gone = rewriteRows(dataStore, resident, head, parts)
+  resident.state = copy(head.state) as unknown as AssistantState
+  resident.version = head.version
+  resident.epoch++
+  resident.lease = undefined
+  resident.note = undefined
+  resident.attempts = 0
+  resident.records.clear()
+  for (const { key, of, value } of ofKind(parts, "record")) {
+    resident.records.set(JSON.stringify([of, key]), copy({ kind: of, key, value }) as RecordRow)
+  }
+  const open = new Set(ofKind(there.parts, "send").map(({ envelope }) => JSON.stringify(envelope)))
+  for (const [seq, { envelope }] of disk.sends) if (open.has(JSON.stringify(envelope))) disk.sends.delete(seq)
+  for (const { envelope } of ofKind(parts, "send")) {
+    disk.sendSeq++
+    disk.sends.set(disk.sendSeq, { seq: disk.sendSeq, envelope: copy(envelope) as unknown as Envelope })
+  }
+  const letters = ofKind(parts, "dead-letter")
+  for (const [index, letter] of disk.deadLetters.entries()) {
+    if (addressKey(letter.address) !== addressKey(head.address)) continue
+    const next = letters.shift()
+    disk.deadLetters[index] =
+      next === undefined
+        ? emptyLetter
+        : { ...letter, envelope: next.envelope as Envelope["id"], reason: next.reason, at: next.at }
+  }
+  disk.dead += gone
+  for (let count = 0; count < gone; count++) disk.deadLetters.push(emptyLetter)
+  for (const digest of droppedDigests(there, made)) {
+    const isUsed = [...disk.residents.values()].some(
+      ({ address, entries, mail }) => address.tenant === tenant && JSON.stringify([entries, mail]).includes(digest)
+    )
+    if (!isUsed) disk.blobs.delete(blobName(tenant, digest))
+  }
+}
+
 const streamOf = ({ head, parts }: Bundle): Stream.Stream<BundlePart> => Stream.fromIterable([head, ...parts])
 
 export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] => ({
@@ -243,6 +370,21 @@ export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] =>
       putDown(dataStore, tenantOf(head), fresh)
       return "unpacked"
     }),
+  rewrite: (places, change) =>
+    Effect.suspend(() =>
+      Effect.map(
+        Effect.fromResult(
+          Result.all(
+            places.map((place) => rewritten(place, bundleAt(dataStore, place), (there) => change(copy(there))))
+          )
+        ),
+        (pairs) =>
+          pairs.map(({ made, there }) => {
+            rewriteLife(dataStore, there, made)
+            return made
+          })
+      )
+    ),
   admit: (addresses) =>
     Effect.sync(() => {
       for (const address of addresses) {

@@ -16,7 +16,8 @@ import {
   LANES,
   NO_CURSORS,
   type RecordKind,
-  type RecordRow
+  type RecordRow,
+  type usageOf
 } from "@reverie/protocol"
 import type { DeadLetter, OpenSend, OutboxRow } from "@reverie/ledger"
 
@@ -49,6 +50,8 @@ export interface Resident {
   readonly accepted: Set<EnvelopeId>
   readonly entries: Array<OutboxRow>
   readonly records: Map<string, RecordRow>
+  /** Use of entries that were taken away: it stays in the sums. */
+  readonly used: Array<{ readonly no: number; readonly rows: ReturnType<typeof usageOf> }>
 }
 
 /** A line of the list of dead letters. */
@@ -91,6 +94,7 @@ export const aResident = (address: Address, state: AssistantState, now: number):
   attempts: 0,
   note: undefined,
   records: new Map(),
+  used: [],
   cursors: NO_CURSORS,
   mail: { control: [], reply: [], mail: [] },
   accepted: new Set(),

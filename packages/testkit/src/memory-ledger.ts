@@ -96,6 +96,16 @@ const discard = ({ deadLetters }: MemoryDisk, address: Address, envelope: Envelo
 
 const isDiscarded = ({ discarded }: DeadLetteredRow): boolean => discarded === true
 
+/** Rows of what was rewritten away keep their place and are shown no more. */
+const livingAfter = (rows: ReadonlyArray<OutboxRow>, after: number, limit: number): ReadonlyArray<OutboxRow> => {
+  const found: Array<OutboxRow> = []
+  for (let at = after; at < rows.length && found.length < limit; at++) {
+    const row = rows[at]
+    if (row !== undefined && row.address.assistant !== "") found.push(row)
+  }
+  return found
+}
+
 /** As many as come to the length of a page. */
 const pageOf = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<OutboxRow> => {
   let characters = 0
@@ -123,16 +133,16 @@ const sumsOf = (disk: MemoryDisk, { after, assistant, by, from = 0, limit, tenan
     sums.set(name, { ...addUsed(before, sum), key: sum.key, lastNo: Math.max(before.lastNo, sum.lastNo) })
   }
   if (by.length === 0) add({ ...NOTHING_USED, key: [], lastNo: 0 })
-  for (const { address, entries } of disk.residents.values()) {
+  for (const { address, entries, used } of disk.residents.values()) {
     if ((tenant ?? address.tenant) !== address.tenant || (assistant ?? address.assistant) !== address.assistant)
       continue
-    for (const { entry } of entries) {
-      for (const row of usageOf(entry)) {
+    for (const { no, rows } of [...used, ...entries.map(({ entry }) => ({ no: entry.no, rows: usageOf(entry) }))]) {
+      for (const row of rows) {
         if (row.hour < from || row.hour >= to) continue
         add({
           ...row,
           key: by.map((dimension) => ({ ...row, ...address })[dimension]),
-          lastNo: entry.no
+          lastNo: no
         })
       }
     }
@@ -194,7 +204,7 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing | "blobs"> =
       return copy(rows.filter(({ entry }) => entry.no >= from).slice(0, limit))
     }),
   outboxEnd: Effect.sync(() => disk.outbox.at(-1)?.seq ?? 0),
-  outbox: (after, limit) => Effect.sync(() => copy(pageOf(disk.outbox.slice(after, after + limit)))),
+  outbox: (after, limit) => Effect.sync(() => copy(pageOf(livingAfter(disk.outbox, after, limit)))),
   records: (address, kinds, { keys, limit = Infinity } = {}) =>
     Effect.sync(() => {
       const rows = [...(disk.resident(address)?.records.values() ?? [])].filter(

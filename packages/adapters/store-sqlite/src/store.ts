@@ -30,7 +30,7 @@ import type * as Scope from "effect/Scope"
 import * as Clock from "effect/Clock"
 import { sqliteAllowance } from "./ledger/allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
-import { Writer, type WriterStats } from "./writer.ts"
+import { purgeDatabase, Writer, type WriterStats } from "./writer.ts"
 import { Leases, ledgerUnavailable } from "./ledger/assistants.ts"
 import {
   StoreDamaged,
@@ -270,6 +270,8 @@ export const openSqliteStore = (
     const { database } = opened
     const lost = yield* Deferred.make<never, StoreLost>()
     if (isWritten(place, options)) {
+      // A process that ended while it forgot has left bytes behind.
+      yield* attempt(place, () => (marks.isPurging() && purgeDatabase(database) ? marks.purging(false) : undefined))
       const tell = ({ message }: SqliteFailure) => Deferred.doneUnsafe(lost, Effect.fail(new StoreLost({ message })))
       opened.safeguard = yield* attempt(place, () => new Safeguard(directory, database, tell))
     }

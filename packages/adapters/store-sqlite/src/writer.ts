@@ -7,7 +7,8 @@
 // W4  A write that fails alone is undone alone.
 // W5  Long writes are shared out over turns of the event loop: a transaction ends with the write in which it comes to
 //     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
-// W6  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
+// W6  A purge rewrites the database and empties the log: afterwards neither holds a byte that no row holds.
+// W7  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
 
 import type { DatabaseSync } from "node:sqlite"
 import { longWork } from "@reverie/protocol"
@@ -59,6 +60,23 @@ const BATCH_CHARS = 400_000
 const MAX_TURNS_MORE = 3
 
 const closed: SqliteFailure = { kind: "closed", message: "the store is closed", cause: undefined }
+
+const PURGE_TRIES = 40
+const PURGE_PAUSE_MILLIS = 250
+
+const readerInTheWay: SqliteFailure = {
+  kind: "busy",
+  message:
+    "another program reads the database, so what was forgotten is not gone from its log yet; end that and start again",
+  cause: undefined
+}
+
+/** Writes the whole database anew and empties the log; false where a reader keeps the log. */
+export const purgeDatabase = (database: DatabaseSync): boolean => {
+  database.exec("VACUUM")
+  const row = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()
+  return Number(row?.["busy"] ?? 0) === 0
+}
 
 const failWith = ({ fail, die }: Queued, error: unknown): void => {
   const failure = sqliteFailure(error)
@@ -131,6 +149,36 @@ export class Writer {
         die: (defect) => resume(Effect.die(defect))
       })
     })
+  }
+
+  /** Fails where another reader holds the log; a later purge does it then. It blocks for as long as the whole file takes. */
+  purge<U>(unavailable: (failure: SqliteFailure) => U): Effect.Effect<void, U> {
+    return Effect.callback<void, U>((resume) => {
+      const tryIt = (left: number): void => {
+        try {
+          const failure = this.#isClosed ? closed : this.#purge()
+          if (failure === undefined) resume(Effect.void)
+          else if (left > 0 && failure === readerInTheWay) setTimeout(() => tryIt(left - 1), PURGE_PAUSE_MILLIS)
+          else resume(Effect.fail(unavailable(failure)))
+        } catch (error) {
+          const failure = sqliteFailure(error)
+          resume(failure === undefined ? Effect.die(error) : Effect.fail(unavailable(failure)))
+        }
+      }
+      setImmediate(() => tryIt(PURGE_TRIES))
+    })
+  }
+
+  #purge(): SqliteFailure | undefined {
+    let isEmptied = false
+    const move = () => {
+      endReads(this.#database)
+      isEmptied = purgeDatabase(this.#database)
+    }
+    if (this.#safeguard === undefined) move()
+    else this.#safeguard.checkpoint(move)
+    this.#bytesSinceCheckpoint = 0
+    return isEmptied ? undefined : (this.#safeguard?.failure() ?? readerInTheWay)
   }
 
   /** Writes what is queued; every later write is refused. */

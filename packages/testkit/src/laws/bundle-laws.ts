@@ -1,4 +1,4 @@
-// Bundle laws: what every store promises to those who move out of it or into it (ledger, bundles R1-R8).
+// Bundle laws: what every store promises to those who move out of it or into it (ledger, bundles R1-R9).
 
 import * as assert from "node:assert/strict"
 import { digestOf, flawOfBundle, Ledger, type Bundle, Bundles } from "@reverie/ledger"
@@ -12,6 +12,7 @@ import { anAddress, anEnvelope, aMessage } from "../fixtures.ts"
 import type { DataStores } from "../data-store.ts"
 import type { Law } from "../law.ts"
 import { bundlePlaceLaws } from "./bundle-place-laws.ts"
+import { bundleRewritingLaws } from "./bundle-rewriting-laws.ts"
 import {
   admit,
   blobsOf,
@@ -302,6 +303,7 @@ export const bundleLaws: ReadonlyArray<Law<DataStores>> = [
   moment,
   ...same,
   ...bundlePlaceLaws,
+  ...bundleRewritingLaws,
   fenced,
   accepted,
   apart,

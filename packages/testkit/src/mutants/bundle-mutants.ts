@@ -111,6 +111,18 @@ const inTwoLooks = packing(({ bundles }, _place, address) =>
   )
 )
 
+/** Does something to the store in which something was rewritten. */
+const onceRewritten =
+  (change: (place: MemoryDataStore, resident: Resident | undefined) => void): Mistake =>
+  ({ bundles }, place) => ({
+    rewrite: (places, made) =>
+      Effect.tap(bundles.rewrite(places, made), ([first]) =>
+        Effect.sync(() =>
+          change(place, first?.head.kind === "assistant" ? place.disk.resident(first.head.address) : undefined)
+        )
+      )
+  })
+
 const removeResident = (place: MemoryDataStore, bundle: Bundle): void => {
   if (bundle.head.kind === "assistant") place.disk.residents.delete(addressKey(bundle.head.address))
 }
@@ -258,6 +270,53 @@ const mistakes: Readonly<Record<string, Mistake>> = {
           }
         })
       )
+  }),
+  keepsTheClaimOfBefore: onceRewritten((_, resident) => {
+    if (resident !== undefined) resident.epoch--
+  }),
+  movesWhatIsRewritten: onceRewritten(({ disk }, resident) => {
+    for (const row of resident?.entries.splice(0) ?? []) {
+      const moved = { ...row, seq: disk.outbox.length + 1 }
+      disk.outbox.push(moved)
+      resident?.entries.push(moved)
+    }
+  }),
+  countsWhatIsRewritten: onceRewritten(({ disk }) => {
+    disk.accepted++
+  }),
+  keepsWhatATenantHas: ({ bundles }) => ({
+    rewrite: (places, change) =>
+      bundles.rewrite(places, (there) => (there.head.kind === "tenant" ? there : change(there)))
+  }),
+  takesTheBytesOfOthers: onceRewritten(({ disk }) => disk.blobs.clear()),
+  keepsBytesThatNothingNames: ({ bundles }, { disk }) => ({
+    rewrite: (places, change) =>
+      Effect.suspend(() => {
+        const before = [...disk.blobs]
+        return Effect.tap(bundles.rewrite(places, change), () =>
+          Effect.sync(() => before.forEach(([name, bytes]) => disk.blobs.set(name, bytes)))
+        )
+      })
+  }),
+  rewritesOneByOne: ({ bundles }) => ({
+    rewrite: (places, change) =>
+      Effect.map(
+        Effect.forEach(places, (place) => bundles.rewrite([place], change)),
+        (made) => made.flat()
+      )
+  }),
+  rewritesRecordsOnly: ({ bundles }) => ({
+    rewrite: (places, change) =>
+      bundles.rewrite(places, (there) => {
+        const made = change(there)
+        const parts = [
+          ...there.parts.filter(({ kind }) => kind !== "record"),
+          ...made.parts.filter(({ kind }) => kind === "record")
+        ]
+        return flawOfBundle(made) === undefined && made.head.kind === there.head.kind
+          ? { head: there.head, parts }
+          : made
+      })
   }),
   namesTheLivingOnly: (_, place) => ({
     tenants: Effect.sync(() => [

@@ -15,6 +15,7 @@ import {
   type MoveMark,
   nobodyAt,
   occupiedBy,
+  rewritten,
   tenantOf
 } from "@reverie/ledger"
 import { keyText, readKeyText } from "@reverie/protocol"
@@ -22,7 +23,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "../ports/entry-history.ts"
 import { type Database, PgFailure, type Query } from "../database.ts"
-import { FOR_EVER, MOVER, obstacleIn, putEntryRows, putLife } from "./bundle-writer.ts"
+import { FOR_EVER, holdPlace, MOVER, obstacleIn, putEntryRows, putInPlace, putLife } from "./bundle-writer.ts"
 import { lifeIn, tenantIn, tenantsIn } from "./bundle-reader.ts"
 import type { Time } from "../time.ts"
 
@@ -118,6 +119,25 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
               if (head.kind === "assistant") yield* putLife(query, head, parts, at)
               yield* putEntryRows(query, tenantOf(head), fresh)
               return "unpacked" as const
+            })
+          )
+        )
+      ),
+    rewrite: (places, change) =>
+      told("rewrite")(
+        Effect.flatMap(time.stamp, ({ at }) =>
+          turn((query) =>
+            Effect.gen(function* () {
+              const pairs: Array<{ readonly there: Bundle; readonly made: Bundle }> = []
+              for (const place of places) {
+                yield* holdPlace(query, place)
+                const { assistant, tenant } = place
+                const there =
+                  assistant === undefined ? yield* tenantIn(query, tenant) : yield* lifeIn(query, { tenant, assistant })
+                pairs.push(yield* Effect.fromResult(rewritten(place, there, change)))
+              }
+              for (const { made, there } of pairs) yield* putInPlace(query, there, made, at)
+              return pairs.map(({ made }) => made)
             })
           )
         )

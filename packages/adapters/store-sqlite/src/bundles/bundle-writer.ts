@@ -1,9 +1,10 @@
 // BundleWriter: bundles, written as rows of SQLite.
 // Owns the writing. `bundles.ts` judges first whether there is room.
-// P1  Rows only grow: a bundle gets the next numbers, and the cursors of its lanes are those of its last handled ones.
+// P1  A bundle gets the next numbers, and the cursors of its lanes are those of its last handled ones.
+// P2  A rewritten life keeps its rows. The newest row of a table that counts is emptied, and not deleted: its number is the count.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
+import { type AssistantHead, type Bundle, type BundlePart, bytesOf, droppedDigests, textOf } from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
 import { usageAdding } from "../ledger/allowance.ts"
@@ -142,7 +143,195 @@ const obstaclesTo = (database: DatabaseSync) => {
   }
 }
 
+const NOBODY = 0
+
+/** The rows of a table whose newest number is a count: what goes leaves no row, the newest one an empty row of nobody. */
+const leavingFrom = (database: DatabaseSync, table: "envelopes" | "ledger", empty: string) => {
+  const newest = query<{ readonly seq: number | null }>(database, `SELECT max(seq) AS seq FROM ${table}`)
+  const clear = change(database, `UPDATE ${table} SET assistant = ${NOBODY}, body = '', ${empty} WHERE seq = ?`)
+  const remove = change(database, `DELETE FROM ${table} WHERE seq = ?`)
+  return (seq: number): void => {
+    if (seq === newest.one()?.seq) clear(seq)
+    else remove(seq)
+  }
+}
+
+const mailIn = (database: DatabaseSync) => {
+  const rows = query<{ readonly seq: number }>(
+    database,
+    "SELECT seq FROM envelopes WHERE assistant = ? AND lane = ? ORDER BY seq"
+  )
+  const leave = leavingFrom(database, "envelopes", "lane = 0, id = CAST(seq AS TEXT)")
+  const rename = change(database, "UPDATE envelopes SET id = CAST(seq AS TEXT) WHERE seq = ?")
+  const put = change(database, "UPDATE envelopes SET id = ?, accepted_at = ?, body = ? WHERE seq = ?")
+  /** Answers the numbers of what is left of each lane, and how many that waited are gone. */
+  return (key: number, cursors: Readonly<Record<Lane, number>>, parts: ReadonlyArray<BundlePart>) => {
+    let gone = 0
+    const left = (lane: Lane): ReadonlyArray<number> => {
+      const made = parts.filter((part) => part.kind === "envelope" && part.lane === lane)
+      const seqs = rows.all(key, LANES.indexOf(lane)).map(({ seq }) => seq)
+      for (const seq of seqs.slice(made.length)) {
+        leave(seq)
+        if (seq > cursors[lane]) gone++
+      }
+      return seqs.slice(0, made.length)
+    }
+    const numbers = { control: left("control"), reply: left("reply"), mail: left("mail") }
+    // No id stands in the way of another row's.
+    for (const lane of LANES) for (const seq of numbers[lane]) rename(seq)
+    const at = { control: 0, reply: 0, mail: 0 }
+    for (const part of parts) {
+      if (part.kind !== "envelope") continue
+      const seq = numbers[part.lane][at[part.lane]++] ?? 0
+      put(keyText(part.id), part.acceptedAt, textOf(part.body), seq)
+    }
+    return { gone, numbers }
+  }
+}
+
+const entriesIn = (database: DatabaseSync) => {
+  const entries = entryQueries(database)
+  const leave = leavingFrom(database, "ledger", "no = 1, previous = 0")
+  const put = change(database, "UPDATE ledger SET body = ? WHERE seq = ?")
+  /** Answers where the last of them stands. */
+  return (key: number, last: number, version: number, parts: ReadonlyArray<BundlePart>): number => {
+    const made = new Map(
+      parts.flatMap((part) => (part.kind === "entry" ? [[part.entry.no, part.entry as unknown as Entry] as const] : []))
+    )
+    let newest = 0
+    for (const { body, no, seq } of [...entries.between(key, last, 1, version)]) {
+      const entry = made.get(no)
+      if (entry === undefined) leave(seq)
+      else {
+        newest = Math.max(newest, seq)
+        const text = entryText(entry)
+        if (text !== body) put(text, seq)
+      }
+    }
+    return newest
+  }
+}
+
+const lettersIn = (database: DatabaseSync) => {
+  const rows = query<{ readonly seq: number; readonly discarded: number | null }>(
+    database,
+    "SELECT seq, discarded FROM dead_letters WHERE assistant = ? ORDER BY seq"
+  )
+  const put = change(database, "UPDATE dead_letters SET body = ? WHERE seq = ?")
+  const clear = change(
+    database,
+    `UPDATE dead_letters SET assistant = ${NOBODY}, body = '{}', discarded = ? WHERE seq = ?`
+  )
+  const add = change(database, `INSERT INTO dead_letters (assistant, body, discarded) VALUES (${NOBODY}, '{}', ?)`)
+  const countDiscarded = discardedCounting(database)
+  /** `gone`: what waited and waits no more. It counts as dead-lettered and seen to. */
+  return (key: number, parts: ReadonlyArray<BundlePart>, gone: number): void => {
+    const made = parts.filter((part) => part.kind === "dead-letter")
+    for (const [index, { discarded, seq }] of rows.all(key).entries()) {
+      const letter = made[index]
+      if (letter === undefined) clear(discarded ?? countDiscarded() + 1, seq)
+      else {
+        const { at, envelope, reason } = letter
+        put(JSON.stringify({ envelope, reason, at }), seq)
+      }
+    }
+    for (let count = 0; count < gone; count++) add(countDiscarded() + 1)
+  }
+}
+
+/** Sends, records, blocks, answers and bytes of a life leave the store. */
+const emptying = (database: DatabaseSync) => {
+  const records = change(database, "DELETE FROM records WHERE assistant = ?")
+  const sends = query<{ readonly seq: number; readonly body: string }>(database, "SELECT seq, body FROM sends")
+  const settle = change(database, "DELETE FROM sends WHERE seq = ?")
+  const blockKey = query<{ readonly key: number }>(database, "SELECT key FROM blocks WHERE tenant = ? AND id = ?")
+  const ofBlock = ["block_versions", "block_snapshots", "block_readers"].map((table) =>
+    change(database, `DELETE FROM ${table} WHERE block = ?`)
+  )
+  const block = change(database, "DELETE FROM blocks WHERE key = ?")
+  const answer = change(database, "DELETE FROM block_answers WHERE tenant = ? AND key = ?")
+  const prompt = change(database, "DELETE FROM prompts WHERE tenant = ? AND kind = ? AND key = ? AND version = ?")
+  return (key: number, { head, parts }: Bundle): void => {
+    const tenant = head.kind === "tenant" ? head.tenant : head.address.tenant
+    const open = new Set(parts.flatMap((part) => (part.kind === "send" ? [JSON.stringify(part.envelope)] : [])))
+    records(key)
+    if (open.size > 0) for (const { body, seq } of sends.all()) if (open.has(body)) settle(seq)
+    for (const part of parts) {
+      if (part.kind === "block") {
+        const found = blockKey.one(tenant, keyText(part.id))?.key ?? NOBODY
+        for (const from of [...ofBlock, block]) from(found)
+      } else if (part.kind === "block-answer") answer(tenant, keyText(part.key))
+      else if (part.kind === "prompt") prompt(tenant, part.of, part.key, part.version)
+    }
+  }
+}
+
+const bytesLeaving = (database: DatabaseSync) => {
+  const used = ["envelopes", "ledger"].map((table) =>
+    query<{ readonly one: number }>(
+      database,
+      `SELECT 1 AS one FROM ${table} JOIN assistants ON key = assistant WHERE tenant = ? AND instr(body, ?) > 0 LIMIT 1`
+    )
+  )
+  const remove = change(database, "DELETE FROM blobs WHERE tenant = ? AND digest = ?")
+  return (tenant: TenantId, digests: ReadonlyArray<string>): void => {
+    for (const digest of digests) {
+      if (used.every((rows) => rows.one(tenant, digest) === undefined)) remove(tenant, digest)
+    }
+  }
+}
+
+const rewritingIn = (database: DatabaseSync) => {
+  const assistants = assistantQueries(database)
+  const envelopes = envelopeQueries(database)
+  const mail = mailIn(database)
+  const entries = entriesIn(database)
+  const letters = lettersIn(database)
+  const empty = emptying(database)
+  const leaveBytes = bytesLeaving(database)
+  const keep = change(database, "INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
+  const send = change(database, "INSERT INTO sends (body) VALUES (?)")
+  const rows = entryRowsTo(database)
+  const stand = change(
+    database,
+    `UPDATE assistants SET epoch = epoch + 1, attempts = 0, note = NULL, version = ?, control = ?, reply = ?, mail = ?,
+       last = ?, receives = ?, retired = ?, state = ?, wake = ? WHERE key = ?`
+  )
+  return (life: Bundle, made: Bundle, now: number): number | undefined => {
+    const { head, parts } = made
+    if (head.kind === "tenant") {
+      empty(NOBODY, life)
+      rows(head.tenant, parts)
+      return undefined
+    }
+    const row = assistants.find(head.address)
+    if (row === undefined) return undefined
+    const { key } = row
+    const { tenant } = head.address
+    const state = head.state as unknown as AssistantState
+    const { gone, numbers } = mail(key, row, parts)
+    const last = entries(key, row.last, row.version, parts)
+    letters(key, parts, gone)
+    empty(key, life)
+    for (const part of parts) {
+      if (part.kind === "record") keep(key, part.of, part.key, JSON.stringify(part.value))
+      else if (part.kind === "send") send(JSON.stringify(part.envelope))
+    }
+    rows(tenant, parts)
+    const at = (lane: Lane): number => cursorAt(numbers[lane], head.handled[lane])
+    const cursors = { control: at("control"), reply: at("reply"), mail: at("mail") }
+    const wake = wakeOnCommit(AT_REST, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
+    const flags = [receivesColumn(state.receives), state.status === "retired" ? 1 : 0]
+    const { control, reply, mail: read } = cursors
+    stand(head.version, control, reply, read, last, ...flags, padded(JSON.stringify(state), 0), wake, key)
+    leaveBytes(tenant, droppedDigests(life, made))
+    return key
+  }
+}
+
 export interface BundleWriter {
+  /** Puts one bundle in the place of the one that stands there; answers the key of an assistant. */
+  readonly rewrite: (life: Bundle, made: Bundle, now: number) => number | undefined
   /** Answers the key of the new row. */
   readonly life: (head: AssistantHead, parts: Iterable<BundlePart>, now: number) => number
   readonly entryRows: (tenant: TenantId, parts: Iterable<BundlePart>) => void
@@ -153,6 +342,7 @@ export interface BundleWriter {
 export const bundleWriter = (database: DatabaseSync): BundleWriter => {
   const assistants = assistantQueries(database)
   return {
+    rewrite: rewritingIn(database),
     life: livesTo(database),
     entryRows: entryRowsTo(database),
     obstacle: obstaclesTo(database),

@@ -7,6 +7,7 @@ import type { DatabaseSync } from "node:sqlite"
 import {
   type Bundle,
   type BundlePart,
+  type BundlePlace,
   bundleOfParts,
   type BundleRefused,
   type Bundles,
@@ -14,6 +15,7 @@ import {
   type LedgerUnavailable,
   nobodyAt,
   occupiedBy,
+  rewritten,
   tenantOf
 } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
@@ -21,6 +23,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type Leases, ledgerUnavailable } from "../ledger/assistants.ts"
 import type { Marks } from "../ledger/marks.ts"
@@ -107,6 +110,45 @@ export const sqliteBundles = (
       return "unpacked"
     })
 
+  const bundleAt = ({ assistant, tenant }: BundlePlace): Bundle | undefined => {
+    const parts = assistant === undefined ? reader().tenant(tenant) : reader().life({ assistant, tenant })
+    return parts === undefined ? undefined : bundleOfParts(parts)
+  }
+
+  const put = (
+    places: ReadonlyArray<BundlePlace>,
+    change: (there: Bundle) => Bundle,
+    now: number,
+    onUndo: (undo: () => void) => void
+  ): Result.Result<ReadonlyArray<Bundle>, BundleRefused> =>
+    Result.map(Result.all(places.map((place) => rewritten(place, bundleAt(place), change))), (pairs) =>
+      pairs.map(({ made, there }) => {
+        const key = rows().rewrite(there, made, now)
+        const lease = key === undefined ? undefined : leases.live(key, now)
+        if (key === undefined || lease === undefined) return made
+        leases.end(key)
+        onUndo(() => leases.grant(key, lease, now))
+        return made
+      })
+    )
+
+  // Of two at once one would take the mark away under which the other one works.
+  const oneByOne = Semaphore.makeUnsafe(1)
+
+  const rewrite: Bundles["Service"]["rewrite"] = (places, change) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const mark = (isUnderWay: boolean) =>
+        reading(ledgerUnavailable("rewrite"), () => Result.succeed(marks.purging(isUnderWay)))
+      yield* mark(true)
+      const made = yield* Effect.result(
+        writer.write(ledgerUnavailable("rewrite"), (onUndo) => put(places, change, now, onUndo))
+      )
+      if (Result.isSuccess(made)) yield* writer.purge(ledgerUnavailable("rewrite"))
+      yield* mark(false)
+      return yield* Effect.fromResult(made)
+    }).pipe(Effect.uninterruptible, oneByOne.withPermits(1))
+
   const admitted = (address: Address): void => {
     const key = rows().keyOf(address)
     if (key !== undefined && leases.live(key, FOR_EVER - 1)?.worker === MOVER) leases.end(key)
@@ -120,6 +162,7 @@ export const sqliteBundles = (
         : Effect.flatMap(Clock.currentTimeMillis, (now) =>
             writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(bundle, now, onUndo))
           ),
+    rewrite,
     admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
     mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),
     marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read()))
