@@ -1,11 +1,14 @@
 // Forgetting: what may stand in the place of a life in which something is to be known no more.
-// Owns the judging of a rewritten life, and the account of what went.
+// Owns the judging of a rewritten life, taking a text out of one, and the account of what went.
 // G1  A rewritten life is a whole bundle of the same assistant and has nowhere more than there was.
-// G2  What went is counted by kind and never named: an account of it holds no text.
+// G2  Of a life without a text every message and every text around it that held it is a tombstone, whatever wrote it; numbers,
+//     names of kinds and references stay, so that it replays. What was remembered with it is not remembered.
+// G3  What went is counted by kind and never named: an account of it holds no text.
 
-import { type Address, LANES } from "@reverie/protocol"
+import { Buffer } from "node:buffer"
+import { type Address, isJsonObject, type Json, LANES, recordKinds } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { type Bundle, type BundlePart, flawOfBundle } from "./bundle-part.ts"
+import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "./bundle-part.ts"
 import type { BundlePlace } from "./bundles.ts"
 import type { BundleRefused } from "./errors.ts"
 import { nobodyAt, refused, whoOf } from "./present.ts"
@@ -62,3 +65,151 @@ export const goneBetween = (life: Bundle, made: Bundle): Readonly<Record<string,
   })
   return Object.fromEntries([...countsOf(gone, ({ kind }) => kind)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+/** Stands in the place of a message that was forgotten. */
+export const FORGOTTEN = "[forgotten]"
+
+/** What words of a closed list stand under: no text of anyone is there. */
+const STRUCTURE = new Set(["v", "type", "kind", "of", "role", "lane", "status", "outcome", "src", "receives", "digest"])
+/** What a message says stands under these, and goes whole. */
+const SAID = new Set(["content", "text", "reasoning"])
+
+/** One who takes a text out, whatever the case of its letters. */
+class Eraser {
+  readonly #text: string
+  readonly #digests: ReadonlySet<string>
+
+  constructor(text: string, parts: ReadonlyArray<BundlePart>) {
+    this.#text = text.toLowerCase()
+    const bytes = (part: BundlePart) => (part.kind === "blob" ? Buffer.from(part.bytes, "base64").toString("utf8") : "")
+    this.#digests = new Set(
+      parts.flatMap((part) => (part.kind === "blob" && this.isIn(bytes(part)) ? [part.digest] : []))
+    )
+  }
+
+  isIn(text: string): boolean {
+    return text.toLowerCase().includes(this.#text)
+  }
+
+  isInAny(value: Json): boolean {
+    return this.isIn(JSON.stringify(value)) || this.#isDeep(value)
+  }
+
+  isBytes(digest: string): boolean {
+    return this.#digests.has(digest)
+  }
+
+  #isDeep(value: Json): boolean {
+    if (typeof value === "string") return this.isIn(value)
+    if (Array.isArray(value)) return (value as ReadonlyArray<Json>).some((member) => this.#isDeep(member))
+    return (
+      isJsonObject(value) && Object.entries(value).some(([name, member]) => this.isIn(name) || this.#isDeep(member))
+    )
+  }
+
+  /** Only the text goes, so that what was made of two texts is made of them again. */
+  cut(text: string): string {
+    let left = text
+    for (let at = left.toLowerCase().indexOf(this.#text); at >= 0; at = left.toLowerCase().indexOf(this.#text)) {
+      left = `${left.slice(0, at)}\u2026${left.slice(at + this.#text.length)}`
+    }
+    return left
+  }
+
+  without(value: Json, name = ""): Json {
+    if (typeof value === "string") {
+      if (STRUCTURE.has(name) || !this.isIn(value)) return value
+      return SAID.has(name) ? FORGOTTEN : this.cut(value)
+    }
+    if (Array.isArray(value)) {
+      const members = value as ReadonlyArray<Json>
+      const kept = name === "parts" ? members.filter((member) => !this.#refers(member)) : members
+      return kept.map((member) => this.without(member, name))
+    }
+    if (!isJsonObject(value)) return value
+    const isSaid = [...SAID].some((member) => typeof value[member] === "string" && this.isIn(value[member]))
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([member, inner]) =>
+        // What was attached to a forgotten message is forgotten with it.
+        isSaid && member === "parts" ? [] : [[this.cut(member), this.without(inner, member)]]
+      )
+    )
+  }
+
+  #refers(part: Json): boolean {
+    return isJsonObject(part) && typeof part["digest"] === "string" && this.isBytes(part["digest"])
+  }
+}
+
+/** What work under way leans on; every other record that holds the text goes whole. */
+const LEANT_ON = new Set<string>(["assignment", "replies", "reminder", "state", "team"])
+const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LEANT_ON.has(kind)))
+
+const entryWithout = (eraser: Eraser, entry: Json): Json => {
+  if (!isJsonObject(entry) || !eraser.isInAny(entry)) return eraser.without(entry)
+  const records = Array.isArray(entry["records"]) ? (entry["records"] as ReadonlyArray<Json>) : undefined
+  const kept = records?.map((record) => {
+    const isGone = isJsonObject(record) && REMEMBERED.has(String(record["kind"])) && eraser.isInAny(record)
+    return isGone ? { ...record, key: eraser.cut(String(record["key"])), value: null } : eraser.without(record)
+  })
+  const { records: _, ...rest } = entry
+  return { ...(eraser.without(rest) as object), ...(kept === undefined ? {} : { records: kept }) } as unknown as Json
+}
+
+const bytesHold = (eraser: Eraser, text: string): boolean => eraser.isIn(Buffer.from(text, "base64").toString("utf8"))
+
+/** Blocks that hold the text now, or held it in any version. */
+const blocksWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
+  new Set(
+    parts.flatMap((part) => {
+      if (part.kind === "block") return eraser.isInAny([part.label, part.body]) ? [part.id] : []
+      if (part.kind === "block-version") {
+        return eraser.isInAny(part.body) || bytesHold(eraser, part.patch) ? [part.block] : []
+      }
+      return part.kind === "block-snapshot" && bytesHold(eraser, part.bytes) ? [part.block] : []
+    })
+  )
+
+const partWithout =
+  (eraser: Eraser, blocks: ReadonlySet<string>) =>
+  (part: BundlePart): ReadonlyArray<BundlePart> => {
+    switch (part.kind) {
+      case "entry":
+        return [{ kind: "entry", entry: entryWithout(eraser, part.entry as unknown as Json) } as unknown as BundlePart]
+      case "record":
+        if (REMEMBERED.has(part.of) && eraser.isInAny([part.key, part.value])) return []
+        return [{ ...part, key: eraser.cut(part.key), value: eraser.without(part.value) }]
+      case "block":
+        return blocks.has(part.id) ? [] : [part]
+      case "block-version":
+      case "block-snapshot":
+        return blocks.has(part.block) ? [] : [part]
+      case "block-answer":
+      case "prompt":
+        return eraser.isInAny(part as unknown as Json) ? [] : [part]
+      case "blob":
+        return [part]
+      default:
+        return [eraser.without(part as unknown as Json) as unknown as BundlePart]
+    }
+  }
+
+/** The shortest text that is taken out of lives, in characters: a shorter one is in too much that has nothing to do with it. */
+export const MIN_FORGOTTEN_CHARS = 4
+
+/** A life, or what a tenant has, without a text. */
+export const withoutText =
+  (text: string) =>
+  ({ head, parts }: Bundle): Bundle => {
+    const eraser = new Eraser(text, parts)
+    const made = parts.flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+    const named = new Set(
+      made.flatMap((part) =>
+        part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []
+      )
+    )
+    const left = made.filter((part) => part.kind !== "blob" || named.has(part.digest))
+    if (head.kind === "tenant") return { head, parts: left }
+    const state = eraser.without(head.state as unknown as Json) as unknown as typeof head.state
+    return { head: { ...head, state: { ...state, definition: head.state.definition } }, parts: left }
+  }

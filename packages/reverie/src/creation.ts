@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { createBlocks } from "./fleet/blocks.ts"
 import type { AssistantDefinition } from "./define-assistant.ts"
+import { DefinitionUnknown } from "./errors.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Profile } from "./opening/deployment.ts"
 
@@ -29,6 +30,18 @@ const refresh = Effect.fnUntraced(function* ({ address, state }: CreationEntry) 
   })
   if (Result.isSuccess(envelope)) yield* arrive(envelope.success)
 })
+
+/** The definition of that name. @throws DefinitionUnknown */
+export const definitionNamed = (
+  { assistants }: { readonly assistants: ReadonlyArray<AssistantDefinition> },
+  definition: string
+): AssistantDefinition => {
+  const found = assistants.find(({ name }) => name === definition)
+  if (found !== undefined) return found
+  const known = assistants.map(({ name }) => name)
+  const message = `there is no definition ${JSON.stringify(definition)}; the fleet has ${known.join(", ")}`
+  throw new DefinitionUnknown({ definition, known, message })
+}
 
 export interface Creation {
   readonly tenant: TenantId

@@ -23,11 +23,11 @@ import * as Result from "effect/Result"
 import { untilRest } from "./checks/metrics.ts"
 import { type AnswerOf, asked, type Parts, wholeAnswer } from "./ask.ts"
 import { documentAsked, envelopeOf, type FormOption, targetIn, withParts } from "./letter.ts"
-import { bringToLife } from "./creation.ts"
+import { bringToLife, definitionNamed } from "./creation.ts"
 import type { AskOptions, FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
 import { loaded } from "./opening/loaded.ts"
-import { DefinitionUnknown, type FleetClosed, TargetAmbiguous } from "./errors.ts"
+import { type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import { freshId, type Opened, opened, tenantOf } from "./opening/open-fleet.ts"
 import type { Services } from "./opening/deployment.ts"
 import { sharedFleet } from "./opening/shared-fleets.ts"
@@ -37,6 +37,10 @@ import {
   decisionOf,
   type DecisionOptions,
   type FleetCompactions,
+  type Forgettable,
+  type ForgetOptions,
+  type ForgetReceipt,
+  forgotten,
   haltAll,
   openCompactions,
   openMemories,
@@ -122,12 +126,10 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   async create(id: string, definition: string = id): Promise<"created" | "exists"> {
     const { assistant } = this.#read.core.address(id)
     const { definition: fleet, profile } = this.#opened
-    const found = fleet.assistants.find(({ name }) => name === definition)
-    const made = { tenant: this.tenant, id: assistant, keepHours: profile.keepHours }
-    if (found !== undefined) return this.#run(bringToLife({ ...made, definition: found }))
-    const known = fleet.assistants.map(({ name }) => name)
-    const message = `there is no definition ${JSON.stringify(definition)}; the fleet has ${known.join(", ")}`
-    throw new DefinitionUnknown({ definition, known, message })
+    const found = definitionNamed(fleet, definition)
+    return this.#run(
+      bringToLife({ tenant: this.tenant, id: assistant, keepHours: profile.keepHours, definition: found })
+    )
   }
 
   /** What it was opened with. */
@@ -169,8 +171,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     const id = options.id ?? (await this.#run(freshId))
     const assistant = this.#isExact ? to : targetIn(this.#opened.directory, to)
     const { from = "user", traceparent } = options
-    const letter = { id, tenant: this.tenant, to: assistant, from, event: said, traceparent }
-    const envelope = Result.getOrThrow(envelopeOf(letter))
+    const envelope = Result.getOrThrow(
+      envelopeOf({ id, tenant: this.tenant, to: assistant, from, event: said, traceparent })
+    )
     return acceptJudged({ ...this.#opened, core: this.#read.core, loose }, envelope, () => this.#run(arrive(envelope)))
   }
 
@@ -182,8 +185,8 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    */
   async send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
     const { blocks = [], context, output } = options
-    const said = defined({ blocks: blocks.length === 0 ? undefined : blocks, context, output: documentAsked(output) })
-    return this.post(to, { type: "message", text, ...said }, options)
+    const wanted = { blocks: blocks.length === 0 ? undefined : blocks, context, output: documentAsked(output) }
+    return this.post(to, { type: "message", text, ...defined(wanted) }, options)
   }
 
   /** Sends a message to every assistant that the target means, e.g. `role:observer`. @throws TargetAmbiguous */
@@ -246,9 +249,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   ): () => void
   on(type: "*", listener: (notice: Notice) => void): () => void
   on(type: string, listener: (notice: never) => void): () => void {
-    const heard = (notice: Notice) => {
-      if (notice.address.tenant === this.tenant) listener(notice as never)
-    }
+    const heard = (notice: Notice) => notice.address.tenant === this.tenant && listener(notice as never)
     return type === "*" ? this.#opened.hub.listen(heard) : this.#opened.hub.listen(heard, type as NoticeType)
   }
 
@@ -299,6 +300,11 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   /** Ends it for good, and every sub-agent below it. What still waits is dead-lettered. @throws UnknownAssistant */
   retire(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
     return this.#order(to, { type: "retire", ...defined({ reason }) }, options)
+  }
+
+  /** Erases for good: an assistant, all of the tenant, or what contains a text. @throws IdInvalid, EnvelopeInvalid, BundleRefused */
+  forget(what: Forgettable, options: ForgetOptions = {}): Promise<ForgetReceipt> {
+    return forgotten(this.#run, this.#read.core, what, options)
   }
 
   /** Tool calls that wait for a person; `approve` and `deny` decide them. */
@@ -371,15 +377,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#run(warmed)
   }
 
-  /**
-   * Resolves when no assistant of the store has anything to do; rejects when the fleet ends before that. With `patienceMs`, what
-   * happens by itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
-   */
+  /** Resolves when no assistant of the store has anything to do; `patienceMs`: nor will have by itself within so many milliseconds. */
   idle({ patienceMs = 0 }: IdleOptions = {}): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = this.#opened.openFleet.onEnd(reject)
-      void this.#run(untilRest(patienceMs)).then(resolve, reject).finally(stop)
-    })
+    return this.#opened.openFleet.endingWith(this.#run(untilRest(patienceMs)))
   }
 
   /** Stops working and closes the store; of a fleet that `forTenant` returned, nothing. */

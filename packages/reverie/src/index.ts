@@ -179,6 +179,9 @@ export type {
 export type {
   FleetCompactions,
   FleetMemories,
+  Forgettable,
+  ForgetOptions,
+  ForgetReceipt,
   OrderOptions,
   RetireFactOptions,
   SleepOptions

@@ -20,7 +20,7 @@ export { readCompactions, readHistoryNow, readPast } from "./prompt/past.ts"
 export { orderCall, subAgentId } from "./sub-agents/assignments.ts"
 export { keepIndexed, rebuildIndex } from "./recall/indexer.ts"
 export { recallFor } from "./recall/recaller.ts"
-export { beginningOf } from "./replay/state.ts"
+export { beginningOf, forgottenLife } from "./replay/state.ts"
 export type { Difference } from "./replay/difference.ts"
 export {
   type Entries,

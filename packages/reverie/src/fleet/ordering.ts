@@ -1,13 +1,29 @@
 // Ordering: orders that a program gives: to one assistant, or to all of a tenant.
 // Owns their options and sending one order to each. Leaves the single orders to the fleet, what they do to the statechart.
+// What is forgotten is no order: the store is rewritten, whoever works on it (`forgetting`).
 // O1  An order resolves when it is durable; a reading shows whether the assistant has heard it.
 
-import type { AssistantRecord } from "@reverie/ledger"
+import {
+  type AssistantRecord,
+  type Bundle,
+  type BundlePlace,
+  bundleOfParts,
+  Bundles,
+  goneBetween,
+  MIN_FORGOTTEN_CHARS,
+  withoutText
+} from "@reverie/ledger"
 import { type AssistantId, defined, type Event, type Receipt, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { arrive } from "@reverie/runtime"
+import { arrive, forgottenLife } from "@reverie/runtime"
+import { Recall } from "@reverie/memory"
+import * as Clock from "effect/Clock"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { Compaction } from "@reverie/context"
+import { EnvelopeInvalid } from "../errors.ts"
 import { envelopeOf } from "../letter.ts"
+import type { Services } from "../opening/deployment.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
 
@@ -165,4 +181,103 @@ export const openMemories = (readings: FleetMemory, post: Post): FleetMemories =
       return receipts
     }
   }
+}
+
+// Forgetting: what is erased for good.
+// F1  The index is emptied of whoever is rewritten, before and after: what it finds then is made of what is left.
+// F2  A trial reads the same and writes nothing.
+
+/** What is to be forgotten: one assistant, all of the tenant, or whatever contains a text. */
+export type Forgettable =
+  | { readonly assistant: string }
+  | { readonly everything: true }
+  /** In one assistant, or in all of the tenant where none is named. At least 4 characters; the case of letters counts for nothing. */
+  | { readonly text: string; readonly assistant?: string }
+
+/** For `fleet.forget`. */
+export interface ForgetOptions {
+  /** Says what would go, and forgets nothing. */
+  readonly dryRun?: boolean
+}
+
+/** What went, as numbers. */
+export interface ForgetReceipt {
+  /** When, in milliseconds since the epoch. */
+  readonly at: number
+  /** Whether it was a dry run, in which nothing went. */
+  readonly dryRun: boolean
+  /** How many assistants something went of. */
+  readonly assistants: number
+  /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob`, `dead-letter`, `prompt` and the like. */
+  readonly gone: Readonly<Record<string, number>>
+}
+
+const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: AssistantId | undefined) {
+  if (assistant !== undefined) return [{ tenant, assistant }] as ReadonlyArray<BundlePlace>
+  const places: Array<BundlePlace> = [{ tenant }]
+  let after: AssistantId | undefined
+  while (true) {
+    const page = yield* tenantPage(tenant, after, PAGE)
+    places.push(...page.map(({ address }) => address))
+    after = page.at(-1)?.address.assistant
+    if (page.length < PAGE) return places
+  }
+})
+
+const standing = (place: BundlePlace) =>
+  Bundles.use((bundles) => {
+    const { assistant, tenant } = place
+    const parts = assistant === undefined ? bundles.packTenant(tenant) : bundles.pack({ tenant, assistant })
+    return Effect.map(Stream.runCollect(parts), bundleOfParts)
+  })
+
+const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace>) {
+  const recall = yield* Effect.serviceOption(Recall)
+  if (Option.isNone(recall)) return
+  for (const { assistant, tenant } of places)
+    if (assistant !== undefined) yield* recall.value.erase({ tenant, assistant })
+})
+
+const forgetting = Effect.fnUntraced(function* (
+  tenant: TenantId,
+  assistant: AssistantId | undefined,
+  text: string | undefined,
+  dryRun: boolean
+) {
+  const at = yield* Clock.currentTimeMillis
+  const change = (there: Bundle): Bundle => (text === undefined ? forgottenLife(there, at) : withoutText(text)(there))
+  const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
+  for (const place of yield* placesIn(tenant, assistant)) {
+    const there = yield* standing(place)
+    const made = change(there)
+    const gone = goneBetween(there, made)
+    const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
+    if (!isSame) found.push({ place, gone })
+  }
+  const places = found.map(({ place }) => place)
+  if (!dryRun && places.length > 0) {
+    yield* eraseFrom(places)
+    yield* Bundles.use((bundles) => bundles.rewrite(places, change))
+    yield* eraseFrom(places)
+  }
+  const gone: Record<string, number> = {}
+  for (const each of found)
+    for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count
+  const assistants = places.filter((place) => place.assistant !== undefined).length
+  return { at, dryRun, assistants, gone } satisfies ForgetReceipt
+})
+
+/** Rejects with EnvelopeInvalid where the text could stand in anything. */
+export const forgotten = async (
+  run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>,
+  core: Core,
+  what: Forgettable,
+  { dryRun = false }: ForgetOptions
+): Promise<ForgetReceipt> => {
+  const text = "text" in what ? what.text.trim() : undefined
+  if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
+    throw new EnvelopeInvalid({ message: `the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters` })
+  }
+  const named = "assistant" in what ? what.assistant : undefined
+  return run(forgetting(core.tenant, named === undefined ? undefined : core.address(named).assistant, text, dryRun))
 }

@@ -91,6 +91,14 @@ class OpenFleet<Services> {
     }
   }
 
+  /** Rejects when the end comes before what is waited for. */
+  endingWith<A>(work: Promise<A>): Promise<A> {
+    return new Promise((resolve, reject) => {
+      const stop = this.onEnd(reject)
+      void work.then(resolve, reject).finally(stop)
+    })
+  }
+
   async close(): Promise<void> {
     await Effect.runPromise(Fiber.interrupt(this.#worker))
     this.#isClosed = true

@@ -12,15 +12,19 @@ import {
   persist,
   restore,
   type Settings,
+  statusOf,
   type SnapshotUnfit,
   type SubAgentStart
 } from "@reverie/assistant"
+import type { Bundle } from "@reverie/ledger"
 import {
   type Command,
   defined,
   type Entry,
+  ENTRY_VERSION,
   isJsonObject,
   type Json,
+  LANES,
   type OpenJob,
   type OpenTimer
 } from "@reverie/protocol"
@@ -29,7 +33,8 @@ import { jobsAfter, timersAfter } from "../commit/turn.ts"
 
 // Beginning: the state in which an assistant was created, as its ledger tells it.
 // B1  What the entry says of settings and commission is what the creation was decided with.
-// B2  An entry that says nothing of settings was written before they were recorded: then anyone who replays names them.
+// B2  A life that was forgotten begins retired: one entry is all that is left of it.
+// B3  An entry that says nothing of settings was written before they were recorded: then anyone who replays names them.
 
 interface Beginning {
   readonly decoded: Decoded
@@ -37,15 +42,18 @@ interface Beginning {
   readonly isRecorded: boolean
 }
 
-type Created = { readonly settings?: Partial<Settings> } & Partial<SubAgentStart>
+type Created = { readonly settings?: Partial<Settings>; readonly forgotten?: true } & Partial<SubAgentStart>
+
+const retired = (decoded: Decoded): Decoded => decide(decoded, { type: "retire" }).next
 
 /** `settings`: for an entry that says nothing of them. */
 export const beginningOf = ({ event }: Entry, settings: Partial<Settings> = {}): Beginning => {
   const created: Created = isJsonObject(event) ? (event as unknown as Created) : {}
   const { assignment, granted } = created
   const subAgentStart = assignment === undefined || granted === undefined ? undefined : { assignment, granted }
+  const { next } = creation(created.settings ?? settings, subAgentStart)
   return {
-    decoded: creation(created.settings ?? settings, subAgentStart).next,
+    decoded: created.forgotten === true ? retired(next) : next,
     isRecorded: created.settings !== undefined
   }
 }
@@ -119,3 +127,30 @@ export const pauseReplay = ({ decoded, jobs, no, timers }: ReplayState): PausedR
 /** An older snapshot is raised as a worker does who claims the assistant. */
 export const resumeReplay = ({ jobs, no, snapshot, timers }: PausedReplay): Result.Result<ReplayState, SnapshotUnfit> =>
   Result.map(restore(snapshot), (decoded) => ({ no, decoded, jobs, timers }))
+
+// Forgetting: what stands in the place of a life of which nothing is to be known any more.
+
+/** Created and retired at once, by the settings of before: it has no mail, no memory and no text, and verifies like any life. */
+export const forgottenLife = ({ head, parts }: Bundle, at: number): Bundle => {
+  if (head.kind === "tenant") return { head, parts: [] }
+  const first = parts.find((part) => part.kind === "entry")?.entry as unknown as Entry | undefined
+  const settings = (isJsonObject(first?.event) ? first.event["settings"] : undefined) ?? {}
+  const event = { settings, forgotten: true } as const
+  const entry = {
+    v: ENTRY_VERSION,
+    no: 1,
+    at,
+    epoch: 0,
+    tick: 0,
+    iteration: 0,
+    cause: { kind: "creation" },
+    event
+  } as const
+  const { decoded } = beginningOf(entry as unknown as Entry)
+  const status = statusOf(decoded)
+  const state = { ...head.state, snapshot: persist(decoded), jobs: [], timers: [], receives: LANES, status }
+  return {
+    head: { ...head, version: 1, handled: { control: 0, reply: 0, mail: 0 }, state },
+    parts: [{ kind: "entry", entry: { ...entry, status, messages: [] } }]
+  }
+}

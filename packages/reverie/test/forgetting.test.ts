@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { ModelRefused } from "@reverie/model"
+import fc from "fast-check"
+import { EnvelopeInvalid, exportFleet, type Fleet, IdInvalid, UnknownAssistant } from "../src/index.ts"
+import { aDirectory, failureOf, openFleet } from "./rig.ts"
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesIn(path) : [path]
+  })
+
+/** The files below a directory in which the text stands, in UTF-8 or in UTF-16. */
+const hits = (folder: string, text: string): ReadonlyArray<string> =>
+  filesIn(folder).filter((path) => {
+    const bytes = readFileSync(path)
+    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
+  })
+
+const exported = async (data: string): Promise<string> => {
+  let text = ""
+  for await (const line of exportFleet({ from: { data } })) text += `${line}\n`
+  return text
+}
+
+const CANARY = "kestrel-9713"
+const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: `no words about ${CANARY}` })
+
+/** Lets a desk hear, say and keep a text in every way there is, beside a clerk who knows nothing of it. */
+const live = async (fleet: Fleet, canary: string): Promise<void> => {
+  await fleet.send("desk", `The code is ${canary}.`, { id: "m-1", from: "ann" })
+  await fleet.idle()
+  await fleet.send("desk", "A letter that no one can answer.", { id: "m-2", from: "ann" })
+  await fleet.idle()
+  await fleet.send("desk", "A word about the weather.", { id: "m-3", from: "ben" })
+  await fleet.send("clerk", "Which berth is free?", { id: "m-4", from: "ben" })
+  await fleet.idle()
+  const block = await fleet.blocks.create({
+    owner: "desk",
+    label: "notes",
+    type: "core",
+    content: `Ann says ${canary}.`
+  })
+  await fleet.blocks.edit(block.block, { op: "set_text", text: `She said ${canary} again.` })
+  await fleet.blocks.edit(block.block, { op: "set_text", text: "Nothing of it any more." })
+}
+
+const says = [{ text: `I shall remember ${CANARY}.` }, refusal, { text: "It is fine." }, { text: "Berth 4." }]
+
+describe("forgetting", () => {
+  it("erases an assistant to the last byte, leaves its name and its sums, and the others as they were", async () => {
+    const data = aDirectory()
+    const fleet = await openFleet({ data, says })
+    await live(fleet, CANARY)
+    assert.isNotEmpty(hits(data, CANARY), "the canary was never written")
+    const [usage, clerk] = [await fleet.usage(), await fleet.history.ticks("clerk")]
+    const tried = await fleet.forget({ assistant: "desk" }, { dryRun: true })
+    assert.isTrue(tried.dryRun)
+    assert.isNotEmpty(hits(data, CANARY), "a dry run forgot")
+    const { assistants, dryRun, gone } = await fleet.forget({ assistant: "desk" })
+    assert.deepStrictEqual([assistants, dryRun, gone], [1, false, tried.gone])
+    assert.containsAllKeys(gone, ["block", "block-version", "dead-letter", "entry", "envelope"])
+    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.deepStrictEqual(await fleet.usage(), usage)
+    assert.deepStrictEqual(await fleet.history.ticks("clerk"), clerk)
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    assert.strictEqual((await fleet.inspect("desk"))?.state.status, "retired")
+    assert.instanceOf(await failureOf(fleet.send("desk", "Are you there?")), UnknownAssistant)
+    assert.strictEqual(await fleet.create("desk"), "exists")
+    await fleet.close()
+    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.notInclude(await exported(data), CANARY)
+  })
+
+  it("takes a text out of a life that goes on: it replays, counts as before, and no byte of it is left", async () => {
+    const data = aDirectory()
+    const fleet = await openFleet({ data, says })
+    await live(fleet, CANARY)
+    const before = await fleet.inspect("desk")
+    const { assistants, gone } = await fleet.forget({ text: CANARY.toUpperCase() })
+    assert.strictEqual(assistants, 1)
+    assert.isAbove(gone["entry"] ?? 0, 0)
+    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.strictEqual((await fleet.inspect("desk"))?.version, before?.version)
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    const { ticks } = await fleet.history.ticks("desk")
+    assert.includeMembers(
+      ticks.map(({ text }) => text),
+      ["[forgotten]", "A word about the weather."]
+    )
+    assert.strictEqual((await fleet.send("desk", "Go on.", { id: "m-9" })).outcome, "accepted")
+    await fleet.idle()
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    assert.deepStrictEqual((await fleet.forget({ text: CANARY })).gone, {})
+    await fleet.close()
+    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.notInclude(await exported(data), CANARY)
+  })
+
+  it("erases a tenant, and nothing of another one", async () => {
+    const data = aDirectory()
+    const fleet = await openFleet({ data, says: [{ text: `Noted: ${CANARY}.` }, { text: `And ${CANARY}.` }] })
+    const south = fleet.forTenant("south")
+    await south.create("desk")
+    await south.send("desk", `South hears ${CANARY}.`)
+    await fleet.send("desk", "North hears nothing.")
+    await fleet.idle()
+    const north = await fleet.inspect("desk")
+    await south.forget({ everything: true })
+    assert.deepStrictEqual(await fleet.inspect("desk"), north)
+    assert.strictEqual((await south.inspect("desk"))?.version, 1)
+    await fleet.forget({ text: CANARY })
+    assert.deepStrictEqual(hits(data, CANARY), [])
+    await fleet.close()
+  })
+
+  it("refuses what could stand in anything, and who can not be", async () => {
+    await using fleet = await openFleet()
+    assert.instanceOf(await failureOf(fleet.forget({ text: " a " })), EnvelopeInvalid)
+    assert.instanceOf(await failureOf(fleet.forget({ assistant: "../desk" })), IdInvalid)
+    assert.strictEqual((await failureOf(fleet.forget({ assistant: "nobody" })))?.["_tag"], "BundleRefused")
+  })
+
+  it("random lives with canaries: none is left, and every life replays", { timeout: 240_000 }, async () => {
+    const word = fc.stringMatching(/^[a-z]{2,8}[-_. ]?[0-9]{3,6}$/)
+    const turn = fc.record({
+      to: fc.constantFrom("desk", "clerk"),
+      from: fc.constantFrom("ann", "ben"),
+      said: fc.constantFrom("none", "asked", "answered", "both", "block", "id")
+    })
+    const life = fc.record({ word, turns: fc.array(turn, { minLength: 1, maxLength: 6 }), whole: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(life, async ({ turns, whole, word: plain }) => {
+        const canary = `zq${plain}`
+        const data = aDirectory()
+        const answers = turns.map(({ said }) => (said === "answered" || said === "both" ? `Aye, ${canary}!` : "Aye."))
+        const fleet = await openFleet({ data, says: answers.map((text) => ({ text })) })
+        for (const [index, { from, said, to }] of turns.entries()) {
+          const text = said === "asked" || said === "both" ? `Keep ${canary}, ${index}.` : `Hello ${index}.`
+          await fleet.send(to, text, { from, id: said === "id" ? `${canary}/${index}` : `m-${index}` })
+          await fleet.idle()
+          if (said !== "block") continue
+          await fleet.blocks.create({ owner: to, label: `b-${index}`, type: "core", content: `${canary} stands here` })
+        }
+        const versions = async () => [(await fleet.inspect("desk"))?.version, (await fleet.inspect("clerk"))?.version]
+        const before = await versions()
+        if (whole) await fleet.forget({ everything: true })
+        else {
+          await fleet.forget({ text: canary })
+          assert.deepStrictEqual(await versions(), before)
+        }
+        assert.deepStrictEqual(hits(data, canary), [])
+        for (const id of ["desk", "clerk"]) assert.isTrue((await fleet.replay.verify(id)).equal, id)
+        await fleet.close()
+        assert.deepStrictEqual(hits(data, canary), [])
+        assert.notInclude(await exported(data), canary)
+      }),
+      { numRuns: Number(process.env["REVERIE_FORGET_LIVES"] ?? 24) }
+    )
+  })
+})
