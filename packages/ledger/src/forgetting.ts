@@ -6,7 +6,7 @@
 // G3  What went is counted by kind and never named: an account of it holds no text.
 
 import { Buffer } from "node:buffer"
-import { type Address, isJsonObject, type Json, LANES, recordKinds } from "@reverie/protocol"
+import { type Address, isJsonObject, type Json, LANES, type RecordChange, recordKinds } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "./bundle-part.ts"
 import type { BundlePlace } from "./bundles.ts"
@@ -147,11 +147,14 @@ const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LE
 
 const entryWithout = (eraser: Eraser, entry: Json): Json => {
   if (!isJsonObject(entry) || !eraser.isInAny(entry)) return eraser.without(entry)
-  const records = Array.isArray(entry["records"]) ? (entry["records"] as ReadonlyArray<Json>) : undefined
-  const kept = records?.map((record) => {
-    const isGone = isJsonObject(record) && REMEMBERED.has(String(record["kind"])) && eraser.isInAny(record)
-    return isGone ? { ...record, key: eraser.cut(String(record["key"])), value: null } : eraser.without(record)
-  })
+  const records = Array.isArray(entry["records"])
+    ? (entry["records"] as ReadonlyArray<unknown> as ReadonlyArray<RecordChange>)
+    : undefined
+  const kept = records?.map(({ key, kind, value }) => ({
+    kind,
+    key: eraser.cut(key),
+    value: REMEMBERED.has(kind) && eraser.isInAny([key, value]) ? null : eraser.without(value)
+  }))
   const { records: _, ...rest } = entry
   return { ...(eraser.without(rest) as object), ...(kept === undefined ? {} : { records: kept }) } as unknown as Json
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { EnvelopeInvalid, exportFleet, type Fleet, IdInvalid, UnknownAssistant } from "../src/index.ts"
 import { aDirectory, failureOf, openFleet } from "./rig.ts"
 
@@ -120,7 +120,7 @@ describe("forgetting", () => {
     await using fleet = await openFleet()
     assert.instanceOf(await failureOf(fleet.forget({ text: " a " })), EnvelopeInvalid)
     assert.instanceOf(await failureOf(fleet.forget({ assistant: "../desk" })), IdInvalid)
-    assert.strictEqual((await failureOf(fleet.forget({ assistant: "nobody" })))?.["_tag"], "BundleRefused")
+    assert.match(String(await failureOf(fleet.forget({ assistant: "nobody" }))), /no such assistant/)
   })
 
   it("random lives with canaries: none is left, and every life replays", { timeout: 240_000 }, async () => {

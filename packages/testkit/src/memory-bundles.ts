@@ -297,23 +297,19 @@ const rewriteRows = (
 
 const rewriteLife = (dataStore: MemoryDataStore, there: Bundle, made: Bundle): void => {
   const { head, parts } = made
-  const tenant = tenantOf(head)
+  const [tenant, { disk }] = [tenantOf(head), dataStore]
   takeUp(dataStore, tenant, there.parts)
   putDown(dataStore, tenant, parts)
-  const { disk } = dataStore
   const resident = head.kind === "assistant" ? disk.resident(head.address) : undefined
   if (head.kind !== "assistant" || resident === undefined) return
   const gone = rewriteRows(dataStore, resident, head, parts)
   resident.state = copy(head.state) as unknown as AssistantState
   resident.version = head.version
   resident.epoch++
-  resident.lease = undefined
-  resident.note = undefined
-  resident.attempts = 0
+  Object.assign(resident, { lease: undefined, note: undefined, attempts: 0 })
   resident.records.clear()
-  for (const { key, of, value } of ofKind(parts, "record")) {
+  for (const { key, of, value } of ofKind(parts, "record"))
     resident.records.set(JSON.stringify([of, key]), copy({ kind: of, key, value }) as RecordRow)
-  }
   const open = new Set(ofKind(there.parts, "send").map(({ envelope }) => JSON.stringify(envelope)))
   for (const [seq, { envelope }] of disk.sends) if (open.has(JSON.stringify(envelope))) disk.sends.delete(seq)
   for (const { envelope } of ofKind(parts, "send")) {
@@ -339,15 +335,16 @@ const rewriteLife = (dataStore: MemoryDataStore, there: Bundle, made: Bundle): v
   }
 }
 
-const streamOf = ({ head, parts }: Bundle): Stream.Stream<BundlePart> => Stream.fromIterable([head, ...parts])
-
+const lined = ({ head, parts }: Bundle): ReadonlyArray<BundlePart> => [head, ...parts]
 export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] => ({
   pack: (address) =>
     Stream.suspend(() => {
       const resident = dataStore.disk.resident(address)
-      return resident === undefined ? Stream.fail(nobodyAt(address)) : streamOf(lifeOf(dataStore, resident))
+      return resident === undefined
+        ? Stream.fail(nobodyAt(address))
+        : Stream.fromIterable(lined(lifeOf(dataStore, resident)))
     }),
-  packTenant: (tenant) => Stream.suspend(() => streamOf(tenantOfStore(dataStore, tenant))),
+  packTenant: (tenant) => Stream.suspend(() => Stream.fromIterable(lined(tenantOfStore(dataStore, tenant)))),
   tenants: Effect.sync(() => {
     const names = [dataStore.blocks.blocks, dataStore.blocks.answers, dataStore.prompts].flatMap((map) => [
       ...map.keys()

@@ -1,6 +1,6 @@
 // Ordering: orders that a program gives: to one assistant, or to all of a tenant.
 // Owns their options and sending one order to each. Leaves the single orders to the fleet, what they do to the statechart.
-// What is forgotten is no order: the store is rewritten, whoever works on it (`forgetting`).
+// What is forgotten is no order: the store is rewritten, no matter who works on it (`forgetting`).
 // O1  An order resolves when it is durable; a reading shows whether the assistant has heard it.
 
 import {
@@ -184,8 +184,8 @@ export const openMemories = (readings: FleetMemory, post: Post): FleetMemories =
 }
 
 // Forgetting: what is erased for good.
-// F1  The index is emptied of whoever is rewritten, before and after: what it finds then is made of what is left.
-// F2  A trial reads the same and writes nothing.
+// P1  The index is emptied of those who are rewritten, before and after: what it finds then is made of what is left.
+// P2  A trial reads the same and writes nothing.
 
 /** What is to be forgotten: one assistant, all of the tenant, or whatever contains a text. */
 export type Forgettable =

@@ -52,7 +52,7 @@ const without =
 /** A life of one entry that keeps nothing. */
 const emptied = ({ head, parts }: Bundle): Bundle => {
   if (head.kind === "tenant") return { head, parts: [] }
-  const [first] = parts.filter(({ kind }) => kind === "entry")
+  const first = parts.find(({ kind }) => kind === "entry")
   assert.ok(first)
   const state = { ...head.state, snapshot: {}, jobs: [], timers: [], receives: LANES, status: "retired" }
   return { head: { ...head, version: 1, handled: { control: 0, reply: 0, mail: 0 }, state }, parts: [first] }
@@ -108,7 +108,7 @@ const inPlace: ReadonlyArray<Law<DataStores>> = [
   },
   {
     id: "R9.fenced",
-    says: "a claim of before writes nothing after it, and whoever was held is due and claimed anew",
+    says: "a claim of before writes nothing after it, and the one who was held is due and claimed anew",
     check: Effect.gen(function* () {
       const { claim, old } = yield* twoDataStores
       yield* old(rewrite((there) => there, mover))

@@ -8,6 +8,7 @@
 import {
   type Bundle,
   type BundlePart,
+  type BundlePlace,
   type BundleRefused,
   type Bundles,
   judgeBundle,
@@ -85,6 +86,24 @@ const told =
       error instanceof PgFailure ? ledgerUnavailable(operation)(error) : (error as Exclude<E, PgFailure>)
     )
 
+const rewriteIn = (
+  query: Query,
+  places: ReadonlyArray<BundlePlace>,
+  change: (there: Bundle) => Bundle,
+  now: number | undefined
+) =>
+  Effect.gen(function* () {
+    const pairs: Array<{ readonly there: Bundle; readonly made: Bundle }> = []
+    for (const place of places) {
+      yield* holdPlace(query, place)
+      const { assistant, tenant } = place
+      const there = yield* assistant === undefined ? tenantIn(query, tenant) : lifeIn(query, { tenant, assistant })
+      pairs.push(yield* Effect.fromResult(rewritten(place, there, change)))
+    }
+    for (const { made, there } of pairs) yield* putInPlace(query, there, made, now)
+    return pairs.map(({ made }) => made)
+  })
+
 export const postgresBundles = (database: Database, time: Time): Bundles["Service"] => {
   /** Looks that see one moment, for as long as a long life takes. */
   const moment = <A, E>(run: (query: Query) => Effect.Effect<A, E>) =>
@@ -124,24 +143,7 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
         )
       ),
     rewrite: (places, change) =>
-      told("rewrite")(
-        Effect.flatMap(time.stamp, ({ at }) =>
-          turn((query) =>
-            Effect.gen(function* () {
-              const pairs: Array<{ readonly there: Bundle; readonly made: Bundle }> = []
-              for (const place of places) {
-                yield* holdPlace(query, place)
-                const { assistant, tenant } = place
-                const there =
-                  assistant === undefined ? yield* tenantIn(query, tenant) : yield* lifeIn(query, { tenant, assistant })
-                pairs.push(yield* Effect.fromResult(rewritten(place, there, change)))
-              }
-              for (const { made, there } of pairs) yield* putInPlace(query, there, made, at)
-              return pairs.map(({ made }) => made)
-            })
-          )
-        )
-      ),
+      told("rewrite")(Effect.flatMap(time.stamp, ({ at }) => turn((query) => rewriteIn(query, places, change, at)))),
     admit: (addresses) =>
       told("admit")(
         Effect.forEach(addresses, ({ assistant, tenant }) => database.query(ADMIT, [tenant, assistant]), {

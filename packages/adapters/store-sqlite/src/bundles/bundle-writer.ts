@@ -143,12 +143,12 @@ const obstaclesTo = (database: DatabaseSync) => {
   }
 }
 
-const NOBODY = 0
+const UNOWNED = 0
 
-/** The rows of a table whose newest number is a count: what goes leaves no row, the newest one an empty row of nobody. */
+/** The rows of a table whose newest number is a count: what goes leaves no row, the newest one an empty row of no assistant. */
 const leavingFrom = (database: DatabaseSync, table: "envelopes" | "ledger", empty: string) => {
   const newest = query<{ readonly seq: number | null }>(database, `SELECT max(seq) AS seq FROM ${table}`)
-  const clear = change(database, `UPDATE ${table} SET assistant = ${NOBODY}, body = '', ${empty} WHERE seq = ?`)
+  const clear = change(database, `UPDATE ${table} SET assistant = ${UNOWNED}, body = '', ${empty} WHERE seq = ?`)
   const remove = change(database, `DELETE FROM ${table} WHERE seq = ?`)
   return (seq: number): void => {
     if (seq === newest.one()?.seq) clear(seq)
@@ -199,7 +199,7 @@ const entriesIn = (database: DatabaseSync) => {
       parts.flatMap((part) => (part.kind === "entry" ? [[part.entry.no, part.entry as unknown as Entry] as const] : []))
     )
     let newest = 0
-    for (const { body, no, seq } of [...entries.between(key, last, 1, version)]) {
+    for (const { body, no, seq } of entries.between(key, last, 1, version)) {
       const entry = made.get(no)
       if (entry === undefined) leave(seq)
       else {
@@ -220,9 +220,9 @@ const lettersIn = (database: DatabaseSync) => {
   const put = change(database, "UPDATE dead_letters SET body = ? WHERE seq = ?")
   const clear = change(
     database,
-    `UPDATE dead_letters SET assistant = ${NOBODY}, body = '{}', discarded = ? WHERE seq = ?`
+    `UPDATE dead_letters SET assistant = ${UNOWNED}, body = '{}', discarded = ? WHERE seq = ?`
   )
-  const add = change(database, `INSERT INTO dead_letters (assistant, body, discarded) VALUES (${NOBODY}, '{}', ?)`)
+  const add = change(database, `INSERT INTO dead_letters (assistant, body, discarded) VALUES (${UNOWNED}, '{}', ?)`)
   const countDiscarded = discardedCounting(database)
   /** `gone`: what waited and waits no more. It counts as dead-lettered and seen to. */
   return (key: number, parts: ReadonlyArray<BundlePart>, gone: number): void => {
@@ -258,7 +258,7 @@ const emptying = (database: DatabaseSync) => {
     if (open.size > 0) for (const { body, seq } of sends.all()) if (open.has(body)) settle(seq)
     for (const part of parts) {
       if (part.kind === "block") {
-        const found = blockKey.one(tenant, keyText(part.id))?.key ?? NOBODY
+        const found = blockKey.one(tenant, keyText(part.id))?.key ?? UNOWNED
         for (const from of [...ofBlock, block]) from(found)
       } else if (part.kind === "block-answer") answer(tenant, keyText(part.key))
       else if (part.kind === "prompt") prompt(tenant, part.of, part.key, part.version)
@@ -300,7 +300,7 @@ const rewritingIn = (database: DatabaseSync) => {
   return (life: Bundle, made: Bundle, now: number): number | undefined => {
     const { head, parts } = made
     if (head.kind === "tenant") {
-      empty(NOBODY, life)
+      empty(UNOWNED, life)
       rows(head.tenant, parts)
       return undefined
     }

@@ -85,31 +85,13 @@ const onceAsked = <A>(make: () => A): (() => A) => {
   return () => (made ??= make())
 }
 
-export const sqliteBundles = (
-  database: DatabaseSync,
+const rewriting = (
+  reader: () => BundleReader,
+  rows: () => BundleWriter,
   writer: Writer,
   leases: Leases,
   marks: Marks
-): Bundles["Service"] => {
-  // Most openings move no bundle.
-  const reader = onceAsked(() => bundleReader(database))
-  const rows = onceAsked(() => bundleWriter(database))
-
-  const tried = (bundle: Bundle) =>
-    Result.map(judged(reader(), rows(), bundle), (fresh) => (fresh === undefined ? "present" : "unpacked"))
-
-  const unpacked = (bundle: Bundle, now: number, onUndo: (undo: () => void) => void) =>
-    Result.map(judged(reader(), rows(), bundle), (fresh) => {
-      if (fresh === undefined) return "present"
-      const { head, parts } = bundle
-      if (head.kind === "assistant") {
-        const key = rows().life(head, parts, now)
-        onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now))
-      }
-      rows().entryRows(tenantOf(head), fresh)
-      return "unpacked"
-    })
-
+): Bundles["Service"]["rewrite"] => {
   const bundleAt = ({ assistant, tenant }: BundlePlace): Bundle | undefined => {
     const parts = assistant === undefined ? reader().tenant(tenant) : reader().life({ assistant, tenant })
     return parts === undefined ? undefined : bundleOfParts(parts)
@@ -135,7 +117,7 @@ export const sqliteBundles = (
   // Of two at once one would take the mark away under which the other one works.
   const oneByOne = Semaphore.makeUnsafe(1)
 
-  const rewrite: Bundles["Service"]["rewrite"] = (places, change) =>
+  return (places, change) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const mark = (isUnderWay: boolean) =>
@@ -148,6 +130,32 @@ export const sqliteBundles = (
       yield* mark(false)
       return yield* Effect.fromResult(made)
     }).pipe(Effect.uninterruptible, oneByOne.withPermits(1))
+}
+
+export const sqliteBundles = (
+  database: DatabaseSync,
+  writer: Writer,
+  leases: Leases,
+  marks: Marks
+): Bundles["Service"] => {
+  // Most openings move no bundle.
+  const reader = onceAsked(() => bundleReader(database))
+  const rows = onceAsked(() => bundleWriter(database))
+
+  const tried = (bundle: Bundle) =>
+    Result.map(judged(reader(), rows(), bundle), (fresh) => (fresh === undefined ? "present" : "unpacked"))
+
+  const unpacked = (bundle: Bundle, now: number, onUndo: (undo: () => void) => void) =>
+    Result.map(judged(reader(), rows(), bundle), (fresh) => {
+      if (fresh === undefined) return "present"
+      const { head, parts } = bundle
+      if (head.kind === "assistant") {
+        const key = rows().life(head, parts, now)
+        onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now))
+      }
+      rows().entryRows(tenantOf(head), fresh)
+      return "unpacked"
+    })
 
   const admitted = (address: Address): void => {
     const key = rows().keyOf(address)
@@ -162,7 +170,7 @@ export const sqliteBundles = (
         : Effect.flatMap(Clock.currentTimeMillis, (now) =>
             writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(bundle, now, onUndo))
           ),
-    rewrite,
+    rewrite: rewriting(reader, rows, writer, leases, marks),
     admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
     mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),
     marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read()))
