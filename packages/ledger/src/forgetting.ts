@@ -6,7 +6,15 @@
 // G3  What went is counted by kind and never named: an account of it holds no text.
 
 import { Buffer } from "node:buffer"
-import { type Address, isJsonObject, type Json, LANES, type RecordChange, recordKinds } from "@reverie/protocol"
+import {
+  type Address,
+  defined,
+  isJsonObject,
+  type Json,
+  LANES,
+  type RecordChange,
+  recordKinds
+} from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "./bundle-part.ts"
 import type { BundlePlace } from "./bundles.ts"
@@ -67,7 +75,7 @@ export const goneBetween = (life: Bundle, made: Bundle): Readonly<Record<string,
 }
 
 /** Stands in the place of a message that was forgotten. */
-export const FORGOTTEN = "[forgotten]"
+const FORGOTTEN = "[forgotten]"
 
 /** What words of a closed list stand under: no text of anyone is there. */
 const STRUCTURE = new Set(["v", "type", "kind", "of", "role", "lane", "status", "outcome", "src", "receives", "digest"])
@@ -156,7 +164,7 @@ const entryWithout = (eraser: Eraser, entry: Json): Json => {
     value: REMEMBERED.has(kind) && eraser.isInAny([key, value]) ? null : eraser.without(value)
   }))
   const { records: _, ...rest } = entry
-  return { ...(eraser.without(rest) as object), ...(kept === undefined ? {} : { records: kept }) } as unknown as Json
+  return { ...(eraser.without(rest) as object), ...defined({ records: kept }) } as unknown as Json
 }
 
 const bytesHold = (eraser: Eraser, text: string): boolean => eraser.isIn(Buffer.from(text, "base64").toString("utf8"))

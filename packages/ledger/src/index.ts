@@ -10,7 +10,7 @@ export {
 export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
-export { droppedDigests, FORGOTTEN, goneBetween, MIN_FORGOTTEN_CHARS, rewritten, withoutText } from "./forgetting.ts"
+export { droppedDigests, goneBetween, MIN_FORGOTTEN_CHARS, rewritten, withoutText } from "./forgetting.ts"
 export {
   type AssistantRecord,
   type Commit,
