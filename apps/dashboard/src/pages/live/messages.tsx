@@ -14,7 +14,7 @@ import { Visible } from "../../parts/text.tsx"
 import { Ago, duration } from "../../parts/time.tsx"
 import { Attachments } from "./attachments.tsx"
 
-const Markdown = lazy(() => import("../../parts/markdown.tsx").then((module) => ({ default: module.Markdown })))
+const Markdown = lazy(() => import("./markdown.tsx").then((module) => ({ default: module.Markdown })))
 
 /** What plain words do not have; an answer without it needs no Markdown. */
 const marks = /[*_`#[\]|~>]|^\s*(?:[-+]|\d+[.)])\s|\w:\/\/|^-{3}/m

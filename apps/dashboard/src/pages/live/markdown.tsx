@@ -7,7 +7,7 @@
 import ReactMarkdown, { type Components, type Options } from "react-markdown"
 import rehypeSanitize from "rehype-sanitize"
 import remarkGfm from "remark-gfm"
-import { pieces } from "./text.tsx"
+import { pieces } from "../../parts/text.tsx"
 
 type Plugin = NonNullable<Options["rehypePlugins"]>[number]
 
