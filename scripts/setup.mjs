@@ -3,12 +3,22 @@
 // I1  Nothing is written to stdout: a caller's --json stays one JSON object.
 // I2  When what is installed is what the lockfile says, nothing is installed and no process is started.
 // I3  Who only runs a fleet keeps what that needs: the page is built at once, and what only its building needs goes again.
-//     The tools come with the first command that builds or tests.
+//     The tools come with the first command that builds or tests. A second npm unpacks what the page is built with, and the
+//     page is built, beside the first: unpacking keeps one processor busy, and is nearly all that an install takes.
 // I4  What is taken away is taken whole, or no program reads it: npm sees what is missing, and installs it again.
 
 import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -17,6 +27,10 @@ const stamp = join(root, "node_modules/.reverie-lock")
 /** What running a fleet needs, and what building its page needs. */
 const running = ["apps/cli", "examples/harbor"]
 const page = "apps/dashboard"
+const pagePackages = join(root, page, "node_modules")
+/** Where they come to first: within the workspaces npm would install for the whole of them. */
+const pageProject = join(root, page, ".reverie/packages")
+const bundledNode = `node-${process.platform}-${process.arch}`
 const oldestNode = 24
 
 /** A failure that a person can act on: one line, no stack. */
@@ -82,26 +96,15 @@ export const ensureInstalled = async ({ forRunning = false } = {}) => {
   const isWhole = agreesWithLockfile()
   if (!isWhole) {
     await install(forRunning, isNewEnough(process.versions.node))
-    if (forRunning) slim()
   }
   writeFileSync(stamp, isWhole || !forRunning ? hash : lean)
 }
 
-/** A Node that is too old needs the one that comes as a package of the root. */
-const flagsFor = (forRunning, hasNode) => {
-  if (!forRunning) return ["--include=dev", "--include=optional"]
-  return [
-    "--omit=dev",
-    // What others want beside them, a compiler of TypeScript among it, is no part of running.
-    "--legacy-peer-deps",
-    "--include=optional",
-    ...[...running, page].map((folder) => `--workspace=${folder}`),
-    ...(hasNode ? [] : ["--include-workspace-root"])
-  ]
-}
+/** What others want beside them, a compiler of TypeScript among it, is no part of running. */
+const leanFlags = ["--omit=dev", "--legacy-peer-deps", "--include=optional"]
 
-/** The packages of the lockfile that these folders need, by their places. */
-const neededBy = (packages, folders) => {
+/** The packages of the lockfile that these folders need, by their places; without `links` only what comes from outside. */
+const neededBy = (packages, folders, { links = true } = {}) => {
   const needed = new Set()
   const open = [...folders]
   const placeOf = (name, from) => {
@@ -115,7 +118,7 @@ const neededBy = (packages, folders) => {
     if (needed.has(place)) continue
     needed.add(place)
     const { dependencies, link, optionalDependencies, peerDependencies, resolved } = packages[place]
-    if (link === true) open.push(resolved)
+    if (link === true && links) open.push(resolved)
     const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
     for (const name of names) open.push(...placeOf(name, place))
   }
@@ -125,66 +128,134 @@ const neededBy = (packages, folders) => {
 /** No program reads them: Node runs no TypeScript of a package, and maps are for debuggers. */
 const isUnread = (file) => file.endsWith(".map") || (/\.[cm]?tsx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file))
 
-/** Builds the page, and takes away what running does not need. */
+const isExternal = ([place, { link }]) => place.includes("node_modules/") && link !== true
+
+/** What the page is built with, as a project of its own: the part of the lockfile that says so. */
+const writePageProject = (hasNode) => {
+  const lock = JSON.parse(read(join(root, "package-lock.json")))
+  const external = Object.fromEntries(Object.entries(lock.packages).filter(isExternal))
+  const needed = neededBy(lock.packages, [page], { links: false })
+  const node = `node_modules/${bundledNode}`
+  if (!hasNode && external[node] !== undefined) needed.add(node)
+  const direct = Object.keys(lock.packages[page].dependencies).filter((name) => external[`node_modules/${name}`])
+  const whole = {
+    name: "page",
+    dependencies: Object.fromEntries(direct.map((name) => [name, lock.packages[page].dependencies[name]])),
+    ...(needed.has(node) && { optionalDependencies: { [bundledNode]: external[node].version } })
+  }
+  const packages = { "": whole, ...Object.fromEntries(Object.entries(external).filter(([place]) => needed.has(place))) }
+  for (const folder of [pageProject, pagePackages]) rmSync(folder, { recursive: true, force: true })
+  mkdirSync(pageProject, { recursive: true })
+  writeFileSync(join(pageProject, "package.json"), JSON.stringify(whole))
+  writeFileSync(
+    join(pageProject, "package-lock.json"),
+    JSON.stringify({ lockfileVersion: lock.lockfileVersion, packages })
+  )
+  return Object.keys(lock.packages[page].dependencies).filter((name) => !direct.includes(name))
+}
+
+/** Gives the packages of the page their place, and builds it. Of the workspaces it reads only what stands in files of its own. */
+const buildPage = async (workspaces) => {
+  renameSync(join(pageProject, "node_modules"), pagePackages)
+  for (const name of workspaces) {
+    const { resolved } = JSON.parse(read(join(root, "package-lock.json"))).packages[`node_modules/${name}`]
+    mkdirSync(dirname(join(pagePackages, name)), { recursive: true })
+    symlinkSync(relative(dirname(join(pagePackages, name)), join(root, resolved)), join(pagePackages, name), "junction")
+  }
+  const node = node24([join(pagePackages, bundledNode, "bin/node")])
+  return await run(root, node, ["--disable-warning=ExperimentalWarning", join(root, page, "build.ts")])
+}
+
+/** Takes away what running does not need. */
 const slim = () => {
-  const built = spawnSync(node24(), ["--disable-warning=ExperimentalWarning", join(root, page, "build.ts")], {
-    cwd: root,
-    encoding: "utf8"
-  })
-  if (built.status !== 0) throw new SetupError(`the page can not be built: ${built.stderr.trim().slice(-1_000)}`)
   const { packages } = JSON.parse(read(join(root, "package-lock.json")))
   const needed = neededBy(packages, running)
-  const bundledNode = `node_modules/node-${process.platform}-${process.arch}`
-  for (const [place, { link }] of Object.entries(packages)) {
+  const node = join(root, "node_modules", bundledNode)
+  if (existsSync(join(pagePackages, bundledNode))) renameSync(join(pagePackages, bundledNode), node)
+  for (const folder of [pageProject, pagePackages]) rmSync(folder, { recursive: true, force: true })
+  for (const name of ["include", "share", "CHANGELOG.md"]) rmSync(join(node, name), { recursive: true, force: true })
+  for (const [place] of Object.entries(packages).filter(isExternal)) {
     const folder = join(root, place)
-    if (link === true || !place.includes("node_modules/") || !existsSync(folder)) continue
-    if (place === bundledNode) {
-      for (const name of ["include", "share", "CHANGELOG.md"])
-        rmSync(join(folder, name), { recursive: true, force: true })
-    } else if (!needed.has(place)) rmSync(folder, { recursive: true, force: true })
+    if (folder === node || !existsSync(folder)) continue
+    if (!needed.has(place)) rmSync(folder, { recursive: true, force: true })
     else for (const file of filesIn(folder).filter(isUnread)) rmSync(file)
   }
   // npm would believe it instead of looking.
   rmSync(join(root, "node_modules/.package-lock.json"), { force: true })
 }
 
+/** Runs a program, and gives its exit code and what it said. */
+const run = (cwd, command, args, options = {}) => {
+  const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], ...options })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
+  return new Promise((done) => {
+    child.on("error", (error) => done({ code: error.message, said }))
+    child.on("close", (code) => done({ code, said }))
+  })
+}
+
+const npmCi = (folder, flags) => {
+  const npm = process.env.npm_execpath
+  const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]]
+  const args = [...first, "ci", ...flags, "--no-audit", "--no-fund", "--loglevel=error"]
+  // Windows starts what is no program of its own only through a shell.
+  return run(folder, command, args, { shell: process.platform === "win32" && npm === undefined })
+}
+
+const failureOf = ({ code, said }) => {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|network/.test(said)) {
+    return new SetupError(
+      "can not reach the package registry; connect once and run this again, later runs need no network"
+    )
+  }
+  return new SetupError(`npm ci ended with ${code}:\n${said.trim().split("\n").slice(-20).join("\n")}`)
+}
+
+/** The packages that the page is built with, and then the page, beside whatever else is done. */
+const installPage = async (hasNode) => {
+  const workspaces = writePageProject(hasNode)
+  const installed = await npmCi(pageProject, leanFlags)
+  if (installed.code !== 0) throw failureOf(installed)
+  const { code, said } = await buildPage(workspaces)
+  if (code !== 0) throw new SetupError(`the page can not be built: ${said.trim().slice(-1_000)}`)
+}
+
+const installPackages = async (flags) => {
+  const installed = await npmCi(root, flags)
+  if (installed.code !== 0) throw failureOf(installed)
+}
+
 const install = async (forRunning, hasNode) => {
   const began = Date.now()
   const note = (text) => process.stderr.write(text)
   note("reverie: installing packages, once (about half a minute) ...")
-  const npm = process.env.npm_execpath
-  const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]]
-  const flags = ["ci", ...flagsFor(forRunning, hasNode), "--no-audit", "--no-fund", "--loglevel=error"]
-  // Windows starts what is no program of its own only through a shell.
-  const shell = process.platform === "win32" && npm === undefined
-  const child = spawn(command, [...first, ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"], shell })
   const dots = setInterval(() => note("."), 2_000)
-  let said = ""
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
-  const code = await new Promise((done) => {
-    child.on("error", (error) => done(error.message))
-    child.on("close", done)
-  })
-  clearInterval(dots)
-  note("\n")
-  if (code === 0) return note(`reverie: installed in ${Math.round((Date.now() - began) / 1000)} s\n`)
-  const offline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|network/.test(said)
-  if (offline) {
-    throw new SetupError(
-      "can not reach the package registry; connect once and run this again, later runs need no network"
+  try {
+    // Whichever fails, the other has come to its end before anything is said or tried again.
+    const ended = await Promise.allSettled(
+      forRunning
+        ? [installPackages([...leanFlags, ...running.map((folder) => `--workspace=${folder}`)]), installPage(hasNode)]
+        : [installPackages(["--include=dev", "--include=optional"])]
     )
+    const failed = ended.find(({ status }) => status === "rejected")
+    if (failed !== undefined) throw failed.reason
+  } finally {
+    clearInterval(dots)
+    note("\n")
   }
-  throw new SetupError(`npm ci ended with ${code}:\n${said.trim().split("\n").slice(-20).join("\n")}`)
+  if (forRunning) slim()
+  note(`reverie: installed in ${Math.round((Date.now() - began) / 1000)} s\n`)
 }
 
 const isNewEnough = (version) => Number(/^v?(\d+)\./.exec(version)?.[1]) >= oldestNode
 
 /** The path of a Node >= 24: this one, the one installed beside the packages, or the one on the PATH. */
-export const node24 = () => {
+export const node24 = (places = []) => {
   if (isNewEnough(process.versions.node)) return process.execPath
   // There is one for Linux; others bring their own.
-  const bundled = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
-  for (const candidate of [bundled, "node"]) {
+  const bundled = join(root, `node_modules/${bundledNode}/bin/node`)
+  for (const candidate of [...places, bundled, "node"]) {
     const answer = spawnSync(candidate, ["--version"], { encoding: "utf8" })
     if (answer.status === 0 && isNewEnough(answer.stdout)) return candidate
   }
