@@ -314,11 +314,14 @@ const weighed = (before: ReadonlyArray<Weighed>, since: number, text: string): R
   return words.toSorted((a, b) => b.weight - a.weight).slice(0, MAX_WORDS)
 }
 
-const topicsOf = (words: ReadonlyArray<Weighed>, since: number): ReadonlyArray<string> =>
-  words
-    .filter(({ weight }) => weight * FADE ** since >= TOPICAL)
+/** Of words that stand in the order of their weights. */
+const topicsOf = (words: ReadonlyArray<Weighed>, since: number): ReadonlyArray<string> => {
+  const fade = FADE ** since
+  return words
     .slice(0, MAX_TOPICS)
+    .filter(({ weight }) => weight * fade >= TOPICAL)
     .map(({ word }) => word)
+}
 
 /** The next line, and the words as they are weighed then. */
 const onward = ({ since, words }: Pick<Conversation, "since" | "words">): Pick<Conversation, "since" | "words"> =>

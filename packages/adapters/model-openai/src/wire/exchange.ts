@@ -68,7 +68,11 @@ export const carry = (url: string | URL | Request, init?: RequestInit): Promise<
   return carried.exchange.open(url as string, carried)
 }
 
-type Place = ReturnType<typeof urlToHttpOptions>
+interface Place {
+  readonly options: ReturnType<typeof urlToHttpOptions>
+  /** With the port, where it is not the usual one. */
+  readonly host: string
+}
 
 /** A server is asked at a handful of addresses, and reading one costs as much as a call's headers. */
 const MOST_PLACES = 64
@@ -77,10 +81,41 @@ const places = new Map<string, Place>()
 const placeOf = (url: string): Place => {
   const known = places.get(url)
   if (known !== undefined) return known
-  const place = urlToHttpOptions(new URL(url))
+  const read = new URL(url)
+  const place = { options: urlToHttpOptions(read), host: read.host }
   if (places.size >= MOST_PLACES) places.clear()
   places.set(url, place)
   return place
+}
+
+/** The headers of a call as they go over the wire, name after name: Node.js checks and copies each that is set by its name. */
+const linesByHeaders = new WeakMap<Carried["headers"], ReadonlyArray<string>>()
+
+/** Of everything but the length. Calls with one address share a record of headers, so its lines are made once. */
+const linesOf = (headers: Carried["headers"], { host }: Place): ReadonlyArray<string> => {
+  const known = linesByHeaders.get(headers)
+  if (known !== undefined) return known
+  const lines = [...("host" in headers ? [] : ["host", host]), ...Object.entries(headers).flat()]
+  linesByHeaders.set(headers, lines)
+  return lines
+}
+
+/** The client asks a response for no more than this; a real Response would copy the body through a web stream. */
+class SeenHeaders {
+  readonly #response: IncomingMessage
+
+  constructor(response: IncomingMessage) {
+    this.#response = response
+  }
+
+  get(name: string): string | null {
+    const value = this.#response.headers[name.toLowerCase()]
+    return (Array.isArray(value) ? value[0] : value) ?? null
+  }
+
+  entries(): ReadonlyArray<[string, unknown]> {
+    return Object.entries(this.#response.headers)
+  }
 }
 
 type Phase = "waiting" | "refusal" | "reading" | "over"
@@ -123,10 +158,11 @@ export class Exchange {
       this.#release = () => reject(new Error("aborted"))
       // As bytes: a text would be measured, joined to the head and written anew, and it is as long as the conversation.
       const body = Buffer.from(carried.body ?? "")
-      const headers = { ...carried.headers, "content-length": String(body.length) }
+      const place = placeOf(url)
+      const headers = [...linesOf(carried.headers, place), "content-length", String(body.length)]
       const secure = url.startsWith("https:")
       const options = {
-        ...placeOf(url),
+        ...place.options,
         method: carried.method ?? "POST",
         headers,
         agent: secure ? this.#agents.https : this.#agents.http
@@ -134,7 +170,7 @@ export class Exchange {
       const send = (isFirst: boolean): void => {
         const request = (secure ? httpsRequest : httpRequest)(options)
         this.#request = request
-        request.once("response", (response) => resolve(this.#answered(url, response)))
+        request.once("response", (response) => resolve(this.#answered(response)))
         request.on("error", (cause: NodeJS.ErrnoException) => {
           if (this.#phase !== "waiting") return
           // The server may have closed a kept connection in the very moment of its use: that is no failure of anybody.
@@ -160,7 +196,7 @@ export class Exchange {
     this.#over(undefined)
   }
 
-  #answered(url: string, response: IncomingMessage): Response {
+  #answered(response: IncomingMessage): Response {
     const status = response.statusCode ?? 0
     const ok = status >= 200 && status < 300
     this.#response = response
@@ -169,15 +205,12 @@ export class Exchange {
     response.on("error", () => this.#broken())
     response.once("close", () => this.#broken())
     this.#listen()
-    // The client asks a response for no more than this; a real Response would copy the body through a web stream.
     const seen = {
       ok,
       status,
-      url,
-      headers: {
-        get: (name: string) => this.header(name.toLowerCase()) ?? null,
-        entries: () => Object.entries(response.headers)
-      },
+      // The client would only take it apart for a log that no one reads.
+      url: "",
+      headers: new SeenHeaders(response),
       body: response,
       text: () => this.#refusal(response)
     }
