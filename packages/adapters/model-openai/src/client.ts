@@ -1,7 +1,7 @@
 // Client: the `openai` client, loaded at the first call and kept.
 // Owns its configuration. Leaves retries, timeouts, reading of bodies and logging to this package, not to the client.
 // C1  It writes nothing to any log, and sends no key, organization or project of the environment.
-// C2  Requests with a text as their body differ in nothing else: the client makes URL and headers of the first one only.
+// C2  Requests with pieces of a text as their body differ in nothing else: the client makes URL and headers of the first one only.
 
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -9,6 +9,7 @@ import * as RedactedValue from "effect/Redacted"
 import type { OpenAI } from "openai"
 import type { ResponseCreateParams } from "openai/resources/responses/responses"
 import { carry, type Exchange } from "./wire/exchange.ts"
+import type { Pieces } from "./wire/wire.ts"
 import { LONGEST_TIMER_MILLIS } from "@reverie/model/wire"
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
@@ -26,13 +27,14 @@ const clientClass = async (): Promise<typeof OpenAI> => {
 
     override async buildRequest(...[options, again]: Parameters<OpenAI["buildRequest"]>): Promise<Built> {
       const { body, fetchOptions, path } = options
-      if (typeof body !== "string") return withPlainHeaders(await super.buildRequest(options, again))
+      if (!Array.isArray(body)) return withPlainHeaders(await super.buildRequest(options, again))
       const known = this.#known.get(path)
-      if (known !== undefined) return { ...known, req: { ...known.req, body, ...fetchOptions } as Built["req"] }
-      const built = withPlainHeaders(await super.buildRequest(options, again))
+      if (known !== undefined)
+        return { ...known, req: { ...known.req, body, ...fetchOptions } as unknown as Built["req"] }
+      const built = withPlainHeaders(await super.buildRequest({ ...options, body: "{}" }, again))
       const { headers, method } = built.req
       this.#known.set(path, { ...built, req: { headers, method } as Built["req"] })
-      return built
+      return { ...built, req: { ...built.req, body } as unknown as Built["req"] }
     }
 
     // The client's own clock never decides: an exchange has clocks of its own.
@@ -85,15 +87,15 @@ const carriedBy = (exchange: Exchange) => ({
   fetchOptions: { exchange } as object
 })
 
-/** A body that is already text is sent as it is; `asResponse` leaves reading the answer to the exchange. */
-export const lazyCompletions = (server: Server): Effect.Effect<Post<string>> =>
+/** A body in pieces is sent as it is; `asResponse` leaves reading the answer to the exchange. */
+export const lazyCompletions = (server: Server): Effect.Effect<Post<Pieces>> =>
   lazy(
     server,
     (client) => (body, exchange) => client.post("/chat/completions", { body, ...carriedBy(exchange) }).asResponse()
   )
 
-/** The same over the Responses API: a body that is text is carried as it is. */
-export const lazyResponses = (server: Server): Effect.Effect<Post<string>> =>
+/** The same over the Responses API. */
+export const lazyResponses = (server: Server): Effect.Effect<Post<Pieces>> =>
   lazy(
     server,
     (client) => (body, exchange) =>

@@ -59,6 +59,7 @@ import {
   type BodyWriter,
   chatMessage,
   makeBodyWriter,
+  type Pieces,
   Transcripts,
   wireMessage,
   type WireMessages,
@@ -120,7 +121,7 @@ const wires: Readonly<Record<"chat" | "responses", Wire>> = {
   }
 }
 
-interface RoundContext extends AttemptContext<string> {
+interface RoundContext extends AttemptContext<Pieces> {
   readonly wire: Wire
   readonly signer: Signer
   readonly limits: Limits
@@ -206,9 +207,10 @@ const ofModel = (model: string, server: string, options: OpenAiModelOptions) => 
 
 const withComplaint = (messages: WireMessages, wrong: Round, context: RoundContext): WireMessages => {
   const { isPlain, scrub, signer, wire } = context
-  if (!isPlain) return [messages, ...corrections(wrong).map(wire.message(signer))].join(",")
+  const behind = (texts: ReadonlyArray<string>) => [...messages, ...texts.map((text) => `,${text}`)]
+  if (!isPlain) return behind(corrections(wrong).map(wire.message(signer)))
   const complaints = [wrong.complaint, ...wrong.callComplaints].filter((complaint) => complaint !== undefined)
-  return [messages, ...plainCorrections(scrub.kept(wrong.said), complaints).map(wireMessage)].join(",")
+  return behind(plainCorrections(scrub.kept(wrong.said), complaints).map(wireMessage))
 }
 
 const askAgain = Effect.fnUntraced(function* (

@@ -5,7 +5,7 @@ import { wireId, wireName } from "@reverie/model/wire"
 import * as Redacted from "effect/Redacted"
 import { takesMarks } from "../src/options.ts"
 import { makeResponsesWriter, responseTools } from "../src/wire/responses.ts"
-import { makeBodyWriter, Transcripts, wireMessage, wireTools, writtenName } from "../src/wire/wire.ts"
+import { makeBodyWriter, type Pieces, Transcripts, wireMessage, wireTools, writtenName } from "../src/wire/wire.ts"
 
 const settings = { seed: 4_711, numRuns: 500 }
 const text = fc.string({ unit: "binary", maxLength: 30 })
@@ -22,6 +22,9 @@ const message: fc.Arbitrary<PromptMessage> = fc.oneof(
   })
 )
 
+/** Pieces as the one text that they are. */
+const whole = (pieces: Pieces): string => Buffer.concat(pieces.map((piece) => Buffer.from(piece as string))).toString()
+
 const write = makeBodyWriter({
   model: 'a "model"',
   baseURL: "http://h/v1",
@@ -32,7 +35,7 @@ const write = makeBodyWriter({
 it("W2 W3 every body is well-formed JSON that says what the prompt says", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 6 }), fc.boolean(), (messages, isStream) => {
-      const body = write(new Transcripts().render(messages), "", isStream, 50)
+      const body = whole(write(new Transcripts().render(messages), "", isStream, 50))
       const read = JSON.parse(body) as Record<string, unknown>
       assert.isTrue(body.isWellFormed() && !/\\ud[89a-f]/i.test(body))
       assert.strictEqual(read["model"], 'a "model"')
@@ -73,10 +76,10 @@ it("W1 what was said is rendered once, and so is a list of tools", () => {
   const said: PromptMessage = { role: "user", content: "hello" }
   const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }]
   const transcripts = new Transcripts()
-  const first = transcripts.render([said])
+  const first = whole(transcripts.render([said]))
   // A change that a second rendering would show, and memory does not.
   Object.assign(said, { content: "changed" })
-  const next = transcripts.render([said, { role: "assistant", content: "good day" }])
+  const next = whole(transcripts.render([said, { role: "assistant", content: "good day" }]))
   assert.strictEqual(next, `${first},{"role":"assistant","content":"good day"}`)
   assert.strictEqual(wireTools(tools), wireTools(tools))
 })
@@ -87,13 +90,27 @@ it("W1 whatever was sent before, the text is that of the prompt at hand", () => 
   const pool = fc.array(message, { minLength: 1, maxLength: 8 })
   const places = fc.array(fc.array(fc.nat(7), { maxLength: 10 }), { minLength: 1, maxLength: 8 })
   fc.assert(
-    fc.property(pool, places, fc.nat(400), (messages, prompts, mostChars) => {
-      const transcripts = new Transcripts(undefined, mostChars)
+    fc.property(pool, places, fc.nat(400), (messages, prompts, mostBytes) => {
+      const transcripts = new Transcripts(undefined, mostBytes)
       for (const prompt of prompts) {
         const sent = prompt.map((place) => messages[place % messages.length]!)
-        assert.strictEqual(transcripts.render(sent), rendered(sent))
-        assert.isAtMost(transcripts.chars, mostChars)
+        assert.strictEqual(whole(transcripts.render(sent)), rendered(sent))
+        assert.isAtMost(transcripts.bytes, mostBytes)
       }
+    }),
+    settings
+  )
+})
+
+it("W1 what a call is yet to be sent with stays as it was, whatever is rendered meanwhile", () => {
+  const pool = fc.array(message, { minLength: 1, maxLength: 6 })
+  const places = fc.array(fc.array(fc.nat(5), { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 })
+  fc.assert(
+    fc.property(pool, places, (messages, prompts) => {
+      const transcripts = new Transcripts()
+      const sent = prompts.map((prompt) => prompt.map((place) => messages[place % messages.length]!))
+      const pieces = sent.map((each) => transcripts.render(each))
+      assert.deepStrictEqual(pieces.map(whole), sent.map(rendered))
     }),
     settings
   )
@@ -127,7 +144,7 @@ it("W2 the limit of the reply goes by the name that the server knows", () => {
     streamUsage: false,
     extraBody: {}
   })
-  assert.deepStrictEqual(JSON.parse(toOpenAi("1", "", true, 9)), {
+  assert.deepStrictEqual(JSON.parse(whole(toOpenAi(["1"], "", true, 9))), {
     model: "m",
     messages: [1],
     stream: true,
@@ -141,7 +158,9 @@ it("W4 only OpenAI itself is given a key for its cache and a choice that leaves 
   const hints = { cacheKey: "k1", allowed: ["look", "a_b"].map((name) => writtenName(tools, name)) }
   const bodyAt = (baseURL: string, extraBody = {}) =>
     JSON.parse(
-      makeBodyWriter({ model: "m", baseURL, streamUsage: true, extraBody })("", tools.json, false, undefined, hints)
+      whole(
+        makeBodyWriter({ model: "m", baseURL, streamUsage: true, extraBody })([], tools.json, false, undefined, hints)
+      )
     ) as Record<string, unknown>
   const body = bodyAt("https://api.openai.com/v1")
   assert.strictEqual(body["prompt_cache_key"], "k1")
@@ -166,7 +185,7 @@ it("W4 the same over the Responses API, as that writes it", () => {
   const bodyAt = (baseURL: string, allowed: ReadonlyArray<string>, extraBody = {}, json = tools.json) => {
     const write = makeResponsesWriter({ model: "m", baseURL, streamUsage: true, extraBody })
     const hints = { cacheKey: "k1", allowed: allowed.map((name) => writtenName(tools, name)) }
-    return JSON.parse(write("", json, false, undefined, hints)) as Record<string, unknown>
+    return JSON.parse(whole(write([], json, false, undefined, hints))) as Record<string, unknown>
   }
   const openAi = "https://api.openai.com/v1"
   const body = bodyAt(openAi, ["look", "a_b"])
@@ -203,7 +222,7 @@ it("W5 a mark changes the form of one message, the last that can carry it of tho
     Array.isArray(content) ? (content[0] as { readonly text: string }).text : content
   fc.assert(
     fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), fc.nat(6), (messages, lasting) => {
-      const wired = JSON.parse(`[${new Transcripts().renderMarked(messages, lasting)}]`) as ReadonlyArray<
+      const wired = JSON.parse(`[${whole(new Transcripts().renderMarked(messages, lasting))}]`) as ReadonlyArray<
         Record<string, unknown>
       >
       const plain = JSON.parse(`[${messages.map(wireMessage).join(",")}]`) as ReadonlyArray<Record<string, unknown>>

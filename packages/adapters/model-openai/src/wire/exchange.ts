@@ -12,6 +12,7 @@ import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { urlToHttpOptions } from "node:url"
 import type { Ending } from "./answer.ts"
+import type { Pieces } from "./wire.ts"
 
 export interface Agents {
   readonly http: HttpAgent
@@ -58,7 +59,7 @@ const FOLLOW_UP_MILLIS = 1_000
 interface Carried {
   readonly method?: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Pieces
   readonly exchange: Exchange
 }
 
@@ -118,6 +119,11 @@ class SeenHeaders {
   }
 }
 
+const piecesOf = (body: string | Pieces = ""): Pieces => (typeof body === "string" ? [body] : body)
+
+const lengthOf = (pieces: Pieces): number =>
+  pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? Buffer.byteLength(piece) : piece.length), 0)
+
 type Phase = "waiting" | "refusal" | "reading" | "over"
 
 export class Exchange {
@@ -156,10 +162,9 @@ export class Exchange {
         return
       }
       this.#release = () => reject(new Error("aborted"))
-      // As bytes: a text would be measured, joined to the head and written anew, and it is as long as the conversation.
-      const body = Buffer.from(carried.body ?? "")
+      const pieces = piecesOf(carried.body)
       const place = placeOf(url)
-      const headers = [...linesOf(carried.headers, place), "content-length", String(body.length)]
+      const headers = [...linesOf(carried.headers, place), "content-length", String(lengthOf(pieces))]
       const secure = url.startsWith("https:")
       const options = {
         ...place.options,
@@ -177,7 +182,9 @@ export class Exchange {
           if (isFirst && request.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE")) send(false)
           else this.#over({ kind: "network", message: cause.code ?? cause.message })
         })
-        request.end(body)
+        // They leave together, once there is a connection.
+        for (const piece of pieces.slice(0, -1)) request.write(piece)
+        request.end(pieces.at(-1))
       }
       send(true)
     })

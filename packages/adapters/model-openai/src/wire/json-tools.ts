@@ -54,7 +54,7 @@ export const plainMessages = (prompt: Prompt): WireMessages => {
     const first = messages[0]?.role === "system" ? 1 : 0
     messages.splice(first, 0, { role: "system", content: described(prompt.tools) })
   }
-  return joined(messages).map(wireMessage).join(",")
+  return [joined(messages).map(wireMessage).join(",")]
 }
 
 /** Where the object that opens at `from` closes, or -1. */

@@ -146,7 +146,11 @@ export const makeResponsesWriter = (style: BodyStyle): BodyWriter => {
     }
     const own = Object.entries(rest).filter(([key]) => !Object.hasOwn(style.extraBody, key))
     const fields = own.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")
-    return `{${extraOf(style.extraBody)}${fields},"input":[${messages}]${tools === "" ? "" : `,"tools":${tools}`}}`
+    return [
+      `{${extraOf(style.extraBody)}${fields},"input":[`,
+      ...messages,
+      `]${tools === "" ? "" : `,"tools":${tools}`}}`
+    ]
   }
 }
 

@@ -12,8 +12,14 @@ import type { OutputForm, PromptMessage, PromptPart, ToolOffer } from "@reverie/
 import { offersByName, ownReasoning, type Signer, wireId, wireName } from "@reverie/model/wire"
 import { defined, isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
 
+/**
+ * A text in pieces, one behind the other, each as it is or as bytes of UTF-8. A conversation is long and sent with each call: it
+ * is kept as bytes, which are copied once, and no text of its length is ever made.
+ */
+export type Pieces = ReadonlyArray<string | Uint8Array>
+
 /** Messages as they stand in the body: JSON texts with commas between them. */
-export type WireMessages = string
+export type WireMessages = Pieces
 
 export interface WireTools {
   /** The list as JSON; empty when there are no tools. */
@@ -117,24 +123,22 @@ const markedMessage = (message: PromptMessage): string | undefined => {
   return text.slice(0, text.lastIndexOf(`"content":${content}`)) + marked + "}"
 }
 
-/** A conversation as it was sent last: the text of its messages, and where the text of each one ends. */
+/** A conversation as it was sent last. */
 interface Sent {
   readonly messages: ReadonlyArray<PromptMessage>
+  /** Where the text of each message ends. */
   readonly ends: Array<number>
-  readonly text: string
+  /** The text, and room for more. What is written is never written over: a call may yet be sent with it. */
+  readonly store: Buffer
 }
 
-/** Characters of conversations that are remembered: some hundred of usual length. */
-const MOST_SENT_CHARS = 4_000_000
+/** Of conversations that are remembered: some hundred of usual length. */
+const MOST_SENT_BYTES = 6_000_000
+const LEAST_ROOM_BYTES = 1_024
 
-/** A text in one piece: one that is made of many is gone through piece by piece each time it is sent. */
-const flat = (text: string): string => {
-  text.charCodeAt(0)
-  return text
-}
-
-const joined = (before: string, after: string): string =>
-  before === "" ? after : after === "" ? before : `${before},${after}`
+/** Two lists of messages as one. */
+const joined = (before: Pieces, after: Pieces): Pieces =>
+  before.length === 0 ? after : after.length === 0 ? before : [...before, ",", ...after]
 
 /**
  * Renders messages, and remembers conversations by the message they begin with. Messages are values: the same object is
@@ -142,29 +146,29 @@ const joined = (before: string, after: string): string =>
  */
 export class Transcripts {
   readonly #rendered: (message: PromptMessage) => string
-  readonly #mostChars: number
+  readonly #mostBytes: number
   readonly #byFirst = new Map<PromptMessage, Sent>()
-  #chars = 0
+  #bytes = 0
 
-  constructor(rendered: (message: PromptMessage) => string = wireMessage, mostChars: number = MOST_SENT_CHARS) {
+  constructor(rendered: (message: PromptMessage) => string = wireMessage, mostBytes: number = MOST_SENT_BYTES) {
     this.#rendered = rendered
-    this.#mostChars = mostChars
+    this.#mostBytes = mostBytes
   }
 
-  /** Characters that are remembered. */
-  get chars(): number {
-    return this.#chars
+  /** What is remembered, with the room for more of it. */
+  get bytes(): number {
+    return this.#bytes
   }
 
-  #listed(messages: ReadonlyArray<PromptMessage>): string {
-    return messages.map(this.#rendered).join(",")
+  #listed(messages: ReadonlyArray<PromptMessage>): Pieces {
+    return messages.length === 0 ? [] : [messages.map(this.#rendered).join(",")]
   }
 
   /** The text of all messages. What stands before the conversation is short and may change: it is rendered anew. */
   render(messages: ReadonlyArray<PromptMessage>): WireMessages {
     const begin = messages.findIndex(({ role }) => role !== "system")
     if (begin === -1) return this.#listed(messages)
-    return joined(this.#listed(messages.slice(0, begin)), this.#conversation(messages.slice(begin)))
+    return joined(this.#listed(messages.slice(0, begin)), [this.#conversation(messages.slice(begin))])
   }
 
   /** The same, and the last message that can carry it of so many is marked: the beginning up to there comes again. */
@@ -173,44 +177,47 @@ export class Transcripts {
       const message = messages[at]
       const marked = message === undefined ? undefined : markedMessage(message)
       if (marked === undefined) continue
-      return joined(joined(this.render(messages.slice(0, at)), marked), this.#listed(messages.slice(at + 1)))
+      return joined(joined(this.render(messages.slice(0, at)), [marked]), this.#listed(messages.slice(at + 1)))
     }
     return this.render(messages)
   }
 
-  #conversation(messages: ReadonlyArray<PromptMessage>): string {
+  #conversation(messages: ReadonlyArray<PromptMessage>): Uint8Array {
     const [first] = messages
-    if (first === undefined) return ""
+    if (first === undefined) return NO_BYTES
     const before = this.#byFirst.get(first)
     const known = before === undefined ? 0 : sameFromStart(before.messages, messages)
     const ends = before?.ends ?? []
+    const isContinued = known === ends.length
     ends.length = known
-    const kept = before?.text.slice(0, ends[known - 1] ?? 0) ?? ""
-    const added: Array<string> = []
-    let end = kept.length
-    for (const message of messages.slice(known)) {
-      const text = this.#rendered(message)
-      end += text.length + (end === 0 ? 0 : 1)
+    const kept = ends.at(-1) ?? 0
+    let end = kept
+    const added = messages.slice(known).map((message) => {
+      const text = end === 0 ? this.#rendered(message) : `,${this.#rendered(message)}`
+      end += Buffer.byteLength(text)
       ends.push(end)
-      added.push(text)
-    }
-    const text = flat(joined(kept, added.join(",")))
-    this.#keep(first, { messages, ends, text }, before)
-    return text
+      return text
+    })
+    const isRoom = isContinued && before !== undefined && end <= before.store.length
+    const store = isRoom ? before.store : Buffer.allocUnsafeSlow(Math.ceil(end * 1.25) + LEAST_ROOM_BYTES)
+    if (!isRoom) before?.store.copy(store, 0, 0, kept)
+    store.write(added.join(""), kept)
+    this.#keep(first, { messages, ends, store }, before)
+    return store.subarray(0, end)
   }
 
   /** The conversation that was sent longest ago is forgotten first. */
   #keep(first: PromptMessage, sent: Sent, before: Sent | undefined): void {
     if (before !== undefined) {
       this.#byFirst.delete(first)
-      this.#chars -= before.text.length
+      this.#bytes -= before.store.length
     }
     this.#byFirst.set(first, sent)
-    this.#chars += sent.text.length
-    for (const [oldest, { text }] of this.#byFirst) {
-      if (this.#chars <= this.#mostChars) return
+    this.#bytes += sent.store.length
+    for (const [oldest, { store }] of this.#byFirst) {
+      if (this.#bytes <= this.#mostBytes) return
       this.#byFirst.delete(oldest)
-      this.#chars -= text.length
+      this.#bytes -= store.length
     }
   }
 }
@@ -332,7 +339,7 @@ export type BodyWriter = (
   stream: boolean,
   maxOutputTokens: number | undefined,
   hints?: Hints
-) => string
+) => Pieces
 
 /** OpenAI itself knows a key for its cache, and a choice among tools that leaves their list as it is. */
 const openAiHints = ({ allowed, cacheKey }: Hints, hasTools: boolean, chosen: BodyStyle["extraBody"]): string => {
@@ -352,13 +359,14 @@ export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
   // The newer models of OpenAI refuse the old name; most other servers know only the old one.
   const isOpenAi = URL.parse(style.baseURL)?.hostname === "api.openai.com"
   const limit = isOpenAi ? "max_completion_tokens" : "max_tokens"
-  return (messages, tools, stream, maxOutputTokens, hints = {}) =>
-    head +
-    messages +
+  return (messages, tools, stream, maxOutputTokens, hints = {}) => [
+    head,
+    ...messages,
     "]" +
-    (tools === "" ? "" : `,"tools":${tools}`) +
-    (isOpenAi ? openAiHints(hints, tools !== "", style.extraBody) : "") +
-    (hints.output === undefined || Object.hasOwn(style.extraBody, "response_format") ? "" : formatOf(hints.output)) +
-    (stream ? streaming : "") +
-    (maxOutputTokens === undefined ? "}" : `,"${limit}":${maxOutputTokens}}`)
+      (tools === "" ? "" : `,"tools":${tools}`) +
+      (isOpenAi ? openAiHints(hints, tools !== "", style.extraBody) : "") +
+      (hints.output === undefined || Object.hasOwn(style.extraBody, "response_format") ? "" : formatOf(hints.output)) +
+      (stream ? streaming : "") +
+      (maxOutputTokens === undefined ? "}" : `,"${limit}":${maxOutputTokens}}`)
+  ]
 }
