@@ -268,6 +268,9 @@ const livedIn = async (fleet: Fleet) => {
   }
 }
 
+/** As a report is printed, and as the figures of the other process come. */
+const inThousandths = (share: number): number => Math.round(share * 1_000) / 1_000
+
 const targetsOf = (
   report: Omit<CacheReport, "ok" | "targets">,
   isShort: boolean
@@ -289,8 +292,8 @@ const targetsOf = (
       // One that repeats as much is no old layout.
       recallBefore !== undefined &&
       recallBefore.share < all.now.share &&
-      recall["recall@10"] >= recallBefore["recall@10"] &&
-      recall.evidenceShown >= recallBefore.evidenceShown,
+      inThousandths(recall["recall@10"]) >= recallBefore["recall@10"] &&
+      inThousandths(recall.evidenceShown) >= recallBefore.evidenceShown,
     "three compactions": compactions >= 3
   }
 }
