@@ -1,5 +1,6 @@
 // Calls: which tools a message asks for, and with what arguments.
-// Owns the written form of a call and the choice by words. Leaves checking arguments to the tool: a wrong guess is its
+// Owns the written form of a call and the choice by words; words, sentences and lines of a text, and the phrases of one who
+// has nothing to say. Leaves checking arguments to the tool: a wrong guess is its
 // to refuse.
 // D1  A line `/tool {json}` or `/tool key=value key="two words"` is that very call; several lines are several calls.
 //     A line `then` between them begins the next step: its calls are made when the results before it have come.
@@ -10,7 +11,7 @@
 //     the whole message would be no more than noise.
 
 import type { ToolOffer } from "@reverie/model"
-import { isJsonObject, type Json, parseJson, type ToolCall } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, parseJson, type ToolCall } from "@reverie/protocol"
 import * as Result from "effect/Result"
 
 // Words: what a text is about, as far as rules can tell.
@@ -43,6 +44,88 @@ const end = /(?<=[.!?。！？])(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.)\s+|\n+/u
 
 export const sentencesOf = (text: string): ReadonlyArray<string> =>
   text.split(end).filter((sentence) => sentence.trim() !== "")
+
+// Chatter: what the offline model says when it has nothing to say.
+
+export const SELF =
+  "I am the offline model of Reverie: a small set of rules, not a language model. " +
+  "I can call the tools I am offered and quote what stands in my context."
+
+export const AT_A_LOSS =
+  "I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model."
+
+/** Before the names of the tools that it is offered. */
+export const CAN = "I am the offline model of Reverie, and can call these tools for you: "
+
+export const NOTED = "Noted."
+export const DONE = "That is done."
+export const NOTHING_LEFT = "Nothing is left to save."
+
+const phrases: ReadonlySet<string> = new Set(
+  // A sentence of one of them is one too.
+  [SELF, AT_A_LOSS, NOTED, DONE, NOTHING_LEFT].flatMap((text) => [text, ...text.split(/(?<=[.!?])\s+/)])
+)
+/** An answer made of quotes repeats what stands elsewhere. */
+const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say): "/
+
+export const isChatter = (text: string): boolean =>
+  phrases.has(text.trim()) || text.startsWith(CAN) || quotes.test(text)
+
+// Lines: what an ask gives to read.
+// L1  Any text has lines; what is no line of the form `[id] text` has no id, and nothing is thrown.
+
+export interface Line {
+  readonly id: string
+  /** It stands below another one, as a neighbour of it. */
+  readonly isNested: boolean
+  readonly text: string
+}
+
+/** The lines of the form `[id] text`. */
+export const linesOf = (data: string): ReadonlyArray<Line> =>
+  data.split("\n").flatMap((line) => {
+    const [, indent = "", id = "", text = ""] = /^(\s*)\[([^\]\s]{1,200})\]\s+(.*)$/.exec(line) ?? []
+    return id === "" || text.trim() === "" ? [] : [{ id, isNested: indent !== "", text: text.trim() }]
+  })
+
+interface Group {
+  readonly line: Line
+  readonly neighbours: ReadonlyArray<Line>
+}
+
+/** Each line that is not indented, with those below it. */
+export const groupsOf = (data: string): ReadonlyArray<Group> => {
+  const groups: Array<{ line: Line; neighbours: Array<Line> }> = []
+  for (const line of linesOf(data)) {
+    if (line.isNested) groups.at(-1)?.neighbours.push(line)
+    else groups.push({ line, neighbours: [] })
+  }
+  return groups
+}
+
+export interface SaidLine {
+  /** In milliseconds since the epoch; undefined when the line has no date. */
+  readonly at?: number
+  /** Empty when the line names no one. */
+  readonly speaker: string
+  readonly text: string
+}
+
+const datePattern = /^(undated|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?Z?)\s+/
+const speakerPattern = /^([^\s:][^:\n]{0,127}):\s+/
+
+/** `2023-05-08T13:56Z speaker: text`, of which any part but the text may be missing, the date also as `undated`. */
+export const saidIn = (line: string): SaidLine => {
+  const date = datePattern.exec(line)
+  const at = date?.[1] === undefined ? Number.NaN : Date.parse(date[1])
+  const rest = Number.isNaN(at) && date?.[1] !== "undated" ? line : line.slice(date?.[0].length)
+  const speaker = speakerPattern.exec(rest)
+  return {
+    ...defined({ at: Number.isNaN(at) ? undefined : at }),
+    speaker: speaker?.[1] ?? "",
+    text: rest.slice(speaker?.[0].length ?? 0)
+  }
+}
 
 /** The text in one line of at most 300 characters, or a little more where one ends in halves. */
 export const inShort = (text: string): string => {

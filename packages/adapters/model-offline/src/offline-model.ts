@@ -28,17 +28,21 @@ import * as Effect from "effect/Effect"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import {
+  AT_A_LOSS,
+  CAN,
+  DONE,
   fittingCall,
   inShort,
+  NOTED,
   propertiesOf,
   type Request,
+  SELF,
   sentencesOf,
   speaks,
   stemsOf,
   writtenSteps
 } from "./calls.ts"
 import { filledForm } from "./form.ts"
-import { AT_A_LOSS, CAN, DONE, NOTED, SELF } from "./sleep/grammar.ts"
 import { answerOf } from "./sleep/tasks.ts"
 
 // Answers: sentences made of what stands in the context.

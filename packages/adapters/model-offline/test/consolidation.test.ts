@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 
 import { rowsFor } from "./asked.ts"
-import { AT_A_LOSS, CAN, SELF } from "../src/sleep/grammar.ts"
+import { AT_A_LOSS, CAN, SELF } from "../src/calls.ts"
 
 const DAY = "2024-02-29T09:30Z"
 

@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { offlineModel } from "../src/index.ts"
-import { AT_A_LOSS, CAN, SELF } from "../src/sleep/grammar.ts"
+import { AT_A_LOSS, CAN, SELF } from "../src/calls.ts"
 import { MAX_CALLS } from "../src/offline-model.ts"
 
 const offer = (

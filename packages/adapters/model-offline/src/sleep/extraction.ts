@@ -5,8 +5,8 @@
 
 import type { Prompt, PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json } from "@reverie/protocol"
-import { propertiesOf, type Request } from "../calls.ts"
-import { gistOf, isChatter, linesOf, NOTHING_LEFT, saidIn, type SaidLine, saysTheSame } from "./grammar.ts"
+import { isChatter, linesOf, NOTHING_LEFT, propertiesOf, type Request, saidIn, type SaidLine } from "../calls.ts"
+import { gistOf, saysTheSame } from "./grammar.ts"
 import { statementsOf } from "./statements.ts"
 
 const MAX_CALLS = 8

@@ -1,7 +1,6 @@
 // Grammar: the few English words whose form or place tells what a sentence does.
 // Owns these lists and what follows from them. English only; no word of a topic is among them.
 
-import { defined } from "@reverie/protocol"
 import { stemsOf } from "../calls.ts"
 
 export const monthNames: ReadonlyArray<string> =
@@ -86,87 +85,101 @@ export const interjection =
 export const pleasantry =
   /^(?:for|to|thanks?|sorry|congrats|congratulations|glad|good|great to|nice to|happy to|welcome|bye|see you|talk to you|long time|let's|let us|don't|keep|go|take|have|check|look|stay|believe|tell|hang)\b/i
 
-// Chatter: what the offline model says when it has nothing to say.
+// Stance: what a sentence does when it does not state what its words say.
+// N1  A wish, a guess, a condition, hearsay, a joke, an order, an indirect question and a courtesy state nothing, though
+//     they have the words of a statement.
 
-export const SELF =
-  "I am the offline model of Reverie: a small set of rules, not a language model. " +
-  "I can call the tools I am offered and quote what stands in my context."
+/** The speaker, and a short form of the verb behind. */
+const own = "(?:i|we)(?:'(?:m|re|ve|d|ll))?(?: (?:am|are|was|were|have|had|would|do|been))?"
+const between =
+  "(?: (?:just|also|really|so|very|only|still|always|often|totally|truly|super|long|do|all|quite|sort of|kind of))*"
+const anyone = "(?:I|i|[Yy]ou|[Ww]e|[Hh]e|[Ss]he|[Ii]t|[Tt]hey|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]he) \\S+(?: \\S+)?)"
+/** What an assistant is called upon to do, where no pleasantry says it. */
+const demands =
+  "remind|send|book|call|set|write|translate|find|show|give|add|remove|delete|open|close|play|buy|order|schedule|cancel|search|" +
+  "make|bring|put|turn|start|stop|wake|answer|reply|explain|help|list|note|remember|forget|ask|use|read|print|save|move|change|" +
+  "update|create|draft|email|mail|text|message|ring|tidy|clean|wait|try|do|let|come|get|leave|pick|pay|forward|summari[sz]e"
 
-export const AT_A_LOSS =
-  "I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model."
+const states = (pattern: string): RegExp => new RegExp(`^(?:${pattern})(?![\\p{L}\\p{N}])`, "iu")
 
-/** Before the names of the tools that it is offered. */
-export const CAN = "I am the offline model of Reverie, and can call these tools for you: "
+const stances: ReadonlyArray<RegExp> = [
+  // Wishes.
+  states(`${own}${between} (?:wish|wishing|hope|hoped|hoping|dream|dreamt|dreamed|dreaming|longing|long for)`),
+  states(`(?:i|we)(?:'d| would)${between} (?:love|like|hate|enjoy|adore|kill|give)`),
+  states("if only|hopefully|fingers crossed|(?:it|that|this)(?:'d| would)|may (?:you|he|she|they|it|we)"),
+  // Guesses and conditions.
+  states("if|suppose|supposing|imagine|assuming|unless|what if|whether|maybe|perhaps|possibly|who knows"),
+  states(`${own}${between} (?:guess|suppose|suspect|bet|doubt|assume|imagine)`),
+  /^[^.;]*\bwho knows\b/i,
+  // "May" with a capital is a month, and who could not do something tells what happened.
+  new RegExp(`^${anyone} (?:might|may|could)(?! (?:not|hardly|barely|finally))\\b`),
+  /^[^.;]*(?:\bwould\b|'d\b)[^.;]* if\b/i,
+  // Hearsay.
+  states(`${own}${between} heard (?:that|from|it|rumou?rs?|the|they|she|he|there|someone|somebody|people)`),
+  states(`${own}${between} (?:read|saw|heard|picked up) (?:somewhere|online|in [^,.]{1,30} that)`),
+  states("apparently|allegedly|supposedly|reportedly|rumou?rs?|gossip|word (?:is|has it)|legend has it|it is said"),
+  states(
+    "(?:they|people|folks|some|some people|everyone|everybody|someone|somebody)(?: \\w+)? (?:says?|said|claims?|told|reckons?)"
+  ),
+  /\b(?:is|are|was|were|has|have) (?:apparently|allegedly|supposedly|reportedly|rumou?red|said to)\b/i,
+  // Jokes: no one can do that, or the one who says it laughs.
+  /\b(?:a|ten|two) (?:million|billion|thousand|hundred) times\b|\bso [^,.]{2,40} (?:that )?(?:i|we|he|she|they) could\b/i,
+  /(?:\b(?:lol|haha\w*|hehe\w*|jk|rofl|(?:just |only )?(?:kidding|joking))|[\u{1F602}\u{1F923}])[\s!.)]*$/iu,
+  // Orders, and offers.
+  new RegExp(
+    `^(?:(?:always|never|do|do not|kindly|just) )?(?:${demands}) (?!(?:is|are|was|were|has|have|will|can)\\b)`,
+    "i"
+  ),
+  states(
+    "from now on|you (?:should|must|could|can|may|need to|have to|ought to)|we (?:should|could|ought to)|why (?:don't|not)|how about|shall"
+  ),
+  states(`${own}${between} (?:need|want|wanted|like|ask|asking|expect|beg) (?:you|for you)`),
+  states(
+    "(?:i|we)(?:'ll| will| can| could) (?:be (?:there|here|back|right)|(?:let|see|call|show|tell|send|help|keep|give|lend) you)"
+  ),
+  // Indirect questions.
+  states(`${own}${between} (?:wonder|wondered|wondering|curious)`),
+  states(
+    "(?:i|we) (?:don't|do not|didn't) (?:know|remember|understand|get) (?:if|whether|what|where|who|how|why|when|which)"
+  )
+]
 
-export const NOTED = "Noted."
-export const DONE = "That is done."
-export const NOTHING_LEFT = "Nothing is left to save."
+/** Courtesies, and what passes within the hour. */
+const courtesies: ReadonlyArray<RegExp> = [
+  states(
+    `${own}${between} (?:agree|appreciate|apologi[sz]e|thank|miss(?:ed)? you|see (?:you|what)|know what|hear you|feel you|get it)`
+  ),
+  states(
+    `${own}${between} (?:happy|glad|sorry|proud|thrilled|pleased|grateful|thankful|delighted|honou?red|touched|excited) (?:for you|of you|to (?:see|hear|know)|that you|you|with you|your)`
+  ),
+  /^(?:i|we)(?:'m|'re| am| are)(?: (?:so|really|very|just|all|doing|feeling|quite|pretty|too|not))* (?:fine|good|great|well|ok|okay|alright|here|back|ready|done|sure|certain|sorry|glad|happy|late|tired|busy|hungry|excited|thrilled|amazed|touched|exhausted|stressed|worried|nervous|confused|in|out|serious|listening|impressed|jealous|curious|speechless|afraid)(?: (?:too|now|again|today))?(?:[,!.].*)?$/i,
+  states(
+    "(?:i|we) (?:can't|cannot|can hardly) (?:wait|believe|complain|thank)|(?:i|we)(?:'ve)? (?:have to|got to|gotta|must|need to|better|should) (?:go|run|leave|be going|be off)"
+  ),
+  states("(?:i|we) (?:had|have)(?: absolutely)? no (?:idea|clue|words|doubt|comment)"),
+  states("you (?:always|never|really|truly|make|made|look|sound|seem|deserve|rock)|same here|me (?:too|neither)"),
+  /^(?:what|such|so|too) (?:an?|lovely|great|good|nice|much|many|cute|funny|true|sweet)\b(?: [\p{L}'’]+){0,4}[.!]*$/iu,
+  /^(?:the|your|those|these|that|this)(?: [\p{L}'’-]+){1,3} (?:is|are|looks?|sounds?) (?:so|such|really|very|too|super) [\p{L}'’ -]+[.!]*$/iu
+]
 
-const phrases: ReadonlySet<string> = new Set(
-  // A sentence of one of them is one too.
-  [SELF, AT_A_LOSS, NOTED, DONE, NOTHING_LEFT].flatMap((text) => [text, ...text.split(/(?<=[.!?])\s+/)])
-)
-/** An answer made of quotes repeats what stands elsewhere. */
-const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say): "/
+/** Behind a courtesy the same sentence may tell something: "I get it, I had a mentor too". */
+const ownClause = / [-–—] |, (?:and |but |so )?(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b)/
 
-export const isChatter = (text: string): boolean =>
-  phrases.has(text.trim()) || text.startsWith(CAN) || quotes.test(text)
-
-// Lines: what an ask gives to read.
-// L1  Any text has lines; what is no line of the form `[id] text` has no id, and nothing is thrown.
-
-export interface Line {
-  readonly id: string
-  /** It stands below another one, as a neighbour of it. */
-  readonly isNested: boolean
-  readonly text: string
+/** The sentence does something else than to state what its words say. */
+export const isNoStatement = (sentence: string): boolean => {
+  const plain = sentence.replaceAll("\u2019", "'").trim()
+  const [first = "", ...others] = plain.split(ownClause)
+  return (
+    stances.some((stance) => stance.test(plain)) ||
+    (courtesies.some((courtesy) => courtesy.test(first)) && others.every((clause) => isNoStatement(clause)))
+  )
 }
 
-/** The lines of the form `[id] text`. */
-export const linesOf = (data: string): ReadonlyArray<Line> =>
-  data.split("\n").flatMap((line) => {
-    const [, indent = "", id = "", text = ""] = /^(\s*)\[([^\]\s]{1,200})\]\s+(.*)$/.exec(line) ?? []
-    return id === "" || text.trim() === "" ? [] : [{ id, isNested: indent !== "", text: text.trim() }]
-  })
-
-interface Group {
-  readonly line: Line
-  readonly neighbours: ReadonlyArray<Line>
-}
-
-/** Each line that is not indented, with those below it. */
-export const groupsOf = (data: string): ReadonlyArray<Group> => {
-  const groups: Array<{ line: Line; neighbours: Array<Line> }> = []
-  for (const line of linesOf(data)) {
-    if (line.isNested) groups.at(-1)?.neighbours.push(line)
-    else groups.push({ line, neighbours: [] })
-  }
-  return groups
-}
-
-export interface SaidLine {
-  /** In milliseconds since the epoch; undefined when the line has no date. */
-  readonly at?: number
-  /** Empty when the line names no one. */
-  readonly speaker: string
-  readonly text: string
-}
-
-const datePattern = /^(undated|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?Z?)\s+/
-const speakerPattern = /^([^\s:][^:\n]{0,127}):\s+/
-
-/** `2023-05-08T13:56Z speaker: text`, of which any part but the text may be missing, the date also as `undated`. */
-export const saidIn = (line: string): SaidLine => {
-  const date = datePattern.exec(line)
-  const at = date?.[1] === undefined ? Number.NaN : Date.parse(date[1])
-  const rest = Number.isNaN(at) && date?.[1] !== "undated" ? line : line.slice(date?.[0].length)
-  const speaker = speakerPattern.exec(rest)
-  return {
-    ...defined({ at: Number.isNaN(at) ? undefined : at }),
-    speaker: speaker?.[1] ?? "",
-    text: rest.slice(speaker?.[0].length ?? 0)
-  }
-}
+/** What was said last was no more than a joke. */
+export const isTakenBack = (sentence: string): boolean =>
+  /^(?:(?:ha)+[,!. ]+)?(?:(?:no|nah|okay|ok)[,.! ]+)?(?:(?:i'm|i am|i was|we're|that was|it was) )?(?:just |only |totally )?(?:kidding|joking|teasing|a joke|jk|messing with you|pulling your leg)\b/i.test(
+    sentence.replaceAll("\u2019", "'").trim()
+  )
 
 // Likeness: how much of one statement another one says.
 // G1  A statement says the same as itself, also when all its words are words of grammar.

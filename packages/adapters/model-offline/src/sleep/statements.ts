@@ -1,6 +1,7 @@
 // Statements: what a line of a conversation states.
 // Owns which sentences are statements, how telling they are, and saying each so that it can stand alone.
-// S1  Questions, proposals, greetings, thanks, praise and written calls state nothing.
+// S1  Questions, proposals, greetings, thanks, praise and written calls state nothing; neither does what the stances of
+//     grammar.ts tell from a statement, nor what is taken back as a joke by the sentence behind it.
 // S2  What stands alone names who it is about: pronouns become names, a dropped subject is the speaker, an answer says what
 //     it was asked about, relative dates become dates.
 // S3  At most MAX_STATEMENTS of a line, the most telling ones, in their order. That a picture was shown is none.
@@ -14,8 +15,10 @@ import {
   interjection,
   isAdverb,
   isBarePast,
+  isNoStatement,
   isParticiple,
   isPast,
+  isTakenBack,
   modals,
   negation,
   pleasantry,
@@ -216,10 +219,13 @@ const dropsSubject = (core: string): boolean => {
   return isBarePast(first, next) || first === "been" || first === "gonna"
 }
 
+/** "I'm vegetarian": two words that say all. */
+const isTrait = /^(?:I'm|I’m|We're|We’re) \p{Ll}{4,}[.!]*$/u
+
 /** How much a sentence tells: 0 for nothing at all. */
 const tellingOf = (core: string, at: number | undefined): number => {
   const words = wordsIn(core).length
-  if (words < 3 || isQuestion(core) || pleasantry.test(core)) return 0
+  if (words < (isTrait.test(core) ? 2 : 3) || isQuestion(core) || pleasantry.test(core)) return 0
   const isOwn = firstPerson.test(core) || dropsSubject(core)
   if (!isOwn && (secondPerson.test(core) || (points.test(core) && words < 8))) return 0
   const isDated = /\d/.test(core) || (at !== undefined && withDates(core, at) !== core)
@@ -275,11 +281,16 @@ const asClause = (question: string, names: ReadonlyArray<string>): string | unde
   return /^(?:any|anything|anyone|some|something)\b/i.test(topic) ? `about ${topic}` : undefined
 }
 
+/** It asks how someone is, which is forgotten in a month. */
+const smallTalk =
+  /^how(?:'s|’s| is| are| have| has| did)? (?:you|it|things|life|everything|everyone|your (?:day|week))(?: (?:been|doing|going|feeling|lately|today|these days|since))*[\s?!.]*$/i
+
 /** What was asked of the speaker, as a clause; undefined when nothing in particular was, or it can not be told so. */
 const askedOf = ({ asker, question, speaker }: Utterance): string | undefined => {
   if (question === undefined || asker === undefined) return undefined
   const asked = coresOf(question, speaker).findLast(isQuestion)
-  if (asked === undefined || wordsIn(asked).length < MIN_QUESTION_WORDS || !hasItsNouns(asked)) return undefined
+  if (asked === undefined || smallTalk.test(asked) || wordsIn(asked).length < MIN_QUESTION_WORDS || !hasItsNouns(asked))
+    return undefined
   const told = inThirdPerson(asked, { speaker: asker, listener: speaker }).replace(/[\s?!.]+$/, "")
   return /["“?:]/.test(told) ? undefined : asClause(told, [speaker, asker])
 }
@@ -310,8 +321,10 @@ const answering = (
   statements: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
   const asked = askedOf(utterance)
-  const reply = cores.find(isReply)
-  if (asked === undefined || reply === undefined) return statements
+  const reply = cores.find((core) => isReply(core) && !isNoStatement(core))
+  // A wish or a guess may be the answer: then what else was said is none.
+  const isOpen = statements.length === 0 && cores.some(isNoStatement)
+  if (asked === undefined || reply === undefined || isOpen) return statements
   const [first = standing(reply, utterance), ...others] = statements
   const said = first.startsWith(`${utterance.speaker} said: `) ? first.slice(utterance.speaker.length + 7) : first
   const answer = `${utterance.speaker} told ${utterance.asker} ${asked}: ${said}`
@@ -342,7 +355,14 @@ const wholeOf = (cores: ReadonlyArray<string>, place: number): string | undefine
   let whole = cores[place] ?? ""
   for (let before = place - 1; !hasItsNouns(whole); before--) {
     const core = cores[before]
-    if (core === undefined || isQuestion(core) || pleasantry.test(core) || wordsIn(core).length < 3) return undefined
+    if (
+      core === undefined ||
+      isQuestion(core) ||
+      isNoStatement(core) ||
+      pleasantry.test(core) ||
+      wordsIn(core).length < 3
+    )
+      return undefined
     whole = `${/[.!?…]$/.test(core) ? core : `${core}.`} ${whole}`
   }
   return whole
@@ -350,8 +370,10 @@ const wholeOf = (cores: ReadonlyArray<string>, place: number): string | undefine
 
 /** What is stated in something that was said. */
 export const statementsOf = (utterance: Utterance): Statements => {
-  const cores = coresOf(utterance.text, utterance.listener ?? utterance.asker)
+  const said = coresOf(utterance.text, utterance.listener ?? utterance.asker)
+  const cores = said.filter((_, place) => !isTakenBack(said[place + 1] ?? ""))
   const told = cores.flatMap((core, place): ReadonlyArray<Core> => {
+    if (isNoStatement(core)) return []
     const whole = wholeOf(cores, place)
     return whole === undefined ? [] : [{ core: whole, place, telling: tellingOf(whole, utterance.at) }]
   })

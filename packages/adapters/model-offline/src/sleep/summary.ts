@@ -8,7 +8,8 @@
 //     report, no note of the clock; what a tool reported in words stands under the name of the tool.
 
 import { defined } from "@reverie/protocol"
-import { dayInWords, isChatter, saidIn, type SaidLine } from "./grammar.ts"
+import { isChatter, saidIn, type SaidLine } from "../calls.ts"
+import { dayInWords } from "./grammar.ts"
 import { tellingSentences } from "./statements.ts"
 
 const MAX_SHARE = 0.15

@@ -5,24 +5,29 @@
 
 import type { Prompt } from "@reverie/model"
 import { defined, type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
-import { type Request, stemOf, stemsOf } from "../calls.ts"
+import {
+  groupsOf,
+  isChatter,
+  type Line,
+  linesOf,
+  type Request,
+  saidIn,
+  type SaidLine,
+  stemOf,
+  stemsOf
+} from "../calls.ts"
 import { statementsOf, type Utterance } from "./statements.ts"
 import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
 import {
   type Gist,
   gistOf,
-  groupsOf,
   hasSameValues,
-  isChatter,
   isParticiple,
   isPast,
-  type Line,
-  linesOf,
+  isTakenBack,
   monthNames,
   overlap,
-  saidIn,
-  type SaidLine,
   saysTheSame,
   unasked,
   weekdayNames
@@ -298,12 +303,19 @@ const listenerOf = (speaker: string, speakers: ReadonlyArray<string>): string | 
   return others.length === 1 ? others[0] : undefined
 }
 
+/** The speaker takes back what was said, with the next line or the one after it. */
+const isJoke = (heard: ReadonlyArray<Heard>, place: number): boolean => {
+  const speaker = heard[place]?.said.speaker
+  const next = heard.slice(place + 1, place + 3).find(({ said }) => said.speaker === speaker)
+  return next !== undefined && isTakenBack(next.said.text)
+}
+
 const consolidated = (data: string): string => {
   const heard = linesOf(data).map((line): Heard => ({ ...line, said: saidIn(line.text) }))
   const speakers = [...new Set(heard.map(({ said }) => said.speaker))].filter((name) => name !== "" && name !== JOURNAL)
   const items = heard.map((line, place) => {
     const { id, said } = line
-    if (isChatter(said.text)) return { id, importance: 1, facts: [] }
+    if (isChatter(said.text) || isJoke(heard, place)) return { id, importance: 1, facts: [] }
     const { importance, statements } = statementsOf(
       utteranceOf(line, heard[place - 1]?.said, listenerOf(said.speaker, speakers))
     )
