@@ -183,6 +183,49 @@ describe("memory", () => {
     }
   })
 
+  test("forget erases for good what contains a text, or an assistant; a trial says what would go", async () => {
+    await using place = await temporary()
+    const data = join(place.path, "data")
+    const clerk = defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: memoryTools })
+    const fleet = await Fleet.open({ fleet: defineFleet({ assistants: [clerk] }), data, model: "offline" })
+    const server = await openServer({ fleet, role: "all", tokens: [] })
+    const at = (...args: ReadonlyArray<string>) => said([...args, "--url", server.url])
+    const keeps = async (text: string) => {
+      const lists = [
+        ["agents", "logs", "clerk"],
+        ["memory", "clerk", "facts"],
+        ["agents", "ls"]
+      ]
+      const all = await Promise.all(lists.map((list) => at(...list, "--json")))
+      return all.some(({ stdout }) => stdout.includes(text))
+    }
+    try {
+      await fleet.answer("clerk", `/store_memory ${JSON.stringify({ text: "The code of the gate is kestrel-9713." })}`)
+      await fleet.answer("clerk", "My dog is called Kestrel-9713.")
+      await fleet.sleep("clerk")
+      await fleet.idle()
+      assert.isTrue(await keeps("estrel-9713"), "it was never kept")
+      assert.include((await at("memory", "clerk", "facts")).stdout, "estrel-9713", "no fact has it")
+      const trial = await at("forget", "clerk", "--text", "KESTREL-9713", "--dry-run")
+      assert.match(trial.stdout, /^would erase of clerk: .*entry \d+/)
+      assert.isTrue(await keeps("estrel-9713"), "a trial erased")
+      assert.include((await at("forget", "--text", "kestrel-9713", "--json")).stdout, "consent-needed")
+      const told = JSON.parse((await at("forget", "--text", "kestrel-9713", "--yes", "--json")).stdout) as Fields
+      assert.deepInclude(told, { ok: true, dryRun: false, assistants: 1 })
+      assert.isFalse(await keeps("estrel-9713"), "it is still told")
+      assert.match((await at("forget", "--text", "kestrel-9713", "--yes")).stdout, /^nothing of it is kept/)
+      for (const wrong of [[], ["clerk", "--everything"], ["--text", "abc"]]) {
+        assert.notStrictEqual((await at("forget", ...wrong, "--yes")).code, 0, wrong.join(" "))
+      }
+    } finally {
+      await server.close()
+      await fleet.close()
+    }
+    const gone = await said(["forget", "clerk", "--yes", "--data", data])
+    assert.match(gone.stdout, /^erased of clerk: /, gone.stderr)
+    assert.match((await said(["forget", "--everything", "--yes", "--data", data])).stdout, /^(?:erased|nothing)/)
+  })
+
   test("a fact that is wrong is retired with the reason, and one that is not there is none", async () => {
     await using place = await temporary()
     const data = join(place.path, "data")

@@ -11,6 +11,7 @@ import { endRuns } from "./ag-ui/index.ts"
 import { openApi } from "./api-handler.ts"
 import { Audit, type Gateway } from "./gateway.ts"
 import { Boards } from "./board/boards.ts"
+import { Drops } from "./live.ts"
 import { ListenRefused } from "./errors.ts"
 import { eventDoor } from "./feed/event-door.ts"
 import { Feed } from "./feed/feed.ts"
@@ -147,7 +148,9 @@ export const openParts = async (options: PartsOptions, traffic: Traffic) => {
     record: (line) => audit.record(line),
     audited: (tenant, limit) => audit.of(tenant, limit)
   }
-  const live = { feed, boards, isWhole: false, ownTenant: fleet.tenant, config: options.config ?? [] }
+  const drops = new Drops()
+  for (const each of [feed, boards]) drops.listen(() => each.drop())
+  const live = { feed, boards, drops, isWhole: false, ownTenant: fleet.tenant, config: options.config ?? [] }
   const api = await openApi(gateway, live)
   return {
     api,

@@ -69,6 +69,20 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
   )
 }
 
+/** Erasing reaches further than memory: ledger, files and index too. */
+const addErasing = (root: Command, trunk: Trunk): void => {
+  const erase = leaf(root, "forget [id]", {
+    kind: "order",
+    says: "erase for good: one assistant, what contains a text, or everything; --dry-run says what would go",
+    example: 'forget desk --text "kestrel-9713" --dry-run'
+  })
+    .option("--text <text>", "what contains this, in one assistant or in all; at least 4 characters")
+    .option("--everything", "all that the fleet keeps", false)
+  does(erase, trunk, async (options, id) =>
+    (await import("../commands/agents/memory.ts")).erase(id, options, trunk.stop)
+  )
+}
+
 const addMemory = (root: Command, trunk: Trunk): void => {
   const memory = branch(root, "memory", "look into the memory of one assistant, or change it").usage(
     "<id> [view] [question] | <command>"
@@ -306,6 +320,7 @@ const addReplay = (root: Command, trunk: Trunk): void => {
 
 export const addMinds = (root: Command, trunk: Trunk): void => {
   addMemory(root, trunk)
+  addErasing(root, trunk)
   addNights(root, trunk)
   addReminders(root, trunk)
   addPrompts(root, trunk)

@@ -223,6 +223,28 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     success: Schema.Struct({ matched: Schema.Int, told: Schema.Int, ids: Schema.Array(Id) }),
     error: failures
   }),
+  /**
+   * Erases for good, in ledger, memory, index and files: one assistant, all of the tenant, or what contains a text, in one
+   * assistant or in all. Numbers and sums of use stay true. With `dryRun` nothing goes, and the answer says what would.
+   */
+  HttpApiEndpoint.post("forget", "/v1/forget", {
+    payload: Schema.Struct({
+      assistant: Schema.optionalKey(Id),
+      /** The case of letters counts for nothing. */
+      text: Schema.optionalKey(Schema.String.check(Schema.isMinLength(4), Schema.isMaxLength(2_000))),
+      everything: Schema.optionalKey(Schema.Literal(true)),
+      dryRun: Schema.optionalKey(Schema.Boolean)
+    }),
+    success: Schema.Struct({
+      at: Schema.Finite,
+      dryRun: Schema.Boolean,
+      /** How many something went of. */
+      assistants: Schema.Int,
+      /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob` and the like. */
+      gone: Schema.Record(Schema.String, Schema.Int)
+    }),
+    error: failures
+  }),
   /** What waits in its mailbox. */
   HttpApiEndpoint.get("mailbox", "/v1/assistants/:id/mailbox", {
     params: ofAssistant,

@@ -32,6 +32,12 @@ export class Boards {
     this.#boards.get(tenant)?.touch(id)
   }
 
+  /** Each is built anew with the next question. */
+  drop(): void {
+    this.#boards.clear()
+    this.#building.clear()
+  }
+
   close(): void {
     this.#stop?.()
   }

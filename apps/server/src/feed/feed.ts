@@ -99,6 +99,12 @@ export class Feed {
     return subscriber
   }
 
+  /** What was read of the store is read again by those who are behind. */
+  drop(): void {
+    this.#tail.reset(this.#tail.end)
+    this.#old.close()
+  }
+
   /** Ends every stream. */
   close(): void {
     clearInterval(this.#beat)

@@ -3,7 +3,7 @@
 // A1  An order to no one is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { defined } from "@reverie/protocol"
-import type { AssistantRecord, Fleet, Receipt } from "reverie"
+import type { AssistantRecord, Fleet, Forgettable, Receipt } from "reverie"
 import { activityOf, tagsOf, viewOf } from "reverie/look"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -14,6 +14,7 @@ import {
   type Order,
   type StoredAssistant
 } from "../api/assistants.ts"
+import { Malformed } from "../api/errors.ts"
 import { asking, changing, type ReadFleet } from "../gateway.ts"
 import { Live } from "../live.ts"
 import { living } from "../views/facts.ts"
@@ -137,11 +138,32 @@ const orderAll = (
   })
 }
 
+interface Forgetting {
+  readonly assistant?: string
+  readonly text?: string
+  readonly everything?: true
+}
+
+/** Throws about what names nothing, or an assistant and everything at once. */
+const forgettable = ({ assistant, everything, text }: Forgetting): Forgettable => {
+  if (everything === true && assistant === undefined && text === undefined) return { everything }
+  if (everything === undefined && text !== undefined) return { text, ...defined({ assistant }) }
+  if (everything === undefined && assistant !== undefined) return { assistant }
+  throw new Malformed({
+    message: "one thing is forgotten at a time: an assistant, a text (of one assistant or of all), or everything",
+    hint: 'send {"assistant": ID}, {"text": TEXT}, {"assistant": ID, "text": TEXT} or {"everything": true}'
+  })
+}
+
+/** The log of changes says whose it was: what was forgotten would stand there for good. */
+const forgottenOf = ({ assistant, text }: Forgetting): string =>
+  `${text === undefined ? "all" : "a text"} of ${assistant ?? "everyone"}`
+
 export const assistantsLive = HttpApiBuilder.group(
   AssistantsApi,
   "assistants",
   Effect.fnUntraced(function* (handlers) {
-    const { boards, ownTenant } = yield* Live
+    const { boards, drops, ownTenant } = yield* Live
     return handlers.handleAll({
       list: ({ query: { descending, ...query } }) =>
         asking(async ({ tenant }) =>
@@ -165,6 +187,12 @@ export const assistantsLive = HttpApiBuilder.group(
           return receipt
         }),
       orderAll: ({ payload }) => orderAll(boards, payload),
+      forget: ({ payload: { dryRun = false, ...payload } }) =>
+        changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {
+          const receipt = await fleet.forget(forgettable(payload), { dryRun })
+          if (!dryRun) drops.drop()
+          return receipt
+        }),
       mailbox: ({ params: { id }, query: { limit } }) =>
         asking(async (fleet) => {
           await living(fleet, id)

@@ -29,7 +29,7 @@ import { Conflict } from "../api/errors.ts"
 import { Gateway, type ReadFleet } from "../gateway.ts"
 import type { assistantsLive } from "./assistants.ts"
 import { fittingLive } from "../http/admitted.ts"
-import { Live } from "../live.ts"
+import { Drops, Live } from "../live.ts"
 
 /** Of each group: its handlers, loaded when it is asked. */
 const groups = {
@@ -156,6 +156,7 @@ export const mountInProcess = (options: MountOptions): Mounted => {
   const live: Live["Service"] = {
     feed: undefined,
     boards: boardsOf(read),
+    drops: new Drops(),
     isWhole: true,
     ownTenant: read.tenant,
     config: []

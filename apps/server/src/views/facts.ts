@@ -1,10 +1,12 @@
 // Facts: the facts of assistants, as pages of them are asked for one after the other.
 // Owns keeping the last read ones at hand. Leaves reading and checking them to the SDK.
 // G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
+//     Where something was forgotten for good, too.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
 import type { AssistantRecord, ContextKindView, Fact, FleetReadings } from "reverie"
 import type { ReadFleet } from "../gateway.ts"
+import type { Drops } from "../live.ts"
 import { newestFirst } from "./paging.ts"
 import { NotFound } from "../api/index.ts"
 
@@ -21,8 +23,9 @@ export type FactCache = (fleet: ReadFleet, id: string, version: number) => Promi
 export const datedFact = ({ id, learnt_at: at }: Fact) => ({ id, at })
 
 /** One for each fleet: what two fleets know of one name is not the same. */
-export const factCache = (): FactCache => {
+export const factCache = (drops?: Drops): FactCache => {
   const cache = new Map<string, Kept>()
+  drops?.listen(() => cache.clear())
   return (fleet, id, version) => {
     const key = `${fleet.tenant}/${id}`
     const kept = cache.get(key)

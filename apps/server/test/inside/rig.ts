@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.ts"
 import { type AuditLine, Gateway } from "../../src/gateway.ts"
-import { Live } from "../../src/live.ts"
+import { Drops, Live } from "../../src/live.ts"
 import { contextLive } from "../../src/groups/assistant/context.ts"
 import { subAgentsLive } from "../../src/groups/assistant/subagents.ts"
 import { machineLive, promptsLive } from "../../src/groups/prompts.ts"
@@ -98,6 +98,7 @@ export const asker = (fleet: Fleet, heard: Heard = { audit: [], trouble: [] }) =
   const live = Live.of({
     feed: undefined,
     boards: { of: unasked, touch: () => {} },
+    drops: new Drops(),
     isWhole: false,
     ownTenant: fleet.tenant,
     config: []

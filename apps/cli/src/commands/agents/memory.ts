@@ -120,7 +120,7 @@ export const memory = async (
 }
 
 // Blocks: the documents in an assistant's memory, shown and changed by a person.
-// Owns `memory show`, `edit`, `history` and `forget`. Leaves the rules of blocks to the SDK.
+// Owns `memory show`, `edit`, `history` and `forget`, and `forget`, which erases for good. Leaves the rules of blocks to the SDK.
 // B1  What is no block and no passage can not be changed here: facts and the journal follow from the ledger, and nothing takes
 //     a line out of a ledger.
 
@@ -281,6 +281,42 @@ export const retire = async (
   await followed(backend, id, options)
   if (options.json) sayJson({ ok: true, receipt: outcome, envelope, assistant: id, retired: fact })
   else say(plain(`${id} retires, at rest, ${told}`))
+  return 0
+}
+
+export interface EraseOptions extends OrderOptions {
+  readonly text?: string
+  readonly everything: boolean
+}
+
+/** Kinds with a number of their own stand first in a sentence that says what goes. */
+const countsText = (gone: Readonly<Record<string, number>>): string =>
+  Object.entries(gone)
+    .map(([kind, count]) => `${kind} ${count}`)
+    .join(", ")
+
+/** Erases for good: an assistant, what contains a text, or everything. */
+export const erase = async (name: string | undefined, options: EraseOptions, stop: Stop): Promise<number> => {
+  const { everything, text } = options
+  if (everything === (name !== undefined || text !== undefined)) {
+    throw new CommandFailed("usage", "say what to forget: an assistant, --text TEXT, both, or --everything alone")
+  }
+  await using backend = await findBackend(options, "order", stop)
+  const id = name === undefined ? undefined : (await named(backend, name)).id
+  const what = defined({ assistant: id, text, everything: everything ? (true as const) : undefined })
+  const forgotten = (dryRun: boolean) => backend.assistants((api) => api.forget({ payload: { ...what, dryRun } }))
+  const whose = id ?? "all assistants"
+  const would = await forgotten(true)
+  if (Object.keys(would.gone).length === 0 || options.dryRun) {
+    if (options.json) sayJson({ ok: true, ...would })
+    else if (options.dryRun && would.assistants > 0) say(plain(`would erase of ${whose}: ${countsText(would.gone)}`))
+    else say(plain(`nothing of it is kept of ${whose}`))
+    return 0
+  }
+  await assertConsent(options, `of ${whose} would be erased for good: ${countsText(would.gone)}`)
+  const receipt = await forgotten(false)
+  if (options.json) sayJson({ ok: true, ...receipt })
+  else say(plain(`erased of ${whose}: ${countsText(receipt.gone)}; exports and backups made before still hold it`))
   return 0
 }
 

@@ -49,8 +49,8 @@ export const memoryLive = HttpApiBuilder.group(
   Api,
   "memory",
   Effect.fnUntraced(function* (handlers) {
-    const factsOf = factCache()
     const telling = yield* Live
+    const factsOf = factCache(telling.drops)
     const maxChars = boundOf(telling.isWhole, WHOLE_CHARS)
     return handlers.handleAll({
       overview: ({ params: { id } }) => asking((fleet) => overviewOf(factsOf, fleet, id, telling)),

@@ -11,7 +11,7 @@ import { Api, Conflict, type Frame, Malformed, NotFound } from "../../api/index.
 import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, costing, type ReadFleet } from "../../gateway.ts"
 import { living } from "../../views/facts.ts"
-import { Live } from "../../live.ts"
+import { type Drops, Live } from "../../live.ts"
 
 // ReplayWalks: replays that were left in the middle, for anyone who comes for the next page.
 // W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.
@@ -38,6 +38,13 @@ const letGo = (walk: Walk): void => void walk.return?.().catch(() => {})
 
 export class ReplayWalks {
   readonly #left = new Map<string, Walk>()
+
+  constructor(drops?: Drops) {
+    drops?.listen(() => {
+      for (const walk of this.#left.values()) letGo(walk)
+      this.#left.clear()
+    })
+  }
 
   /** The frames from a number on. */
   take(fleet: Walked, request: WalkRequest): Walk {
@@ -197,8 +204,8 @@ export const replayLive = HttpApiBuilder.group(
   Api,
   "replay",
   Effect.fnUntraced(function* (handlers) {
-    const walks = new ReplayWalks()
-    const { isWhole } = yield* Live
+    const { drops, isWhole } = yield* Live
+    const walks = new ReplayWalks(drops)
     return handlers.handleAll({
       frames: ({ params: { id }, query }) => asking((fleet) => framesOf(walks, fleet, id, query, isWhole)),
       verify: ({ params: { id } }) =>
