@@ -38,14 +38,14 @@ const fitting: Readonly<Record<string, string>> = {
   file: fileURLToPath(new URL("../package.json", import.meta.url))
 }
 
-/** The arguments that it must have, and texts that it would read from a pipe otherwise. */
+/** The arguments that it must have, whom it is about, and texts that it would read from a pipe otherwise. */
 export const argumentsOf = (
   { command }: Leaf,
   values: Readonly<Record<string, string>> = {}
 ): ReadonlyArray<string> => {
   const given = command.registeredArguments.flatMap((argument) => {
     const name = argument.name()
-    return argument.required || name === "text" ? [values[name] ?? fitting[name] ?? "x"] : []
+    return argument.required || name === "text" || name === "id" ? [values[name] ?? fitting[name] ?? "x"] : []
   })
   const mandatory = command.options.flatMap(({ long, mandatory: must }) => (must ? [long ?? "", "1"] : []))
   return [...given, ...mandatory]
