@@ -77,6 +77,32 @@ test("G2 the transition that was taken is distinguished", async () => {
   expect(taken).toBeGreaterThan(1)
 })
 
+test("no state of the whole chart lies under its buttons, and a timer goes by what it ends", async () => {
+  await watch()
+  const inHand = await tab.page.textContent("[data-in-hand]")
+  expect(inHand).toMatch(/sleep in /)
+  expect(inHand).not.toContain("xstate")
+  await tab.page.click('.chart button:has-text("Whole chart")')
+  // The view has come to rest.
+  const viewport = () => tab.page.$eval(".chart .react-flow__viewport", ({ style }) => style.transform)
+  await expect.poll(async () => (await viewport()) === (await viewport())).toBe(true)
+  await tab.page.waitForTimeout(600)
+  const covered = await tab.page.evaluate(() => {
+    const boxOf = (element: Element) => element.getBoundingClientRect()
+    const buttons = boxOf(document.querySelector(".chart .react-flow__controls")!)
+    const states = [...document.querySelectorAll("[data-chart-state]")].filter(
+      (state) => state.getAttribute("data-chart-state") !== ""
+    )
+    const under = states.filter((state) => {
+      const { bottom, left, right, top } = boxOf(state)
+      return left < buttons.right && right > buttons.left && top < buttons.bottom && bottom > buttons.top
+    })
+    return { states: states.length, under: under.map((state) => state.getAttribute("data-chart-state")) }
+  })
+  expect(covered.states).toBeGreaterThan(20)
+  expect(covered.under).toEqual([])
+})
+
 test("what is said is written once, the reply comes piece by piece, and nothing stands twice (C2, J1)", async () => {
   const row = await watch()
   const { page } = tab

@@ -202,7 +202,7 @@ export const detailOf = (row: Row, now: number): AssistantDetail => ({
   accepts: acceptsOf(row.state),
   receives: row.state === "awake.idle" ? ["control", "reply", "mail"] : ["control", "reply"],
   jobs: row.state === "awake.thinking.inferring" ? [`${row.commits}/infer`] : [],
-  timers: [{ name: "sleep", dueAt: now + 3_600_000 * 6 }],
+  timers: [{ name: "xstate.after.sleep.assistant.dreaming", dueAt: now + 3_600_000 * 6 }],
   approvalsAsked:
     row.approvals === 0 ? [] : [{ approval: `${row.id}-approval`, tool: "release_crane", call: `${row.ticks}.1.0` }],
   tick: row.ticks,

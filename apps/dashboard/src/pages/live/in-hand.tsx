@@ -4,7 +4,7 @@ import type { AssistantDetail } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useAnswer } from "../../api/questions.ts"
-import { count, many } from "../../parts/format.ts"
+import { count, many, timerWords } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -68,7 +68,9 @@ export const InHand = ({ detail }: { readonly detail: AssistantDetail }) => {
           ) : (
             timers.map(({ dueAt, name }) => (
               <span key={name} className="mr-3 inline-block">
-                <Visible text={name} />{" "}
+                <span title={name}>
+                  <Visible text={timerWords(name)} />
+                </span>{" "}
                 <span className="text-ink-2">
                   <Ago at={dueAt} />
                 </span>

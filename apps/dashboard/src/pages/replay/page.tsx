@@ -7,7 +7,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
-import { count, many } from "../../parts/format.ts"
+import { count, eventWords, many } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { ForkForm } from "./fork.tsx"
@@ -26,15 +26,6 @@ interface FramesProps {
   readonly at: number
   readonly onStep: (no: number) => void
 }
-
-/** `infer done`, `after sleep`: the names that the chart gives itself, in words. */
-const eventWords = (event: string): string =>
-  event
-    .replace(
-      /^xstate\.(done|error)\.actor\.(.+)$/,
-      (_, end: string, name: string) => `${name} ${end === "done" ? "done" : "failed"}`
-    )
-    .replace(/^xstate\.after\.([A-Za-z0-9]+)\..*$/, "after $1")
 
 const Line = ({ frame }: { readonly frame: Frame }) => {
   const { after, before, cause, event, no, step, tick } = frame
