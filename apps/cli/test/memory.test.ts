@@ -214,6 +214,10 @@ describe("memory", () => {
       assert.deepInclude(told, { ok: true, dryRun: false, assistants: 1 })
       assert.isFalse(await keeps("estrel-9713"), "it is still told")
       assert.match((await at("forget", "--text", "kestrel-9713", "--yes")).stdout, /^nothing of it is kept/)
+      const body = { assistant: "no-one-here", text: "kestrel-9713" }
+      const headers = { "content-type": "application/json" }
+      const none = await fetch(`${server.url}/v1/forget`, { method: "POST", headers, body: JSON.stringify(body) })
+      assert.strictEqual(none.status, 404)
       for (const wrong of [[], ["clerk", "--everything"], ["--text", "abc"]]) {
         assert.notStrictEqual((await at("forget", ...wrong, "--yes")).code, 0, wrong.join(" "))
       }

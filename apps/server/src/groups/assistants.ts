@@ -189,7 +189,9 @@ export const assistantsLive = HttpApiBuilder.group(
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>
         changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {
-          const receipt = await fleet.forget(forgettable(payload), { dryRun })
+          const what = forgettable(payload)
+          if (payload.assistant !== undefined) await living(fleet, payload.assistant)
+          const receipt = await fleet.forget(what, { dryRun })
           if (!dryRun) drops.drop()
           return receipt
         }),
