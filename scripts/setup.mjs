@@ -144,7 +144,6 @@ const writePageProject = (hasNode) => {
     ...(needed.has(node) && { optionalDependencies: { [bundledNode]: external[node].version } })
   }
   const packages = { "": whole, ...Object.fromEntries(Object.entries(external).filter(([place]) => needed.has(place))) }
-  for (const folder of [pageProject, pagePackages]) rmSync(folder, { recursive: true, force: true })
   mkdirSync(pageProject, { recursive: true })
   writeFileSync(join(pageProject, "package.json"), JSON.stringify(whole))
   writeFileSync(
@@ -231,6 +230,8 @@ const install = async (forRunning, hasNode) => {
   const note = (text) => process.stderr.write(text)
   note("reverie: installing packages, once (about half a minute) ...")
   const dots = setInterval(() => note("."), 2_000)
+  // What a broken-off install has left would be found before what npm brings now.
+  for (const folder of [pageProject, pagePackages]) rmSync(folder, { recursive: true, force: true })
   try {
     // Whichever fails, the other has come to its end before anything is said or tried again.
     const ended = await Promise.allSettled(
