@@ -17,14 +17,14 @@ export interface Labelled {
   readonly may?: ReadonlyArray<Label>
 }
 
-const KEEPER = "keeper"
+const LISTENER = "listener"
 const DAY = Date.UTC(2024, 1, 29, 9, 30)
 const MINUTE_MILLIS = 60_000
 /** The night after. */
 const NIGHT = Date.UTC(2024, 1, 29, 22)
 
-const keeper = defineAssistant({
-  id: KEEPER,
+const listener = defineAssistant({
+  id: LISTENER,
   instructions: "You only listen to what people tell each other, and remember it.",
   toolRules: [{ type: "exit", tool: "noop" }]
 })
@@ -32,18 +32,18 @@ const keeper = defineAssistant({
 const learntBy = async (fleet: Fleet, { said }: Labelled): Promise<ReadonlyArray<string>> => {
   for (const [index, [from, text]] of said.entries()) {
     const at = DAY + index * MINUTE_MILLIS
-    await fleet.post(KEEPER, { type: "message", text, at }, { id: `said-${index}`, from })
+    await fleet.post(LISTENER, { type: "message", text, at }, { id: `said-${index}`, from })
   }
   await fleet.idle()
-  await fleet.post(KEEPER, { type: "sleep" })
+  await fleet.post(LISTENER, { type: "sleep" })
   await fleet.idle()
-  const facts = await fleet.memory.facts(KEEPER)
+  const facts = await fleet.memory.facts(LISTENER)
   return facts.filter(({ state }) => state === "active").map(({ text }) => text)
 }
 
 /** What a dream of the offline model learns of a case, in a fleet of its own. */
 export const dreamt = async (labelled: Labelled): Promise<ReadonlyArray<string>> => {
-  await using fleet = await testFleet(keeper, { model: "offline", startAt: NIGHT })
+  await using fleet = await testFleet(listener, { model: "offline", startAt: NIGHT })
   return await learntBy(fleet, labelled)
 }
 

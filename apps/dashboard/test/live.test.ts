@@ -85,8 +85,12 @@ test("no state of the whole chart lies under its buttons, and a timer goes by wh
   await tab.page.click('.chart button:has-text("Whole chart")')
   // The view has come to rest.
   const viewport = () => tab.page.$eval(".chart .react-flow__viewport", ({ style }) => style.transform)
-  await expect.poll(async () => (await viewport()) === (await viewport())).toBe(true)
-  await tab.page.waitForTimeout(600)
+  const isStill = async (): Promise<boolean> => {
+    const before = await viewport()
+    await tab.page.waitForTimeout(200)
+    return before === (await viewport())
+  }
+  await expect.poll(isStill).toBe(true)
   const covered = await tab.page.evaluate(() => {
     const boxOf = (element: Element) => element.getBoundingClientRect()
     const buttons = boxOf(document.querySelector(".chart .react-flow__controls")!)

@@ -184,7 +184,7 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const patience = new Patience()
   const parts = await openParts(options, traffic)
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
-  const mcp = mcpMount(parts.gateway)
+  const mcp = mcpMount(parts.gateway, parts.live.drops)
   const watch = new LoopWatch().start()
   const hasShortcut = role !== "worker" && options.shortcut !== false
   let isClosing = false

@@ -230,8 +230,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
   HttpApiEndpoint.post("forget", "/v1/forget", {
     payload: Schema.Struct({
       assistant: Schema.optionalKey(Id),
-      /** The case of letters counts for nothing. */
-      text: Schema.optionalKey(Schema.String.check(Schema.isMinLength(4), Schema.isMaxLength(2_000))),
+      /** At least 4 characters; the case of letters counts for nothing. */
+      text: Schema.optionalKey(Text(2_000)),
       everything: Schema.optionalKey(Schema.Literal(true)),
       dryRun: Schema.optionalKey(Schema.Boolean)
     }),

@@ -192,7 +192,7 @@ export const assistantsLive = HttpApiBuilder.group(
           const what = forgettable(payload)
           if (payload.assistant !== undefined) await living(fleet, payload.assistant)
           const receipt = await fleet.forget(what, { dryRun })
-          if (!dryRun) drops.drop()
+          if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0) drops.drop()
           return receipt
         }),
       mailbox: ({ params: { id }, query: { limit } }) =>

@@ -8,6 +8,7 @@ import type { AgUiEvent } from "../ag-ui/events.ts"
 import { toldRun } from "../ag-ui/run.ts"
 import { clip, TEXT_CHARS } from "../views/message-view.ts"
 import { apiFailureOf } from "../failure.ts"
+import type { Drops } from "../live.ts"
 import { factCache, living } from "../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../views/memory-pages.ts"
 import { answerIn } from "./answer-in.ts"
@@ -35,14 +36,16 @@ const statusOf = (record: AssistantRecord) => {
 }
 
 export interface LocalFleetOptions {
+  /** Of a server that lets go of what it keeps. */
+  readonly drops?: Drops
   /** Of the tenant that is served. */
   readonly fleet: Fleet
   readonly onTrouble?: (line: string) => void
 }
 
 /** Closing it leaves the fleet open. */
-export const localFleet = ({ fleet, onTrouble = () => {} }: LocalFleetOptions): McpFleet => {
-  const factsOf = factCache()
+export const localFleet = ({ drops, fleet, onTrouble = () => {} }: LocalFleetOptions): McpFleet => {
+  const factsOf = factCache(drops)
   const explain = (error: unknown): string => apiFailureOf(error, onTrouble).message
   const answered = (
     agent: string,

@@ -14,6 +14,7 @@ import type { McpHttpHandler } from "@modelcontextprotocol/server"
 import type { Principal } from "../api/index.ts"
 import type { Gateway } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
+import type { Drops } from "../live.ts"
 import { localFleet } from "./local-fleet.ts"
 import type { McpFleet } from "./mcp-fleet.ts"
 
@@ -88,12 +89,12 @@ const recorded = (fleet: McpFleet, gateway: Gateway["Service"], { name, tenant }
   }
 }
 
-export const mcpMount = (gateway: Gateway["Service"]): McpMount => {
+export const mcpMount = (gateway: Gateway["Service"], drops: Drops): McpMount => {
   const { onTrouble } = gateway
   const fleets = new Map<string, McpFleet>()
   // Only tokens name tenants: there are as many as those say.
   const mcpFleetFor = (tenant: string): McpFleet => {
-    const fleet = fleets.get(tenant) ?? localFleet({ fleet: gateway.fleetOf(tenant), onTrouble })
+    const fleet = fleets.get(tenant) ?? localFleet({ fleet: gateway.fleetOf(tenant), onTrouble, drops })
     fleets.set(tenant, fleet)
     return fleet
   }

@@ -289,7 +289,6 @@ export interface EraseOptions extends OrderOptions {
   readonly everything: boolean
 }
 
-/** Kinds with a number of their own stand first in a sentence that says what goes. */
 const countsText = (gone: Readonly<Record<string, number>>): string =>
   Object.entries(gone)
     .map(([kind, count]) => `${kind} ${count}`)
