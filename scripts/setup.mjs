@@ -5,6 +5,7 @@
 // I3  Who only runs a fleet keeps what that needs: the page is built at once, and what only its building needs goes again.
 //     The tools come with the first command that builds or tests. A second npm unpacks what the page is built with, and the
 //     page is built, beside the first: unpacking keeps one processor busy, and is nearly all that an install takes.
+//     An install that is broken off ends what it has started, also where only its parent was told to end.
 // I4  What is taken away is taken whole, or no program reads it: npm sees what is missing, and installs it again.
 
 import { spawn, spawnSync } from "node:child_process"
@@ -183,9 +184,34 @@ const slim = () => {
   rmSync(join(root, "node_modules/.package-lock.json"), { force: true })
 }
 
+const children = new Set()
+const PARENT_MILLIS = 250
+
+/** Ends the programs that an install has started when it is broken off itself; answers how to stop looking. */
+const endWithMe = () => {
+  const parent = process.ppid
+  const end = () => {
+    if (children.size === 0) process.exit(130)
+    for (const child of children) {
+      child.once("close", () => children.size === 0 && process.exit(130))
+      child.kill("SIGTERM")
+    }
+  }
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"]
+  for (const signal of signals) process.once(signal, end)
+  // Windows leaves an orphan the number of its parent.
+  const looking = setInterval(() => process.ppid !== parent && end(), PARENT_MILLIS)
+  return () => {
+    clearInterval(looking)
+    for (const signal of signals) process.off(signal, end)
+  }
+}
+
 /** Runs a program, and gives its exit code and what it said. */
 const run = (cwd, command, args, options = {}) => {
   const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], ...options })
+  children.add(child)
+  child.on("close", () => children.delete(child))
   let said = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
   return new Promise((done) => {
@@ -225,13 +251,26 @@ const installPackages = async (flags) => {
   if (installed.code !== 0) throw failureOf(installed)
 }
 
+/** Takes a folder out of the way at once. What a program that is just ending still writes there goes the next time. */
+const takeAway = (folder) => {
+  const attic = join(root, page, ".reverie/gone")
+  mkdirSync(attic, { recursive: true })
+  if (existsSync(folder)) renameSync(folder, join(attic, `${process.pid}-${readdirSync(attic).length}`))
+  try {
+    rmSync(attic, { recursive: true, force: true })
+  } catch (error) {
+    if (error.code !== "ENOTEMPTY") throw error
+  }
+}
+
 const install = async (forRunning, hasNode) => {
   const began = Date.now()
   const note = (text) => process.stderr.write(text)
   note("reverie: installing packages, once (about half a minute) ...")
   const dots = setInterval(() => note("."), 2_000)
   // What a broken-off install has left would be found before what npm brings now.
-  for (const folder of [pageProject, pagePackages]) rmSync(folder, { recursive: true, force: true })
+  for (const folder of [pageProject, pagePackages]) takeAway(folder)
+  const stopLooking = endWithMe()
   try {
     // Whichever fails, the other has come to its end before anything is said or tried again.
     const ended = await Promise.allSettled(
@@ -242,6 +281,7 @@ const install = async (forRunning, hasNode) => {
     const failed = ended.find(({ status }) => status === "rejected")
     if (failed !== undefined) throw failed.reason
   } finally {
+    stopLooking()
     clearInterval(dots)
     note("\n")
   }
