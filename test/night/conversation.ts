@@ -66,7 +66,12 @@ const planted = (from: string, text: string, question: string, value: string): P
 
 export const plantedFacts: ReadonlyArray<Planted> = [
   planted("Noor", "The locker in the north hall opens with 4417.", "What opens the locker in the north hall?", "4417"),
-  planted("Noor", "My niece Quilla was created on 9 February.", "When was the niece of Noor created?", "9 February"),
+  planted(
+    "Noor",
+    "My niece Quilla has her birthday on 9 February.",
+    "When is the birthday of the niece of Noor?",
+    "9 February"
+  ),
   planted("Teo", "The ferry Halcyon sails from berth 62.", "From which berth does the ferry Halcyon sail?", "berth 62"),
   planted("Noor", "I sold my grand piano to Mr. Obruchev.", "Who has bought the grand piano?", "Obruchev"),
   planted(

@@ -113,6 +113,18 @@ describe("questions and evidence", () => {
     assert.notInclude(text, "fourth")
   })
 
+  it("reflection I5: an entry is shown once, and a long one not whole: what is asked never fills a window", () => {
+    const topics = ["berth", "market", "estuary"]
+    const long = journalWith(...topics.flatMap((topic) => Array(10).fill(`${topic} ${"captain 🚢 ".repeat(700)}`)))
+    const same = reflectionText(long, ["Which captain?", "What captain?", "Whose captain?"])
+    assert.strictEqual(same.match(/\] \(importance/g)?.length, MAX_EVIDENCE)
+    assert.strictEqual(same.match(/\] \(as above\)/g)?.length, 2 * MAX_EVIDENCE)
+    const each = reflectionText(long, topics)
+    assert.strictEqual(each.match(/\] \(importance/g)?.length, 3 * MAX_EVIDENCE)
+    assert.isBelow(each.length, 15_000)
+    assert.isTrue(each.isWellFormed())
+  })
+
   it("shows each question with its evidence, by id", () => {
     const text = reflectionText(harbour, reflectionQuestions(entriesOf(harbour)))
     assert.include(

@@ -4,6 +4,8 @@
 // I2  A reflection that was recorded, with insights or without, sets the sum and the count back to zero.
 // I3  A question has at most MAX_EVIDENCE hits. An insight cites entries that exist, at least one, or is not kept.
 // I4  No insight speaks of the assistant itself.
+// I5  An entry is shown once, and at most MAX_EVIDENCE_CHARS of it: what is asked stays in the conversation, and a few long
+//     entries would fill the window that the question shares with it.
 
 import { isJsonObject, type Json, linesIn, listIn, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
@@ -95,6 +97,8 @@ export type Reflection = typeof Reflection.Type
 
 const DEFAULT_THRESHOLD = 150
 export const MAX_EVIDENCE = 10
+/** Of one entry. A summary of a compaction is an entry too, and as long as a tenth of the window. */
+const MAX_EVIDENCE_CHARS = 400
 const QUESTIONS = 3
 /** Three for each question. */
 const MAX_INSIGHTS = 9
@@ -142,19 +146,28 @@ export const evidenceFor = (question: string, entries: Iterable<JournalEntry>): 
     .map(({ entry }) => entry)
 }
 
-const evidenceLine = ({ content, id, importance }: JournalEntry): string =>
-  `[${id}] (importance ${importance}) ${oneLine(content)}`
+const evidenceLine = ({ content, id, importance }: JournalEntry): string => {
+  const line = oneLine(content)
+  const shown = line.length <= MAX_EVIDENCE_CHARS ? line : `${line.slice(0, MAX_EVIDENCE_CHARS - 1).toWellFormed()}…`
+  return `[${id}] (importance ${importance}) ${shown}`
+}
 
 /** What the model is asked: the questions, the evidence for each, and the form of the answer. */
 export const reflectionText = (journal: Journal, questions: ReadonlyArray<string>): string => {
   const entries = [...journal.entries.values()]
+  const shown = new Set<string>()
+  const once = (entry: JournalEntry): string => {
+    if (shown.has(entry.id)) return `[${entry.id}] (as above)`
+    shown.add(entry.id)
+    return evidenceLine(entry)
+  }
   const asked = questions
     .slice(0, QUESTIONS)
     .map((question, index) =>
       [
         `Question ${index + 1}: ${question}`,
         "Journal entries that bear on it:",
-        ...evidenceFor(question, entries).map(evidenceLine)
+        ...evidenceFor(question, entries).map(once)
       ].join("\n")
     )
   return [
