@@ -19,6 +19,7 @@ export const entries: Readonly<Record<string, Entry>> = {
   "isolated-run": { source: "packages/adapters/run-place/src/child/main.ts" },
   watchdog: { source: "packages/adapters/run-place/src/child/watchdog.ts" },
   "search-thread": { source: "packages/adapters/recall-sqlite/src/search/search-thread.ts" },
+  "postgres-search-thread": { source: "packages/adapters/recall-postgres/src/search-thread.ts" },
   "elk-thread": { source: "apps/server/src/layout/elk-thread.ts" },
   "harbor/fleet": { source: "examples/harbor/fleet.ts" }
 }

@@ -124,6 +124,7 @@ export {
   samePosition,
   type IndexSpan
 } from "./recall.ts"
+export { type SearchAnswer, type SearchAsked, Searcher, type ToSearchThread } from "./searcher.ts"
 export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.ts"
 export { meantBy } from "./text/fusion.ts"
 export { conditionKeys, demandsOf, keyWithin, sparseEntry, sparseQuery, termKey } from "./text/sparse.ts"

@@ -2,6 +2,8 @@
 // Owns the verbs that write. Leaves the statements to tables.ts, and searching to searching.ts.
 // R1  An apply reads what it changes and writes it in one statement, which refuses what was read before someone else wrote.
 // R2  Building it asks nothing of the server. Without one every verb says so, and the next one tries again.
+// R3  A process that has searched often goes on searching on a thread, with connections of its own: reading rows and
+//     putting them in order holds up no one else.
 
 import {
   type AttachedFact,
@@ -13,12 +15,15 @@ import {
   Recall,
   RecallUnavailable,
   samePosition,
+  Searcher,
   type VectorModel,
   VectorsUnfit
 } from "@reverie/memory"
 import { type Address, AssistantId, TenantId } from "@reverie/protocol"
+import { Worker } from "node:worker_threads"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import {
   bytes,
   flags,
@@ -294,13 +299,54 @@ const modelling = (
     )
 })
 
+/** Searches after which a process has them done on a thread: to start one costs as much as some hundred of them. */
+const MANY = 64
+/** Connections of the thread: searches of one process mostly come one after the other. */
+const THREAD_CONNECTIONS = 2
+
+/** What the thread of a searcher is given. */
+export interface Opening extends Omit<RecallPostgresOptions, "url"> {
+  readonly url: string
+}
+
+const searcherOf = ({ url, ...options }: RecallPostgresOptions): Searcher => {
+  const workerData: Opening = { ...options, url: Redacted.value(url), connections: THREAD_CONNECTIONS }
+  return new Searcher(() => new Worker(new URL("./search-thread.ts", import.meta.url), { workerData }))
+}
+
+const searchingOnThread = (query: Query, searcher: Searcher, many: number): Recall["Service"]["search"] => {
+  const matrices = new Matrices(query)
+  const here = searching(query, matrices)
+  let count = 0
+  return (viewer, asked) =>
+    Effect.suspend(() => {
+      if (count < many) {
+        count++
+        return here(viewer, asked)
+      }
+      matrices.forget()
+      return Effect.flatMap(searcher.ask({ viewer, query: asked }), (hits) =>
+        hits === undefined ? here(viewer, asked) : Effect.succeed(hits)
+      )
+    })
+}
+
 /** The index in a schema of PostgreSQL. Opening never fails; a verb that can not be done does. */
-export const recallPostgresLayer = (options: RecallPostgresOptions): Layer.Layer<Recall> =>
+export const recallPostgresLayer = (options: RecallPostgresOptions): Layer.Layer<Recall> => recallTuned(options, {})
+
+/** The same with another bound than usual, which tests make small. */
+export const recallTuned = (
+  options: RecallPostgresOptions,
+  { many = MANY }: { readonly many?: number }
+): Layer.Layer<Recall> =>
   Layer.effect(
     Recall,
-    Effect.map(openIndex(options), (query): Recall["Service"] => ({
-      ...keeping(query),
-      ...modelling(query),
-      search: searching(query, new Matrices(query))
-    }))
+    Effect.gen(function* () {
+      const query = yield* openIndex(options)
+      const searcher = yield* Effect.acquireRelease(
+        Effect.sync(() => searcherOf(options)),
+        (started) => Effect.promise(() => started.end())
+      )
+      return { ...keeping(query), ...modelling(query), search: searchingOnThread(query, searcher, many) }
+    })
   )

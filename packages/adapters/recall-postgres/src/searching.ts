@@ -161,7 +161,7 @@ export class Matrices {
       const model = header("model")
       if (model === 0) return Effect.undefined
       const isMissed = this.#known.size > 0 && model === this.#model && header("started") !== this.#started
-      if (model !== this.#model || isMissed) this.#forget()
+      if (model !== this.#model || isMissed) this.forget()
       this.#model = model
       this.#started = header("started")
       // What came is only what was written since the server had started the time before.
@@ -199,7 +199,8 @@ export class Matrices {
     }
   }
 
-  #forget(): void {
+  /** Nothing is kept any more; the next question reads everything. */
+  forget(): void {
     this.#known.clear()
     this.#bytes = 0
   }

@@ -1,11 +1,12 @@
 import { assert, test } from "@effect/vitest"
 import { INDEX_START, type MemoryEntry, Recall, type RecallUnavailable } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
-import { recallPostgresLayer } from "@reverie/recall-postgres"
 import { postgresSays } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type { RecallPostgresOptions } from "../src/database.ts"
+import { recallTuned } from "../src/recall.ts"
 
 const postgres = sharePostgres({ fsync: false })
 const url = () => postgres.server().url
@@ -15,11 +16,15 @@ let schemas = 0
 const aSchema = () => `open_${++schemas}`
 
 const withRecall = <A, E>(
-  options: Partial<Parameters<typeof recallPostgresLayer>[0]> & { readonly schema: string },
+  { many, ...options }: Partial<RecallPostgresOptions> & { readonly schema: string; readonly many?: number },
   use: (recall: Recall["Service"]) => Effect.Effect<A, E>
 ) =>
   Effect.runPromise(
-    Recall.use(use).pipe(Effect.provide(recallPostgresLayer({ url: Redacted.make(url()), connections: 2, ...options })))
+    Recall.use(use).pipe(
+      Effect.provide(
+        recallTuned({ url: Redacted.make(url()), connections: 2, ...options }, many === undefined ? {} : { many })
+      )
+    )
   )
 
 const address = (tenant: string, assistant = "ada") => ({
@@ -99,6 +104,25 @@ postgres.describe("the schema of an index on PostgreSQL", () => {
       Effect.andThen(failing(recall.position(ada)), failing(asking(recall, ada, "tide")))
     )
     assert.notInclude(message, "sesame")
+    const told = await withRecall({ schema: aSchema(), url: away, deadlineMillis: 2_000, many: 0 }, (recall) =>
+      failing(asking(recall, ada, "tide"))
+    )
+    assert.strictEqual(told, message, "a thread says what the process would")
+  })
+
+  test("R3 from the hundredth search on they are done by connections of a thread, which find the same", async () => {
+    const schema = aSchema()
+    const busy = async () =>
+      (await says(`select count(*) from pg_stat_activity where application_name = 'reverie recall'`))[0]?.[0]
+    await withRecall({ schema, connections: 1 }, (recall) =>
+      Effect.gen(function* () {
+        yield* telling(recall, ada, entry("a", "the tide is high"))
+        assert.deepStrictEqual(yield* asking(recall, ada, "tide"), ["p/a"])
+        const before = yield* Effect.promise(busy)
+        for (let each = 0; each < 100; each++) assert.deepStrictEqual(yield* asking(recall, ada, "tide"), ["p/a"])
+        assert.strictEqual(Number(yield* Effect.promise(busy)), Number(before) + 1)
+      })
+    )
   })
 
   test("T1 who is held to some tenants finds along the index what these may read, and nothing of others by any statement", async () => {
@@ -122,6 +146,12 @@ postgres.describe("the schema of an index on PostgreSQL", () => {
     guest.username = "recall_guest"
     guest.password = ""
     const options = { schema, url: Redacted.make(guest.href), tenants: [TenantId.make("harbor")] }
+    await withRecall({ ...options, many: 0 }, (recall) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* asking(recall, ada, "tide"), ["p/a"])
+        assert.deepStrictEqual(yield* asking(recall, address("tower"), "tide"), [])
+      })
+    )
     await withRecall(options, (recall) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* asking(recall, ada, "tide"), ["p/a"])

@@ -5,6 +5,7 @@ import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { recallTuned } from "../src/recall.ts"
 
 const postgres = sharePostgres({ fsync: false })
 
@@ -15,6 +16,15 @@ postgres.describe("PostgreSQL", () => {
     Layer.unwrap(
       Effect.sync(() =>
         recallPostgresLayer({ url: Redacted.make(postgres.server().url), schema: `laws_recall_${++schemas}` })
+      )
+    )
+  )
+  // What is asked and found crosses to another thread there, and vectors are kept there.
+  const onThread = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7)/.test(id))
+  prove("F107 recall laws of what is found, searched on a thread", onThread, () =>
+    Layer.unwrap(
+      Effect.sync(() =>
+        recallTuned({ url: Redacted.make(postgres.server().url), schema: `laws_recall_${++schemas}` }, { many: 0 })
       )
     )
   )

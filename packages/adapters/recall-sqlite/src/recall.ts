@@ -2,6 +2,7 @@
 // Owns the verbs. Leaves the file to connection.ts, the rows to the modules beside it.
 
 import type { DatabaseSync } from "node:sqlite"
+import { Worker } from "node:worker_threads"
 import {
   INDEX_START,
   type IndexChange,
@@ -12,13 +13,14 @@ import {
   Recall,
   type RecallUnavailable,
   samePosition,
+  Searcher,
   VectorsUnfit
 } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Address } from "@reverie/protocol"
 import { change, Connection, IN_MEMORY, keyText, query } from "./connection.ts"
-import { Matrices, packed, Searcher } from "./search/matrices.ts"
+import { Matrices, packed } from "./search/matrices.ts"
 import { search, type Sources } from "./search/searching.ts"
 import { type Sizes, type Words, wordsOf } from "./words/words.ts"
 import {
@@ -241,6 +243,15 @@ export interface RecallSqliteOptions {
 /** Entries that a viewer may read from which on a search takes longer than others should wait for. */
 const LARGE = 2_048
 
+/** What the thread of a searcher is given. */
+export interface Opening {
+  readonly directory: string
+  readonly sizes: Sizes | undefined
+}
+
+export const searcherOf = (workerData: Opening): Searcher =>
+  new Searcher(() => new Worker(new URL("./search/search-thread.ts", import.meta.url), { workerData }))
+
 /** What tests make small. */
 export interface Tuning {
   readonly sizes?: Sizes
@@ -331,7 +342,7 @@ export const recallTuned = (
 ): Layer.Layer<Recall> => {
   const open = Effect.sync(() => {
     // A reader looks at a file and goes; what is in memory has no second reader.
-    const searcher = isReader || directory === IN_MEMORY ? undefined : new Searcher({ directory, sizes })
+    const searcher = isReader || directory === IN_MEMORY ? undefined : searcherOf({ directory, sizes })
     const over = (database: DatabaseSync): Parts => {
       void searcher?.end()
       return partsOf(database, sizes)

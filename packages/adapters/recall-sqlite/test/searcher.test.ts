@@ -6,8 +6,7 @@ import { AssistantId, TenantId } from "@reverie/protocol"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { recallTuned } from "../src/recall.ts"
-import { Searcher } from "../src/search/matrices.ts"
+import { recallTuned, searcherOf } from "../src/recall.ts"
 import { aDirectory } from "./directories.ts"
 
 const ada = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
@@ -81,7 +80,7 @@ describe("a searcher", () => {
 
   it.effect("A1 A3 a thread that can not start leaves its questions, and ends with them", () =>
     Effect.gen(function* () {
-      const searcher = new Searcher({ directory: aDirectory(), sizes: undefined })
+      const searcher = searcherOf({ directory: aDirectory(), sizes: undefined })
       const question = { viewer: ada, query: query("tide"), at: { no: 3, digest: "entry 3" } }
       assert.isUndefined(yield* searcher.ask(question))
       yield* Effect.promise(() => searcher.end())

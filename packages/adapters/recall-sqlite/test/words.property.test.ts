@@ -20,11 +20,11 @@ import {
   classOf,
   classWeights,
   eachEntry,
+  Scores,
   haveMany,
   writeList
 } from "../src/words/posting-list.ts"
 import { recallTuned } from "../src/recall.ts"
-import { Scores } from "../src/search/scores.ts"
 import { Top } from "../src/search/top.ts"
 import { termsOf as termsInPlay } from "../src/words/word-search.ts"
 import { TINY } from "./tiny.ts"

@@ -7,7 +7,6 @@
 // L3  Which of the two it is follows from how many have it.
 
 import type { ByteWriter } from "./byte-writer.ts"
-import type { Scores } from "../search/scores.ts"
 
 // WeightClass: how much a term weighs in an entry, in one of a few steps.
 // W1  A weight comes back as that of its class, at most a fifteenth off.
@@ -152,4 +151,29 @@ export const classesOf = (list: List, areMany: boolean, entries: number): Uint8A
     classes[number] = weightClass + 1
   })
   return classes
+}
+
+// Scores: what the entries of a segment have come to, one number each.
+// Owns the memory, one for all questions, for none is asked while another one is.
+// S1  Anyone who has a score can be told without a look at those who have none, unless these are few.
+
+export class Scores {
+  sums = new Float32Array(1_024)
+  /** The numbers of the entries that have a score, as far as `isListed`. */
+  touched = new Uint32Array(1_024)
+  count = 0
+  isListed = true
+  #entries = 0
+
+  /** No entry of so many has a score. */
+  begin(entries: number): void {
+    if (this.sums.length < entries) {
+      this.sums = new Float32Array(2 * entries)
+      this.touched = new Uint32Array(2 * entries)
+    } else if (this.isListed) for (let at = 0; at < this.count; at++) this.sums[this.touched[at] ?? 0] = 0
+    else this.sums.fill(0, 0, this.#entries)
+    this.#entries = entries
+    this.count = 0
+    this.isListed = true
+  }
 }

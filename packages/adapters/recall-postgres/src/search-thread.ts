@@ -1,0 +1,35 @@
+// SearchThread: searches on a thread of its own, with connections of its own.
+// Owns asking the database there. Leaves starting it to recall.ts, and searching where it does not answer too.
+
+import { parentPort, workerData } from "node:worker_threads"
+import type { SearchAnswer, SearchAsked, ToSearchThread } from "@reverie/memory"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import { openIndex } from "./database.ts"
+import type { Opening } from "./recall.ts"
+import { Matrices, searching } from "./searching.ts"
+
+const { url, ...options } = workerData as Opening
+const scope = Effect.runSync(Scope.make())
+const query = Effect.runSync(Scope.provide(openIndex({ ...options, url: Redacted.make(url) }), scope))
+const search = searching(query, new Matrices(query))
+
+const answerTo = ({ id, query: asked, viewer }: SearchAsked): Effect.Effect<SearchAnswer> =>
+  search(viewer, asked).pipe(
+    Effect.map((hits): SearchAnswer => ({ id, hits })),
+    Effect.catch(({ message }) => Effect.succeed({ id, hits: undefined, unavailable: message })),
+    // The process searches by itself then, and says what is wrong.
+    Effect.catchCause(() => Effect.succeed({ id, hits: undefined }))
+  )
+
+parentPort?.on("message", (asked: ToSearchThread) => {
+  if (asked === "end") {
+    void Effect.runPromise(Scope.close(scope, Exit.void)).finally(() => parentPort?.close())
+    return
+  }
+  // A port of threads has no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  void Effect.runPromise(answerTo(asked)).then((answer) => parentPort?.postMessage(answer))
+})
