@@ -107,6 +107,7 @@ export {
   type RecallQuery,
   type Why,
   type Hit,
+  type Joined,
   type VectorModel,
   Recall,
   type RecallOptions,
@@ -124,9 +125,9 @@ export {
   samePosition,
   type IndexSpan
 } from "./recall.ts"
-export { type SearchAnswer, type SearchAsked, Searcher, type ToSearchThread } from "./searcher.ts"
+export { foundBy, type SearchAnswer, type SearchAsked, Searcher, type ToSearchThread } from "./searcher.ts"
 export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.ts"
 export { meantBy } from "./text/fusion.ts"
 export { conditionKeys, demandsOf, keyWithin, sparseEntry, sparseQuery, termKey } from "./text/sparse.ts"
-export { firstRound, joined, secondRound } from "./text/rounds.ts"
+export { firstRound, inRounds, joined, secondRound } from "./text/rounds.ts"
 export { type AttachedFact, fieldsOf, meaningOf, queryTerms, termsOf, rarity, termWeights } from "./text/tokens.ts"

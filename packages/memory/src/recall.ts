@@ -11,6 +11,7 @@
 // I6  Vectors of another model can be filled in while searches go on with the present one; promoting switches at once.
 // I7  An entry is found by its words as soon as it was applied, whether it has a vector or not.
 // I8  What the facts attached to an entry say finds the entry. A second put keeps them; null takes one away.
+// I9  A question in both rounds finds what the two searches come to (`inRounds`), and how sure it is of it.
 
 import { type Address, type AssistantId, defined, type RecordChange } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -91,6 +92,12 @@ export interface Hit {
   readonly metadata?: NonNullable<Passage["metadata"]>
 }
 
+/** The hits of both rounds in one order, and how far they answer the question, 0 to 1, as far as words tell. */
+export interface Joined {
+  readonly hits: ReadonlyArray<Hit>
+  readonly certainty?: number
+}
+
 export interface VectorModel {
   /** Names the embedder and its version. */
   readonly id: string
@@ -113,6 +120,11 @@ export class Recall extends Context.Service<
     readonly position: (address: Address) => Effect.Effect<IndexPosition, RecallUnavailable>
     /** The best hits first. No words and no vector: no hits. */
     readonly search: (viewer: Address, query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable>
+    /**
+     * Both rounds of a question at once (`inRounds`), of an index that searches on a thread: what comes of it crosses over
+     * once. Of any other index it is asked with `search`.
+     */
+    readonly searchInRounds?: (viewer: Address, query: RecallQuery) => Effect.Effect<Joined, RecallUnavailable>
     /** How many entries of an assistant there are. */
     readonly count: (address: Address) => Effect.Effect<number, RecallUnavailable>
     readonly erase: (address: Address) => Effect.Effect<void, RecallUnavailable>

@@ -10,25 +10,36 @@
 import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { RecallUnavailable } from "./errors.ts"
-import type { Hit, IndexPosition, RecallQuery } from "./recall.ts"
+import type { Hit, IndexPosition, Joined, RecallQuery } from "./recall.ts"
+import { inRounds } from "./text/rounds.ts"
 
 export interface SearchAsked {
   readonly id: number
   readonly viewer: Address
   readonly query: RecallQuery
+  /** It is asked in both rounds. */
+  readonly isInRounds: boolean
   /** Where the index of the viewer stands, where the thread may see another one. */
   readonly at?: IndexPosition
 }
 
 export interface SearchAnswer {
   readonly id: number
-  readonly hits: ReadonlyArray<Hit> | undefined
+  /** Undefined where the thread can not tell. */
+  readonly found: Joined | undefined
   /** Why the index does not answer. */
   readonly unavailable?: string
 }
 
 /** What a searcher and its thread say to each other. */
 export type ToSearchThread = SearchAsked | "end"
+
+/** What a thread finds, by how it searches. */
+export const foundBy = <E>(
+  search: (viewer: Address, query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, E>,
+  { isInRounds, query, viewer }: SearchAsked
+): Effect.Effect<Joined, E> =>
+  isInRounds ? inRounds(query, (each) => search(viewer, each)) : Effect.map(search(viewer, query), (hits) => ({ hits }))
 
 /** What is used of a `Worker` of Node. */
 export interface Thread {
@@ -66,7 +77,7 @@ export class Searcher {
   }
 
   /** Undefined when the thread does not answer. */
-  ask(question: Omit<SearchAsked, "id">): Effect.Effect<ReadonlyArray<Hit> | undefined, RecallUnavailable> {
+  ask(question: Omit<SearchAsked, "id">): Effect.Effect<Joined | undefined, RecallUnavailable> {
     return Effect.callback((resume) => {
       if (this.#failures >= MOST_FAILURES) return resume(Effect.undefined)
       const { thread, waiting } = (this.#started ??= this.#start())
@@ -74,7 +85,7 @@ export class Searcher {
       waiting.set(id, (answer) =>
         resume(
           answer?.unavailable === undefined
-            ? Effect.succeed(answer?.hits)
+            ? Effect.succeed(answer?.found)
             : Effect.fail(new RecallUnavailable({ operation: "search", message: answer.unavailable }))
         )
       )

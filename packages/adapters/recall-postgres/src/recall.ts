@@ -9,10 +9,13 @@ import {
   type AttachedFact,
   type IndexChange,
   type IndexPosition,
+  inRounds,
+  type Joined,
   meaningOf,
   type MemoryEntry,
   memoryKinds,
   Recall,
+  type RecallQuery,
   RecallUnavailable,
   samePosition,
   Searcher,
@@ -314,21 +317,25 @@ const searcherOf = ({ url, ...options }: RecallPostgresOptions): Searcher => {
   return new Searcher(() => new Worker(new URL("./search-thread.ts", import.meta.url), { workerData }))
 }
 
-const searchingOnThread = (query: Query, searcher: Searcher, many: number): Recall["Service"]["search"] => {
+const searchingOnThread = (query: Query, searcher: Searcher, many: number) => {
   const matrices = new Matrices(query)
-  const here = searching(query, matrices)
+  const once = searching(query, matrices)
   let count = 0
-  return (viewer, asked) =>
-    Effect.suspend(() => {
+  return (viewer: Address, asked: RecallQuery, isInRounds: boolean): Effect.Effect<Joined, RecallUnavailable> => {
+    const here = isInRounds
+      ? inRounds(asked, (each) => once(viewer, each))
+      : Effect.map(once(viewer, asked), (hits) => ({ hits }))
+    return Effect.suspend(() => {
       if (count < many) {
         count++
-        return here(viewer, asked)
+        return here
       }
       matrices.forget()
-      return Effect.flatMap(searcher.ask({ viewer, query: asked }), (hits) =>
-        hits === undefined ? here(viewer, asked) : Effect.succeed(hits)
+      return Effect.flatMap(searcher.ask({ viewer, query: asked, isInRounds }), (found) =>
+        found === undefined ? here : Effect.succeed(found)
       )
     })
+  }
 }
 
 /** The index in a schema of PostgreSQL. Opening never fails; a verb that can not be done does. */
@@ -347,6 +354,12 @@ export const recallTuned = (
         Effect.sync(() => searcherOf(options)),
         (started) => Effect.promise(() => started.end())
       )
-      return { ...keeping(query), ...modelling(query), search: searchingOnThread(query, searcher, many) }
+      const found = searchingOnThread(query, searcher, many)
+      return {
+        ...keeping(query),
+        ...modelling(query),
+        search: (viewer, asked) => Effect.map(found(viewer, asked, false), ({ hits }) => hits),
+        searchInRounds: (viewer, asked) => found(viewer, asked, true)
+      }
     })
   )

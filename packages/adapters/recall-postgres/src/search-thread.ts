@@ -2,7 +2,7 @@
 // Owns asking the database there. Leaves starting it to recall.ts, and searching where it does not answer too.
 
 import { parentPort, workerData } from "node:worker_threads"
-import type { SearchAnswer, SearchAsked, ToSearchThread } from "@reverie/memory"
+import { foundBy, type SearchAnswer, type SearchAsked, type ToSearchThread } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
@@ -16,13 +16,15 @@ const scope = Effect.runSync(Scope.make())
 const query = Effect.runSync(Scope.provide(openIndex({ ...options, url: Redacted.make(url) }), scope))
 const search = searching(query, new Matrices(query))
 
-const answerTo = ({ id, query: asked, viewer }: SearchAsked): Effect.Effect<SearchAnswer> =>
-  search(viewer, asked).pipe(
-    Effect.map((hits): SearchAnswer => ({ id, hits })),
-    Effect.catch(({ message }) => Effect.succeed({ id, hits: undefined, unavailable: message })),
+const answerTo = (asked: SearchAsked): Effect.Effect<SearchAnswer> => {
+  const { id } = asked
+  return foundBy(search, asked).pipe(
+    Effect.map((found): SearchAnswer => ({ id, found })),
+    Effect.catch(({ message }) => Effect.succeed({ id, found: undefined, unavailable: message })),
     // The process searches by itself then, and says what is wrong.
-    Effect.catchCause(() => Effect.succeed({ id, hits: undefined }))
+    Effect.catchCause(() => Effect.succeed({ id, found: undefined }))
   )
+}
 
 parentPort?.on("message", (asked: ToSearchThread) => {
   if (asked === "end") {

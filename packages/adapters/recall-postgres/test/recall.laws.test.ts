@@ -20,7 +20,7 @@ postgres.describe("PostgreSQL", () => {
     )
   )
   // What is asked and found crosses to another thread there, and vectors are kept there.
-  const onThread = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7)/.test(id))
+  const onThread = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7|9)/.test(id))
   prove("F107 recall laws of what is found, searched on a thread", onThread, () =>
     Layer.unwrap(
       Effect.sync(() =>

@@ -7,10 +7,13 @@ import {
   INDEX_START,
   type IndexChange,
   type IndexPosition,
+  inRounds,
+  type Joined,
   meaningOf,
   type MemoryEntry,
   type Readers,
   Recall,
+  type RecallQuery,
   type RecallUnavailable,
   samePosition,
   Searcher,
@@ -317,9 +320,10 @@ export const recallSqliteLayer = (directory: string, options: RecallSqliteOption
   recallTuned(directory, options)
 
 const searching =
-  (file: Connection<Parts>, searcher: Searcher | undefined, large: number): Recall["Service"]["search"] =>
-  (viewer, query) => {
-    const here = file.look("search", (parts) => search(parts, viewer, query))
+  (file: Connection<Parts>, searcher: Searcher | undefined, large: number) =>
+  (viewer: Address, query: RecallQuery, isInRounds: boolean): Effect.Effect<Joined, RecallUnavailable> => {
+    const once = (each: RecallQuery) => file.look("search", (parts) => search(parts, viewer, each))
+    const here = isInRounds ? inRounds(query, once) : Effect.map(once(query), (hits) => ({ hits }))
     if (searcher === undefined) return here
     const looked = file.read("search", ({ groups }) => ({
       entries: groups.readableBy(viewer, query.scope).reduce((sum, group) => sum + group.entries, 0),
@@ -328,8 +332,8 @@ const searching =
     return Effect.flatMap(looked, ({ at, entries }) =>
       entries < large
         ? here
-        : Effect.flatMap(searcher.ask({ viewer, query, at }), (hits) =>
-            hits === undefined ? here : Effect.succeed(hits)
+        : Effect.flatMap(searcher.ask({ viewer, query, isInRounds, at }), (found) =>
+            found === undefined ? here : Effect.succeed(found)
           )
     )
   }
@@ -359,11 +363,15 @@ export const recallTuned = (
           Effect.sync(() => file.close())
         )
       ),
-      ({ file, searcher }) => ({
-        ...keeping(file),
-        ...modelling(file),
-        search: searching(file, searcher, large)
-      })
+      ({ file, searcher }): Recall["Service"] => {
+        const found = searching(file, searcher, large)
+        return {
+          ...keeping(file),
+          ...modelling(file),
+          search: (viewer, query) => Effect.map(found(viewer, query, false), ({ hits }) => hits),
+          searchInRounds: (viewer, query) => found(viewer, query, true)
+        }
+      }
     )
   )
 }

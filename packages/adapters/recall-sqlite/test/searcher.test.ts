@@ -81,7 +81,7 @@ describe("a searcher", () => {
   it.effect("A1 A3 a thread that can not start leaves its questions, and ends with them", () =>
     Effect.gen(function* () {
       const searcher = searcherOf({ directory: aDirectory(), sizes: undefined })
-      const question = { viewer: ada, query: query("tide"), at: { no: 3, digest: "entry 3" } }
+      const question = { viewer: ada, query: query("tide"), isInRounds: false, at: { no: 3, digest: "entry 3" } }
       assert.isUndefined(yield* searcher.ask(question))
       yield* Effect.promise(() => searcher.end())
       assert.isUndefined(yield* searcher.ask(question))

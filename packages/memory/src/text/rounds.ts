@@ -10,7 +10,8 @@
 //     under the same conditions.
 
 import { defined } from "@reverie/protocol"
-import type { Hit, RecallQuery } from "../recall.ts"
+import * as Effect from "effect/Effect"
+import type { Hit, Joined, RecallQuery } from "../recall.ts"
 import { fused } from "./fusion.ts"
 import { nudgeOf, searchKindOf } from "./rank.ts"
 import { relatedTo } from "./related.ts"
@@ -212,12 +213,6 @@ const certaintyIn = (query: RecallQuery, hits: ReadonlyArray<Hit>): number => {
   return covered * (others.length === 0 ? 1 : clearness ** 2)
 }
 
-/** The hits of both rounds in one order, and how far they answer the question, 0 to 1, as far as words tell. */
-export interface Joined {
-  readonly hits: ReadonlyArray<Hit>
-  readonly certainty?: number
-}
-
 /** As many hits as are wanted. */
 export const joined = (query: RecallQuery, first: ReadonlyArray<Hit>, second: ReadonlyArray<Hit>): Joined => {
   const weighed =
@@ -230,6 +225,16 @@ export const joined = (query: RecallQuery, first: ReadonlyArray<Hit>, second: Re
   const certainty = query.search === "vector" ? undefined : certaintyIn(query, hits)
   return { hits: hits.slice(0, limit), ...defined({ certainty }) }
 }
+
+/** A question in both rounds, of whatever answers each. */
+export const inRounds = Effect.fnUntraced(function* <E, R>(
+  query: RecallQuery,
+  search: (query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, E, R>
+) {
+  const first = yield* search(firstRound(query))
+  const again = secondRound(query)
+  return joined(query, first, again === undefined ? [] : yield* search(again))
+})
 
 /** Why it was found, said of the question as it was asked. */
 const fromSecond = (hit: Hit, { text }: RecallQuery): Hit => {

@@ -15,13 +15,12 @@ import {
   DEFAULT_RECALL_LIMIT,
   effectiveMode,
   entryNoOfId,
-  firstRound,
   type Hit,
   indexInSteps,
   indexOf,
+  inRounds,
   type IndexWindow,
   isPassage,
-  joined,
   keyOfId,
   MAX_RECALL_LIMIT,
   NOTHING_SAID,
@@ -32,8 +31,7 @@ import {
   RecallUnavailable,
   type RecentEntries,
   recordChanges,
-  searchRecent,
-  secondRound
+  searchRecent
 } from "@reverie/memory"
 import { type Address, addressKey, defined, type Entry } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -44,16 +42,6 @@ import { indexBlocks, noteAnswer, noteFall, stateOf, vectorOf, withoutGoneBlocks
 import { catchUp, standingOf } from "./indexer.ts"
 import { attributes, SEARCH_MEMORY } from "../telemetry/names.ts"
 import { spanning } from "../telemetry/spans.ts"
-
-/** A question is asked twice, the second time in more words, of whatever answers it. */
-const inRounds = Effect.fnUntraced(function* <E, R>(
-  query: RecallQuery,
-  search: (query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, E, R>
-) {
-  const first = yield* search(firstRound(query))
-  const again = secondRound(query)
-  return joined(query, first, again === undefined ? [] : yield* search(again))
-})
 
 // StoreSearch: recall out of the store itself, where there is no index, and while it does not answer.
 // S1  It reads the assistant's own newest entries, and some of its records, and no one else's.
@@ -261,7 +249,8 @@ const asked = Effect.fnUntraced(function* (
   const missing = asIs ? undefined : yield* caughtUp(recall, viewer)
   const { vector, why } = yield* vectorOf(recall, mode, viewer, query)
   const search = effectiveMode(mode, vector !== undefined)
-  const searched = inRounds({ ...query, search, ...defined({ vector }) }, (each) => recall.search(viewer, each))
+  const wanted = { ...query, search, ...defined({ vector }) }
+  const searched = recall.searchInRounds?.(viewer, wanted) ?? inRounds(wanted, (each) => recall.search(viewer, each))
   const found = yield* ofThisLife(viewer, searched).pipe(Effect.provideService(Recall, recall))
   const hits = yield* withoutGoneBlocks(viewer, found.hits)
   const degraded = why ?? missing

@@ -1,10 +1,21 @@
-// Recall reason laws: what a hit says of itself (recall I4).
+// Recall reason laws: what a hit says of itself (recall I4), and of a question in two rounds (I9).
 
 import * as assert from "node:assert/strict"
-import type { Recall } from "@reverie/memory"
+import { inRounds, Recall } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { LAW_START_MILLIS, type Law } from "../law.ts"
-import { ada, aMemory, aMessageAt, apply, ask, attaching, LONG_AGO_MILLIS, putting, remember } from "./recall-steps.ts"
+import {
+  ada,
+  aMemory,
+  aMessageAt,
+  apply,
+  ask,
+  asking,
+  attaching,
+  LONG_AGO_MILLIS,
+  putting,
+  remember
+} from "./recall-steps.ts"
 import { hostileTexts } from "./steps.ts"
 
 const tide = aMemory("tide", "The tides were rising at the quay.")
@@ -86,6 +97,31 @@ export const recallReasonLaws: ReadonlyArray<Law<Recall>> = [
         const [hit] = yield* ask(ada, "lantern", { thread: `thread ${text}` })
         assert.deepEqual(hit?.entry, expected)
         assert.equal(hit.owner, ada.assistant)
+      }
+    })
+  },
+  {
+    id: "I9.rounds",
+    says: "where an index answers both rounds of a question, it is what two searches come to, and as sure of it",
+    check: Effect.gen(function* () {
+      yield* remember(
+        ada,
+        tide,
+        aMemory("kim", "Kim went to the hospital with a nurse."),
+        aMemory("lee", "Lee asked the doctor about the tide."),
+        ...Array.from({ length: 40 }, (_, index) => aMemory(`day ${index}`, `The ${index}th day at the quay.`))
+      )
+      const recall = yield* Recall
+      for (const text of [
+        "Who saw a doctor?",
+        "When was the tide rising?",
+        "What happened on the 7th day?",
+        "",
+        "zz"
+      ]) {
+        const query = asking(text, { limit: 5 })
+        const wanted = yield* inRounds(query, (each) => recall.search(ada, each))
+        assert.deepEqual(yield* recall.searchInRounds?.(ada, query) ?? Effect.succeed(wanted), wanted)
       }
     })
   }

@@ -1,6 +1,8 @@
 // Recall mutants that read wrongly: they let the wrong ones find, find the wrong things, or tell the wrong reasons.
 
 import {
+  inRounds,
+  joined,
   fits,
   type Hit,
   mayRead,
@@ -145,6 +147,16 @@ const reading: Readonly<Record<string, RecallMistake>> = {
   findsNothingByStopWords: showing((hits, { text, vector }) =>
     vector === undefined && text.split(" ").every((word) => ["at", "the"].includes(word)) ? [] : hits
   ),
+  asksOneRound: ({ search }) => ({
+    searchInRounds: (viewer, query) => Effect.map(search(viewer, query), (hits) => joined(query, hits, []))
+  }),
+  isSureOfNothing: ({ search }) => ({
+    searchInRounds: (viewer, query) =>
+      Effect.map(
+        inRounds(query, (each) => search(viewer, each)),
+        ({ hits }) => ({ hits })
+      )
+  }),
   tellsNoWords: why(() => ({ terms: [] })),
   tellsNoPlace: showing((hits) => hits.map(({ why: { lexical: _, ...rest }, ...hit }) => ({ ...hit, why: rest }))),
   tellsNoFacts: why(() => ({ facts: [] })),

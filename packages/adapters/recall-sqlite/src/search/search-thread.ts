@@ -3,7 +3,7 @@
 // T1  It answers only where it sees the index as its process does: at the position that comes with the question.
 
 import { parentPort, workerData } from "node:worker_threads"
-import { samePosition, type SearchAnswer, type SearchAsked, type ToSearchThread } from "@reverie/memory"
+import { foundBy, samePosition, type SearchAnswer, type SearchAsked, type ToSearchThread } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { Connection } from "../connection.ts"
 import { type Opening, partsOf, standing } from "../recall.ts"
@@ -12,16 +12,18 @@ import { search } from "./searching.ts"
 const { directory, sizes } = workerData as Opening
 const file = new Connection(directory, true, (database) => partsOf(database, sizes))
 
-const answerTo = ({ at, id, query, viewer }: SearchAsked): SearchAnswer =>
+const answerTo = (asked: SearchAsked): SearchAnswer =>
   Effect.runSync(
     file
       .look("search", (parts) =>
-        at !== undefined && samePosition(standing(parts.groups, viewer), at) ? search(parts, viewer, query) : undefined
+        asked.at !== undefined && samePosition(standing(parts.groups, asked.viewer), asked.at)
+          ? Effect.runSync(foundBy((viewer, query) => Effect.sync(() => search(parts, viewer, query)), asked))
+          : undefined
       )
       .pipe(
         // The process searches by itself then, and says what is wrong.
         Effect.catchCause(() => Effect.undefined),
-        Effect.map((hits) => ({ id, hits }))
+        Effect.map((found) => ({ id: asked.id, found }))
       )
   )
 
