@@ -99,4 +99,20 @@ postgres.describe("rows that can not be read", () => {
         assert.deepStrictEqual(yield* ledger.addresses(undefined, 10), [address, other])
       }).pipe(Effect.scoped)
   )
+
+  it.effect("I3 an entry that was read is not sent again, and one that was changed since is read as it is", () =>
+    Effect.gen(function* () {
+      const { ledger, query } = yield* tampered("SELECT 1")
+      const read = Effect.map(ledger.entries(address, 1, 10), (rows) => rows.map(({ entry }) => entry))
+      const [first] = yield* read
+      const [again] = yield* read
+      assert.strictEqual(again, first)
+      yield* query(`UPDATE ledger SET body = replace(body, 'created', 'rewritten')`)
+      const [changed] = yield* read
+      assert.strictEqual(first?.messages[0]?.content, "created")
+      assert.strictEqual(changed?.messages[0]?.content, "rewritten")
+      yield* query(`UPDATE ledger SET body = ''`)
+      assert.strictEqual((yield* Effect.flip(read))._tag, "UnreadableRecord")
+    }).pipe(Effect.scoped)
+  )
 })

@@ -181,6 +181,9 @@ const digestOf = (entry: Entry): string =>
 
 export const positionOf = (entry: Entry): IndexPosition => ({ no: entry.no, digest: digestOf(entry) })
 
+/** The same entry, read once: some stores give it again as it was. */
+const positions = new WeakMap<Entry, IndexPosition>()
+
 /** Entries whose digests are remembered, by their texts: each question asks for that of the newest. */
 const knownDigests = new Map<string, string>()
 /** Characters of these texts, and the most of them. */
@@ -189,6 +192,12 @@ const MOST_KNOWN_CHARS = 2_000_000
 
 /** The same, of an entry that was most likely asked for before. */
 export const knownPositionOf = (entry: Entry): IndexPosition => {
+  const position = positions.get(entry) ?? positionByText(entry)
+  positions.set(entry, position)
+  return position
+}
+
+const positionByText = (entry: Entry): IndexPosition => {
   const text = JSON.stringify(entry)
   const known = knownDigests.get(text)
   if (known !== undefined) return { no: entry.no, digest: known }

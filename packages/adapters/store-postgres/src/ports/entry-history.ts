@@ -4,7 +4,10 @@
 // I2  The outbox tells an entry only when no transaction that began before its own is still under way: anyone who reads on
 //     from a position never finds an earlier one later. It waits a moment for such a transaction; one that stays open
 //     for long, of any database of the server, holds back what is reported, and nothing is lost.
+// I3  An entry that was the last one of a reading, and begins the next, is not sent again: its digest goes, and the database
+//     says whether it is still that entry. Anyone who holds an index against the ledger reads it with every question.
 
+import { createHash } from "node:crypto"
 import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
 import {
   type Address,
@@ -84,20 +87,63 @@ const recentOf = (database: Database, address: Address, maxTokens: number, since
   })
 
 const ENTRIES = bounded(
-  `SELECT l.position::float8 AS seq, no::float8 AS no, body FROM ledger l
-   WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no >= $3 ORDER BY l.no LIMIT $4`
+  `SELECT seq, no, same, CASE WHEN same THEN '' ELSE body END AS body FROM (
+     SELECT l.position::float8 AS seq, no::float8 AS no, body,
+       no = $3 AND encode(sha256(convert_to(body, 'UTF8')), 'hex') = $5 AS same
+     FROM ledger l
+     WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no >= $3 ORDER BY l.no LIMIT $4
+   ) each`
 )
 
-const entriesOf = ({ assistant: id, tenant }: Address, database: Database, from: number, limit: number) =>
+interface ReadRow extends Omit<EntryRow, "tenant" | "id"> {
+  /** It is the entry whose digest was given: its text is not sent. */
+  readonly same: boolean
+}
+
+interface KnownRow {
+  readonly digest: string
+  readonly row: OutboxRow
+}
+
+/** Assistants of whom the last entry that was read is kept. */
+const MOST_KNOWN = 64
+
+/** The last entry of each reading, by assistant; the one that was kept longest ago gives way. */
+class LastRead {
+  readonly #known = new Map<string, KnownRow>()
+
+  at(address: Address, no: number): KnownRow | undefined {
+    const known = this.#known.get(addressKey(address))
+    return known?.row.entry.no === no ? known : undefined
+  }
+
+  keep(address: Address, row: OutboxRow, body: string): void {
+    const key = addressKey(address)
+    this.#known.delete(key)
+    this.#known.set(key, { digest: createHash("sha256").update(body).digest("hex"), row })
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
+  }
+}
+
+const entriesOf = (address: Address, database: Database, last: LastRead, from: number, limit: number) =>
   Effect.gen(function* () {
+    const { assistant: id, tenant } = address
     const found: Array<OutboxRow> = []
     for (let next = from; found.length < limit;) {
-      const values = [tenant, id, next, limit - found.length]
-      const rows = yield* database.query<Omit<EntryRow, "tenant" | "id">>(ENTRIES, values)
-      const page = yield* readEach(rows, (row) => toOutboxRow({ ...row, tenant, id }))
+      const known = last.at(address, next)
+      const values = [tenant, id, next, limit - found.length, known?.digest ?? ""]
+      const rows = yield* database.query<ReadRow>(ENTRIES, values)
+      const page = yield* readEach(rows, (row) =>
+        row.same && known !== undefined
+          ? Result.succeed({ ...known.row, seq: row.seq })
+          : toOutboxRow({ ...row, tenant, id })
+      )
       for (const row of page) found.push(row)
+      const [end, read] = [rows.at(-1), page.at(-1)]
+      if (end !== undefined && read !== undefined && !end.same) last.keep(address, read, end.body)
       if (!isCutShort(rows)) break
-      next = (rows.at(-1)?.no ?? 0) + 1
+      next = (end?.no ?? 0) + 1
     }
     return found
   })
@@ -164,6 +210,7 @@ const endOf = (database: Database) =>
 export type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
 export const postgresEntryHistory = (database: Database, readable: Readable): EntryHistory => {
+  const last = new LastRead()
   const unavailable =
     (operation: string) =>
     <A>(read: Effect.Effect<A, PgFailure | UnreadableRecord>) =>
@@ -176,7 +223,7 @@ export const postgresEntryHistory = (database: Database, readable: Readable): En
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
       unavailable("recent")(recentOf(database, address, maxTokens, since)),
     entries: (address, from, limit) =>
-      unavailable("entries")(entriesOf(address, database, Math.max(1, Math.ceil(from)), limited(limit))),
+      unavailable("entries")(entriesOf(address, database, last, Math.max(1, Math.ceil(from)), limited(limit))),
     outboxEnd: Effect.mapError(endOf(database), ledgerUnavailable("outboxEnd")),
     outbox: (after, limit) =>
       readable.page({
