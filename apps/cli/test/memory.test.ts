@@ -218,7 +218,24 @@ describe("memory", () => {
       const headers = { "content-type": "application/json" }
       const none = await fetch(`${server.url}/v1/forget`, { method: "POST", headers, body: JSON.stringify(body) })
       assert.strictEqual(none.status, 404)
-      for (const wrong of [[], ["clerk", "--everything"], ["--text", "abc"]]) {
+      await fleet.answer("clerk", "My cat is called Wendeline.", { from: "ann" })
+      assert.match((await at("forget", "--person", "Ann", "--since", "1h", "--dry-run")).stdout, /^would erase of all/)
+      assert.match((await at("forget", "clerk", "--person", "ann", "--until", "1h", "--yes")).stdout, /^nothing of it/)
+      assert.isTrue(await keeps("Wendeline"))
+      assert.match((await at("forget", "clerk", "--person", "ann", "--yes")).stdout, /^erased of clerk: .*envelope 1/)
+      assert.isFalse(await keeps("Wendeline"), "it is still told")
+      await fleet.answer("clerk", "My cat is called Wendeline.")
+      const id = (await fleet.memory.recall("clerk", "Wendeline")).hits[0]?.entry.id ?? ""
+      assert.match((await at("forget", "clerk", "--message", id, "--yes")).stdout, /^erased of clerk/)
+      assert.isFalse(await keeps("Wendeline"), "it is told again")
+      for (const wrong of [
+        [],
+        ["clerk", "--everything"],
+        ["--text", "abc"],
+        ["--message", "m/1/0"],
+        ["clerk", "--message", "first"],
+        ["clerk", "--text", "kestrel", "--person", "ann"]
+      ]) {
         assert.notStrictEqual((await at("forget", ...wrong, "--yes")).code, 0, wrong.join(" "))
       }
     } finally {

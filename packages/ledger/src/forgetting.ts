@@ -75,20 +75,44 @@ export const goneBetween = (life: Bundle, made: Bundle): Readonly<Record<string,
 }
 
 /** Stands in the place of a message that was forgotten. */
-const FORGOTTEN = "[forgotten]"
+export const FORGOTTEN = "[forgotten]"
 
 /** What words of a closed list stand under: no text of anyone is there. */
 const STRUCTURE = new Set(["v", "type", "kind", "of", "role", "lane", "status", "outcome", "src", "receives", "digest"])
 /** What a message says stands under these, and goes whole. */
 const SAID = new Set(["content", "text", "reasoning"])
 
-/** One who takes a text out, whatever the case of its letters. */
+/** What is taken out of texts. */
+export interface Sought {
+  readonly isIn: (text: string) => boolean
+  /** A text without it, and with everything else. */
+  readonly cut: (text: string) => string
+  /** What is left as it is, with all that is in it. */
+  readonly spares?: (value: { readonly [key: string]: Json }) => boolean
+}
+
+/** A text, whatever the case of its letters. Only the text goes, so that what was made of two texts is made of them again. */
+const soughtText = (wanted: string): Sought => {
+  const text = wanted.toLowerCase()
+  return {
+    isIn: (where) => where.toLowerCase().includes(text),
+    cut: (where) => {
+      let left = where
+      for (let at = left.toLowerCase().indexOf(text); at >= 0; at = left.toLowerCase().indexOf(text)) {
+        left = `${left.slice(0, at)}\u2026${left.slice(at + text.length)}`
+      }
+      return left
+    }
+  }
+}
+
+/** One who takes out of lives what is sought. */
 class Eraser {
-  readonly #text: string
+  readonly #sought: Sought
   readonly #digests: ReadonlySet<string>
 
-  constructor(text: string, parts: ReadonlyArray<BundlePart>) {
-    this.#text = text.toLowerCase()
+  constructor(sought: Sought, parts: ReadonlyArray<BundlePart>) {
+    this.#sought = sought
     const bytes = (part: BundlePart) => (part.kind === "blob" ? Buffer.from(part.bytes, "base64").toString("utf8") : "")
     this.#digests = new Set(
       parts.flatMap((part) => (part.kind === "blob" && this.isIn(bytes(part)) ? [part.digest] : []))
@@ -96,7 +120,7 @@ class Eraser {
   }
 
   isIn(text: string): boolean {
-    return text.toLowerCase().includes(this.#text)
+    return this.#sought.isIn(text)
   }
 
   isInAny(value: Json): boolean {
@@ -115,13 +139,8 @@ class Eraser {
     )
   }
 
-  /** Only the text goes, so that what was made of two texts is made of them again. */
   cut(text: string): string {
-    let left = text
-    for (let at = left.toLowerCase().indexOf(this.#text); at >= 0; at = left.toLowerCase().indexOf(this.#text)) {
-      left = `${left.slice(0, at)}\u2026${left.slice(at + this.#text.length)}`
-    }
-    return left
+    return this.#sought.cut(text)
   }
 
   without(value: Json, name = ""): Json {
@@ -134,7 +153,7 @@ class Eraser {
       const kept = name === "parts" ? members.filter((member) => !this.#refers(member)) : members
       return kept.map((member) => this.without(member, name))
     }
-    if (!isJsonObject(value)) return value
+    if (!isJsonObject(value) || this.#sought.spares?.(value) === true) return value
     const isSaid = [...SAID].some((member) => typeof value[member] === "string" && this.isIn(value[member]))
     return Object.fromEntries(
       Object.entries(value).flatMap(([member, inner]) =>
@@ -151,7 +170,7 @@ class Eraser {
 
 /** What work under way leans on; every other record that holds the text goes whole. */
 const LEANT_ON = new Set<string>(["assignment", "replies", "reminder", "state", "team"])
-const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LEANT_ON.has(kind)))
+export const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LEANT_ON.has(kind)))
 
 const entryWithout = (eraser: Eraser, entry: Json): Json => {
   if (!isJsonObject(entry) || !eraser.isInAny(entry)) return eraser.without(entry)
@@ -208,19 +227,23 @@ const partWithout =
 /** The shortest text that is taken out of lives, in characters: a shorter one is in too much that has nothing to do with it. */
 export const MIN_FORGOTTEN_CHARS = 4
 
-/** A life, or what a tenant has, without a text. */
+/** A life, or what a tenant has, without what is sought; of attached bytes what is still referred to. */
+export const withoutSought = (sought: Sought, { head, parts }: Bundle): Bundle => {
+  const eraser = new Eraser(sought, parts)
+  const made = parts.flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+  const named = new Set(
+    made.flatMap((part) =>
+      part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []
+    )
+  )
+  const left = made.filter((part) => part.kind !== "blob" || named.has(part.digest))
+  if (head.kind === "tenant") return { head, parts: left }
+  const state = eraser.without(head.state as unknown as Json) as unknown as typeof head.state
+  return { head: { ...head, state: { ...state, definition: head.state.definition } }, parts: left }
+}
+
+/** The same without a text. */
 export const withoutText =
   (text: string) =>
-  ({ head, parts }: Bundle): Bundle => {
-    const eraser = new Eraser(text, parts)
-    const made = parts.flatMap(partWithout(eraser, blocksWith(eraser, parts)))
-    const named = new Set(
-      made.flatMap((part) =>
-        part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []
-      )
-    )
-    const left = made.filter((part) => part.kind !== "blob" || named.has(part.digest))
-    if (head.kind === "tenant") return { head, parts: left }
-    const state = eraser.without(head.state as unknown as Json) as unknown as typeof head.state
-    return { head: { ...head, state: { ...state, definition: head.state.definition } }, parts: left }
-  }
+  (life: Bundle): Bundle =>
+    withoutSought(soughtText(text), life)

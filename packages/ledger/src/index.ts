@@ -11,6 +11,7 @@ export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
 export { droppedDigests, goneBetween, MIN_FORGOTTEN_CHARS, rewritten, withoutText } from "./forgetting.ts"
+export { type Ticks, withoutTicks } from "./forgotten-ticks.ts"
 export {
   type AssistantRecord,
   type Commit,

@@ -302,7 +302,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#order(to, { type: "retire", ...defined({ reason }) }, options)
   }
 
-  /** Erases for good: an assistant, all of the tenant, or what contains a text. @throws IdInvalid, EnvelopeInvalid, BundleRefused */
+  /** Erases for good: an assistant, all of the tenant, what contains a text, or what was said by whom or when. @throws IdInvalid, EnvelopeInvalid, BundleRefused */
   forget(what: Forgettable, options: ForgetOptions = {}): Promise<ForgetReceipt> {
     return forgotten(this.#run, this.#read.core, what, options)
   }

@@ -1,6 +1,6 @@
 export { sleepTimerIn } from "./commit/turn.ts"
 export { creationOf } from "./session/session.ts"
-export { FleetDirectory } from "./session/directory.ts"
+export { FleetDirectory } from "./session/definition.ts"
 export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts"
 export { type Definition, type DefinitionModels, Definitions, type MemoryRequest } from "./session/definition.ts"
 export { feedLayer, lookedFor } from "./commit/feed.ts"

@@ -2,7 +2,7 @@
 
 import { Argument, type Command, Option } from "commander"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
-import { atLeastOne, fleetOption, gathered, modelOption, seconds, timeoutOption, whole } from "./options.ts"
+import { atLeastOne, fleetOption, gathered, modelOption, moment, seconds, timeoutOption, whole } from "./options.ts"
 
 const kinds = ["message", "answer", "episode", "fact", "passage", "profile", "block"]
 
@@ -73,10 +73,21 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
 const addErasing = (root: Command, trunk: Trunk): void => {
   const erase = leaf(root, "forget [id]", {
     kind: "order",
-    says: "erase for good: one assistant, what contains a text, or everything; --dry-run says what would go",
+    says: "erase for good: one assistant, a text, what someone said, or everything; --dry-run says what would go",
     example: 'forget desk --text "kestrel-9713" --dry-run'
   })
     .option("--text <text>", "what contains this, in one assistant or in all; at least 4 characters")
+    .option("--person <name>", "what this one said, with all that was answered to it and learnt of it")
+    .option(
+      "--message <id...>",
+      "messages by their ids (m/12/0), with all that was answered and learnt; of one assistant"
+    )
+    .addOption(
+      new Option("--since <moment>", "what was said from then on: a date, or how long ago, like 24h or 30d").argParser(
+        moment
+      )
+    )
+    .addOption(new Option("--until <moment>", "what was said up to then").argParser(moment))
     .option("--everything", "all that the fleet keeps", false)
   does(erase, trunk, async (options, id) =>
     (await import("../commands/agents/memory.ts")).erase(id, options, trunk.stop)

@@ -224,8 +224,9 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     error: failures
   }),
   /**
-   * Erases for good, in ledger, memory, index and files: one assistant, all of the tenant, or what contains a text, in one
-   * assistant or in all. Numbers and sums of use stay true. With `dryRun` nothing goes, and the answer says what would.
+   * Erases for good, in ledger, memory, index and files: one assistant, all of the tenant, or, in one assistant or in all, what
+   * contains a text, or what was said, answered and learnt: by a person, in messages, in a span of time. Numbers and sums
+   * of use stay true. With `dryRun` nothing goes, and the answer says what would.
    */
   HttpApiEndpoint.post("forget", "/v1/forget", {
     payload: Schema.Struct({
@@ -233,6 +234,13 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       /** At least 4 characters; the case of letters counts for nothing. */
       text: Schema.optionalKey(Text(2_000)),
       everything: Schema.optionalKey(Schema.Literal(true)),
+      /** The one who spoke under this name; the case of letters counts for nothing. */
+      person: Schema.optionalKey(Text(200)),
+      /** Ids of messages of the assistant, like `m/12/0`. */
+      messages: Schema.optionalKey(Schema.Array(Text(40)).check(Schema.isMaxLength(1_000))),
+      /** In milliseconds since the epoch, both inclusive. */
+      since: Schema.optionalKey(Schema.Finite),
+      until: Schema.optionalKey(Schema.Finite),
       dryRun: Schema.optionalKey(Schema.Boolean)
     }),
     success: Schema.Struct({

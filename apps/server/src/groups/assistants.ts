@@ -142,22 +142,39 @@ interface Forgetting {
   readonly assistant?: string
   readonly text?: string
   readonly everything?: true
+  readonly person?: string
+  readonly messages?: ReadonlyArray<string>
+  readonly since?: number
+  readonly until?: number
 }
 
-/** Throws about what names nothing, or an assistant and everything at once. */
-const forgettable = ({ assistant, everything, text }: Forgetting): Forgettable => {
-  if (everything === true && assistant === undefined && text === undefined) return { everything }
-  if (everything === undefined && text !== undefined) return { text, ...defined({ assistant }) }
-  if (everything === undefined && assistant !== undefined) return { assistant }
+/** Throws about what names nothing, or several things at once. */
+const forgettable = ({ assistant, everything, text, ...sayings }: Forgetting): Forgettable => {
+  const isSaid = Object.keys(sayings).length > 0
+  const named = [everything, text, isSaid ? true : undefined].filter((each) => each !== undefined).length
+  if (named <= 1 && !(everything === true && assistant !== undefined)) {
+    if (everything === true) return { everything }
+    if (text !== undefined) return { text, ...defined({ assistant }) }
+    if (isSaid) return { ...sayings, ...defined({ assistant }) }
+    if (assistant !== undefined) return { assistant }
+  }
   throw new Malformed({
-    message: "one thing is forgotten at a time: an assistant, a text (of one assistant or of all), or everything",
-    hint: 'send {"assistant": ID}, {"text": TEXT}, {"assistant": ID, "text": TEXT} or {"everything": true}'
+    message:
+      "one thing is forgotten at a time: an assistant, a text, what was said (by a person, in messages, in a span of time), or everything",
+    hint: 'send {"assistant": ID}, {"text": TEXT}, {"person": NAME}, {"since": MILLIS, "until": MILLIS} (each of them with "assistant" too), {"assistant": ID, "messages": [ID]} or {"everything": true}'
   })
 }
 
 /** The log of changes says whose it was: what was forgotten would stand there for good. */
-const forgottenOf = ({ assistant, text }: Forgetting): string =>
-  `${text === undefined ? "all" : "a text"} of ${assistant ?? "everyone"}`
+const forgottenOf = ({ assistant, messages, person, since, text, until }: Forgetting): string => {
+  const named = [
+    text === undefined ? [] : "a text",
+    person === undefined ? [] : "a person",
+    messages === undefined ? [] : `${messages.length} messages`,
+    since === undefined && until === undefined ? [] : "a span of time"
+  ].flat()
+  return `${named.length === 0 ? "all" : named.join(", ")} of ${assistant ?? "everyone"}`
+}
 
 export const assistantsLive = HttpApiBuilder.group(
   AssistantsApi,

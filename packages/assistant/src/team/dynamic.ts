@@ -5,7 +5,7 @@
 // D3  supervisor: the supervisor names members; `.` or nothing means itself, unless its domain is `routing`.
 
 import * as RegExps from "effect/RegExp"
-import { drawn } from "./draw.ts"
+import { drawn } from "./voting.ts"
 import {
   asking,
   asPlan,

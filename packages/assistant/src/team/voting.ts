@@ -4,6 +4,7 @@
 // V2  One vote a member: its first answer. An answer without a vote is an abstention.
 // V3  A quorum that is a share is a share of all who may vote, whether they are available or not.
 
+import { createHash } from "node:crypto"
 import { defined } from "@reverie/protocol"
 import {
   type Answer,
@@ -16,7 +17,14 @@ import {
   type Pattern,
   type Table
 } from "./team.ts"
-import { drawn } from "./draw.ts"
+
+// Draw: a choice that looks random and is the same at every attempt. The seed is the id of an envelope.
+
+/** A whole number from 0 to below `count`. */
+const draw = (seed: string, count: number): number =>
+  count <= 1 ? 0 : createHash("sha256").update(seed).digest().readUIntBE(0, 6) % count
+
+export const drawn = <A>(seed: string, from: ReadonlyArray<A>): A | undefined => from[draw(seed, from.length)]
 
 // Votes: ballots, what an answer votes for, and who has won.
 // V1  A vote is the last line `VOTE: choice`, or an answer that is nothing but a choice. Everything else is no vote.

@@ -2,7 +2,6 @@ import { assert, describe, test } from "@effect/vitest"
 import {
   type Candidate,
   candidateLimit,
-  firstRound,
   meantBy,
   type MemoryEntry,
   rank,
@@ -11,6 +10,7 @@ import {
 } from "@reverie/memory"
 import { AssistantId } from "@reverie/protocol"
 import * as fc from "fast-check"
+import { firstRound } from "../../src/text/rounds.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
 const DAY_MILLIS = 86_400_000

@@ -1,15 +1,8 @@
 import { assert, describe, test } from "@effect/vitest"
-import {
-  firstRound,
-  type Hit,
-  joined as bothJoined,
-  type MemoryEntry,
-  type RecallQuery,
-  secondRound,
-  termsOf
-} from "@reverie/memory"
+import { type Hit, joined as bothJoined, type MemoryEntry, type RecallQuery, termsOf } from "@reverie/memory"
 import { AssistantId } from "@reverie/protocol"
 import * as fc from "fast-check"
+import { firstRound, secondRound } from "../../src/text/rounds.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
 const LONG_AGO = NOW - 900 * 86_400_000

@@ -11,12 +11,14 @@ import {
   Bundles,
   goneBetween,
   MIN_FORGOTTEN_CHARS,
-  withoutText
+  type Ticks,
+  withoutText,
+  withoutTicks
 } from "@reverie/ledger"
 import { type AssistantId, defined, type Event, type Receipt, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { arrive, forgottenLife } from "@reverie/runtime"
-import { Recall } from "@reverie/memory"
+import { placeOfId, Recall } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -187,12 +189,27 @@ export const openMemories = (readings: FleetMemory, post: Post): FleetMemories =
 // P1  The index is emptied of those who are rewritten, before and after: what it finds then is made of what is left.
 // P2  A trial reads the same and writes nothing.
 
-/** What is to be forgotten: one assistant, all of the tenant, or whatever contains a text. */
+/** What is to be forgotten, in one assistant, or in all of the tenant where none is named. */
 export type Forgettable =
+  /** All of one assistant: its name stays, and it is retired. */
   | { readonly assistant: string }
   | { readonly everything: true }
-  /** In one assistant, or in all of the tenant where none is named. At least 4 characters; the case of letters counts for nothing. */
+  /** What contains a text. At least 4 characters; the case of letters counts for nothing. */
   | { readonly text: string; readonly assistant?: string }
+  /**
+   * What was said, with all that was answered, done and learnt of it: by a person, in messages (by their ids, `m/12/0`, of one
+   * assistant), or in a span of time (in milliseconds since the epoch, both inclusive). What all of them mean, where
+   * several are given.
+   */
+  | Sayings
+
+interface Sayings {
+  readonly person?: string
+  readonly messages?: ReadonlyArray<string>
+  readonly since?: number
+  readonly until?: number
+  readonly assistant?: string
+}
 
 /** For `fleet.forget`. */
 export interface ForgetOptions {
@@ -241,11 +258,11 @@ const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace
 const forgetting = Effect.fnUntraced(function* (
   tenant: TenantId,
   assistant: AssistantId | undefined,
-  text: string | undefined,
+  without: ((there: Bundle) => Bundle) | undefined,
   dryRun: boolean
 ) {
   const at = yield* Clock.currentTimeMillis
-  const change = (there: Bundle): Bundle => (text === undefined ? forgottenLife(there, at) : withoutText(text)(there))
+  const change = without ?? ((there: Bundle): Bundle => forgottenLife(there, at))
   const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
   for (const place of yield* placesIn(tenant, assistant)) {
     const there = yield* standing(place)
@@ -267,7 +284,24 @@ const forgetting = Effect.fnUntraced(function* (
   return { at, dryRun, assistants, gone } satisfies ForgetReceipt
 })
 
-/** Rejects with EnvelopeInvalid where the text could stand in anything. */
+const flaw = (message: string): EnvelopeInvalid => new EnvelopeInvalid({ message })
+
+const placeOf = (id: string) => {
+  const place = placeOfId(id)
+  if (place === undefined) throw flaw(`${JSON.stringify(id)} is no message; one has an id like m/12/0`)
+  return place
+}
+
+/** Which ticks; undefined where nothing of it is said. */
+const ticksOf = ({ assistant, messages, person, since, until }: Sayings): Ticks | undefined => {
+  if (messages === undefined && person === undefined && since === undefined && until === undefined) return undefined
+  if (person?.trim() === "") throw flaw("the person to forget has no name")
+  if (messages !== undefined && assistant === undefined) throw flaw("messages are forgotten of one assistant; name it")
+  if (!((since ?? 0) <= (until ?? Infinity))) throw flaw("the span to forget ends before it begins")
+  return defined({ person, messages: messages?.map(placeOf), since, until })
+}
+
+/** Rejects with EnvelopeInvalid where the text could stand in anything, and where nothing could be meant. */
 export const forgotten = async (
   run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>,
   core: Core,
@@ -276,8 +310,11 @@ export const forgotten = async (
 ): Promise<ForgetReceipt> => {
   const text = "text" in what ? what.text.trim() : undefined
   if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
-    throw new EnvelopeInvalid({ message: `the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters` })
+    throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
   }
   const named = "assistant" in what ? what.assistant : undefined
-  return run(forgetting(core.tenant, named === undefined ? undefined : core.address(named).assistant, text, dryRun))
+  const ticks = "text" in what || "everything" in what ? undefined : ticksOf(what)
+  const without = text !== undefined ? withoutText(text) : ticks === undefined ? undefined : withoutTicks(ticks)
+  if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
+  return run(forgetting(core.tenant, named === undefined ? undefined : core.address(named).assistant, without, dryRun))
 }

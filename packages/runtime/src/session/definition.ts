@@ -2,7 +2,7 @@
 // Owns the shape. Leaves its making to the SDK, and its identity to the name stored with each assistant.
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
-import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
+import type { Directory, Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
 import type { MemoryKind, RecallScope, SearchMode } from "@reverie/memory"
 import type {
   CompactionConfig,
@@ -126,3 +126,8 @@ export class Definitions extends Context.Service<
     readonly find: (name: string) => Definition | undefined
   }
 >()("@reverie/runtime/Definitions") {}
+
+/** Who can be written to in the fleet that a worker works for. Empty when no one said who there is: then assistants are reached by their ids alone. */
+export const FleetDirectory = Context.Reference<Directory>("@reverie/runtime/FleetDirectory", {
+  defaultValue: () => []
+})

@@ -287,6 +287,11 @@ export const retire = async (
 export interface EraseOptions extends OrderOptions {
   readonly text?: string
   readonly everything: boolean
+  readonly person?: string
+  readonly message?: ReadonlyArray<string>
+  /** Milliseconds since the epoch. */
+  readonly since?: number
+  readonly until?: number
 }
 
 const countsText = (gone: Readonly<Record<string, number>>): string =>
@@ -294,15 +299,21 @@ const countsText = (gone: Readonly<Record<string, number>>): string =>
     .map(([kind, count]) => `${kind} ${count}`)
     .join(", ")
 
-/** Erases for good: an assistant, what contains a text, or everything. */
+/** Erases for good: an assistant, what contains a text, what was said by whom or when, or everything. */
 export const erase = async (name: string | undefined, options: EraseOptions, stop: Stop): Promise<number> => {
-  const { everything, text } = options
-  if (everything === (name !== undefined || text !== undefined)) {
-    throw new CommandFailed("usage", "say what to forget: an assistant, --text TEXT, both, or --everything alone")
+  const { everything, message: messages, person, since, text, until } = options
+  const sayings = defined({ person, messages, since, until })
+  const isSaid = Object.keys(sayings).length > 0
+  if (everything === (name !== undefined || text !== undefined || isSaid) || (text !== undefined && isSaid)) {
+    const how = "--text TEXT, or --person NAME, --message ID, --since and --until WHEN"
+    throw new CommandFailed("usage", `say what to forget: an assistant, ${how} of one or of all, or --everything alone`)
+  }
+  if (messages !== undefined && name === undefined) {
+    throw new CommandFailed("usage", "say of which assistant: forget ID --message m/12/0")
   }
   await using backend = await findBackend(options, "order", stop)
   const id = name === undefined ? undefined : (await named(backend, name)).id
-  const what = defined({ assistant: id, text, everything: everything ? (true as const) : undefined })
+  const what = defined({ assistant: id, text, everything: everything ? (true as const) : undefined, ...sayings })
   const forgotten = (dryRun: boolean) => backend.assistants((api) => api.forget({ payload: { ...what, dryRun } }))
   const whose = id ?? "all assistants"
   const would = await forgotten(true)

@@ -1,0 +1,325 @@
+// ForgottenTicks: a life without what someone said, without one message, or without a span of time.
+// Owns which ticks those were, and what goes with them. Leaves what is left of it to hushing.ts, taking texts out to
+// forgetting.ts.
+// K1  With a message goes its whole tick: what was answered, called, returned and written down. Numbers, references and
+//     what the statechart was told stay, so that the life replays and counts as before.
+// K2  What was learnt of it goes wherever it stands: facts and insights by their sources, observations by their facts, attributes by
+//     their observations. Of a person also every fact about it, its profile, and its name.
+// K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it.
+// K4  A summary that covers something of it is forgotten whole, and so is each that was made of that one.
+// K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
+//     in other words is found by its text (`withoutText`). What others said themselves stays.
+
+import { isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
+import type { Bundle, BundlePart, PartOf } from "./bundle-part.ts"
+import {
+  lowered,
+  changed,
+  hushedEntry,
+  hushedMail,
+  hushedMessage,
+  isName,
+  listOf,
+  nameless,
+  saying
+} from "./hushing.ts"
+import { FORGOTTEN, REMEMBERED, type Sought, withoutSought } from "./forgetting.ts"
+
+/** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
+export interface Ticks {
+  /** Who said it; the case of letters counts for nothing. */
+  readonly person?: string
+  /** Where its messages stand. */
+  readonly messages?: ReadonlyArray<MessagePlace>
+  /** When it was said, in milliseconds since the epoch, both inclusive. */
+  readonly since?: number
+  readonly until?: number
+}
+
+type Fields = { readonly [key: string]: Json }
+type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
+
+/** A shorter sentence is said by many, of many things. */
+const MIN_SENTENCE_CHARS = 12
+
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+const textsOf = (value: Json | undefined): ReadonlyArray<string> => listOf(value).map(textOf)
+
+const numberAt = (value: Json | undefined, name: string): number => {
+  const found = isJsonObject(value) ? value[name] : undefined
+  return typeof found === "number" ? found : Number.NaN
+}
+
+/** Where the range of a compaction begins. */
+const beginOf = ({ range }: Fields): number => (isJsonObject(range) ? numberAt(range["from"], "no") : 0)
+
+const entriesIn = (parts: ReadonlyArray<BundlePart>): ReadonlyArray<Entry> =>
+  parts.flatMap((part) => (part.kind === "entry" ? [part.entry as unknown as Entry] : []))
+
+/** Whether an entry has a message that is meant. */
+const isMeant = ({ messages, no, at }: Entry, { messages: places, person, since, until }: Ticks): boolean => {
+  if (messages.length === 0) return false
+  if (since !== undefined && at < since) return false
+  if (until !== undefined && at > until) return false
+  if (places !== undefined && !places.some((place) => place.no === no && place.index < messages.length)) return false
+  return (
+    person === undefined ||
+    messages.some((message) => message.role === "user" && isName(Reflect.get(message, "name"), lowered(person)))
+  )
+}
+
+// Sentences: what was said, to be found where it was repeated.
+
+const BETWEEN = /[.:!?\n\r"\u201c\u201d\u201e]+/
+
+const sentencesOf = (text: string): ReadonlyArray<string> =>
+  text
+    .split(BETWEEN)
+    .map((each) => lowered(each))
+    .filter((each) => each.length >= MIN_SENTENCE_CHARS && each.includes(" "))
+
+const sentences = (said: ReadonlySet<string>): Sought => ({
+  isIn: (text) => text.length >= MIN_SENTENCE_CHARS && sentencesOf(text).some((each) => said.has(each)),
+  cut: (text) =>
+    text
+      .split(new RegExp(`(${BETWEEN.source})`))
+      .map((each) => (said.has(lowered(each)) ? "\u2026" : each))
+      .join(""),
+  spares: (value) => value["role"] === "user" || value["kind"] === "envelope"
+})
+
+const textsIn = (value: Json): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value]
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).flatMap(textsIn)
+  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : []
+}
+
+// Prefixes of ids by which memories name what they were made of.
+const PREFIXES: Readonly<Record<string, string>> = { fact: "f", journal: "j", episode: "j", passage: "p", entity: "e" }
+
+const nameOf = ({ key, kind }: Pick<RecordChange, "key" | "kind">): string => `${kind} ${key}`
+
+/** What is to go of a life, found before anything is changed. */
+class Going {
+  readonly ticks = new Set<number>()
+  readonly entries = new Set<number>()
+  readonly envelopes = new Set<string>()
+  /** Records that go whole, by kind and key. */
+  readonly records = new Set<string>()
+  /** Records on which work leans, and which these ticks began. */
+  readonly leantOn = new Set<string>()
+  /** Ids of messages and memories that go. */
+  readonly ids = new Set<string>()
+  readonly compactions = new Set<string>()
+  readonly said = new Set<string>()
+  /** Who is forgotten altogether. */
+  readonly person: string | undefined
+
+  constructor({ parts }: Bundle, what: Ticks) {
+    const isWhole = what.messages === undefined && what.since === undefined && what.until === undefined
+    this.person = isWhole && what.person !== undefined ? lowered(what.person) : undefined
+    const entries = entriesIn(parts)
+    for (const entry of entries) if (isMeant(entry, what)) this.ticks.add(entry.tick)
+    for (const entry of entries) if (this.ticks.has(entry.tick)) this.#take(entry)
+    for (const part of parts) this.#mail(part)
+    const changes = entries.flatMap(({ no, records = [] }) => records.map((change) => ({ change, no })))
+    const kept = parts.flatMap((part) =>
+      part.kind === "record" ? [{ kind: part.of, key: part.key, value: part.value } as unknown as RecordChange] : []
+    )
+    const began = new Set<string>()
+    for (const { change, no } of changes) {
+      if (began.has(nameOf(change)) || change.value === null) continue
+      began.add(nameOf(change))
+      if (!this.entries.has(no) || change.kind === "entity" || change.kind === "state") continue
+      if (REMEMBERED.has(change.kind)) this.#drop(change)
+      else this.leantOn.add(nameOf(change))
+    }
+    const all = [...changes.map(({ change }) => change), ...kept].filter(({ value }) => value !== null)
+    this.#summaries(all)
+    while (all.filter((change) => this.#isOfThem(change)).length > 0) continue
+    this.#profiles(all)
+  }
+
+  #take({ cause, messages, no, settled = [] }: Entry): void {
+    this.entries.add(no)
+    const { id } = cause as { readonly id?: Json }
+    if (cause.kind === "envelope" && typeof id === "string") this.envelopes.add(id)
+    for (const each of settled) this.envelopes.add(each.id)
+    for (const [index, { content, role }] of messages.entries()) {
+      this.ids.add(`m/${no}/${index}`)
+      if (role === "user") for (const each of sentencesOf(content)) this.said.add(each)
+    }
+  }
+
+  /** What waits, or was never answered, has no tick. */
+  #mail(part: BundlePart): void {
+    if (part.kind !== "envelope" || !isJsonObject(part.body) || !isName(part.body["from"], this.person)) return
+    this.envelopes.add(part.id)
+  }
+
+  #drop({ key, kind, value }: RecordChange): void {
+    this.records.add(nameOf({ kind, key }))
+    const prefix = PREFIXES[kind]
+    if (prefix !== undefined) this.ids.add(`${prefix}/${key}`)
+    for (const text of textsIn(value)) for (const each of sentencesOf(text)) this.said.add(each)
+  }
+
+  /** True when a memory goes now that did not go before. */
+  #isOfThem(change: RecordChange): boolean {
+    const { kind, value } = change
+    if (this.records.has(nameOf(change)) || !isJsonObject(value) || !REMEMBERED.has(kind)) return false
+    const sources = [...textsOf(value["sources"]), ...textsOf(value["evidence"]).map((each) => `j/${each}`)]
+    const { name, origin } = value
+    const isAbout =
+      kind === "entity"
+        ? isName(name, this.person) || listOf(value["aliases"]).some((each) => isName(each, this.person))
+        : listOf(value["entities"]).some((each) => isName(each, this.person)) ||
+          isName(value["source_entity"], this.person) ||
+          (isJsonObject(origin) && isName(origin["name"], this.person))
+    const isGoing = isAbout || (kind !== "entity" && sources.some((each) => this.ids.has(each)))
+    if (isGoing) this.#drop(change)
+    return isGoing
+  }
+
+  /** A profile of which nothing is left that was heard goes: its name was heard there. */
+  #profiles(all: ReadonlyArray<RecordChange>): void {
+    const newest = new Map(all.map((change) => [nameOf(change), change]))
+    const told = [...newest.values()].filter(({ kind }) => kind === "fact")
+    const namedBy = (changes: ReadonlyArray<RecordChange>) =>
+      new Set(changes.flatMap(({ value }) => (isJsonObject(value) ? textsOf(value["entities"]) : [])).map(lowered))
+    const isGone = (change: RecordChange) => this.records.has(nameOf(change))
+    const [gone, left] = [namedBy(told.filter(isGone)), namedBy(told.filter((change) => !isGone(change)))]
+    for (const change of newest.values()) {
+      const { kind, value } = change
+      if (kind !== "entity" || !isJsonObject(value) || isGone(change)) continue
+      const { attributes, observations } = withoutObservations(value, this.ids)
+      if (listOf(attributes).length + listOf(observations).length > 0) continue
+      const name = lowered(textOf(value["name"]))
+      if (!left.has(name) && (gone.has(name) || listOf(value["observations"]).length > 0)) this.#drop(change)
+    }
+  }
+
+  /** Each summary is made of the one before it. */
+  #summaries(all: ReadonlyArray<RecordChange>): void {
+    const compactions = new Map(
+      all.flatMap(({ key, kind, value }) => (kind === "compaction" && isJsonObject(value) ? [[key, value]] : []))
+    )
+    for (const [key, { range }] of [...compactions].toSorted(([, a], [, b]) => beginOf(a) - beginOf(b))) {
+      if (this.compactions.size === 0 && !(isJsonObject(range) && this.#lieWithin(range))) continue
+      this.compactions.add(key)
+      for (const kind of ["journal", "episode"] as const) {
+        const kept = all.find((change) => change.kind === kind && change.key === key)
+        if (kept !== undefined) this.#drop(kept)
+      }
+    }
+  }
+
+  /** True of the draft of a summary that is made of it. */
+  isDraftOf(value: Fields): boolean {
+    const isDraft = typeof value["summary"] === "string" && value["keep"] !== undefined
+    return isDraft && (this.compactions.size > 0 || this.#lieWithin(value))
+  }
+
+  #lieWithin(range: Fields): boolean {
+    const [from, to] = [numberAt(range["from"], "no"), numberAt(range["to"], "no")]
+    return [...this.entries].some((no) => no >= from && no <= to)
+  }
+}
+
+const summaryless = (value: Json): Json =>
+  changed(value, {
+    summary: () => FORGOTTEN,
+    marker: hushedMessage,
+    account: (account) =>
+      changed(account, { results: () => [], newest: () => [], unfinished: () => [], parts: () => [] })
+  })
+
+const withoutObservations = (profile: Fields, ids: ReadonlySet<string>): Fields => {
+  const isGone = (each: Json) => isJsonObject(each) && ids.has(textOf(each["source"]))
+  const gone = listOf(profile["observations"]).filter(isGone)
+  if (gone.length === 0) return profile
+  const names = new Set(gone.flatMap((each) => (isJsonObject(each) ? [each["id"]] : [])))
+  const restsOn = (each: Json) => isJsonObject(each) && listOf(each["evidence"]).some((id) => names.has(id))
+  return {
+    ...profile,
+    observations: listOf(profile["observations"]).filter((each) => !isGone(each)),
+    attributes: listOf(profile["attributes"]).filter((each) => !restsOn(each))
+  }
+}
+
+const cleaned = (going: Going, change: RecordChange): Json | null => {
+  const { key, kind, value } = change
+  if (going.records.has(nameOf(change))) return null
+  if (going.leantOn.has(nameOf(change))) return saying(value)
+  if (!isJsonObject(value)) return value
+  if (kind === "entity") return withoutObservations(value, going.ids)
+  const isSummary =
+    going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
+    (kind === "state" && going.isDraftOf(value))
+  return isSummary ? summaryless(value) : value
+}
+
+/** Records as they are without what goes: each change, and what stands in the end. */
+class Ledgered {
+  readonly #going: Going
+  readonly #standing = new Map<string, Json | null>()
+
+  constructor(going: Going) {
+    this.#going = going
+  }
+
+  changes(entry: Entry): ReadonlyArray<RecordChange> {
+    return (entry.records ?? []).map((change) => {
+      const name = nameOf(change)
+      const isUndone = this.#going.entries.has(entry.no) && REMEMBERED.has(change.kind)
+      const value = isUndone ? (this.#standing.get(name) ?? null) : cleaned(this.#going, change)
+      this.#standing.set(name, value)
+      return { ...change, value }
+    })
+  }
+
+  standing({ key, of, value }: PartOf<"record">): Json | null {
+    const change = { kind: of, key, value } as unknown as RecordChange
+    const stands = this.#standing.get(nameOf(change))
+    return stands === undefined ? cleaned(this.#going, change) : stands
+  }
+}
+
+/** A life without these ticks. What a tenant has besides its assistants is left as it is. */
+export const withoutTicks =
+  (what: Ticks) =>
+  (life: Bundle): Bundle => {
+    if (life.head.kind === "tenant") return life
+    const going = new Going(life, what)
+    if (going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0) return life
+    const records = new Ledgered(going)
+    const parts = life.parts.flatMap((part): ReadonlyArray<BundlePart> => {
+      switch (part.kind) {
+        case "entry": {
+          const entry = part.entry as unknown as Entry
+          const changes = (): Json => records.changes(entry) as unknown as Json
+          const left = changed(entry as unknown as Json, { records: changes })
+          return [
+            { kind: "entry", entry: going.entries.has(entry.no) ? hushedEntry(left) : left } as unknown as BundlePart
+          ]
+        }
+        case "record": {
+          const value = records.standing(part)
+          return value === null ? [] : [{ ...part, value }]
+        }
+        case "envelope":
+          return [going.envelopes.has(part.id) ? { ...part, body: hushedMail(part.body) } : part]
+        case "dead-letter":
+          return [going.envelopes.has(part.envelope) ? { ...part, reason: FORGOTTEN } : part]
+        default:
+          return [part]
+      }
+    })
+    const left = withoutSought(sentences(going.said), { head: life.head, parts })
+    const { person } = going
+    if (person === undefined) return left
+    return {
+      head: { ...life.head, state: { ...life.head.state, snapshot: nameless(life.head.state.snapshot, person) } },
+      parts: left.parts.map((part) => nameless(part as unknown as Json, person) as unknown as BundlePart)
+    }
+  }

@@ -1,0 +1,119 @@
+// Hushing: what is left of that which is forgotten: numbers, references and names of kinds, and no word.
+// Owns the forms of entries, messages, letters and of what work leans on. Leaves which of them to forgotten-ticks.ts.
+// U1  A replay hears the same, and stands where it stood: an entry keeps its event.
+
+import { isJsonObject, type Json } from "@reverie/protocol"
+import { FORGOTTEN } from "./forgetting.ts"
+
+type Fields = { readonly [key: string]: Json }
+
+export const lowered = (name: string): string => name.trim().toLowerCase()
+
+/** Whether it is the name of a person, who is given lowered. */
+export const isName = (value: unknown, person: string | undefined): boolean =>
+  person !== undefined && typeof value === "string" && lowered(value) === person
+
+export const listOf = (value: Json | undefined): ReadonlyArray<Json> =>
+  Array.isArray(value) ? (value as ReadonlyArray<Json>) : []
+
+/** Stands in the place of the name of a person who was forgotten. */
+const NO_NAME = "forgotten"
+
+/** Under these a step and what is known of it have names, numbers and ids alone. */
+const PLAIN = new Set([
+  "id",
+  "kind",
+  "name",
+  "usage",
+  "spent",
+  "context",
+  "pattern",
+  "model",
+  "finish",
+  "startedAt",
+  "type"
+])
+
+const hushed = (value: Json): Json => {
+  if (typeof value === "string") return value === "" ? value : FORGOTTEN
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map(hushed)
+  return isJsonObject(value) ? hushedFields(value) : value
+}
+
+const hushedFields = (value: Fields, whole: ReadonlySet<string> = PLAIN): Fields =>
+  Object.fromEntries(Object.entries(value).map(([name, each]) => [name, whole.has(name) ? each : hushed(each)]))
+
+type Changes = Readonly<Record<string, (each: Json) => Json | undefined>>
+
+/** With other members where it has them, and without those of which nothing is left. */
+export const changed = (value: Json, changes: Changes): Json => {
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).flatMap(([name, each]) => {
+    const left = Object.hasOwn(changes, name) ? changes[name]?.(each) : each
+    return left === undefined ? [] : [[name, left] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+const eachOf =
+  (change: (each: Json) => Json) =>
+  (list: Json): Json =>
+    listOf(list).map(change)
+
+const hushedExcept =
+  (...names: ReadonlyArray<string>) =>
+  (value: Json): Json =>
+    isJsonObject(value) ? hushedFields(value, new Set(names)) : hushed(value)
+
+const nothing = (): undefined => undefined
+
+export const hushedMessage = (message: Json): Json =>
+  changed(message, {
+    content: hushed,
+    parts: nothing,
+    reasoning: nothing,
+    calls: eachOf((call) => changed(call, { arguments: () => ({}) }))
+  })
+
+export const hushedMail = (envelope: Json): Json =>
+  changed(envelope, { event: hushedExcept("type", "kind", "id", "name") })
+
+const hushedStep = (step: Json): Json => {
+  const detail = isJsonObject(step) ? step["detail"] : undefined
+  return changed(hushed(step), { detail: () => hushed(detail ?? null) })
+}
+
+/** No text reaches the statechart: what reached it stays, and so it stands where it stood. */
+export const hushedEntry = (entry: Json): Json =>
+  changed(entry, {
+    messages: eachOf(hushedMessage),
+    step: hushedStep,
+    hooks: eachOf(hushedExcept("point", "hook", "name", "id", "kind", "type")),
+    emitted: eachOf(hushed),
+    sends: eachOf(hushedMail),
+    tickEnd: (end) => changed(end, { reply: hushed })
+  })
+
+/** Under these names of people stand. */
+const NAMED = new Set(["from", "speaker", "entities", "aliases"])
+
+/** Under `name` others have theirs too: tools, steps, assistants. */
+const isOfPerson = ({ role, type }: Fields): boolean => role === "user" || type === "person"
+
+export const nameless = (value: Json, person: string, isNamed = false): Json => {
+  if (typeof value === "string") return isNamed && isName(value, person) ? NO_NAME : value
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => nameless(each, person, isNamed))
+  if (!isJsonObject(value)) return value
+  const isHis = (name: string) => NAMED.has(name) || (name === "name" && isOfPerson(value))
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, nameless(each, person, isHis(name))]))
+}
+
+/** What a reminder, an assignment or a question to a team says: work leans on it, so it stays, and says nothing. */
+const SAYING = new Set(["text", "note", "content", "question", "task", "answer", "title", "reason"])
+
+export const saying = (value: Json, name = ""): Json => {
+  if (typeof value === "string") return SAYING.has(name) ? hushed(value) : value
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => saying(each, name))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, saying(each, inner)]))
+}

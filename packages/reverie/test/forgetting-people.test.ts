@@ -1,0 +1,176 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, memoryTools, selfTools } from "../src/index.ts"
+import { aDirectory, failureOf, openFleet } from "./rig.ts"
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesIn(path) : [path]
+  })
+
+/** How many files below a directory have the text. */
+const isOnDisk = (folder: string, text: string): boolean =>
+  filesIn(folder).some((path) => {
+    const bytes = readFileSync(path)
+    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
+  })
+
+const desk = defineAssistant({
+  id: "desk",
+  instructions: "You keep the harbour book.",
+  tools: [...selfTools, ...memoryTools]
+})
+
+/** It calls no tool, and its history is short. */
+const plain = defineAssistant({ id: "desk", instructions: "You keep the harbour book." })
+
+const open = (data: string, assistant = desk): Promise<Fleet> =>
+  Fleet.open({ data, fleet: defineFleet({ assistants: [assistant] }), model: "offline" })
+
+const told = [
+  ["ann", "My name is Ann and I live in Lisbon."],
+  ["ben", "My brother Otto has a red lantern."],
+  ["ann", "I like walnuts. My sister is Quillandra."],
+  ["ann", 'Please add a journal entry: "the zephyrine birch is late"'],
+  ["ben", "What is the sister of Ann called?"]
+] as const
+
+const live = async (fleet: Fleet): Promise<void> => {
+  for (const [from, text] of told) await fleet.answer("desk", text, { from })
+  await fleet.sleep("desk")
+  await fleet.idle()
+}
+
+const factsOf = async (fleet: Fleet) => (await fleet.memory.facts("desk")).map(({ text }) => text)
+
+describe("forgetting whom and when", () => {
+  it("of a person goes what it said, what was answered, done and learnt of it, and its name; others stay", async () => {
+    const data = aDirectory()
+    const fleet = await open(data)
+    await live(fleet)
+    assert.isAbove((await factsOf(fleet)).filter((fact) => /Lisbon|walnuts|Quillandra/.test(fact)).length, 2)
+    for (const text of ["Lisbon", "walnuts", "Quillandra", "zephyrine"]) assert.isTrue(isOnDisk(data, text), text)
+    const [before, usage] = [await fleet.inspect("desk"), await fleet.usage()]
+    const tried = await fleet.forget({ person: "ANN" }, { dryRun: true })
+    assert.isTrue(isOnDisk(data, "Quillandra"))
+    const { gone } = await fleet.forget({ person: "ANN" })
+    assert.deepStrictEqual(gone, tried.gone)
+    for (const text of ["Lisbon", "walnuts", "Quillandra", "zephyrine"]) assert.isFalse(isOnDisk(data, text), text)
+    const facts = await factsOf(fleet)
+    assert.isNotEmpty(facts.filter((fact) => /Otto/.test(fact)))
+    assert.isEmpty(facts.filter((fact) => /\bann\b/i.test(fact)))
+    assert.strictEqual((await fleet.inspect("desk"))?.version, before?.version)
+    assert.deepStrictEqual(await fleet.usage(), usage)
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    const names = (await fleet.memory.profiles("desk")).map(({ name }) => name)
+    assert.notInclude(names, "ann")
+    assert.deepStrictEqual((await fleet.forget({ person: "ann" })).gone, {})
+    assert.isNotEmpty((await fleet.memory.recall("desk", "Who has a red lantern?")).hits)
+    assert.isEmpty(
+      (await fleet.memory.recall("desk", "Who lives in Lisbon and likes walnuts?")).hits.filter(({ entry }) =>
+        /Lisbon|walnuts/.test(entry.text)
+      )
+    )
+    await fleet.answer("desk", "Good morning again.", { from: "ann" })
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+  })
+
+  it("one message goes with its tick, and nothing else", async () => {
+    const data = aDirectory()
+    const fleet = await open(data)
+    await live(fleet)
+    const { hits } = await fleet.memory.recall("desk", "walnuts", { kinds: ["message"] })
+    const id = hits.find(({ entry }) => entry.text.includes("walnuts"))?.entry.id ?? ""
+    const { gone } = await fleet.forget({ assistant: "desk", messages: [id] })
+    assert.isAbove(gone["entry"] ?? 0, 0)
+    assert.isFalse(isOnDisk(data, "Quillandra"))
+    assert.isTrue(isOnDisk(data, "Lisbon"))
+    assert.isNotEmpty((await factsOf(fleet)).filter((fact) => /Lisbon/.test(fact)))
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+  })
+
+  it("a span of time goes, both ends with it", async () => {
+    const data = aDirectory()
+    const fleet = await open(data)
+    await fleet.answer("desk", "The lighthouse keeper is called Eustace.", { from: "ann" })
+    const { ticks } = await fleet.history.ticks("desk")
+    const at = ticks[0]?.beganAt ?? 0
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await fleet.answer("desk", "The harbour master is called Wilhelmina.", { from: "ann" })
+    await fleet.forget({ since: at, until: at })
+    assert.isFalse(isOnDisk(data, "Eustace"))
+    assert.isTrue(isOnDisk(data, "Wilhelmina"))
+    await fleet.forget({ since: at })
+    assert.isFalse(isOnDisk(data, "Wilhelmina"))
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+  })
+
+  it("a summary that covers what is forgotten goes whole", async () => {
+    const data = aDirectory()
+    const fleet = await open(data, plain)
+    for (let each = 0; each < 16; each++) {
+      const [from, home] = each < 9 ? ["ann", "Quillandra"] : ["ben", "Otterham"]
+      await fleet.answer("desk", `The boat ${each} of ${home} came in at noon.`, { from })
+    }
+    await fleet.compactions.run("desk")
+    await fleet.idle()
+    const [before] = await fleet.compactions.list("desk")
+    assert.include(before?.summary ?? "", "Quillandra")
+    assert.include(before?.marker.content ?? "", "Quillandra")
+    await fleet.forget({ person: "ann" })
+    assert.isFalse(isOnDisk(data, "Quillandra"))
+    assert.isTrue(isOnDisk(data, "Otterham"))
+    const [after] = await fleet.compactions.list("desk")
+    assert.deepStrictEqual([after?.id, after?.summary, after?.after], [before?.id, "[forgotten]", before?.after])
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.answer("desk", "And now?", { from: "ben" })
+    await fleet.close()
+  })
+
+  it("refuses what can mean nothing", async () => {
+    await using fleet = await openFleet()
+    for (const what of [
+      { person: " " },
+      { messages: ["m/1/0"] },
+      { messages: ["here"], assistant: "desk" },
+      { since: 2, until: 1 },
+      {}
+    ]) {
+      assert.instanceOf(await failureOf(fleet.forget(what)), EnvelopeInvalid, JSON.stringify(what))
+    }
+  })
+
+  it("random lives: of who is forgotten no word is left, and every life replays", { timeout: 240_000 }, async () => {
+    const turn = fc.record({ from: fc.constantFrom("ann", "ben"), answered: fc.boolean(), called: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 6 }), async (turns) => {
+        const data = aDirectory()
+        const says = turns.map(({ answered, from }, index) => ({
+          text: answered ? `Aye ${from}, xq${from}${index}.` : "Aye."
+        }))
+        const fleet = await openFleet({ data, says })
+        for (const [index, { from }] of turns.entries()) {
+          await fleet.send("desk", `Keep zq${from}${index} for me.`, { from })
+          await fleet.idle()
+        }
+        const before = (await fleet.inspect("desk"))?.version
+        await fleet.forget({ person: "ann" })
+        for (const [index, { from }] of turns.entries()) {
+          for (const word of [`zq${from}${index}`, ...(turns[index]?.answered === true ? [`xq${from}${index}`] : [])]) {
+            assert.strictEqual(isOnDisk(data, word), from === "ben", word)
+          }
+        }
+        assert.strictEqual((await fleet.inspect("desk"))?.version, before)
+        assert.isTrue((await fleet.replay.verify("desk")).equal)
+        await fleet.close()
+      }),
+      { numRuns: Number(process.env["REVERIE_FORGET_LIVES"] ?? 24) }
+    )
+  })
+})
