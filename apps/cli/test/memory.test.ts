@@ -228,6 +228,10 @@ describe("memory", () => {
       const id = (await fleet.memory.recall("clerk", "Wendeline")).hits[0]?.entry.id ?? ""
       assert.match((await at("forget", "clerk", "--message", id, "--yes")).stdout, /^erased of clerk/)
       assert.isFalse(await keeps("Wendeline"), "it is told again")
+      await fleet.answer("clerk", "My cat is called Wendeline.")
+      assert.isTrue(await keeps("Wendeline"))
+      await fleet.forTenant(fleet.tenant).forget({ text: "Wendeline" })
+      assert.isFalse(await keeps("Wendeline"), "the server tells what the program forgot")
       for (const wrong of [
         [],
         ["clerk", "--everything"],

@@ -150,6 +150,7 @@ export const openParts = async (options: PartsOptions, traffic: Traffic) => {
   }
   const drops = new Drops()
   for (const each of [feed, boards]) drops.listen(() => each.drop())
+  const stopDropping = fleet.outbox.onRewritten(() => drops.drop())
   const live = { feed, boards, drops, isWhole: false, ownTenant: fleet.tenant, config: options.config ?? [] }
   const api = await openApi(gateway, live)
   return {
@@ -158,6 +159,7 @@ export const openParts = async (options: PartsOptions, traffic: Traffic) => {
     live,
     /** No one receives anything more. */
     silence: () => {
+      stopDropping()
       feed.close()
       endRuns(gateway)
       boards.close()

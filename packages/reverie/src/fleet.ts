@@ -53,7 +53,7 @@ import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./flee
 import { type FleetReminders, openReminders } from "./fleet/reminders.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"
 import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
-import { type FleetMonitor, type FleetOutbox, openMonitor } from "./fleet/watching.ts"
+import { type FleetMonitor, type FleetOutbox, openMonitor, openOutbox } from "./fleet/watching.ts"
 
 /** Every member rejects with FleetClosed after `close`, and when the store has failed. */
 export class Fleet implements FleetReadings, AsyncDisposable {
@@ -304,7 +304,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** Erases for good: an assistant, all of the tenant, what contains a text, or what was said by whom or when. @throws IdInvalid, EnvelopeInvalid, BundleRefused */
   forget(what: Forgettable, options: ForgetOptions = {}): Promise<ForgetReceipt> {
-    return forgotten(this.#run, this.#read.core, what, options)
+    return forgotten(this.#run, this.#read.core, what, options, this.#opened.hub)
   }
 
   /** Tool calls that wait for a person; `approve` and `deny` decide them. */
@@ -359,7 +359,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** The ledger of all assistants, of every tenant, and what is committed to it. */
   get outbox(): FleetOutbox {
-    return { ...this.#read.outbox, onEvery: (listener) => this.#opened.hub.listen(listener) }
+    return openOutbox(this.#read.outbox, this.#opened.hub)
   }
 
   /** Figures of this process and of the whole store. */

@@ -180,7 +180,7 @@ export const assistantsLive = HttpApiBuilder.group(
   AssistantsApi,
   "assistants",
   Effect.fnUntraced(function* (handlers) {
-    const { boards, drops, ownTenant } = yield* Live
+    const { boards, ownTenant } = yield* Live
     return handlers.handleAll({
       list: ({ query: { descending, ...query } }) =>
         asking(async ({ tenant }) =>
@@ -208,9 +208,7 @@ export const assistantsLive = HttpApiBuilder.group(
         changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {
           const what = forgettable(payload)
           if (payload.assistant !== undefined) await living(fleet, payload.assistant)
-          const receipt = await fleet.forget(what, { dryRun })
-          if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0) drops.drop()
-          return receipt
+          return fleet.forget(what, { dryRun })
         }),
       mailbox: ({ params: { id }, query: { limit } }) =>
         asking(async (fleet) => {

@@ -153,10 +153,13 @@ export const mountInProcess = (options: MountOptions): Mounted => {
     record: () => {},
     audited: () => []
   }
+  const drops = new Drops()
+  // Where nothing was forgotten by this process, nothing is let go of.
+  fleet?.outbox.onRewritten(() => drops.drop())
   const live: Live["Service"] = {
     feed: undefined,
     boards: boardsOf(read),
-    drops: new Drops(),
+    drops,
     isWhole: true,
     ownTenant: read.tenant,
     config: []

@@ -28,6 +28,7 @@ import { envelopeOf } from "../letter.ts"
 import type { Services } from "../opening/deployment.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
+import { rewrote } from "./watching.ts"
 
 /** Sends one event, as `fleet.post` does. */
 export type Post = (
@@ -306,7 +307,8 @@ export const forgotten = async (
   run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>,
   core: Core,
   what: Forgettable,
-  { dryRun = false }: ForgetOptions
+  { dryRun = false }: ForgetOptions,
+  shared: object
 ): Promise<ForgetReceipt> => {
   const text = "text" in what ? what.text.trim() : undefined
   if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
@@ -316,5 +318,8 @@ export const forgotten = async (
   const ticks = "text" in what || "everything" in what ? undefined : ticksOf(what)
   const without = text !== undefined ? withoutText(text) : ticks === undefined ? undefined : withoutTicks(ticks)
   if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
-  return run(forgetting(core.tenant, named === undefined ? undefined : core.address(named).assistant, without, dryRun))
+  const assistant = named === undefined ? undefined : core.address(named).assistant
+  const receipt = await run(forgetting(core.tenant, assistant, without, dryRun))
+  if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0) rewrote(shared)
+  return receipt
 }

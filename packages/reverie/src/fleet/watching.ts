@@ -126,7 +126,34 @@ export interface OutboxReadings {
 export interface FleetOutbox extends OutboxReadings {
   /** Listens to the notices of every tenant of the store; the caller keeps tenants apart. Returns how to stop. */
   readonly onEvery: (listener: (notice: Notice) => void) => () => void
+  /**
+   * Calls back when lives were rewritten in this process, of any tenant, because something was forgotten for good: anyone who keeps
+   * what was read lets go of it. Returns how to stop.
+   */
+  readonly onRewritten: (listener: () => void) => () => void
 }
+
+/** Who keeps what was read, by what the tenants of a fleet share. */
+const keepers = new WeakMap<object, Set<() => void>>()
+
+/** Tells those who keep what was read. */
+export const rewrote = (shared: object): void => {
+  for (const listener of keepers.get(shared) ?? []) listener()
+}
+
+export const openOutbox = (
+  readings: OutboxReadings,
+  hub: { readonly listen: FleetOutbox["onEvery"] }
+): FleetOutbox => ({
+  ...readings,
+  onEvery: (listener) => hub.listen(listener),
+  onRewritten: (listener) => {
+    const listeners = keepers.get(hub) ?? new Set()
+    keepers.set(hub, listeners)
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+})
 
 /** The readings of `fleet.monitor`. */
 export interface MonitorReadings {
