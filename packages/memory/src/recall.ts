@@ -122,7 +122,7 @@ export class Recall extends Context.Service<
     readonly search: (viewer: Address, query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable>
     /**
      * Both rounds of a question at once (`inRounds`), of an index that searches on a thread: what comes of it crosses over
-     * once. Of any other index it is asked with `search`.
+     * once. Of any other index it is asked with `search`; one that searches in another's place leaves this out.
      */
     readonly searchInRounds?: (viewer: Address, query: RecallQuery) => Effect.Effect<Joined, RecallUnavailable>
     /** How many entries of an assistant there are. */

@@ -32,8 +32,10 @@ export const recallOfThen = (inner: Recall["Service"], recorded: RecordedTick, {
   const ids = recalledIn(recorded)
   if (ids === undefined) return inner
   const kept = new Map<string, MemoryEntry>()
+  // Both rounds at once would be answered by what is found now.
+  const { searchInRounds: _, ...verbs } = inner
   const recall: Recall["Service"] = {
-    ...inner,
+    ...verbs,
     apply: (address, changes, position) => {
       for (const change of changes) if (change.type === "put") kept.set(change.entry.id, change.entry)
       return inner.apply(address, changes, position)
