@@ -1,0 +1,99 @@
+import { spawn } from "node:child_process"
+import { cpSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, describe, test } from "vitest"
+import { defineAssistant, defineFleet, exportFleet, Fleet } from "../src/index.ts"
+import { aDirectory } from "./rig.ts"
+
+const CANARY = "kestrel-9713"
+/** Moments of one forgetting at which it is killed, spread over its time. */
+const KILLS = Number(process.env["REVERIE_FORGET_KILLS"] ?? 8)
+const child = fileURLToPath(new URL("./children/forgetting.ts", import.meta.url))
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesIn(path) : [path]
+  })
+
+const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
+  filesIn(folder).filter((path) => {
+    const bytes = readFileSync(path)
+    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
+  })
+
+const open = (data: string): Promise<Fleet> =>
+  Fleet.open({
+    data,
+    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You keep the harbour book." })] }),
+    model: "offline"
+  })
+
+/** Forgets in a process of its own, which is killed so long after it has begun; answers how long it took. */
+const forgetIn = (data: string, killAfterMillis: number | undefined): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const options = ["--disable-warning=ExperimentalWarning", child, data, CANARY]
+    const running = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "pipe"] })
+    let [said, wrong, begun, done] = ["", "", 0, 0]
+    running.stderr.setEncoding("utf8").on("data", (text: string) => (wrong += text))
+    running.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said += text
+      if (begun === 0 && said.includes("begins")) {
+        begun = performance.now()
+        if (killAfterMillis !== undefined) setTimeout(() => running.kill("SIGKILL"), killAfterMillis)
+      }
+      if (done === 0 && said.includes("done")) done = performance.now()
+    })
+    running.on("close", (code, signal) => {
+      if (begun === 0 || (signal === null && code !== 0)) reject(new Error(`it ended with ${code}: ${wrong}`))
+      else resolve((done === 0 ? performance.now() : done) - begun)
+    })
+  })
+
+const isKept = async (data: string): Promise<boolean> => {
+  for await (const line of exportFleet({ from: { data } })) if (line.includes(CANARY)) return true
+  return false
+}
+
+describe("forgetting that is killed", () => {
+  test(
+    "it is forgotten wholly or not at all, and what a kill left of its bytes the next start takes away",
+    { timeout: 300_000 },
+    async () => {
+      const lived = aDirectory()
+      const fleet = await open(lived)
+      for (let each = 0; each < 40; each++) {
+        await fleet.answer("desk", `The code of berth ${each} is ${CANARY}, says the ${each}th mate.`, { from: "ann" })
+      }
+      await fleet.sleep("desk")
+      await fleet.idle()
+      await fleet.close()
+      assert.isNotEmpty(filesWith(lived, CANARY), "it was never kept")
+      const whole = aDirectory()
+      cpSync(lived, whole, { recursive: true })
+      const millis = await forgetIn(whole, undefined)
+      assert.isEmpty(filesWith(whole, CANARY))
+      const outcomes: Array<"kept" | "forgotten"> = []
+      for (let kill = 0; kill < KILLS; kill++) {
+        const data = aDirectory()
+        cpSync(lived, data, { recursive: true })
+        await forgetIn(data, (millis * (kill + 0.5)) / KILLS)
+        const again = await open(data)
+        await again.idle()
+        const kept = await isKept(data)
+        outcomes.push(kept ? "kept" : "forgotten")
+        if (!kept) assert.deepStrictEqual(filesWith(data, CANARY), [], `bytes after kill ${kill} of ${KILLS}`)
+        assert.isTrue((await again.replay.verify("desk")).equal)
+        const { gone } = await again.forget({ text: CANARY })
+        assert.strictEqual(Object.keys(gone).length > 0, kept)
+        assert.deepStrictEqual(filesWith(data, CANARY), [])
+        assert.isEmpty(
+          (await again.memory.recall("desk", CANARY)).hits.filter(({ entry }) => entry.text.includes(CANARY))
+        )
+        await again.close()
+      }
+      assert.includeMembers(outcomes, ["kept"], "no kill came before it was forgotten")
+    }
+  )
+})
