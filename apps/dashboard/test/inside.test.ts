@@ -219,6 +219,37 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await tab.close()
 })
 
+test("Memory: what is to be forgotten is counted, asked about, and erased", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/memory`, "memory")
+  await page.click("[data-forgets]")
+  await page.selectOption("[name=way]", "person")
+  await page.fill("[data-forget] [name=said]", "nobody")
+  await page.click("[data-forget] [type=submit]")
+  await page.waitForSelector("[data-kept=none]")
+  await page.fill("[data-forget] [name=said]", " Ann ")
+  await page.check("[name=everywhere]")
+  await page.click("[data-forget] [type=submit]")
+  await page.waitForSelector("[data-would]")
+  expect(await page.locator("[data-would]").innerText()).toBe("entry 12, record 1,034, of 2 assistants")
+  expect(api.changes.at(-1)?.asked.payload).toEqual({ person: "Ann", dryRun: true })
+  await page.click("[data-confirm=Erase]")
+  await page.waitForSelector("[data-forgotten]")
+  expect(api.changes.at(-1)?.asked.payload).toEqual({ person: "Ann" })
+  await page.selectOption("[name=way]", "message")
+  await page.fill("[data-forget] [name=said]", "m/12/0")
+  await page.click("[data-forget] [type=submit]")
+  await page.waitForSelector("[data-would]")
+  await page.keyboard.press("Escape")
+  await page.waitForSelector("[data-would]", { state: "detached" })
+  const { payload } = api.changes.at(-1)?.asked ?? {}
+  expect(payload).toMatchObject({ messages: ["m/12/0"], dryRun: true })
+  expect(typeof payload?.["assistant"]).toBe("string")
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("Dreams: headlines, quiet nights on one line, items lead to their sources, and a night is undone after asking", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

@@ -135,6 +135,12 @@ export const memoryHandlers: Handlers = {
     retired.set(params["fact"] ?? "", String(payload["reason"] ?? "retired by a person"))
     return { outcome: "accepted", envelope: "e-6" }
   },
+  "POST /v1/forget": (world, { payload }) => ({
+    at: world.now(),
+    dryRun: payload["dryRun"] === true,
+    assistants: payload["person"] === "nobody" ? 0 : 2,
+    gone: payload["person"] === "nobody" ? {} : { entry: 12, record: 1_034 }
+  }),
   "GET /v1/assistants/:id/memory/facts": (world, asked) => {
     const { q = "", state = "" } = asked.query
     const all = Array.from({ length: FACTS }, (_, n) => factOf(world.now(), n)).map((fact) => {

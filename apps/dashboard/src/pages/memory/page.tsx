@@ -2,13 +2,15 @@
 // M1  Everything is shown as it is kept, also what is not used, and says where it is from.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
 import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
-import { useAnswer } from "../../api/questions.ts"
+import { useAnswer, useChange } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"
 import { count, many } from "../../parts/format.ts"
+import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Page, Section } from "../../parts/page.tsx"
-import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Answered, Empty, Failed, isReady } from "../../parts/states.tsx"
 import { Blocks } from "./blocks.tsx"
 import { Entries, Facts, type ListProps, Trust } from "./facts.tsx"
 import { Profiles } from "./profiles.tsx"
@@ -112,6 +114,146 @@ const Journal = ({ id }: Pick<ListProps, "id">) => {
   )
 }
 
+// Forgetting: what is erased for good, of this assistant or of all.
+// E1  What would go is counted first, and stands in the question: nothing goes before it is answered.
+
+const FORGET = "POST /v1/forget"
+type Receipt = Answer<typeof FORGET>
+
+const ways = { text: "what contains", person: "what was said by", message: "the message" } as const
+type Way = keyof typeof ways
+
+const placeholders: Readonly<Record<Way, string>> = {
+  text: "a text, at least 4 characters",
+  person: "a name",
+  message: "m/12/0"
+}
+
+const whatOf = (way: Way, said: string, id: string, isEverywhere: boolean) => {
+  const whose = isEverywhere && way !== "message" ? {} : { assistant: id }
+  if (way === "message") return { ...whose, messages: [said] }
+  return way === "text" ? { ...whose, text: said } : { ...whose, person: said }
+}
+
+const Gone = ({ of }: { readonly of: Receipt }): ReactNode => {
+  const kinds = Object.entries(of.gone)
+  if (kinds.length === 0) return "nothing of it is kept"
+  const counted = kinds.map(([kind, number]) => `${kind} ${count(number)}`).join(", ")
+  return `${counted}, of ${many(of.assistants, "assistant")}`
+}
+
+interface Asked {
+  readonly way: Way
+  readonly said: string
+  readonly isEverywhere: boolean
+}
+
+const Asking = ({
+  asked,
+  isBusy,
+  onAsk,
+  onChange
+}: {
+  readonly asked: Asked
+  readonly isBusy: boolean
+  readonly onAsk: () => void
+  readonly onChange: (next: Partial<Asked>) => void
+}) => (
+  <form
+    className="flex flex-wrap items-center gap-2 p-3"
+    data-forget=""
+    onSubmit={(event) => {
+      event.preventDefault()
+      onAsk()
+    }}
+  >
+    <select
+      className="field"
+      name="way"
+      aria-label="What is forgotten"
+      value={asked.way}
+      onChange={({ target }) => onChange({ way: target.value as Way })}
+    >
+      {Object.entries(ways).map(([each, says]) => (
+        <option key={each} value={each}>
+          {says}
+        </option>
+      ))}
+    </select>
+    <input
+      className="field min-w-0 grow"
+      name="said"
+      aria-label={ways[asked.way]}
+      placeholder={placeholders[asked.way]}
+      maxLength={asked.way === "text" ? 2_000 : 200}
+      value={asked.said}
+      onChange={({ target }) => onChange({ said: target.value })}
+    />
+    {asked.way === "message" ? null : (
+      <label className="flex items-center gap-1">
+        <input
+          type="checkbox"
+          name="everywhere"
+          checked={asked.isEverywhere}
+          onChange={({ target }) => onChange({ isEverywhere: target.checked })}
+        />
+        in all assistants
+      </label>
+    )}
+    <button type="submit" className="button button-small" disabled={asked.said.trim() === "" || isBusy}>
+      Count
+    </button>
+  </form>
+)
+
+const Forgetting = ({ id }: Pick<ListProps, "id">) => {
+  const [asked, ask] = useState<Asked>({ way: "text", said: "", isEverywhere: false })
+  const trial = useChange(FORGET)
+  const erasing = useChange(FORGET)
+  const payload = whatOf(asked.way, asked.said.trim(), id, asked.isEverywhere)
+  const would = trial.data
+  const isNothing = would !== undefined && Object.keys(would.gone).length === 0
+  const countIt = () => {
+    erasing.reset()
+    trial.mutate({ payload: { ...payload, dryRun: true } })
+  }
+  return (
+    <Section title="Forget for good">
+      <Asking
+        asked={asked}
+        isBusy={trial.isPending}
+        onAsk={countIt}
+        onChange={(next) => ask((before) => ({ ...before, ...next }))}
+      />
+      {trial.error === null ? null : <Failed trouble={trial.error} />}
+      {erasing.data === undefined ? null : (
+        <p className="px-3 pb-3 text-ink-2" role="status" data-forgotten="">
+          Erased: <Gone of={erasing.data} />. Exports and backups made before still hold it.
+        </p>
+      )}
+      {isNothing ? (
+        <p className="px-3 pb-3 text-ink-2" role="status" data-kept="none">
+          Nothing of it is kept.
+        </p>
+      ) : null}
+      {would === undefined || isNothing ? null : (
+        <ConfirmLater
+          title="Erase it for good?"
+          verb="Erase"
+          danger
+          onClose={() => trial.reset()}
+          onConfirm={() => erasing.mutateAsync({ payload })}
+        >
+          <span data-would="">
+            <Gone of={would} />
+          </span>
+          . It goes from the ledger, memory, index and files, and can not be brought back; numbers and sums of use stay.
+        </ConfirmLater>
+      )}
+    </Section>
+  )
+}
+
 type Overview = Answer<"GET /v1/assistants/:id/memory">
 
 const route = getRouteApi("/a/$id/memory")
@@ -164,6 +306,7 @@ const MemoryPage = () => {
   const navigate = route.useNavigate()
   const { tab = "blocks" } = search
   const overview = useAnswer("GET /v1/assistants/:id/memory", { params: { id } })
+  const [forgets, forget] = useState(false)
   const change = (next: MemorySearch) => void navigate({ search: { ...search, ...next }, replace: true })
   const pick = (list: List) => void navigate({ search: { tab: list === "blocks" ? undefined : list } })
   useKeys(Object.fromEntries(lists.map((list, at) => [String(at + 1), () => pick(list)])))
@@ -181,9 +324,19 @@ const MemoryPage = () => {
               and {many(overview.data.passages, "passage")} archived
             </span>
           )}
+          <button
+            type="button"
+            className="button button-small"
+            aria-expanded={forgets}
+            onClick={() => forget(!forgets)}
+            data-forgets=""
+          >
+            Forget
+          </button>
         </>
       }
     >
+      {forgets ? <Forgetting id={id} /> : null}
       <Answered of={overview}>
         {({ blocks, quarantined }) => (
           <>
