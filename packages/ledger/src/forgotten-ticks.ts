@@ -68,6 +68,13 @@ const isMeant = ({ messages, no, at }: Entry, { messages: places, person, since,
   )
 }
 
+/** A compaction that fell into the tick, or a dream: it is about all that was said before. */
+const isOfItself = (entry: Entry, what: Ticks): boolean => {
+  const step: unknown = Reflect.get(entry, "step")
+  const kind = isJsonObject(step) ? step["kind"] : undefined
+  return (kind === "compact" || kind === "dream") && !isMeant(entry, what)
+}
+
 // Sentences: what was said, to be found where it was repeated.
 
 const BETWEEN = /[.:!?\n\r"\u201c\u201d\u201e]+/
@@ -120,7 +127,7 @@ class Going {
     this.person = isWhole && what.person !== undefined ? lowered(what.person) : undefined
     const entries = entriesIn(parts)
     for (const entry of entries) if (isMeant(entry, what)) this.ticks.add(entry.tick)
-    for (const entry of entries) if (this.ticks.has(entry.tick)) this.#take(entry)
+    for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
     for (const part of parts) this.#mail(part)
     const changes = entries.flatMap(({ no, records = [] }) => records.map((change) => ({ change, no })))
     const kept = parts.flatMap((part) =>

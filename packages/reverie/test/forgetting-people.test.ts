@@ -133,6 +133,32 @@ describe("forgetting whom and when", () => {
     await fleet.close()
   })
 
+  it("a compaction in the tick of a message stays, where it is of what others said before", async () => {
+    const data = aDirectory()
+    const small = defineAssistant({
+      id: "desk",
+      instructions: "You keep the harbour book.",
+      maxContextTokens: 3_000,
+      reservedResponseTokens: 200
+    })
+    const fleet = await open(data, small)
+    let before: ReadonlyArray<{ readonly id: string }> = []
+    let last = ""
+    for (let each = 0; before.length === 0 && each < 200; each++) {
+      last = `Hull ${each} was painted in ${"deep ".repeat(20)}red.`
+      await fleet.answer("desk", last, { from: "ben" })
+      before = await fleet.compactions.list("desk")
+    }
+    assert.lengthOf(before, 1)
+    const { ticks } = await fleet.history.ticks("desk", { limit: 5 })
+    const place = `m/${ticks.find(({ text }) => text?.startsWith(last.slice(0, 12)))?.commits.from}/0`
+    await fleet.forget({ assistant: "desk", messages: [place] })
+    assert.isFalse(isOnDisk(data, last.slice(0, 12)))
+    assert.deepStrictEqual(await fleet.compactions.list("desk"), before)
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+  })
+
   it("refuses what can mean nothing", async () => {
     await using fleet = await openFleet()
     for (const what of [
