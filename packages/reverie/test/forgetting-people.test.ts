@@ -159,6 +159,35 @@ describe("forgetting whom and when", () => {
     await fleet.close()
   })
 
+  it("what others said stays where it was called to mind, or summed up, beside what is forgotten", async () => {
+    const data = aDirectory()
+    const small = defineAssistant({
+      id: "desk",
+      instructions: "You keep the harbour book.",
+      maxContextTokens: 3_000,
+      reservedResponseTokens: 200
+    })
+    const fleet = await open(data, small)
+    await fleet.answer("desk", "My brother Otto has a red lantern.", { from: "ben" })
+    await fleet.answer("desk", "My sister is called Quillandra.", { from: "ann" })
+    for (let each = 0; each < 60; each++) {
+      await fleet.answer("desk", `Hull ${each} was painted in ${"deep ".repeat(20)}red.`, { from: "ben" })
+    }
+    await fleet.sleep("desk")
+    await fleet.idle()
+    await fleet.wake("desk")
+    await fleet.answer("desk", "What has the brother Otto of Ben, a red lantern?", { from: "ann" })
+    assert.isTrue(isOnDisk(data, '"shown"'), "nothing was called to mind")
+    const keeps = async () => (await factsOf(fleet)).filter((fact) => /Otto/.test(fact)).length
+    assert.isAbove(await keeps(), 0)
+    assert.isNotEmpty(await fleet.compactions.list("desk"))
+    await fleet.forget({ person: "ann" })
+    assert.isFalse(isOnDisk(data, "Quillandra"))
+    assert.isAbove(await keeps(), 0)
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+  })
+
   it("refuses what can mean nothing", async () => {
     await using fleet = await openFleet()
     for (const what of [
