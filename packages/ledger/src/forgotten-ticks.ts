@@ -167,9 +167,9 @@ class Going {
   #drop({ key, kind, value }: RecordChange): void {
     this.records.add(nameOf({ kind, key }))
     const prefix = PREFIXES[kind]
+    if (prefix !== undefined) this.ids.add(`${prefix}/${key}`)
     // What was called to mind, and what a summary says, is of others too: it goes, and is sought nowhere else.
     if (prefix === undefined || this.compactions.has(key)) return
-    this.ids.add(`${prefix}/${key}`)
     for (const text of textsIn(value)) for (const each of sentencesOf(text)) this.said.add(each)
   }
 
