@@ -28,7 +28,6 @@ import { envelopeOf } from "../letter.ts"
 import type { Services } from "../opening/deployment.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
-import { rewrote } from "./watching.ts"
 
 /** Sends one event, as `fleet.post` does. */
 export type Post = (
@@ -302,6 +301,19 @@ const ticksOf = ({ assistant, messages, person, since, until }: Sayings): Ticks 
   return defined({ person, messages: messages?.map(placeOf), since, until })
 }
 
+/** Who keeps what was read, by what the tenants of a fleet share. */
+const keepers = new WeakMap<object, Set<() => void>>()
+
+/** Calls back when lives were rewritten; answers with what ends it. */
+export const onRewritten =
+  (shared: object) =>
+  (listener: () => void): (() => void) => {
+    const listeners = keepers.get(shared) ?? new Set()
+    keepers.set(shared, listeners)
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
 /** Rejects with EnvelopeInvalid where the text could stand in anything, and where nothing could be meant. */
 export const forgotten = async (
   run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>,
@@ -320,6 +332,7 @@ export const forgotten = async (
   if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
   const assistant = named === undefined ? undefined : core.address(named).assistant
   const receipt = await run(forgetting(core.tenant, assistant, without, dryRun))
-  if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0) rewrote(shared)
+  if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
+    for (const listener of keepers.get(shared) ?? []) listener()
   return receipt
 }

@@ -17,6 +17,7 @@ import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
 import { lettersBy } from "./dead-letters.ts"
 import type { Core } from "./entry-source.ts"
+import { onRewritten } from "./ordering.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
 // T1  Pages that follow one another tell every span once, whatever is committed in between.
@@ -133,26 +134,13 @@ export interface FleetOutbox extends OutboxReadings {
   readonly onRewritten: (listener: () => void) => () => void
 }
 
-/** Who keeps what was read, by what the tenants of a fleet share. */
-const keepers = new WeakMap<object, Set<() => void>>()
-
-/** Tells those who keep what was read. */
-export const rewrote = (shared: object): void => {
-  for (const listener of keepers.get(shared) ?? []) listener()
-}
-
 export const openOutbox = (
   readings: OutboxReadings,
   hub: { readonly listen: FleetOutbox["onEvery"] }
 ): FleetOutbox => ({
   ...readings,
   onEvery: (listener) => hub.listen(listener),
-  onRewritten: (listener) => {
-    const listeners = keepers.get(hub) ?? new Set()
-    keepers.set(hub, listeners)
-    listeners.add(listener)
-    return () => void listeners.delete(listener)
-  }
+  onRewritten: onRewritten(hub)
 })
 
 /** The readings of `fleet.monitor`. */
