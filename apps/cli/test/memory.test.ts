@@ -227,7 +227,7 @@ describe("memory", () => {
       await fleet.answer("clerk", "My cat is called Wendeline.")
       const id = (await fleet.memory.recall("clerk", "Wendeline")).hits[0]?.entry.id ?? ""
       assert.match((await at("forget", "clerk", "--message", id, "--yes")).stdout, /^erased of clerk/)
-      assert.isFalse(await keeps("Wendeline"), "it is told again")
+      assert.isFalse(await keeps("Wendeline"), "the second one is still kept")
       await fleet.answer("clerk", "My cat is called Wendeline.")
       assert.isTrue(await keeps("Wendeline"))
       await fleet.forTenant(fleet.tenant).forget({ text: "Wendeline" })

@@ -225,7 +225,7 @@ test("Memory: what is to be forgotten is counted, asked about, and erased", asyn
   await tab.open(`${home}/memory`, "memory")
   await page.click("[data-forgets]")
   await page.selectOption("[name=way]", "person")
-  await page.fill("[data-forget] [name=said]", "nobody")
+  await page.fill("[data-forget] [name=said]", "no-one")
   await page.click("[data-forget] [type=submit]")
   await page.waitForSelector("[data-kept=none]")
   await page.fill("[data-forget] [name=said]", " Ann ")

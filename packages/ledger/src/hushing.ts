@@ -34,13 +34,16 @@ const PLAIN = new Set([
   "type"
 ])
 
+const NONE: ReadonlySet<string> = new Set()
+
 const hushed = (value: Json): Json => {
   if (typeof value === "string") return value === "" ? value : FORGOTTEN
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map(hushed)
-  return isJsonObject(value) ? hushedFields(value) : value
+  return isJsonObject(value) ? hushedFields(value, NONE) : value
 }
 
-const hushedFields = (value: Fields, whole: ReadonlySet<string> = PLAIN): Fields =>
+/** But for what stands under these names in it, and not further inside. */
+const hushedFields = (value: Fields, whole: ReadonlySet<string>): Fields =>
   Object.fromEntries(Object.entries(value).map(([name, each]) => [name, whole.has(name) ? each : hushed(each)]))
 
 type Changes = Readonly<Record<string, (each: Json) => Json | undefined>>
@@ -79,8 +82,9 @@ export const hushedMail = (envelope: Json): Json =>
   changed(envelope, { event: hushedExcept("type", "kind", "id", "name") })
 
 const hushedStep = (step: Json): Json => {
+  const plain = hushedExcept(...PLAIN)
   const detail = isJsonObject(step) ? step["detail"] : undefined
-  return changed(hushed(step), { detail: () => hushed(detail ?? null) })
+  return changed(plain(step), { detail: () => plain(detail ?? null) })
 }
 
 /** No text reaches the statechart: what reached it stays, and so it stands where it stood. */
@@ -89,7 +93,7 @@ export const hushedEntry = (entry: Json): Json =>
     messages: eachOf(hushedMessage),
     step: hushedStep,
     hooks: eachOf(hushedExcept("point", "hook", "name", "id", "kind", "type")),
-    emitted: eachOf(hushed),
+    emitted: eachOf(hushedExcept("type")),
     sends: eachOf(hushedMail),
     tickEnd: (end) => changed(end, { reply: hushed })
   })

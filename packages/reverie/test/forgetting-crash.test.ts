@@ -1,27 +1,14 @@
 import { spawn } from "node:child_process"
-import { cpSync, readdirSync, readFileSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { cpSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, exportFleet, Fleet } from "../src/index.ts"
-import { aDirectory } from "./rig.ts"
+import { aDirectory, filesWith } from "./rig.ts"
 
 const CANARY = "kestrel-9713"
 /** Moments of one forgetting at which it is killed, spread over its time. */
 const KILLS = Number(process.env["REVERIE_FORGET_KILLS"] ?? 8)
 const child = fileURLToPath(new URL("./children/forgetting.ts", import.meta.url))
-
-const filesIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? filesIn(path) : [path]
-  })
-
-const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
-  filesIn(folder).filter((path) => {
-    const bytes = readFileSync(path)
-    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
-  })
 
 const open = (data: string): Promise<Fleet> =>
   Fleet.open({

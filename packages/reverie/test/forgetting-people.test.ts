@@ -1,22 +1,9 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, memoryTools, selfTools } from "../src/index.ts"
-import { aDirectory, failureOf, openFleet } from "./rig.ts"
+import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
 
-const filesIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? filesIn(path) : [path]
-  })
-
-/** How many files below a directory have the text. */
-const isOnDisk = (folder: string, text: string): boolean =>
-  filesIn(folder).some((path) => {
-    const bytes = readFileSync(path)
-    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
-  })
+const isOnDisk = (folder: string, text: string): boolean => filesWith(folder, text).length > 0
 
 const desk = defineAssistant({
   id: "desk",
@@ -26,6 +13,15 @@ const desk = defineAssistant({
 
 /** It calls no tool, and its history is short. */
 const plain = defineAssistant({ id: "desk", instructions: "You keep the harbour book." })
+
+/** Its history is compacted after some dozens of messages, and memories of what went are called to mind. */
+const small = defineAssistant({
+  id: "desk",
+  instructions: "You keep the harbour book.",
+  maxContextTokens: 3_000,
+  reservedResponseTokens: 200,
+  memory: { kinds: ["fact", "message"] }
+})
 
 const open = (data: string, assistant = desk): Promise<Fleet> =>
   Fleet.open({ data, fleet: defineFleet({ assistants: [assistant] }), model: "offline" })
@@ -135,12 +131,6 @@ describe("forgetting whom and when", () => {
 
   it("a compaction in the tick of a message stays, where it is of what others said before", async () => {
     const data = aDirectory()
-    const small = defineAssistant({
-      id: "desk",
-      instructions: "You keep the harbour book.",
-      maxContextTokens: 3_000,
-      reservedResponseTokens: 200
-    })
     const fleet = await open(data, small)
     let before: ReadonlyArray<{ readonly id: string }> = []
     let last = ""
@@ -161,12 +151,6 @@ describe("forgetting whom and when", () => {
 
   it("what others said stays where it was called to mind, or summed up, beside what is forgotten", async () => {
     const data = aDirectory()
-    const small = defineAssistant({
-      id: "desk",
-      instructions: "You keep the harbour book.",
-      maxContextTokens: 3_000,
-      reservedResponseTokens: 200
-    })
     const fleet = await open(data, small)
     await fleet.answer("desk", "My brother Otto has a red lantern.", { from: "ben" })
     await fleet.answer("desk", "My sister is called Quillandra.", { from: "ann" })
@@ -195,10 +179,12 @@ describe("forgetting whom and when", () => {
       { messages: ["m/1/0"] },
       { messages: ["here"], assistant: "desk" },
       { since: 2, until: 1 },
-      {}
+      {},
+      { assistant: "desk", person: undefined } as never
     ]) {
       assert.instanceOf(await failureOf(fleet.forget(what)), EnvelopeInvalid, JSON.stringify(what))
     }
+    assert.notStrictEqual((await fleet.inspect("desk"))?.state.status, "retired", "all of it went")
   })
 
   it("random lives: of who is forgotten no word is left, and every life replays", { timeout: 240_000 }, async () => {

@@ -1,23 +1,8 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
 import * as fc from "fast-check"
 import { EnvelopeInvalid, exportFleet, type Fleet, IdInvalid, UnknownAssistant } from "../src/index.ts"
-import { aDirectory, failureOf, openFleet } from "./rig.ts"
-
-const filesIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? filesIn(path) : [path]
-  })
-
-/** The files below a directory in which the text stands, in UTF-8 or in UTF-16. */
-const hits = (folder: string, text: string): ReadonlyArray<string> =>
-  filesIn(folder).filter((path) => {
-    const bytes = readFileSync(path)
-    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
-  })
+import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
 
 const exported = async (data: string): Promise<string> => {
   let text = ""
@@ -54,15 +39,15 @@ describe("forgetting", () => {
     const data = aDirectory()
     const fleet = await openFleet({ data, says })
     await live(fleet, CANARY)
-    assert.isNotEmpty(hits(data, CANARY), "the canary was never written")
+    assert.isNotEmpty(filesWith(data, CANARY), "the canary was never written")
     const [usage, clerk] = [await fleet.usage(), await fleet.history.ticks("clerk")]
     const tried = await fleet.forget({ assistant: "desk" }, { dryRun: true })
     assert.isTrue(tried.dryRun)
-    assert.isNotEmpty(hits(data, CANARY), "a dry run forgot")
+    assert.isNotEmpty(filesWith(data, CANARY), "a dry run forgot")
     const { assistants, dryRun, gone } = await fleet.forget({ assistant: "desk" })
     assert.deepStrictEqual([assistants, dryRun, gone], [1, false, tried.gone])
     assert.containsAllKeys(gone, ["block", "block-version", "dead-letter", "entry", "envelope"])
-    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.deepStrictEqual(filesWith(data, CANARY), [])
     assert.deepStrictEqual(await fleet.usage(), usage)
     assert.deepStrictEqual(await fleet.history.ticks("clerk"), clerk)
     assert.isTrue((await fleet.replay.verify("desk")).equal)
@@ -70,7 +55,7 @@ describe("forgetting", () => {
     assert.instanceOf(await failureOf(fleet.send("desk", "Are you there?")), UnknownAssistant)
     assert.strictEqual(await fleet.create("desk"), "exists")
     await fleet.close()
-    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.deepStrictEqual(filesWith(data, CANARY), [])
     assert.notInclude(await exported(data), CANARY)
   })
 
@@ -82,7 +67,7 @@ describe("forgetting", () => {
     const { assistants, gone } = await fleet.forget({ text: CANARY.toUpperCase() })
     assert.strictEqual(assistants, 1)
     assert.isAbove(gone["entry"] ?? 0, 0)
-    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.deepStrictEqual(filesWith(data, CANARY), [])
     assert.strictEqual((await fleet.inspect("desk"))?.version, before?.version)
     assert.isTrue((await fleet.replay.verify("desk")).equal)
     const { ticks } = await fleet.history.ticks("desk")
@@ -95,7 +80,7 @@ describe("forgetting", () => {
     assert.isTrue((await fleet.replay.verify("desk")).equal)
     assert.deepStrictEqual((await fleet.forget({ text: CANARY })).gone, {})
     await fleet.close()
-    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.deepStrictEqual(filesWith(data, CANARY), [])
     assert.notInclude(await exported(data), CANARY)
   })
 
@@ -112,7 +97,7 @@ describe("forgetting", () => {
     assert.deepStrictEqual(await fleet.inspect("desk"), north)
     assert.strictEqual((await south.inspect("desk"))?.version, 1)
     await fleet.forget({ text: CANARY })
-    assert.deepStrictEqual(hits(data, CANARY), [])
+    assert.deepStrictEqual(filesWith(data, CANARY), [])
     await fleet.close()
   })
 
@@ -151,10 +136,10 @@ describe("forgetting", () => {
           await fleet.forget({ text: canary })
           assert.deepStrictEqual(await versions(), before)
         }
-        assert.deepStrictEqual(hits(data, canary), [])
+        assert.deepStrictEqual(filesWith(data, canary), [])
         for (const id of ["desk", "clerk"]) assert.isTrue((await fleet.replay.verify(id)).equal, id)
         await fleet.close()
-        assert.deepStrictEqual(hits(data, canary), [])
+        assert.deepStrictEqual(filesWith(data, canary), [])
         assert.notInclude(await exported(data), canary)
       }),
       { numRuns: Number(process.env["REVERIE_FORGET_LIVES"] ?? 24) }

@@ -1,7 +1,7 @@
 // Rig: fleets with a scripted model, and the promises a test holds in its hand.
 // Owns fresh directories and gates. Leaves what is asked and asserted to the test.
 
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ModelError, Prompt } from "@reverie/model"
@@ -96,3 +96,16 @@ export const heard = () => {
     })
   return { prompts, says }
 }
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesIn(path) : [path]
+  })
+
+/** The files below a directory in which the text stands, in UTF-8 or in UTF-16. */
+export const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
+  filesIn(folder).filter((path) => {
+    const bytes = readFileSync(path)
+    return bytes.includes(text) || bytes.includes(Buffer.from(text, "utf16le"))
+  })

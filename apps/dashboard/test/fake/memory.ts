@@ -138,8 +138,8 @@ export const memoryHandlers: Handlers = {
   "POST /v1/forget": (world, { payload }) => ({
     at: world.now(),
     dryRun: payload["dryRun"] === true,
-    assistants: payload["person"] === "nobody" ? 0 : 2,
-    gone: payload["person"] === "nobody" ? {} : { entry: 12, record: 1_034 }
+    assistants: payload["person"] === "no-one" ? 0 : 2,
+    gone: payload["person"] === "no-one" ? {} : { entry: 12, record: 1_034 }
   }),
   "GET /v1/assistants/:id/memory/facts": (world, asked) => {
     const { q = "", state = "" } = asked.query

@@ -154,7 +154,6 @@ export const mountInProcess = (options: MountOptions): Mounted => {
     audited: () => []
   }
   const drops = new Drops()
-  // Where nothing was forgotten by this process, nothing is let go of.
   fleet?.outbox.onRewritten(() => drops.drop())
   const live: Live["Service"] = {
     feed: undefined,

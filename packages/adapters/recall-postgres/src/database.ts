@@ -81,7 +81,7 @@ export interface RecallPostgresOptions {
   readonly url: Redacted.Redacted
   /** The PostgreSQL schema of the index, and nothing else; made when it is not there. */
   readonly schema: string
-  /** Most connections of this process; 4 when not said. */
+  /** Most connections of this process, besides two of the thread that searches for a busy one; 4 when not said. */
   readonly connections?: number
   /** How long a statement may take, waiting for a connection included; 10 seconds when not said. */
   readonly deadlineMillis?: number

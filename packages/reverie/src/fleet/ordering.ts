@@ -292,24 +292,29 @@ const placeOf = (id: string) => {
   return place
 }
 
-/** Which ticks; undefined where nothing of it is said. */
-const ticksOf = ({ assistant, messages, person, since, until }: Sayings): Ticks | undefined => {
-  if (messages === undefined && person === undefined && since === undefined && until === undefined) return undefined
+const SAID = ["messages", "person", "since", "until"] as const
+
+/** Which ticks; undefined where none is named. One that is named as undefined is a mistake: without it all would go. */
+const ticksOf = (what: Sayings): Ticks | undefined => {
+  const { assistant, messages, person, since, until } = what
+  const empty = SAID.find((name) => name in what && what[name] === undefined)
+  if (empty !== undefined) throw flaw(`${empty} is undefined; leave it out to forget all of an assistant`)
+  if (!SAID.some((name) => name in what)) return undefined
   if (person?.trim() === "") throw flaw("the person to forget has no name")
   if (messages !== undefined && assistant === undefined) throw flaw("messages are forgotten of one assistant; name it")
   if (!((since ?? 0) <= (until ?? Infinity))) throw flaw("the span to forget ends before it begins")
   return defined({ person, messages: messages?.map(placeOf), since, until })
 }
 
-/** Who keeps what was read, by what the tenants of a fleet share. */
-const keepers = new WeakMap<object, Set<() => void>>()
+/** Who is called when lives were rewritten, by what the tenants of a fleet share. */
+const rewriteListeners = new WeakMap<object, Set<() => void>>()
 
 /** Calls back when lives were rewritten; answers with what ends it. */
 export const onRewritten =
   (shared: object) =>
   (listener: () => void): (() => void) => {
-    const listeners = keepers.get(shared) ?? new Set()
-    keepers.set(shared, listeners)
+    const listeners = rewriteListeners.get(shared) ?? new Set()
+    rewriteListeners.set(shared, listeners)
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
@@ -333,6 +338,6 @@ export const forgotten = async (
   const assistant = named === undefined ? undefined : core.address(named).assistant
   const receipt = await run(forgetting(core.tenant, assistant, without, dryRun))
   if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
-    for (const listener of keepers.get(shared) ?? []) listener()
+    for (const listener of rewriteListeners.get(shared) ?? []) listener()
   return receipt
 }

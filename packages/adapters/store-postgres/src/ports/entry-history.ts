@@ -107,6 +107,8 @@ interface KnownRow {
 
 /** Assistants of whom the last entry that was read is kept. */
 const MOST_KNOWN = 64
+/** One that is longer is sent again, in UTF-16 units: those that are kept take some megabytes at the most. */
+const MOST_KNOWN_CHARS = 65_536
 
 /** The last entry of each reading, by assistant; the one that was kept longest ago gives way. */
 class LastRead {
@@ -120,6 +122,7 @@ class LastRead {
   keep(address: Address, row: OutboxRow, body: string): void {
     const key = addressKey(address)
     this.#known.delete(key)
+    if (body.length > MOST_KNOWN_CHARS) return
     this.#known.set(key, { digest: createHash("sha256").update(body).digest("hex"), row })
     const [oldest] = this.#known.keys()
     if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
