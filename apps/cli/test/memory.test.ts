@@ -271,7 +271,19 @@ describe("memory", () => {
       const dreams = JSON.parse((await said(["memory", "clerk", "dreams", "--json", "--url", server.url])).stdout)
       assert.match(dreams.dreams[0].account.headline, /^learnt /)
       const undo = ["dream", "clerk", "--undo", dream, "--reason", "A joke.", "--url", server.url]
-      assert.match((await said([...undo, "--dry-run"])).stdout, new RegExp(`^would undo ${dream} of clerk: \\d+ facts`))
+      const { id: other = "" } = (await fleet.memory.facts("clerk")).find(({ state }) => state === "active") ?? {}
+      const item = await said([...undo, "--item", other, "--yes", "--wait"])
+      assert.include(item.stdout, `clerk takes back, at rest, ${dream} of clerk: fact/${other}`, item.stderr)
+      const stateNow = async () => (await fleet.memory.facts("clerk")).find(({ id }) => id === other)
+      assert.deepInclude(await stateNow(), { state: "retired", reason: "A joke." })
+      const again = await said(["dream", "clerk", "--report", "--url", server.url])
+      assert.include(again.stdout, `taken back: ${other}: `)
+      const unknown = await said([...undo, "--item", "fact_none", "--yes"])
+      assert.include(unknown.stderr, `${dream} has no item fact_none`)
+      assert.match(
+        (await said([...undo, "--dry-run"])).stdout,
+        new RegExp(`^would take back ${dream} of clerk: learnt \\d+ facts`)
+      )
       assert.strictEqual((await said([...undo, "--yes"])).code, 0)
       const left = (await fleet.memory.facts("clerk")).filter(({ state }) => state !== "retired")
       assert.deepStrictEqual(left, [])

@@ -266,10 +266,15 @@ test("Dreams: headlines, quiet nights on one line, items lead to their sources, 
     "/timeline?tick=120"
   )
   expect(await first.locator("[data-fact-link=fact_90_0]").first().getAttribute("href")).toContain("open=fact_90_0")
+  await page.click("[data-undo='entity/ines']")
+  await page.click("[data-confirm='Take back']")
+  await first.locator("[data-changed=ines]").getByText("taken back").waitFor()
+  expect(api.changes.at(-1)?.asked.payload).toEqual({ items: ["entity/ines"] })
+  const before = api.changes.length
   await page.click("[data-undo=dream_90]")
-  expect(api.changes.some(({ route }) => route.endsWith("/dreams/:dream/undo"))).toBe(false)
+  expect(api.changes.length).toBe(before)
   await page.fill("[name=reason]", "The radio was on.")
-  await page.click("[data-confirm=Undo]")
+  await page.click("[data-confirm='Take back']")
   await page.waitForSelector("[data-undone=dream_90]")
   await page.waitForSelector("[data-learnt=fact_90_0][data-state=retired]")
   expect(api.changes.at(-1)?.asked.payload).toEqual({ reason: "The radio was on." })

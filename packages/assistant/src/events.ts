@@ -102,6 +102,7 @@ export type MachineEvent =
   | { readonly type: "deletePassage" }
   | { readonly type: "releaseFact" }
   | { readonly type: "retireFact" }
+  | { readonly type: "undoDream" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)
   | ({ readonly type: "news" } & News)

@@ -1,7 +1,8 @@
 // Fact: one thing that an assistant knows, with where it knows it from.
 // Owns its shape as it is kept. Leaves finding facts to `facts/`, recalling them to the index.
-// O1  A fact names its sources. None is ever taken from it, and one joins when the same is said again: so the index can
-//     lead from each of them to the fact. A fact without a source is not kept.
+// O1  A fact names its sources. One joins when the same is said again, from the ninth time on at each doubling, so that a fact grows with
+//     the logarithm of its repeats; one that is taken back with its night is named as that: so the
+//     index can lead from each source to the fact, or no longer. A fact without a source is not kept.
 // O2  A fact is never deleted: it is superseded by another one, retired, or held back in quarantine.
 // O3  What came from untrusted text carries its origin, and never more trust than that origin has. Both change only when
 //     someone who is believed more says it in the same words.
@@ -43,6 +44,10 @@ export const Fact = Schema.Struct({
   learnt_at: Schema.Finite,
   /** Entry ids (`messages.ts`) of the messages and journal entries it came from. */
   sources: Schema.Array(Schema.String),
+  /** How often it was heard, where that is more often than it has sources. */
+  heard: Schema.optionalKey(Schema.Int),
+  /** Those that were taken back: the index leads from none of them to the fact, and it is not learnt of them again. */
+  withdrawn: Schema.optionalKey(Schema.Array(Schema.String)),
   origin: Origin,
   trust: Schema.Finite,
   importance: Schema.Finite,
@@ -53,12 +58,27 @@ export const Fact = Schema.Struct({
   superseded_by: Schema.optionalKey(Schema.String),
   /** Why it is retired or quarantined. */
   reason: Schema.optionalKey(Schema.String),
+  /** A person took back that it was put away: no night puts it away again. */
+  kept: Schema.optionalKey(Schema.Boolean),
   /** Neighbours have been looked for. */
   linked: Schema.Boolean,
   /** The profiles of its entities have heard of it. */
   profiled: Schema.Boolean
 })
 export type Fact = typeof Fact.Type
+
+/** How often it was heard. */
+export const timesHeard = ({ heard, sources }: Pick<Fact, "heard" | "sources">): number => heard ?? sources.length
+
+const MAX_EACH = 8
+
+/** The same was heard again, from this source. */
+export const heardAgain = (fact: Fact, source: string): Fact => {
+  const heard = timesHeard(fact) + 1
+  const isNamed = heard <= MAX_EACH || Number.isInteger(Math.log2(heard))
+  const sources = isNamed ? [...fact.sources, source] : fact.sources
+  return heard === sources.length ? { ...fact, sources } : { ...fact, sources, heard }
+}
 
 export const isFact = Schema.is(Fact)
 

@@ -172,6 +172,7 @@ export type {
   DreamAccount,
   DreamChanged,
   DreamForgotten,
+  DreamItem,
   DreamLearnt,
   DreamLinked,
   DreamSource
@@ -184,6 +185,7 @@ export type {
   ForgetReceipt,
   OrderOptions,
   RetireFactOptions,
+  UndoDreamOptions,
   SleepOptions
 } from "./fleet/ordering.ts"
 export * from "./errors.ts"

@@ -1,4 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { OutboxRow } from "@reverie/ledger"
+import { readNight } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
 import { defineAssistant, defineFleet, type Fact, Fleet } from "../src/index.ts"
 import { dreamAccount } from "../src/views/dream-account.ts"
 import { aDirectory } from "./rig.ts"
@@ -98,16 +101,25 @@ describe("a dream over a conversation, by rules alone", () => {
     assert.isUndefined(await fleet.memory.dream("desk", "dream_99"))
     assert.isUndefined(await fleet.memory.dream("desk", "strange"))
 
-    const receipts = await fleet.memory.undoDream("desk", report?.id ?? "", { reason: "the radio was on" })
+    const { outcome } = await fleet.memory.undoDream("desk", report?.id ?? "", { reason: "the radio was on" })
     await fleet.idle()
-    assert.lengthOf(receipts, facts.length)
+    assert.strictEqual(outcome, "accepted")
     for (const { reason, state } of await fleet.memory.facts("desk"))
       assert.deepStrictEqual([state, reason], ["retired", "the radio was on"])
     const { hits } = await fleet.memory.recall("desk", "puppy Oliver", { kinds: ["fact"] })
     assert.deepStrictEqual(hits, [])
     for (const { attributes, observations } of await fleet.memory.profiles("desk"))
       assert.deepStrictEqual([attributes, observations], [[], []])
-    assert.deepStrictEqual(await fleet.memory.undoDream("desk", report?.id ?? ""), [])
+    const undone = await fleet.memory.dream("desk", report?.id ?? "")
+    assert.isAbove(undone?.undoneAt ?? 0, 0)
+    assert.isTrue(undone?.learnt.every((each) => each.undone === true))
+    await fleet.memory.undoDream("desk", report?.id ?? "", { id: "again" })
+    await fleet.idle()
+    const settled = (await fleet.history.entries("desk", 1, 1_000)).flatMap(({ entry }) => entry.settled ?? [])
+    assert.deepInclude(
+      settled.find(({ id }) => id === "again"),
+      { outcome: "ignored", reason: `nothing of ${report?.id} is left to take back` }
+    )
     await fleet.wake("desk")
     await fleet.idle()
     await fleet.sleep("desk")
@@ -166,11 +178,24 @@ describe("the account of a dream", () => {
       step([{ ...boat, sources: ["m/1/0", "m/1/1"] }]),
       step([{ ...old, state: "retired", reason: "old" }], [{ kind: "episode", key: "entry_2_0", value: pruned }])
     ].map((entry, at) => ({ entry: { at: at + 1, ...entry, no: at + 1 } }))
-    const read = async (from: number, limit: number) => entries.slice(from - 1, from - 1 + limit) as never
-    const account = await dreamAccount({ version: entries.length, read }, "dream_9", async () => [])
+    const read = async (from: number, limit: number) =>
+      entries.slice(from - 1, from - 1 + limit) as unknown as ReadonlyArray<OutboxRow>
+    const history = {
+      version: entries.length,
+      read: (from: number, limit: number) => Effect.promise(() => read(from, limit))
+    }
+    const night = await Effect.runPromise(readNight(history, "dream_9"))
+    if (night === undefined) throw new Error("there was no night")
+    const account = await dreamAccount({
+      night,
+      facts: [],
+      report: undefined,
+      read: async (no) => (await read(no, 1))[0]?.entry
+    })
     const moved = { id: "m/1/1", tick: 1, text: "He moved to Paris." }
     assert.deepStrictEqual(account?.learnt, [
       {
+        item: "fact/fact_9_0",
         fact: "fact_9_0",
         text: paris.text,
         state: "active",
@@ -180,13 +205,21 @@ describe("the account of a dream", () => {
     ])
     assert.deepStrictEqual(account?.changed, [
       {
+        item: "fact/fact_1_0",
         what: "superseded",
         id: "fact_1_0",
         before: [berlin.text],
         after: [paris.text],
         sources: [moved, { id: "j/entry_8_0", tick: 8 }]
       },
-      { what: "confirmed", id: "fact_1_1", before: [boat.text], after: [boat.text], sources: [moved] }
+      {
+        item: "fact/fact_1_1",
+        what: "confirmed",
+        id: "fact_1_1",
+        before: [boat.text],
+        after: [boat.text],
+        sources: [moved]
+      }
     ])
     assert.deepStrictEqual(
       account?.forgotten.map(({ id, reason, text, what }) => [what, id, text, reason]),

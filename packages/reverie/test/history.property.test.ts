@@ -2,9 +2,11 @@
 
 import type { OutboxRow } from "@reverie/ledger"
 import { AssistantId, type Entry, TenantId } from "@reverie/protocol"
+import { entriesOfTick } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { entriesOfTick, type History, newestFirst } from "../src/views/history.ts"
+import { type History, newestFirst } from "../src/fleet/entry-source.ts"
 
 const address = { tenant: TenantId.make("default"), assistant: AssistantId.make("clerk") }
 
@@ -36,6 +38,9 @@ const historyOf = (sizes: ReadonlyArray<number>) => {
   return { rows, history, readings: () => readings }
 }
 
+const ofTick = ({ read, version }: History, tick: number) =>
+  Effect.runPromise(entriesOfTick({ version, read: (from, limit) => Effect.promise(() => read(from, limit)) }, tick))
+
 const sizes = fc.array(fc.oneof({ weight: 9, arbitrary: fc.nat(6) }, { weight: 1, arbitrary: fc.nat(450) }))
 
 describe("History", () => {
@@ -44,7 +49,7 @@ describe("History", () => {
       fc.asyncProperty(sizes, fc.integer({ min: -1, max: 12 }), async (lengths, tick) => {
         const { history, rows } = historyOf(lengths)
         assert.deepStrictEqual(
-          await entriesOfTick(history, tick),
+          await ofTick(history, tick),
           rows.filter(({ entry }) => entry.tick === tick)
         )
       })
@@ -62,7 +67,7 @@ describe("History", () => {
 
   test("a tick is found without reading what is far from it", async () => {
     const { history, readings } = historyOf(Array.from({ length: 20_000 }, () => 5))
-    assert.strictEqual((await entriesOfTick(history, 7_777)).length, 5)
+    assert.strictEqual((await ofTick(history, 7_777)).length, 5)
     assert.isBelow(readings(), 25)
   })
 })

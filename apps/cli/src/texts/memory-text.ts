@@ -5,6 +5,7 @@
 
 import {
   type DreamAccount,
+  type DreamItem,
   type DreamSource,
   type EntityProfile,
   type Fact,
@@ -118,37 +119,34 @@ const columns = ["operation", "steps", "read", "proposed", "accepted", "tokens",
 const fromText = (sources: ReadonlyArray<DreamSource>): string =>
   sources.length === 0 ? "" : ` (${onOneLine(sources.map(({ id }) => id).join(" "), 80)})`
 
-const group = (title: string, items: ReadonlyArray<string>): ReadonlyArray<string> =>
-  items.length === 0 ? [] : [title, ...items.map((item) => `   ${onOneLine(item, MAX_TEXT)}`)]
+const group = <A extends DreamItem>(
+  title: string,
+  items: ReadonlyArray<A>,
+  lineOf: (item: A) => string
+): ReadonlyArray<string> =>
+  items.length === 0
+    ? []
+    : [
+        title,
+        ...items.map((each) => `   ${each.undone === true ? "taken back: " : ""}${onOneLine(lineOf(each), MAX_TEXT)}`)
+      ]
 
 /** What a night made of a memory, one line an item. */
 const accountLines = ({ changed, forgotten, learnt, linked }: DreamAccount): ReadonlyArray<string> => [
-  ...group(
-    "learnt",
-    learnt.map(({ fact, reason, sources, state, text, trust }) => {
-      const marks = [
-        `trust ${trust}`,
-        ...(state === "active" ? [] : [reason === undefined ? state : `${state}: ${reason}`])
-      ]
-      return `${fact}: ${text} [${marks.join(", ")}]${fromText(sources)}`
-    })
-  ),
-  ...group(
-    "linked",
-    linked.map(({ from, to, why }) => `${from} and ${to}: ${why}`)
-  ),
-  ...group(
-    "changed",
-    changed.map(({ after, before, id, name, sources, what }) => {
-      const said = (texts: ReadonlyArray<string>): string => (texts.length === 0 ? "nothing" : texts.join("; "))
-      const turned = what === "confirmed" ? said(after) : `${said(before)} -> ${said(after)}`
-      return `${what} ${name ?? id}: ${turned}${fromText(sources)}`
-    })
-  ),
-  ...group(
-    "forgotten",
-    forgotten.map(({ id, reason, text }) => `${id}: ${text} [${reason}]`)
-  )
+  ...group("learnt", learnt, ({ fact, reason, sources, state, text, trust }) => {
+    const marks = [
+      `trust ${trust}`,
+      ...(state === "active" ? [] : [reason === undefined ? state : `${state}: ${reason}`])
+    ]
+    return `${fact}: ${text} [${marks.join(", ")}]${fromText(sources)}`
+  }),
+  ...group("linked", linked, ({ from, to, why }) => `${from} and ${to}: ${why}`),
+  ...group("changed", changed, ({ after, before, id, name, sources, what }) => {
+    const said = (texts: ReadonlyArray<string>): string => (texts.length === 0 ? "nothing" : texts.join("; "))
+    const turned = what === "confirmed" ? said(after) : `${said(before)} -> ${said(after)}`
+    return `${what} ${name ?? id}: ${turned}${fromText(sources)}`
+  }),
+  ...group("forgotten", forgotten, ({ id, reason, text }) => `${id}: ${text} [${reason}]`)
 ]
 
 const dreamText = ({ key, value }: RecordRow, account: DreamAccount | undefined): string => {

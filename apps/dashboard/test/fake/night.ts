@@ -65,6 +65,7 @@ const dreamOf = (now: number, n: number) => ({
 })
 
 const undone = new Map<string, string>()
+const takenBack = new Set<string>()
 
 const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/dreams/:dream"> => {
   const reason = undone.get(id)
@@ -79,6 +80,7 @@ const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/drea
     tokens: 8_200,
     costMicros: 30_000,
     learnt: [0, 1, 2].map((n) => ({
+      item: `fact/fact_90_${n}`,
       fact: `fact_90_${n}`,
       text: `Berth ${n} is free on Mondays. ${hostile(n)}`,
       state: reason === undefined ? ("active" as const) : ("retired" as const),
@@ -87,10 +89,19 @@ const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/drea
       sources: [source, { id: "j/entry_88_0", tick: 88 }]
     })),
     linked: [
-      { from: "fact_90_0", to: "fact_7_0", fromText: "Berth 0 is free.", toText: hostile(3), why: "same berth" }
+      {
+        item: "link/fact_7_0/fact_90_0",
+        from: "fact_90_0",
+        to: "fact_7_0",
+        fromText: "Berth 0 is free.",
+        toText: hostile(3),
+        why: "same berth"
+      }
     ],
     changed: [
       {
+        item: "entity/ines",
+        ...(takenBack.has("entity/ines") ? { undone: true } : {}),
         what: "profile",
         id: "ines",
         name: "Ines",
@@ -101,6 +112,7 @@ const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/drea
     ],
     forgotten: [
       {
+        item: "episode/entry_3_0",
         what: "journal",
         id: "entry_3_0",
         text: hostile(4),
@@ -197,8 +209,10 @@ export const nightHandlers: Handlers = {
   }),
   "GET /v1/assistants/:id/dreams/:dream": (world, { params }) => accountOf(world.now(), String(params["dream"])),
   "POST /v1/assistants/:id/dreams/:dream/undo": (_world, { params, payload }) => {
-    undone.set(String(params["dream"]), String(payload["reason"]))
-    return { items: [{ outcome: "accepted", envelope: "e-7" }] }
+    const { items } = payload as { readonly items?: ReadonlyArray<string> }
+    if (items === undefined) undone.set(String(params["dream"]), String(payload["reason"]))
+    for (const item of items ?? []) takenBack.add(item)
+    return { outcome: "accepted", envelope: "e-7" }
   },
   "GET /v1/assistants/:id/reminders": (world) => ({
     items: [

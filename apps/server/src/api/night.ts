@@ -38,11 +38,16 @@ const Source = Schema.Struct({
 })
 const sources = Schema.Array(Source)
 
+/** How it is taken back, and whether it was. */
+const ofDream = { item: Schema.String, undone: Schema.optionalKey(Schema.Boolean) }
+
 /** What one dream learnt, linked, changed and forgot. */
 export const DreamAccountView = Schema.Struct({
   id: Schema.String,
   headline: Schema.String,
   isQuiet: Schema.Boolean,
+  /** When all of it was taken back. */
+  undoneAt: Schema.optionalKey(Schema.Finite),
   beganAt: Schema.Finite,
   endedAt: Schema.Finite,
   tookMillis: Schema.Finite,
@@ -51,6 +56,7 @@ export const DreamAccountView = Schema.Struct({
   costMicros: Schema.NullOr(Schema.Finite),
   learnt: Schema.Array(
     Schema.Struct({
+      ...ofDream,
       fact: Schema.String,
       text: Schema.String,
       state: Fact.fields.state,
@@ -61,6 +67,7 @@ export const DreamAccountView = Schema.Struct({
   ),
   linked: Schema.Array(
     Schema.Struct({
+      ...ofDream,
       from: Schema.String,
       to: Schema.String,
       fromText: Schema.String,
@@ -70,6 +77,7 @@ export const DreamAccountView = Schema.Struct({
   ),
   changed: Schema.Array(
     Schema.Struct({
+      ...ofDream,
       what: Schema.Literals(["superseded", "confirmed", "profile"]),
       id: Schema.String,
       name: Schema.optionalKey(Schema.String),
@@ -80,6 +88,7 @@ export const DreamAccountView = Schema.Struct({
   ),
   forgotten: Schema.Array(
     Schema.Struct({
+      ...ofDream,
       what: Schema.Literals(["fact", "journal"]),
       id: Schema.String,
       text: Schema.String,
@@ -163,11 +172,15 @@ export class NightGroup extends HttpApiGroup.make("night").add(
     success: DreamAccountView,
     error: failures
   }),
-  /** Retires all that it has learnt, one order each. */
+  /** Takes back what it made, all of it or some items of its account, in one commit. */
   HttpApiEndpoint.post("undoDream", "/v1/assistants/:id/dreams/:dream/undo", {
     params: { ...ofAssistant, dream: Text(128) },
-    payload: Schema.Struct({ reason: Schema.optionalKey(Text(2_000)) }),
-    success: Schema.Struct({ items: Schema.Array(Receipt) }),
+    headers: keyed,
+    payload: Schema.Struct({
+      items: Schema.optionalKey(Schema.Array(Text(300)).check(Schema.isMaxLength(1_000))),
+      reason: Schema.optionalKey(Text(2_000))
+    }),
+    success: Receipt,
     error: failures
   })
 ) {}

@@ -92,7 +92,7 @@ describe("night", () => {
     const dream = (token: string, id: string) =>
       ask(token, ({ night }) => night.dream({ params: { id: "desk", dream: id } }))
     const undo = (token: string, id: string) =>
-      ask(token, ({ night }) => night.undoDream({ params: { id: "desk", dream: id }, payload: {} }))
+      ask(token, ({ night }) => night.undoDream({ params: { id: "desk", dream: id }, headers: {}, payload: {} }))
     assert.strictEqual(await refusalOf(dream("north", "dream_99")), "NotFound")
     assert.strictEqual(await refusalOf(dream("south", "dream_1")), "NotFound")
     assert.strictEqual(await refusalOf(undo("north", "dream_99")), "NotFound")

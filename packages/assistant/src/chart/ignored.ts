@@ -75,7 +75,8 @@ const MAIL = [
   "releaseHistory",
   "deletePassage",
   "releaseFact",
-  "retireFact"
+  "retireFact",
+  "undoDream"
 ] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
@@ -131,7 +132,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: ["undoCompaction", "releaseHistory", "deletePassage", "releaseFact", "retireFact"],
+    events: ["undoCompaction", "releaseHistory", "deletePassage", "releaseFact", "retireFact", "undoDream"],
     reason: "the runtime deals with it: history and memory are none of the chart's business"
   },
   {

@@ -16,6 +16,7 @@ const dealtWith: ReadonlySet<EventType> = new Set([
   "deletePassage",
   "releaseFact",
   "retireFact",
+  "undoDream",
   "refresh",
   "remind"
 ])

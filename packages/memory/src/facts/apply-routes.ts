@@ -1,8 +1,8 @@
 // ApplyRoutes: what becomes of the known facts when proposed ones join them.
 // Owns the decision between ADD, UPDATE and IGNORE, ids, supersession, contradiction and trust.
 // L1  No fact is lost: each proposal ends as a fact of its own or as a source of one, and no known fact goes away.
-// L2  The same words from the same source are one fact, whatever became of it: applied again, nothing changes, and a fact
-//     that was retired does not come back when its source is read again.
+// L2  The same words from a source that a fact names are that fact, whatever became of it: applied again, nothing changes, and a fact
+//     that was retired, or a source that was taken back, does not come back when it is read again.
 // L3  Ids are unique without chance: `fact_{tick}_{n}`.
 // L4  What is believed less by more than TRUST_STEP never takes the place of a fact, nor of one whose place that fact
 //     took: it is added beside it, and the two are linked as contradicting each other. So trust does not wear down.
@@ -12,7 +12,7 @@
 // L8  A fact that a person retires keeps its words and its sources (L2), and a fact whose place it took holds again.
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
-import type { Fact, FactMoment } from "../fact.ts"
+import { type Fact, type FactMoment, heardAgain } from "../fact.ts"
 import { admitFact, heldBecause } from "../integrity/as-data.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { type FactIndex, neighbourAsk, type Neighbourhood, type Proposal } from "./consolidate.ts"
@@ -157,7 +157,7 @@ class Learning {
   take(proposal: Proposal, route: Route): void {
     const fact = this.#factOf(proposal)
     const same = this.#sayingTheSame(fact)
-    const isKnown = same.some(({ sources }) => sources.includes(proposal.source))
+    const isKnown = same.some(({ sources, withdrawn = [] }) => [...sources, ...withdrawn].includes(proposal.source))
     if (isKnown || same.some((other) => other.state === fact.state && this.#confirm(other, fact))) {
       this.ignored++
       return
@@ -198,7 +198,7 @@ class Learning {
   /** The source joins; the trust and the origin of the one who is believed more, in the same words, count from now on. */
   #confirm(known: Fact, { origin, sources, trust }: Fact): true {
     const believed = trust > known.trust ? { origin, trust } : {}
-    this.draft.set(known.id, { ...known, ...believed, sources: [...known.sources, ...sources] })
+    this.draft.set(known.id, sources.reduce(heardAgain, { ...known, ...believed }))
     return true
   }
 
@@ -209,7 +209,7 @@ class Learning {
     if (wanted === undefined || standing === undefined || isBelievedLess(standing.trust, trust)) return false
     const has = (fact: Fact): boolean => sources.every((source) => fact.sources.includes(source))
     if (!has(wanted) && !has(standing)) {
-      this.draft.set(standing.id, { ...standing, sources: [...standing.sources, ...sources] })
+      this.draft.set(standing.id, sources.reduce(heardAgain, standing))
     }
     this.ignored++
     return true

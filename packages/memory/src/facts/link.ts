@@ -9,7 +9,7 @@
 // K5  Mending changes what is wrong, and nothing else: what stays keeps its order.
 
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
-import type { Fact } from "../fact.ts"
+import { type Fact, timesHeard } from "../fact.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { instructionIn } from "../integrity/instruction.ts"
 import { stopTerms, termsOf } from "../text/tokens.ts"
@@ -267,8 +267,8 @@ export const asksFor = (
 
 // Prune: what may go, and what is discarded.
 // P1  An episode goes only when it has become semantic memory, matters little, and is old enough.
-// P2  A fact is never deleted. It retires when it matters little, nothing is linked to it although neighbours were
-//     looked for, and it has been known for long; it says why.
+// P2  A fact is never deleted. It retires when it matters little, was not said often, nothing is linked to it although neighbours
+//     were looked for, and it has been known for long; it says why. One that a person took back from that stays.
 // P3  The same present gives the same answer; what was pruned is not pruned again.
 
 const DAY_MILLIS = 86_400_000
@@ -305,6 +305,9 @@ export const episodesToPrune = (
 
 const factPolicy = { maxImportance: 2, minAgeMillis: 90 * DAY_MILLIS }
 
+/** What was said so often stays. */
+const HEARD_OFTEN = 3
+
 const RETIRED_BECAUSE = "of little importance, linked with nothing, and old"
 
 /** The facts that retire, as they stand then. */
@@ -315,11 +318,13 @@ export const retireFacts = (
 ): ReadonlyArray<Fact> =>
   [...facts]
     .filter(
-      ({ importance, learnt_at, linked, links, state }) =>
-        state === "active" &&
-        importance <= maxImportance &&
-        linked &&
-        links.length === 0 &&
-        now - learnt_at > minAgeMillis
+      (fact) =>
+        fact.state === "active" &&
+        fact.kept !== true &&
+        fact.importance <= maxImportance &&
+        fact.linked &&
+        fact.links.length === 0 &&
+        timesHeard(fact) < HEARD_OFTEN &&
+        now - fact.learnt_at > minAgeMillis
     )
     .map((fact) => ({ ...fact, state: "retired", reason: RETIRED_BECAUSE }))

@@ -18,8 +18,8 @@ import { type Fact, isFact } from "../fact.ts"
 
 // IndexChanges: what a fact means for the index in which it is recalled.
 // X1  A fact that holds is found by itself and by each of its sources; any other is found by neither.
-// X2  Made from what a fact is now alone, the changes are enough: sources are never taken from a fact (O1 of a fact). With what it
-//     was before, they are the fewest; links and marks change nothing.
+// X2  Made from what a fact is now alone, the changes are enough: it names also the sources that were taken back (O1 of a fact). With
+//     what it was before, they are the fewest; links and marks change nothing.
 // X3  A fact is its owner's alone.
 
 const entryOf = ({ at, entities, id, importance, origin, text, trust }: Fact): MemoryEntry => ({
@@ -36,7 +36,10 @@ const entryOf = ({ at, entities, id, importance, origin, text, trust }: Fact): M
 })
 
 const attached = (fact: Fact): ReadonlyMap<string, string | null> =>
-  new Map(fact.sources.map((source) => [source, fact.state === "active" ? fact.text : null]))
+  new Map([
+    ...(fact.withdrawn ?? []).map((source) => [source, null] as const),
+    ...fact.sources.map((source) => [source, fact.state === "active" ? fact.text : null] as const)
+  ])
 
 const isSameEntry = (a: Fact, b: Fact): boolean =>
   a.state === b.state && JSON.stringify(entryOf(a)) === JSON.stringify(entryOf(b))

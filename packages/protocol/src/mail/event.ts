@@ -211,6 +211,19 @@ const RetireFactEvent = Schema.Struct({
   reason
 })
 
+/** Takes back what a dream made of the memory, or some of it: it is then as it was before that night. */
+const UndoDreamEvent = Schema.Struct({
+  type: Schema.Literal("undoDream"),
+  /** The id of the dream. */
+  dream: Schema.String.check(Schema.isMaxLength(128)),
+  /** What of it, as its account names them (`fact/fact_12_0`, `entity/ann`); all of it when not said. */
+  items: Schema.optionalKey(
+    Schema.Array(Schema.String.check(Schema.isMaxLength(300))).check(Schema.isMaxLength(1_000))
+  ),
+  /** Why; it stands with the facts that are retired. */
+  reason
+})
+
 const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
@@ -254,6 +267,7 @@ export const Event = Schema.Union([
   DeletePassageEvent,
   ReleaseFactEvent,
   RetireFactEvent,
+  UndoDreamEvent,
   WakeEvent,
   ReportEvent,
   DelegateEvent,
@@ -289,7 +303,8 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   releaseHistory: "mail",
   deletePassage: "mail",
   releaseFact: "mail",
-  retireFact: "mail"
+  retireFact: "mail",
+  undoDream: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

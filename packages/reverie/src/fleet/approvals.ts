@@ -15,9 +15,8 @@ import {
   type ToolCategory,
   defined
 } from "@reverie/protocol"
-import { orderCall } from "@reverie/runtime"
+import { orderCall, rowsOfTick } from "@reverie/runtime"
 import { textOfEvent } from "../views/mail-view.ts"
-import { entriesOfTick } from "../views/history.ts"
 import { beginsTick } from "../timeline/spans.ts"
 import { clipped } from "../timeline/tick-view.ts"
 import { lettersBy } from "./dead-letters.ts"
@@ -186,13 +185,10 @@ export interface ApprovalReadings {
 }
 
 export const approvalsIn = (core: Core): ApprovalReadings => {
-  const historyOf = (id: string, record: AssistantRecord | undefined) => ({
-    version: record?.version ?? 0,
-    read: (from: number, limit: number) => core.entries(id, from, limit)
-  })
+  const ofTick = (id: string, tick: number) => core.run(rowsOfTick(core.address(id), tick))
   const readings: ChainReadings = {
     context: async (id) => contextIn(await core.inspect(id)),
-    entriesOfTick: async (id, tick) => entriesOfTick(historyOf(id, await core.inspect(id)), tick),
+    entriesOfTick: ofTick,
     newest: core.newest,
     letter: async (id, envelope) =>
       (await core.run(lettersBy(core.address(id), [envelope as EnvelopeId]))).get(envelope)
@@ -201,7 +197,7 @@ export const approvalsIn = (core: Core): ApprovalReadings => {
     const record = await core.inspect(id)
     const context = contextIn(record)
     if (record === undefined || context === undefined || !mayAsk(record)) return []
-    const rows = await entriesOfTick(historyOf(id, record), context.tick)
+    const rows = (await ofTick(id, context.tick)).filter(({ entry }) => entry.no <= record.version)
     return asksIn(record, context, rows, await chainOf(readings, id, context))
   }
   const all = async (): Promise<ReadonlyArray<ApprovalAsked>> => {

@@ -79,3 +79,21 @@ export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
   const restored = restore(state.snapshot)
   return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
 }
+
+// History: the entries of one assistant, read from the end, so that little is read. Finding a tick is left to the runtime.
+
+const NEWEST_PAGE = 200
+
+export interface History {
+  /** The number of the last entry. */
+  readonly version: number
+  /** Entries from a number on. */
+  readonly read: (from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
+}
+
+export async function* newestFirst({ read, version }: History): AsyncGenerator<OutboxRow> {
+  for (let to = version; to >= 1; to -= NEWEST_PAGE) {
+    const from = Math.max(1, to - NEWEST_PAGE + 1)
+    yield* (await read(from, to - from + 1)).toReversed()
+  }
+}

@@ -27,9 +27,11 @@ import type { Recalled, RecallOptions } from "@reverie/memory"
 import { type Address, defined, type PlacedMessage, type RecordKind, type RecordRow } from "@reverie/protocol"
 import {
   type DreamReport,
+  entryHistory,
   isDreamReport,
   readCompactions,
   readHistoryNow,
+  readNight,
   readPast,
   rebuildIndex,
   recallFor
@@ -99,7 +101,7 @@ export interface FleetMemory {
   readonly rebuild: (id?: string) => Promise<ReadonlyArray<Rebuilt>>
 }
 
-export const memoryIn = ({ address, entries, inspect, records, views }: Core, run: RunReading): FleetMemory => ({
+export const memoryIn = ({ address, entries, records, views }: Core, run: RunReading): FleetMemory => ({
   recall: async (id, question, options = {}) => run(recallFor(address(id), question, options)),
   facts: async (id) => factsIn(await records(id, ["fact"])),
   profiles: async (id) => profilesIn(await records(id, ["entity"])),
@@ -109,9 +111,16 @@ export const memoryIn = ({ address, entries, inspect, records, views }: Core, ru
       .flatMap(({ value }) => (isDreamReport(value) ? [value] : []))
       .toSorted((a, b) => b.ended_at - a.ended_at),
   dream: async (id, dream) => {
-    const version = (await inspect(id))?.version ?? 0
-    const history = { version, read: (from: number, limit: number) => entries(id, from, limit) }
-    return dreamAccount(history, dream, async () => factsIn(await records(id, ["fact"])))
+    const night = await run(Effect.flatMap(entryHistory(address(id)), (history) => readNight(history, dream)))
+    if (night === undefined) return undefined
+    const rows = await records(id, ["fact", "dream"])
+    const report = rows.find(({ key, kind }) => kind === "dream" && key === dream)?.value
+    return dreamAccount({
+      night,
+      facts: factsIn(rows),
+      report: isDreamReport(report) ? report : undefined,
+      read: async (no) => (await entries(id, no, 1))[0]?.entry
+    })
   },
   records,
   rebuild: async (id) => {

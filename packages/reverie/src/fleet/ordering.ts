@@ -27,6 +27,7 @@ import { EnvelopeInvalid } from "../errors.ts"
 import { envelopeOf } from "../letter.ts"
 import type { Services } from "../opening/deployment.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
+import type { DreamItem } from "../views/dream-account.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
 
 /** Sends one event, as `fleet.post` does. */
@@ -145,6 +146,14 @@ export interface RetireFactOptions {
   readonly reason?: string
 }
 
+/** For `fleet.memory.undoDream`. */
+export interface UndoDreamOptions extends OrderOptions {
+  /** What of it, as its account names each (`fact/fact_12_0`); all of it when left out. */
+  readonly items?: ReadonlyArray<DreamItem["item"]>
+  /** Why; it stands with the facts that are retired. "dream_12 was undone" when left out. */
+  readonly reason?: string
+}
+
 /** `fleet.memory` of an open fleet: what assistants remember, and a person's orders about it. */
 export interface FleetMemories extends FleetMemory {
   /** Deletes a text that was put away (`store_memory`): it is found no more. The same order twice is one. */
@@ -158,30 +167,24 @@ export interface FleetMemories extends FleetMemory {
    */
   readonly retireFact: (to: string, fact: string, options?: RetireFactOptions) => Promise<Receipt>
   /**
-   * Retires all that a dream has learnt and that is not retired yet, one order each; none where there was no such dream. What it
-   * said again of older facts, and the journal it put away, stay as they are.
+   * Takes back what a dream made of a memory, all of it or some `items` of its account, in one commit: what it learnt is retired, and
+   * what it linked, replaced, confirmed, wrote into profiles and put away is as it was before that night. What was learnt elsewhere since
+   * stays. A dream that is not over yet, and one of which nothing is left, are passed over with the reason.
    * @example await fleet.memory.undoDream("desk", "dream_12", { reason: "the radio was on" })
    */
-  readonly undoDream: (to: string, dream: string, options?: RetireFactOptions) => Promise<ReadonlyArray<Receipt>>
+  readonly undoDream: (to: string, dream: string, options?: UndoDreamOptions) => Promise<Receipt>
 }
 
 export const openMemories = (readings: FleetMemory, post: Post): FleetMemories => {
-  const retireFact: FleetMemories["retireFact"] = (to, fact, { reason } = {}) =>
-    post(to, { type: "retireFact", fact, ...defined({ reason }) }, { from: "person", id: `retire/${to}/${fact}` })
   return {
     ...readings,
     deletePassage: (to, passage) =>
       post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` }),
     releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` }),
-    retireFact,
-    undoDream: async (to, dream, { reason = `${dream} was undone` } = {}) => {
-      const { learnt = [] } = (await readings.dream(to, dream)) ?? {}
-      const receipts: Array<Receipt> = []
-      for (const { fact, state } of learnt) {
-        if (state !== "retired") receipts.push(await retireFact(to, fact, { reason }))
-      }
-      return receipts
-    }
+    retireFact: (to, fact, { reason } = {}) =>
+      post(to, { type: "retireFact", fact, ...defined({ reason }) }, { from: "person", id: `retire/${to}/${fact}` }),
+    undoDream: (to, dream, { items, reason, ...options } = {}) =>
+      post(to, { type: "undoDream", dream, ...defined({ items, reason }) }, { from: "person", ...options })
   }
 }
 

@@ -6,17 +6,17 @@ import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
 import { type EnvelopeId, type Notice, noticesOf } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { rowsOfTick } from "@reverie/runtime"
 import { measured } from "../checks/metrics.ts"
 import { type Readiness, readiness } from "../checks/readiness.ts"
 import type { Profile, Services } from "../opening/deployment.ts"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 import { type LastError, lastErrorIn, usageSince, type UsageView } from "../views/usage.ts"
-import { entriesOfTick, type History, newestFirst } from "../views/history.ts"
 import { type WaitingDeadLetter, waitingFor } from "../views/mail-view.ts"
 import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
 import { lettersBy } from "./dead-letters.ts"
-import type { Core } from "./entry-source.ts"
+import { type Core, type History, newestFirst } from "./entry-source.ts"
 import { onRewritten } from "./ordering.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
@@ -190,7 +190,7 @@ const contextReportsIn = (core: Core): FleetHistory["contextReport"] => {
       if (report === undefined || iteration === undefined || report.iteration === iteration) return report
       return contextReport(id, { tick: report.tick, iteration })
     }
-    const rows = await entriesOfTick(historyOf(core, id, await core.inspect(id)), tick)
+    const rows = await core.run(rowsOfTick(core.address(id), tick))
     const reports = rows.flatMap(({ entry }) => contextReportOf(entry) ?? [])
     return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
   }
@@ -216,11 +216,9 @@ export const historyIn = (core: Core): FleetHistory => {
       return { ticks: await views(id, spans, LISTED_CHARS), next }
     },
     tick: async (id, tick) => {
-      const record = await inspect(id)
-      const history = historyOf(core, id, record)
-      const rows = await entriesOfTick(history, tick)
+      const rows = await run(rowsOfTick(address(id), tick))
       const last = rows.at(-1)?.entry.no
-      const [later] = last === undefined ? [] : await history.read(last + 1, 1)
+      const [later] = last === undefined ? [] : await entries(id, last + 1, 1)
       const span = spansOf(rows, later?.entry).find(
         ({ rows: [first] }) => first !== undefined && beginsTick(first.entry)
       )

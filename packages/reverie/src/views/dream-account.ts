@@ -1,14 +1,23 @@
 // DreamAccount: what one night's dream made of a memory: learnt, linked, changed, forgotten, each with its sources.
-// Owns reading it out of the ledger, and its headline. Leaves the counts of each operation to the report, dreaming to the runtime.
-// D1  Nothing is kept for it: the steps of a dream commit records, and each is compared with what stood there before the night.
+// Owns telling a night as a person reads it, and its headline. Leaves the counts of each operation to the report, finding the night in
+// the ledger to the runtime.
+// D1  Each item is named as it is taken back (`item`), and says so when it was.
 // D2  A night that changed nothing of what is known says so, whatever it wrote for itself (cursors, marks, reports).
-// D3  What stood before is looked for from the night backwards, and only as far as something is missing.
 
 import type { OutboxRow } from "@reverie/ledger"
-import { type EntityProfile, type Fact, isEntityProfile, isFact, keyOfId, placeOfId } from "@reverie/memory"
-import { defined, type Entry, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
+import {
+  type EntityProfile,
+  type Fact,
+  isEntityProfile,
+  isFact,
+  itemOf,
+  keyOfId,
+  linkItemOf,
+  placeOfId
+} from "@reverie/memory"
+import { defined, type Entry, isJsonObject } from "@reverie/protocol"
+import type { DreamReport, Night } from "@reverie/runtime"
 import { clipped } from "../timeline/tick-view.ts"
-import { entriesOfTick, type History } from "./history.ts"
 
 /** A message or an entry of the journal that something came from. */
 export interface DreamSource {
@@ -20,8 +29,16 @@ export interface DreamSource {
   readonly text?: string
 }
 
+/** One thing that a night has made of a memory. */
+export interface DreamItem {
+  /** As `fleet.memory.undoDream` names it: `fact/fact_12_0`, `link/fact_1_0/fact_2_0`, `entity/ann`, `episode/entry_3_0`. */
+  readonly item: string
+  /** True when it was taken back, alone or with its night. */
+  readonly undone?: boolean
+}
+
 /** A fact that a night has learnt. */
-export interface DreamLearnt {
+export interface DreamLearnt extends DreamItem {
   /** The id of the fact. */
   readonly fact: string
   /** What it says. */
@@ -37,7 +54,7 @@ export interface DreamLearnt {
 }
 
 /** Two facts that a night has tied to each other. */
-export interface DreamLinked {
+export interface DreamLinked extends DreamItem {
   /** The id of one of them. */
   readonly from: string
   /** The id of the other one. */
@@ -51,7 +68,7 @@ export interface DreamLinked {
 }
 
 /** What stood in a memory already, and stands there otherwise since a night. */
-export interface DreamChanged {
+export interface DreamChanged extends DreamItem {
   /** superseded: a newer fact took its place. confirmed: it was said again. profile: what is known of someone. */
   readonly what: "superseded" | "confirmed" | "profile"
   /** Of the fact, or of the profile. */
@@ -67,7 +84,7 @@ export interface DreamChanged {
 }
 
 /** What a night has put away: a fact that holds no longer, or an entry of the journal. */
-export interface DreamForgotten {
+export interface DreamForgotten extends DreamItem {
   /** A fact is retired, an entry of the journal is put away. */
   readonly what: "fact" | "journal"
   /** Of the fact or of the entry. */
@@ -86,6 +103,8 @@ export interface DreamAccount {
   readonly id: string
   /** In one line: what it came to, how long its steps took, and what they cost. */
   readonly headline: string
+  /** When all of it was taken back, in milliseconds since the epoch. */
+  readonly undoneAt?: number
   /** Nothing of what is known came of it. */
   readonly isQuiet: boolean
   /** Milliseconds since the epoch. */
@@ -108,47 +127,19 @@ export interface DreamAccount {
   readonly forgotten: ReadonlyArray<DreamForgotten>
 }
 
-const PAGE = 200
 const MAX_SOURCE_CHARS = 200
 const PRUNED_BECAUSE = "of little importance, and it has become memory"
 
-const told = new Set<RecordChange["kind"]>(["fact", "entity", "episode"])
-
-const nameOf = ({ key, kind }: Pick<RecordChange, "key" | "kind">): string => `${kind}/${key}`
-
-/** It can not have been there before: a fact by its id, a profile by knowing nothing but what this night has learnt. */
-const isNew = ({ key, kind, value }: RecordChange, tick: number): boolean => {
-  const ofTonight = `fact_${tick}_`
-  if (kind === "fact") return key.startsWith(ofTonight)
-  if (kind === "episode") return true
-  return isEntityProfile(value) && value.made === 0 && value.observations.every(({ id }) => id.startsWith(ofTonight))
-}
-
-type Values = Map<string, Json>
-
-/** What stood under these names before an entry: read backwards until all are found. */
-const valuesBefore = async (history: History, wanted: ReadonlySet<string>, before: number): Promise<Values> => {
-  const found: Values = new Map()
-  const missing = new Set(wanted)
-  for (let to = before - 1; to >= 1 && missing.size > 0; to -= PAGE) {
-    const from = Math.max(1, to - PAGE + 1)
-    for (const { entry } of (await history.read(from, to - from + 1)).toReversed()) {
-      for (const change of (entry.records ?? []).toReversed()) {
-        const name = nameOf(change)
-        if (missing.delete(name)) found.set(name, change.value)
-      }
-    }
-  }
-  return found
-}
+/** The entry of this number; undefined where there is none. */
+type ReadEntry = (no: number) => Promise<Entry | undefined>
 
 /** Sources as a person can go to them. */
 class Sources {
-  readonly #history: History
+  readonly #read: ReadEntry
   readonly #entries = new Map<number, Promise<Entry | undefined>>()
 
-  constructor(history: History) {
-    this.#history = history
+  constructor(read: ReadEntry) {
+    this.#read = read
   }
 
   async of(ids: ReadonlyArray<string>): Promise<ReadonlyArray<DreamSource>> {
@@ -172,24 +163,17 @@ class Sources {
   }
 
   #entry(no: number): Promise<Entry | undefined> {
-    const known = this.#entries.get(no) ?? this.#history.read(no, 1).then(([row]) => row?.entry)
+    const known = this.#entries.get(no) ?? this.#read(no)
     this.#entries.set(no, known)
     return known
   }
 }
 
-/** What a night found and what it left, by name. */
-interface Night {
-  readonly before: Values
-  readonly after: Values
-}
-
 /** The facts of a night, each with what it was before. */
-const factsIn = ({ after, before }: Night) =>
-  [...after].flatMap(([name, value]) => {
-    const was = before.get(name)
-    return isFact(value) ? [{ fact: value, was: isFact(was) ? was : undefined }] : []
-  })
+const factsIn = ({ changes }: Night) =>
+  changes.flatMap(({ after, before }) =>
+    isFact(after) ? [{ fact: after, was: isFact(before) ? before : undefined }] : []
+  )
 
 /** By id, as they stand now. */
 type Facts = ReadonlyMap<string, Fact>
@@ -203,7 +187,8 @@ const learntIn = (facts: Turned, known: Facts, sources: Sources): Promise<Readon
       .map(async ({ fact }): Promise<DreamLearnt> => {
         const { reason, state, trust } = known.get(fact.id) ?? fact
         const { id, sources: from, text } = fact
-        return { fact: id, text, state, trust, ...defined({ reason }), sources: await sources.of(from) }
+        const item = itemOf({ kind: "fact", key: id })
+        return { item, fact: id, text, state, trust, ...defined({ reason }), sources: await sources.of(from) }
       })
   )
 
@@ -212,9 +197,9 @@ const linkedIn = (facts: Turned, known: Facts): ReadonlyArray<DreamLinked> => {
   for (const { fact, was } of facts) {
     for (const { to, why } of fact.links) {
       if (was?.links.some((link) => link.to === to)) continue
-      const pair = [fact.id, to].toSorted().join(" ")
-      if (!pairs.has(pair))
-        pairs.set(pair, { from: fact.id, to, fromText: fact.text, toText: known.get(to)?.text ?? "", why })
+      const item = linkItemOf(fact.id, to)
+      if (!pairs.has(item))
+        pairs.set(item, { item, from: fact.id, to, fromText: fact.text, toText: known.get(to)?.text ?? "", why })
     }
   }
   return [...pairs.values()]
@@ -232,6 +217,7 @@ const changedFacts = (facts: Turned, sources: Sources): Promise<ReadonlyArray<Dr
       const from = by === undefined ? joined : by.sources
       return [
         sources.of(from).then((of): DreamChanged => ({
+          item: itemOf({ kind: "fact", key: fact.id }),
           what,
           id: fact.id,
           before: [was.text],
@@ -247,34 +233,40 @@ const textsOf = (profile: EntityProfile | undefined): ReadonlyArray<string> =>
   profile?.attributes.map(({ text }) => text) ?? []
 
 /** Profiles that say something else than before; what a profile has only heard says nothing yet. */
-const changedProfiles = ({ after, before }: Night, sources: Sources): Promise<ReadonlyArray<DreamChanged>> =>
+const changedProfiles = ({ changes }: Night, sources: Sources): Promise<ReadonlyArray<DreamChanged>> =>
   Promise.all(
-    [...after].flatMap(([name, value]) => {
+    changes.flatMap((change) => {
+      const { after: value, before } = change
       if (!isEntityProfile(value)) return []
-      const found = before.get(name)
-      const was = isEntityProfile(found) ? found : undefined
+      const was = isEntityProfile(before) ? before : undefined
       const [old, now] = [textsOf(was), textsOf(value)]
       if (old.join("\n") === now.join("\n")) return []
       const known = new Set(was?.attributes.flatMap(({ evidence }) => evidence))
       const evidence = value.attributes.flatMap((each) => each.evidence).filter((id) => !known.has(id))
       const ids = [...new Set(evidence)].map((id) => (id.startsWith("fact_") ? `f/${id}` : id))
-      const change = { what: "profile" as const, id: value.id, name: value.name, before: old, after: now }
-      return [sources.of(ids).then((of): DreamChanged => ({ ...change, sources: of }))]
+      const turned = { item: itemOf(change), what: "profile" as const, id: value.id, name: value.name }
+      return [sources.of(ids).then((of): DreamChanged => ({ ...turned, before: old, after: now, sources: of }))]
     })
   )
 
-const forgottenIn = async (night: Night, facts: Turned, sources: Sources): Promise<ReadonlyArray<DreamForgotten>> => {
+const forgottenIn = async (
+  { changes }: Night,
+  facts: Turned,
+  sources: Sources
+): Promise<ReadonlyArray<DreamForgotten>> => {
   const fallen = facts.filter(
     ({ fact, was }) => was !== undefined && was.state !== "retired" && fact.state === "retired"
   )
   const retired = fallen.map(async ({ fact: { id, reason = "", sources: from, text } }): Promise<DreamForgotten> => {
-    return { what: "fact", id, text, reason, sources: await sources.of(from) }
+    const item = itemOf({ kind: "fact", key: id })
+    return { item, what: "fact", id, text, reason, sources: await sources.of(from) }
   })
-  const pruned = [...night.after].flatMap(([name, value]): ReadonlyArray<DreamForgotten> => {
-    if (!name.startsWith("episode/") || !isJsonObject(value) || value["pruned_at"] === undefined) return []
-    const { content } = value
+  const pruned = changes.flatMap((change): ReadonlyArray<DreamForgotten> => {
+    const { after, key, kind } = change
+    if (kind !== "episode" || !isJsonObject(after) || after["pruned_at"] === undefined) return []
+    const { content } = after
     const text = typeof content === "string" ? clipped(content, MAX_SOURCE_CHARS) : ""
-    return [{ what: "journal", id: name.slice("episode/".length), text, reason: PRUNED_BECAUSE, sources: [] }]
+    return [{ item: itemOf(change), what: "journal", id: key, text, reason: PRUNED_BECAUSE, sources: [] }]
   })
   return [...(await Promise.all(retired)), ...pruned]
 }
@@ -318,37 +310,36 @@ const spentIn = (rows: ReadonlyArray<OutboxRow>) => {
   }
 }
 
-/** The account of the dream of this id, beside the facts of now; undefined where there was none. */
-export const dreamAccount = async (
-  history: History,
-  id: string,
-  known: () => Promise<ReadonlyArray<Fact>>
-): Promise<DreamAccount | undefined> => {
-  const tick = Number(/^dream_(\d+)$/.exec(id)?.[1])
-  if (!Number.isSafeInteger(tick)) return undefined
-  const rows = (await entriesOfTick(history, tick)).filter(({ entry }) => entry.step?.kind === "dream")
-  const [first] = rows
-  const last = rows.at(-1)
-  if (first === undefined || last === undefined) return undefined
-  const after: Values = new Map()
-  const wanted = new Set<string>()
-  for (const change of rows.flatMap(({ entry }) => entry.records ?? []).filter(({ kind }) => told.has(kind))) {
-    const name = nameOf(change)
-    if (!after.has(name) && !isNew(change, tick)) wanted.add(name)
-    after.set(name, change.value)
-  }
-  const night: Night = { after, before: await valuesBefore(history, wanted, first.entry.no) }
-  const [facts, sources] = [factsIn(night), new Sources(history)]
-  const byId: Facts = new Map((await known()).map((fact) => [fact.id, fact]))
+/** What an account is made of. */
+export interface DreamReadings {
+  readonly night: Night
+  /** As they stand now. */
+  readonly facts: ReadonlyArray<Fact>
+  /** Its report, where it is still at hand. */
+  readonly report: DreamReport | undefined
+  readonly read: ReadEntry
+}
+
+/** The account of a night, beside what stands now. */
+export const dreamAccount = async ({ facts: known, night, read, report }: DreamReadings): Promise<DreamAccount> => {
+  const { id, rows } = night
+  const [facts, sources] = [factsIn(night), new Sources(read)]
+  const byId: Facts = new Map(known.map((fact) => [fact.id, fact]))
+  const undone = new Set(report?.undone_items)
+  const isUndone = ({ item }: DreamItem) => report?.undone_at !== undefined || undone.has(item)
+  const marked = <A extends DreamItem>(items: ReadonlyArray<A>): ReadonlyArray<A> =>
+    items.map((each) => (isUndone(each) ? { ...each, undone: true } : each))
+  const [first, last] = [rows[0]?.entry, rows.at(-1)?.entry]
   const account: Told = {
     id,
-    beganAt: first.entry.at - (first.entry.step?.elapsedMs ?? 0),
-    endedAt: last.entry.at,
+    beganAt: (first?.at ?? 0) - (first?.step?.elapsedMs ?? 0),
+    endedAt: last?.at ?? 0,
     ...spentIn(rows),
-    learnt: await learntIn(facts, byId, sources),
-    linked: linkedIn(facts, byId),
-    changed: [...(await changedFacts(facts, sources)), ...(await changedProfiles(night, sources))],
-    forgotten: await forgottenIn(night, facts, sources)
+    ...defined({ undoneAt: report?.undone_at }),
+    learnt: marked(await learntIn(facts, byId, sources)),
+    linked: marked(linkedIn(facts, byId)),
+    changed: marked([...(await changedFacts(facts, sources)), ...(await changedProfiles(night, sources))]),
+    forgotten: marked(await forgottenIn(night, facts, sources))
   }
   const { changed, forgotten, learnt, linked } = account
   const isQuiet = [changed, forgotten, learnt, linked].every(({ length }) => length === 0)

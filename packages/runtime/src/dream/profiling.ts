@@ -189,7 +189,11 @@ const DreamReport = Schema.Struct({
   id: Schema.String,
   began_at: count,
   ended_at: count,
-  lines: Schema.Array(DreamLine)
+  lines: Schema.Array(DreamLine),
+  /** When all of it was taken back, in milliseconds since the epoch. */
+  undone_at: Schema.optionalKey(count),
+  /** What of it was taken back alone, as its account names it. */
+  undone_items: Schema.optionalKey(Schema.Array(Schema.String))
 })
 /** What a dream read, proposed and accepted. */
 export type DreamReport = typeof DreamReport.Type

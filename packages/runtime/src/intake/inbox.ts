@@ -129,6 +129,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "deletePassage":
     case "releaseFact":
     case "retireFact":
+    case "undoDream":
       return { type: event.type }
   }
 }

@@ -42,6 +42,7 @@ import {
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
+import { undoneDream } from "../dream/night.ts"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
@@ -225,6 +226,14 @@ const skipRetiredFact = (session: Session, envelope: AcceptedEnvelope) => {
   })
 }
 
+/** A person's word that a night, or some of what it made, does not hold: one commit takes it back. */
+const skipUndoneDream = (session: Session, envelope: AcceptedEnvelope, now: number) =>
+  envelope.event.type === "undoDream"
+    ? Effect.map(undoneDream(session, envelope.event, now), ({ records, told }) =>
+        skip(envelope, records.length === 0 ? "ignored" : "handled", told, records)
+      )
+    : undefined
+
 /** An order to compact where nothing is to be compacted. */
 const skipNothingToCompact = (session: Session, envelope: AcceptedEnvelope) =>
   envelope.event.type === "compact"
@@ -277,6 +286,7 @@ export const skipRules = [
   skipDeletedPassage,
   skipReleasedFact,
   skipRetiredFact,
+  skipUndoneDream,
   skipNothingToCompact,
   skipFiltered
 ] as const

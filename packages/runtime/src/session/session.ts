@@ -71,7 +71,7 @@ import { noteKept, openRecollection, type Recollection } from "../recall/indexer
 import { sentDefinition } from "../sub-agents/sent-definition.ts"
 import { addSleepTimer, type Turn } from "../commit/turn.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
-import { openTrace, type TurnTrace } from "../telemetry/open-trace.ts"
+import { openTrace, type TurnTrace } from "../telemetry/telemetry.ts"
 
 export interface RememberedText {
   /** What it was rendered from. */

@@ -20,7 +20,7 @@ import { attributes as named, attributes, metrics } from "./names.ts"
 import type { CommitDraft } from "../commit/commit-draft.ts"
 import type { Session } from "../session/session.ts"
 import type { CommitView } from "../commit/commit-view.ts"
-import type { TurnTrace } from "./open-trace.ts"
+import type { TurnTrace } from "./telemetry.ts"
 
 // Measures: how long things take and how much they use, as metrics.
 // M1  No assistant, tenant, envelope or text is a label: only what the code, a definition or an operator has named.

@@ -4,6 +4,7 @@
 // C2  With it a text is cut to length, and known secrets and what looks like one are taken out before the cut.
 
 import * as Context from "effect/Context"
+import type * as Tracer from "effect/Tracer"
 
 export interface ContentRequest {
   /** Most characters of one text, UTF-16 units. */
@@ -43,3 +44,20 @@ export const fitForSpan = (text: string, { maxChars, secrets }: ContentRequest):
   for (const [pattern, instead] of looksSecret) fit = fit.replace(pattern, instead)
   return fit.length <= maxChars ? fit : `${fit.slice(0, maxChars).toWellFormed()}…`
 }
+
+// OpenTrace: what a session remembers of the trace of its turn. Owns the three facts. Leaves spans to spans.ts.
+
+export interface TurnTrace {
+  /** Of the turn at hand; undefined between two, and without a tracer. */
+  span: Tracer.Span | undefined
+  /** The trace that came with the tick in hand, or with the wake-up that woke. */
+  carried: string | undefined
+  /** When the turn at hand began; undefined between two. */
+  startedAt: number | undefined
+}
+
+export const openTrace = (carried: string | undefined): TurnTrace => ({
+  span: undefined,
+  carried,
+  startedAt: undefined
+})

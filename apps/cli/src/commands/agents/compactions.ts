@@ -5,7 +5,7 @@
 // C3  An id may be given by a beginning that only one compaction has.
 
 import { defined } from "@reverie/protocol"
-import type { Compaction, PlacedMessage } from "reverie"
+import type { Compaction, DreamAccount, PlacedMessage } from "reverie"
 import { orNothing } from "../../backend/transport.ts"
 import { assertConsent } from "../../consent.ts"
 import { CommandFailed } from "../../failure.ts"
@@ -219,14 +219,27 @@ export const compactions = (name: string, options: CompactionsOptions, stop: Sto
 
 export interface DreamOptions extends OrderOptions {
   readonly report?: boolean
-  /** A dream whose facts are retired, and why. */
+  /** A dream that is taken back, what of it, and why. */
   readonly undo?: string
+  readonly item?: ReadonlyArray<string>
   readonly reason?: string
   /** Seconds. */
   readonly for?: number
 }
 
-/** Retires all that one of its dreams has learnt. */
+/** Items of an account as it names them, or by the id of what they are of. */
+const itemsOf = (account: DreamAccount, wanted: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const all = [...account.learnt, ...account.linked, ...account.changed, ...account.forgotten].map(({ item }) => item)
+  return wanted.map((each) => {
+    const item = all.find((one) => one === each || one === `fact/${each}` || one === `entity/${each}`)
+    if (item !== undefined) return item
+    throw new CommandFailed("not-found", `${account.id} has no item ${each}`, {
+      hint: all.length === 0 ? "it has none" : `it has ${all.slice(0, 5).join(", ")}${all.length > 5 ? ", ..." : ""}`
+    })
+  })
+}
+
+/** Takes back what one of its dreams made, or some of it. */
 const undoDream = async (name: string, dreamt: string, options: DreamOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "order", stop)
   const { id } = await named(backend, name)
@@ -236,18 +249,20 @@ const undoDream = async (name: string, dreamt: string, options: DreamOptions, st
       hint: `reverie memory ${id} dreams lists them`
     })
   }
-  const told = `${dreamt} of ${id}: ${counted(account.learnt.length, "fact")} that it learnt`
+  const items = options.item === undefined ? undefined : itemsOf(account, options.item)
+  const [what] = account.headline.split(/, [\d.]+ m?s/)
+  const told = `${dreamt} of ${id}: ${items === undefined ? what : items.join(", ")}`
   if (options.dryRun) {
-    if (options.json) sayJson({ ok: true, dryRun: true, would: { undo: account.learnt }, assistant: id })
-    else say(plain(`would undo ${told}`))
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { undo: items ?? account }, assistant: id })
+    else say(plain(`would take back ${told}`))
     return 0
   }
-  await assertConsent(options, `${told} would be retired`)
-  const payload = defined({ reason: options.reason })
-  const { items } = await backend.night((api) => api.undoDream({ params: { id, dream: dreamt }, payload }))
+  await assertConsent(options, `${told} would be taken back`)
+  const payload = defined({ items, reason: options.reason })
+  const receipt = await backend.night((api) => api.undoDream({ params: { id, dream: dreamt }, headers: {}, payload }))
   await followed(backend, id, options)
-  if (options.json) sayJson({ ok: true, assistant: id, undone: dreamt, receipts: items })
-  else say(plain(`${id} retires, at rest, ${counted(items.length, "fact")} of ${dreamt}`))
+  if (options.json) sayJson({ ok: true, assistant: id, undone: dreamt, receipt, ...defined({ items }) })
+  else say(plain(`${id} takes back, at rest, ${told}`))
   return 0
 }
 

@@ -1,5 +1,5 @@
 // Account: what one night learnt, linked, changed and forgot, each with links to its sources, and undoing it.
-// A1  Retiring a fact and undoing a night ask first, and take a reason.
+// A1  Taking an item or a night back asks first, and takes a reason.
 
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
@@ -8,13 +8,59 @@ import { defined } from "../../api/defined.ts"
 import { useChange } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
-import { count, many, percent } from "../../parts/format.ts"
+import { count, percent } from "../../parts/format.ts"
 import { Visible } from "../../parts/text.tsx"
-import { RetireFact } from "../memory/facts.tsx"
 
 export const ACCOUNT = "GET /v1/assistants/:id/dreams/:dream"
 type Account = Answer<typeof ACCOUNT>
 type Source = Account["learnt"][number]["sources"][number]
+type Item = Pick<Account["learnt"][number], "item" | "undone">
+
+interface TakeBackProps {
+  readonly id: string
+  readonly dream: string
+  /** All of the night when not said. */
+  readonly of?: Item
+  readonly title: string
+  readonly children: ReactNode
+}
+
+/** Asked for first, and done as soon as the assistant is at rest. */
+const TakeBack = ({ children, dream, id, of, title }: TakeBackProps) => {
+  const [asks, ask] = useState(false)
+  const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/dreams/:dream/undo")
+  const name = of?.item ?? dream
+  if (of?.undone === true) return <Chip tone="retired" text="taken back" />
+  if (isSuccess)
+    return (
+      <p className="text-ink-2" role="status" data-undone={name}>
+        Taken back as soon as the assistant is at rest.
+      </p>
+    )
+  return (
+    <>
+      <button type="button" className="button button-small" onClick={() => ask(true)} data-undo={name}>
+        {title}
+      </button>
+      {asks ? (
+        <ConfirmLater
+          title={`${title}?`}
+          verb="Take back"
+          asksReason
+          onClose={() => ask(false)}
+          onConfirm={(reason) =>
+            mutateAsync({
+              params: { id, dream },
+              payload: defined({ reason, items: of === undefined ? undefined : [of.item] })
+            })
+          }
+        >
+          {children}
+        </ConfirmLater>
+      ) : null}
+    </>
+  )
+}
 
 /** Where something came from: each leads to the tick that it stands in, or to the fact. */
 const Sources = ({ id, of }: { readonly id: string; readonly of: ReadonlyArray<Source> }) => (
@@ -63,7 +109,19 @@ const Fact = ({ fact, id }: { readonly id: string; readonly fact: string }) => (
   </Link>
 )
 
-const Learnt = ({ id, of }: { readonly id: string; readonly of: Account["learnt"][number] }) => {
+interface OfNight {
+  readonly id: string
+  readonly dream: string
+}
+
+/** The button behind an item. */
+const Back = ({ dream, id, of }: OfNight & { readonly of: Item }) => (
+  <TakeBack id={id} dream={dream} of={of} title="Take back">
+    This alone is as it was before that night: <code>{of.item}</code>
+  </TakeBack>
+)
+
+const Learnt = ({ dream, id, of }: OfNight & { readonly of: Account["learnt"][number] }) => {
   const { fact, reason, sources, state, text: said, trust } = of
   return (
     <li data-learnt={fact} data-state={state} className="break-words">
@@ -75,7 +133,7 @@ const Learnt = ({ id, of }: { readonly id: string; readonly of: Account["learnt"
         {state === "active" ? null : <Chip tone="retired" text={state} />}{" "}
         {reason === undefined ? null : <Visible text={reason} />}
       </span>
-      {state === "retired" ? null : <RetireFact id={id} fact={{ id: fact, text: said }} />}
+      {state === "retired" ? null : <Back dream={dream} id={id} of={of} />}
     </li>
   )
 }
@@ -86,74 +144,52 @@ export const Items = ({ account, id }: { readonly id: string; readonly account: 
   <div className="space-y-3">
     <Group name="Learnt">
       {account.learnt.map((each) => (
-        <Learnt key={each.fact} id={id} of={each} />
+        <Learnt key={each.fact} dream={account.id} id={id} of={each} />
       ))}
     </Group>
     <Group name="Linked">
-      {account.linked.map(({ from, fromText, to, toText, why }) => (
-        <li key={`${from} ${to}`} className="break-words">
+      {account.linked.map(({ from, fromText, item, to, toText, undone, why }) => (
+        <li key={item} className="break-words">
           <Fact id={id} fact={from} /> <Visible text={fromText} /> <span className="text-ink-2">and</span>{" "}
           <Fact id={id} fact={to} /> <Visible text={toText} />{" "}
           <span className="text-ink-2">
             (<Visible text={why} />)
-          </span>
+          </span>{" "}
+          <Back dream={account.id} id={id} of={{ item, ...defined({ undone }) }} />
         </li>
       ))}
     </Group>
     <Group name="Changed">
-      {account.changed.map(({ after, before, id: of, name, sources, what: how }) => (
+      {account.changed.map(({ after, before, id: of, item, name, sources, undone, what: how }) => (
         <li key={`${how} ${of}`} data-changed={of} className="break-words">
           <span className="text-ink-2">{turned[how]}</span> <Visible text={name ?? of} />:{" "}
           <del className="text-ink-2">
             <Visible text={how === "confirmed" ? "" : before.filter((each) => !after.includes(each)).join("; ")} />
           </del>{" "}
           <Visible text={(how === "confirmed" ? after : after.filter((each) => !before.includes(each))).join("; ")} />{" "}
-          <Sources id={id} of={sources} />
+          <Sources id={id} of={sources} /> <Back dream={account.id} id={id} of={{ item, ...defined({ undone }) }} />
         </li>
       ))}
     </Group>
     <Group name="Forgotten">
-      {account.forgotten.map(({ id: of, reason, sources, text: said }) => (
+      {account.forgotten.map(({ id: of, item, reason, sources, text: said, undone }) => (
         <li key={of} data-forgotten={of} className="break-words">
           <Visible text={said} />{" "}
           <span className="text-ink-2">
             (<Visible text={reason} />) <Sources id={id} of={sources} />
-          </span>
+          </span>{" "}
+          <Back dream={account.id} id={id} of={{ item, ...defined({ undone }) }} />
         </li>
       ))}
     </Group>
   </div>
 )
 
-/** Asked for first: every fact of the night is retired. */
-export const UndoNight = ({ account, id }: { readonly id: string; readonly account: Account }) => {
-  const [asks, ask] = useState(false)
-  const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/dreams/:dream/undo")
-  const left = account.learnt.filter(({ state }) => state !== "retired").length
-  if (isSuccess)
-    return (
-      <p className="text-ink-2" role="status" data-undone={account.id}>
-        Undone: its facts are used no more as soon as the assistant is at rest.
-      </p>
-    )
-  if (left === 0) return null
-  return (
-    <>
-      <button type="button" className="button button-small" onClick={() => ask(true)} data-undo={account.id}>
-        Undo this dream
-      </button>
-      {asks ? (
-        <ConfirmLater
-          title="Undo this dream?"
-          verb="Undo"
-          asksReason
-          onClose={() => ask(false)}
-          onConfirm={(reason) => mutateAsync({ params: { id, dream: account.id }, payload: defined({ reason }) })}
-        >
-          {many(left, "fact")} that it has learnt will be retired: found no more, and not learnt again from where they
-          were learnt. Facts whose place they took hold again.
-        </ConfirmLater>
-      ) : null}
-    </>
+/** The button of a night. */
+export const UndoNight = ({ account, id }: { readonly id: string; readonly account: Account }) =>
+  account.isQuiet || account.undoneAt !== undefined ? null : (
+    <TakeBack id={id} dream={account.id} title="Take this dream back">
+      The memory is as it was before that night: what it learnt is retired, and not learnt again from where it was
+      learnt; what it linked, replaced, confirmed and put away is as before. What came since stays.
+    </TakeBack>
   )
-}

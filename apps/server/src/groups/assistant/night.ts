@@ -113,10 +113,12 @@ export const nightLive = HttpApiBuilder.group(
       dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id)),
       dream: ({ params: { dream, id } }) =>
         asking(async (fleet) => clipAll(await dreamOf(fleet, id, dream), boundOf(isWhole, TEXT_CHARS)) as DreamAccount),
-      undoDream: ({ params: { dream, id }, payload }) =>
+      undoDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.undo-dream", `${id}/${dream}`, async (fleet) => {
-          await dreamOf(fleet, id, dream)
-          return { items: await fleet.memory.undoDream(id, dream, payload) }
+          const { changed, forgotten, learnt, linked } = await dreamOf(fleet, id, dream)
+          const known = new Set([...changed, ...forgotten, ...learnt, ...linked].map(({ item }) => item))
+          for (const item of payload.items ?? []) found(known.has(item) || undefined, `item ${item} of ${dream}`)
+          return fleet.memory.undoDream(id, dream, { ...payload, ...defined({ id: key }) })
         })
     })
   })
