@@ -146,7 +146,7 @@ const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => 
 }
 
 /** Asked for first: it is retired for good. */
-export const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; readonly id: string }) => {
+const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; readonly id: string }) => {
   const [asks, ask] = useState(false)
   const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/memory/facts/:fact/retire")
   return (
