@@ -103,6 +103,7 @@ export type MachineEvent =
   | { readonly type: "releaseFact" }
   | { readonly type: "retireFact" }
   | { readonly type: "undoDream" }
+  | { readonly type: "acceptDream" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)
   | ({ readonly type: "news" } & News)

@@ -162,6 +162,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "releaseFact", fact: "fact_1_0" },
   { type: "retireFact", fact: "fact_1_0", reason: "it was a joke" },
   { type: "undoDream", dream: "dream_1", items: ["fact/fact_1_0"] },
+  { type: "acceptDream", dream: "dream_1" },
   { type: "retire" },
   { type: "delegate", call: "order", at: 0 },
   { type: "news", what: "reported", call: "order", tries: 1, end: "completed", at: 0 },

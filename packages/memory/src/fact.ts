@@ -3,7 +3,7 @@
 // O1  A fact names its sources. One joins when the same is said again, from the ninth time on at each doubling, so that a fact grows with
 //     the logarithm of its repeats; one that is taken back with its night is named as that: so the
 //     index can lead from each source to the fact, or no longer. A fact without a source is not kept.
-// O2  A fact is never deleted: it is superseded by another one, retired, or held back in quarantine.
+// O2  A fact is never deleted: it is superseded by another one, retired, held back in quarantine, or proposed.
 // O3  What came from untrusted text carries its origin, and never more trust than that origin has. Both change only when
 //     someone who is believed more says it in the same words.
 
@@ -28,8 +28,11 @@ export const trustOf: Readonly<Record<OriginType, number>> = {
   self: 0.6
 }
 
-/** active: it holds. superseded: another one took its place. retired: it holds no longer. quarantined: not to be used. */
-const factStates = ["active", "superseded", "retired", "quarantined"] as const
+/**
+ * active: it holds. superseded: another one took its place. retired: it holds no longer. quarantined: not to be used. proposed: a dream
+ * learnt it, and a person has not said yet whether it holds.
+ */
+const factStates = ["active", "superseded", "retired", "quarantined", "proposed"] as const
 
 const Link = Schema.Struct({ to: Schema.String, why: Schema.String })
 type Link = typeof Link.Type
@@ -56,6 +59,8 @@ export const Fact = Schema.Struct({
   state: Schema.Literals(factStates),
   /** The fact that took its place, when it is superseded. */
   superseded_by: Schema.optionalKey(Schema.String),
+  /** Of a proposed one: the fact whose place it takes when it is accepted. */
+  replaces: Schema.optionalKey(Schema.String),
   /** Why it is retired or quarantined. */
   reason: Schema.optionalKey(Schema.String),
   /** A person took back that it was put away: no night puts it away again. */

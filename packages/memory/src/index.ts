@@ -58,7 +58,17 @@ export {
   VectorsUnfit
 } from "./errors.ts"
 export { Fact, isFact, trustOf } from "./fact.ts"
-export { applyRoutes, readRoutes, type Route, routeAsk, routeQuestions, retiredByPerson } from "./facts/apply-routes.ts"
+export {
+  applyRoutes,
+  readRoutes,
+  type Route,
+  routeAsk,
+  routeQuestions,
+  retiredByPerson,
+  acceptedByPerson,
+  reviews,
+  type Review
+} from "./facts/apply-routes.ts"
 export {
   factIndex,
   consolidateAsk,
@@ -78,6 +88,7 @@ export {
   readLinks,
   type Episode,
   episodesToPrune,
+  putAway,
   retireFacts
 } from "./facts/link.ts"
 export { itemOf, linkItemOf, type NightChange, takeBack } from "./facts/take-back.ts"

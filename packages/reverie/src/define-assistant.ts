@@ -20,7 +20,8 @@ import {
   PLAIN_TEXT,
   readBlockSchema,
   recallScopes as known,
-  type RecallScope
+  type RecallScope,
+  type Review
 } from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { MemoryRequest } from "@reverie/runtime"
@@ -82,6 +83,12 @@ export interface SleepOption {
   readonly dreamPauseMs?: number
   /** A name of the IANA database, as `Europe/Berlin`; `UTC` when left out. */
   readonly timeZone?: string
+  /**
+   * What of its dreams waits for a person's word, with or without hours of sleep. none: nothing, all is applied. uncertain: what
+   * replaces a fact, comes from someone less believed than a person or a tool, or is put away. all: everything that is learnt or put
+   * away. "none" when left out. What waits stands in the account of its dream: `fleet.memory.acceptDream` and `undoDream`.
+   */
+  readonly review?: Review
 }
 
 /** A block that an assistant is created with. */
@@ -221,7 +228,11 @@ const sleepAndSettings = (options: AssistantOptions) => {
   if (sleep === undefined) return { settings: changedSettings(settingsOf(settings)) }
   const schedule = sleepScheduleOf(sleep)
   const sleepTickMs = schedule.enabled ? schedule.tickRateSleepSeconds * SECOND_MILLIS : 0
-  return { sleep: schedule, settings: changedSettings(settingsOf({ sleepTickMs, ...settings })) }
+  return {
+    sleep: schedule,
+    settings: changedSettings(settingsOf({ sleepTickMs, ...settings })),
+    ...defined({ review: sleep.review })
+  }
 }
 
 const decodeId = Schema.decodeUnknownOption(AssistantId)

@@ -185,6 +185,7 @@ export type {
   ForgetReceipt,
   OrderOptions,
   RetireFactOptions,
+  AcceptDreamOptions,
   UndoDreamOptions,
   SleepOptions
 } from "./fleet/ordering.ts"

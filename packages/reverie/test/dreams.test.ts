@@ -190,6 +190,7 @@ describe("the account of a dream", () => {
       night,
       facts: [],
       report: undefined,
+      journal: [],
       read: async (no) => (await read(no, 1))[0]?.entry
     })
     const moved = { id: "m/1/1", tick: 1, text: "He moved to Paris." }

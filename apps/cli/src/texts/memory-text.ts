@@ -119,17 +119,17 @@ const columns = ["operation", "steps", "read", "proposed", "accepted", "tokens",
 const fromText = (sources: ReadonlyArray<DreamSource>): string =>
   sources.length === 0 ? "" : ` (${onOneLine(sources.map(({ id }) => id).join(" "), 80)})`
 
+const markOf = ({ undone, waits }: DreamItem): string => {
+  if (undone === true) return "taken back: "
+  return waits === true ? "waits for a person: " : ""
+}
+
 const group = <A extends DreamItem>(
   title: string,
   items: ReadonlyArray<A>,
   lineOf: (item: A) => string
 ): ReadonlyArray<string> =>
-  items.length === 0
-    ? []
-    : [
-        title,
-        ...items.map((each) => `   ${each.undone === true ? "taken back: " : ""}${onOneLine(lineOf(each), MAX_TEXT)}`)
-      ]
+  items.length === 0 ? [] : [title, ...items.map((each) => `   ${markOf(each)}${onOneLine(lineOf(each), MAX_TEXT)}`)]
 
 /** What a night made of a memory, one line an item. */
 const accountLines = ({ changed, forgotten, learnt, linked }: DreamAccount): ReadonlyArray<string> => [

@@ -151,12 +151,15 @@ const addNights = (root: Command, trunk: Trunk): void => {
   )
   const dream = leaf(root, "dream <id>", {
     kind: "order",
-    says: "start dreaming, show what the last dream made of its memory, or take a dream back",
+    says: "start dreaming, show what the last dream made of its memory, or take one back or accept it",
     example: "dream desk --report"
   })
     .option("--report", "show the last dream, and start none", false)
     .addOption(new Option("--undo <dream>", "take back what a dream made of its memory").conflicts(["report", "for"]))
-    .option("--item <item...>", "take back these of it alone: fact_12_0, fact/fact_12_0, entity/ann")
+    .addOption(
+      new Option("--accept <dream>", "let what waits of a dream be done").conflicts(["report", "for", "undo", "reason"])
+    )
+    .option("--item <item...>", "take back, or accept, these of it alone: fact_12_0, fact/fact_12_0, entity/ann")
     .option("--reason <text>", "why it is taken back; it stands with each fact")
     .addOption(new Option("--for <seconds>", "sleep at most so long").argParser(seconds))
   does(dream, trunk, async (options, id) =>

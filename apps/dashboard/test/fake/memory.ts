@@ -108,6 +108,7 @@ export const memoryHandlers: Handlers = {
   "GET /v1/assistants/:id/memory": () => ({
     facts: FACTS,
     quarantined: 53,
+    proposed: 2,
     profiles: 12,
     passages: 7,
     journal: 64,

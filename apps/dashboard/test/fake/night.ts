@@ -67,6 +67,9 @@ const dreamOf = (now: number, n: number) => ({
 const undone = new Map<string, string>()
 const takenBack = new Set<string>()
 
+const accepted = new Set<string>()
+const isWaiting = (n: number): boolean => n === 2 && !accepted.has("fact/fact_90_2")
+
 const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/dreams/:dream"> => {
   const reason = undone.get(id)
   const source = { id: "m/3990/0", tick: 120, text: hostile(2) }
@@ -83,7 +86,8 @@ const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/drea
       item: `fact/fact_90_${n}`,
       fact: `fact_90_${n}`,
       text: `Berth ${n} is free on Mondays. ${hostile(n)}`,
-      state: reason === undefined ? ("active" as const) : ("retired" as const),
+      state: reason !== undefined ? ("retired" as const) : isWaiting(n) ? ("proposed" as const) : ("active" as const),
+      ...(isWaiting(n) ? { waits: true } : {}),
       trust: 0.9,
       ...(reason === undefined ? {} : { reason }),
       sources: [source, { id: "j/entry_88_0", tick: 88 }]
@@ -208,6 +212,10 @@ export const nightHandlers: Handlers = {
     nextAt: world.now() + 5 * HOUR
   }),
   "GET /v1/assistants/:id/dreams/:dream": (world, { params }) => accountOf(world.now(), String(params["dream"])),
+  "POST /v1/assistants/:id/dreams/:dream/accept": (_world, { payload }) => {
+    for (const item of (payload as { readonly items?: ReadonlyArray<string> }).items ?? []) accepted.add(item)
+    return { outcome: "accepted", envelope: "e-8" }
+  },
   "POST /v1/assistants/:id/dreams/:dream/undo": (_world, { params, payload }) => {
     const { items } = payload as { readonly items?: ReadonlyArray<string> }
     if (items === undefined) undone.set(String(params["dream"]), String(payload["reason"]))

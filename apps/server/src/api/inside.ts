@@ -272,6 +272,7 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Schema.Struct({
       facts: Schema.Int,
       quarantined: Schema.Int,
+      proposed: Schema.Int,
       profiles: Schema.Int,
       passages: Schema.Int,
       journal: Schema.Int,

@@ -39,7 +39,11 @@ const Source = Schema.Struct({
 const sources = Schema.Array(Source)
 
 /** How it is taken back, and whether it was. */
-const ofDream = { item: Schema.String, undone: Schema.optionalKey(Schema.Boolean) }
+const ofDream = {
+  item: Schema.String,
+  undone: Schema.optionalKey(Schema.Boolean),
+  waits: Schema.optionalKey(Schema.Boolean)
+}
 
 /** What one dream learnt, linked, changed and forgot. */
 export const DreamAccountView = Schema.Struct({
@@ -170,6 +174,14 @@ export class NightGroup extends HttpApiGroup.make("night").add(
   HttpApiEndpoint.get("dream", "/v1/assistants/:id/dreams/:dream", {
     params: { ...ofAssistant, dream: Text(128) },
     success: DreamAccountView,
+    error: failures
+  }),
+  /** Lets what waits of it for a person's word be done, all of it or some items of its account. */
+  HttpApiEndpoint.post("acceptDream", "/v1/assistants/:id/dreams/:dream/accept", {
+    params: { ...ofAssistant, dream: Text(128) },
+    headers: keyed,
+    payload: Schema.Struct({ items: Schema.optionalKey(Schema.Array(Text(300)).check(Schema.isMaxLength(1_000))) }),
+    success: Receipt,
     error: failures
   }),
   /** Takes back what it made, all of it or some items of its account, in one commit. */

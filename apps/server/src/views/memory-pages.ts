@@ -70,6 +70,7 @@ export const overviewOf = async (
   return {
     facts: facts.length,
     quarantined: facts.filter(({ state }) => state === "quarantined").length,
+    proposed: facts.filter(({ state }) => state === "proposed").length,
     profiles: countOf("entity"),
     passages: countOf("passage"),
     journal: countOf("journal") + countOf("episode"),

@@ -252,6 +252,7 @@ const bodies: Readonly<Record<string, object>> = {
     messages: [{ id: "m-1", role: "user", parts: [{ type: "text", text: "Hello." }] }]
   },
   "POST /v1/assistants/:id/memory/facts/:fact/retire": { reason: "It was another ship." },
+  "POST /v1/assistants/:id/dreams/:dream/accept": { items: ["fact/fact_1_0"] },
   "POST /v1/assistants/:id/dreams/:dream/undo": { reason: "It was another ship." },
   "POST /v1/blocks/:block/edits": { operation: { op: "set_text", text: "Hello." } },
   "POST /v1/approvals/:id/:approval": { decision: "denied" },

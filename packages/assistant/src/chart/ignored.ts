@@ -76,7 +76,8 @@ const MAIL = [
   "deletePassage",
   "releaseFact",
   "retireFact",
-  "undoDream"
+  "undoDream",
+  "acceptDream"
 ] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
@@ -132,7 +133,15 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: ["undoCompaction", "releaseHistory", "deletePassage", "releaseFact", "retireFact", "undoDream"],
+    events: [
+      "undoCompaction",
+      "releaseHistory",
+      "deletePassage",
+      "releaseFact",
+      "retireFact",
+      "undoDream",
+      "acceptDream"
+    ],
     reason: "the runtime deals with it: history and memory are none of the chart's business"
   },
   {

@@ -17,6 +17,7 @@ const dealtWith: ReadonlySet<EventType> = new Set([
   "releaseFact",
   "retireFact",
   "undoDream",
+  "acceptDream",
   "refresh",
   "remind"
 ])

@@ -10,8 +10,10 @@
 // L6  A superseded fact names one that exists. A target is superseded once; a second update of it is added beside.
 // L7  What poses as an instruction, or comes out of such a text, is kept in quarantine and touches no other fact.
 // L8  A fact that a person retires keeps its words and its sources (L2), and a fact whose place it took holds again.
+// L9  What waits for a person's word (`Review`) is kept as proposed and touches no other fact; accepted, it does then what it would have
+//     done at once.
 
-import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
+import { type Ask, defined, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import { type Fact, type FactMoment, heardAgain } from "../fact.ts"
 import { admitFact, heldBecause } from "../integrity/as-data.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
@@ -29,6 +31,18 @@ const wordingOf = (text: string): string =>
     .replace(/[\u2018\u2019\u02bc]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"')
     .replace(/[\s.!…]+$/u, "")
+
+// Review: which of the things that a dream learns and puts away wait for a person's word.
+
+/** none: all is applied. uncertain: what replaces something, comes from someone less believed, or is put away, waits. all: everything waits. */
+export const reviews = ["none", "uncertain", "all"] as const
+export type Review = (typeof reviews)[number]
+
+/** As much as a person is believed, or a tool. */
+const CERTAIN_TRUST = 0.8
+
+const waits = (review: Review, { trust }: Fact, target: string | undefined): boolean =>
+  review === "all" || (review === "uncertain" && (target !== undefined || trust < CERTAIN_TRUST))
 
 // Route: whether a proposed fact is new, renews one that is known, or says what is known already.
 // R1  A target is one of the candidates that were shown for this very fact; anything else is ADD, so that nothing is lost.
@@ -113,6 +127,8 @@ export interface Learnt {
   readonly added: ReadonlyArray<string>
   readonly superseded: ReadonlyArray<string>
   readonly quarantined: ReadonlyArray<string>
+  /** New facts that wait for a person's word. */
+  readonly waiting: ReadonlyArray<string>
   /** New facts that stand beside one that is believed more. */
   readonly contradicting: ReadonlyArray<string>
   /** How many proposals said nothing new. */
@@ -136,7 +152,9 @@ class Learning {
   readonly superseded: Array<string> = []
   readonly quarantined: Array<string> = []
   readonly contradicting: Array<string> = []
+  readonly waiting: Array<string> = []
   ignored = 0
+  readonly #review: Review
   readonly #moment: FactMoment
   /** Ids by wording, of all states. */
   readonly #worded = new Map<string, Array<string>>()
@@ -144,8 +162,9 @@ class Learning {
   readonly #before = new Map<string, Array<string>>()
   #number: number
 
-  constructor(known: ReadonlyMap<string, Fact>, moment: FactMoment) {
+  constructor(known: ReadonlyMap<string, Fact>, moment: FactMoment, review: Review) {
     this.draft = new Map(known)
+    this.#review = review
     this.#moment = moment
     this.#number = nextNumber(known.keys(), `fact_${moment.tick}_`)
     for (const fact of known.values()) {
@@ -158,7 +177,9 @@ class Learning {
     const fact = this.#factOf(proposal)
     const same = this.#sayingTheSame(fact)
     const isKnown = same.some(({ sources, withdrawn = [] }) => [...sources, ...withdrawn].includes(proposal.source))
-    if (isKnown || same.some((other) => other.state === fact.state && this.#confirm(other, fact))) {
+    const isSaid = (state: Fact["state"]): boolean =>
+      same.some((other) => other.state === state && this.#confirm(other, fact))
+    if (isKnown || isSaid(fact.state) || (fact.state === "active" && isSaid("proposed"))) {
       this.ignored++
       return
     }
@@ -168,7 +189,9 @@ class Learning {
       return
     }
     if (route.action === "IGNORE" && this.#ignore(fact, route.target)) return
-    this.#add(fact, route.action === "ADD" ? undefined : route.target)
+    const target = route.action === "ADD" ? undefined : route.target
+    if (waits(this.#review, fact, target)) this.#propose(fact, target)
+    else this.#add(fact, target)
   }
 
   #factOf({ at, entities, held, importance, origin, source, text, trust }: Proposal): Fact {
@@ -213,6 +236,16 @@ class Learning {
     }
     this.ignored++
     return true
+  }
+
+  #propose(fact: Fact, target: string | undefined): void {
+    this.#keep({ ...fact, state: "proposed", ...defined({ replaces: target }) })
+    this.waiting.push(fact.id)
+  }
+
+  /** A person's word: it holds. */
+  accept({ replaces, ...fact }: Fact): void {
+    this.#add({ ...fact, state: "active" }, replaces)
   }
 
   #add(fact: Fact, target: string | undefined): void {
@@ -270,19 +303,30 @@ export const retiredByPerson = (facts: ReadonlyMap<string, Fact>, id: string, re
   ]
 }
 
-/** Applies the routes to the proposals; one without a route is added. */
+/** What a person accepts of the proposed facts: the facts that change, as they stand then; none where none of them is proposed. */
+export const acceptedByPerson = (facts: ReadonlyMap<string, Fact>, ids: ReadonlyArray<string>): ReadonlyArray<Fact> => {
+  const learning = new Learning(facts, { tick: 0, now: 0 }, "none")
+  for (const id of ids) {
+    const fact = learning.draft.get(id)
+    if (fact?.state === "proposed") learning.accept(fact)
+  }
+  return changedIn(learning.draft, facts)
+}
+
+/** Applies the routes to the proposals; one without a route is added. What waits for a person's word, `review` says. */
 export const applyRoutes = (
   existing: Iterable<Fact>,
   proposed: ReadonlyArray<Proposal>,
   routes: ReadonlyArray<Route>,
-  moment: FactMoment
+  moment: FactMoment,
+  review: Review = "none"
 ): Learnt => {
   const known = byId(existing)
-  const learning = new Learning(known, moment)
+  const learning = new Learning(known, moment, review)
   const byProposal = new Map(routes.map((route) => [route.fact, route]))
   for (const proposal of proposed) {
     learning.take(proposal, byProposal.get(proposal.id) ?? { fact: proposal.id, action: "ADD" })
   }
-  const { added, contradicting, draft, ignored, quarantined, superseded } = learning
-  return { changed: changedIn(draft, known), added, superseded, quarantined, contradicting, ignored }
+  const { added, contradicting, draft, ignored, quarantined, superseded, waiting } = learning
+  return { changed: changedIn(draft, known), added, superseded, quarantined, waiting, contradicting, ignored }
 }

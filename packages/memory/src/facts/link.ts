@@ -310,6 +310,9 @@ const HEARD_OFTEN = 3
 
 const RETIRED_BECAUSE = "of little importance, linked with nothing, and old"
 
+/** A fact that matters no more. */
+export const putAway = (fact: Fact): Fact => ({ ...fact, state: "retired", reason: RETIRED_BECAUSE })
+
 /** The facts that retire, as they stand then. */
 export const retireFacts = (
   facts: Iterable<Fact>,
@@ -327,4 +330,4 @@ export const retireFacts = (
         timesHeard(fact) < HEARD_OFTEN &&
         now - fact.learnt_at > minAgeMillis
     )
-    .map((fact) => ({ ...fact, state: "retired", reason: RETIRED_BECAUSE }))
+    .map(putAway)

@@ -48,7 +48,7 @@ const withHeard = ({ heard: _, ...fact }: Fact, times: number): Fact =>
 /** A fact of the night that was heard from elsewhere since, without what the night heard; undefined where it was not. */
 const heardSince = (now: Fact, made: Fact): Fact | undefined => {
   const left = without(now.sources, made.sources)
-  return left.length === 0 || now.state === "quarantined"
+  return left.length === 0 || now.state === "quarantined" || now.state === "proposed"
     ? undefined
     : withHeard(
         withWithdrawn({ ...now, sources: left }, without(made.sources, left)),

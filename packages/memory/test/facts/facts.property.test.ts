@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
+  acceptedByPerson,
   applyLinks,
   applyRoutes,
   type Fact,
@@ -138,6 +139,26 @@ describe("applyRoutes", () => {
     fc.assert(
       fc.property(aLife, fc.nat(9), ({ after, proposed, routes }, tick) => {
         assert.deepStrictEqual(applyRoutes(after, proposed, routes, { tick, now: NOON + 1 }).changed, [])
+      }),
+      RUNS
+    )
+  })
+
+  it("L9 what waits for a person touches nothing; accepted, all is as if nothing had waited", () => {
+    fc.assert(
+      fc.property(aLife, ({ after, facts, proposed, routes }) => {
+        const { changed, waiting } = applyRoutes(facts, proposed, routes, moment, "all")
+        const held = merged(facts, changed)
+        for (const fact of facts) {
+          const now = held.find(({ id }) => id === fact.id)
+          assert.deepInclude(now, { state: fact.state, links: fact.links, text: fact.text })
+        }
+        const known = new Map(held.map((fact) => [fact.id, fact]))
+        const accepted = merged(held, acceptedByPerson(known, waiting))
+        const told = (all: ReadonlyArray<Fact>) =>
+          all.map(({ id, sources, state, superseded_by, text }) => ({ id, text, state, sources, superseded_by }))
+        assert.deepStrictEqual(told(accepted), told(after))
+        assertSound(accepted)
       }),
       RUNS
     )

@@ -224,6 +224,14 @@ const UndoDreamEvent = Schema.Struct({
   reason
 })
 
+/** Lets what waits of a dream for a person's word be done: what it proposed holds, what it would put away is put away. */
+const AcceptDreamEvent = Schema.Struct({
+  type: Schema.Literal("acceptDream"),
+  dream: UndoDreamEvent.fields.dream,
+  /** What of it, as its account names them; all that waits when not said. */
+  items: UndoDreamEvent.fields.items
+})
+
 const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
@@ -268,6 +276,7 @@ export const Event = Schema.Union([
   ReleaseFactEvent,
   RetireFactEvent,
   UndoDreamEvent,
+  AcceptDreamEvent,
   WakeEvent,
   ReportEvent,
   DelegateEvent,
@@ -304,7 +313,8 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   deletePassage: "mail",
   releaseFact: "mail",
   retireFact: "mail",
-  undoDream: "mail"
+  undoDream: "mail",
+  acceptDream: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

@@ -113,12 +113,13 @@ export const memoryIn = ({ address, entries, records, views }: Core, run: RunRea
   dream: async (id, dream) => {
     const night = await run(Effect.flatMap(entryHistory(address(id)), (history) => readNight(history, dream)))
     if (night === undefined) return undefined
-    const rows = await records(id, ["fact", "dream"])
+    const rows = await records(id, ["fact", "dream", "journal"])
     const report = rows.find(({ key, kind }) => kind === "dream" && key === dream)?.value
     return dreamAccount({
       night,
       facts: factsIn(rows),
       report: isDreamReport(report) ? report : undefined,
+      journal: rows.filter(({ kind }) => kind === "journal"),
       read: async (no) => (await entries(id, no, 1))[0]?.entry
     })
   },

@@ -146,6 +146,12 @@ export interface RetireFactOptions {
   readonly reason?: string
 }
 
+/** For `fleet.memory.acceptDream`. */
+export interface AcceptDreamOptions extends OrderOptions {
+  /** What of it, as its account names each (`fact/fact_12_0`); all that waits when left out. */
+  readonly items?: ReadonlyArray<DreamItem["item"]>
+}
+
 /** For `fleet.memory.undoDream`. */
 export interface UndoDreamOptions extends OrderOptions {
   /** What of it, as its account names each (`fact/fact_12_0`); all of it when left out. */
@@ -158,7 +164,16 @@ export interface UndoDreamOptions extends OrderOptions {
 export interface FleetMemories extends FleetMemory {
   /** Deletes a text that was put away (`store_memory`): it is found no more. The same order twice is one. */
   readonly deletePassage: (to: string, passage: string) => Promise<Receipt>
-  /** Releases a fact from quarantine: it is believed, found and dreamt of like any other. The same order twice is one. */
+  /**
+   * Lets what waits of a dream be done (`sleep.review`): proposed facts hold, and replace what they were to replace; what it would put
+   * away is put away. Decline with `undoDream`.
+   * @example await fleet.memory.acceptDream("desk", "dream_12", { items: ["fact/fact_12_0"] })
+   */
+  readonly acceptDream: (to: string, dream: string, options?: AcceptDreamOptions) => Promise<Receipt>
+  /**
+   * Releases a fact from quarantine, or one that is proposed: it is believed, found and dreamt of like any other. The same order twice is
+   * one.
+   */
   readonly releaseFact: (to: string, fact: string) => Promise<Receipt>
   /**
    * Retires a fact that is wrong: it is found no more, profiles lose what came of it, and a fact whose place it took holds again.
@@ -183,6 +198,8 @@ export const openMemories = (readings: FleetMemory, post: Post): FleetMemories =
     releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` }),
     retireFact: (to, fact, { reason } = {}) =>
       post(to, { type: "retireFact", fact, ...defined({ reason }) }, { from: "person", id: `retire/${to}/${fact}` }),
+    acceptDream: (to, dream, { items, ...options } = {}) =>
+      post(to, { type: "acceptDream", dream, ...defined({ items }) }, { from: "person", ...options }),
     undoDream: (to, dream, { items, reason, ...options } = {}) =>
       post(to, { type: "undoDream", dream, ...defined({ items, reason }) }, { from: "person", ...options })
   }

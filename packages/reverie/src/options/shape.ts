@@ -6,7 +6,7 @@
 // P3  What is undefined was left out.
 
 import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
-import { memoryKinds, searchModes } from "@reverie/memory"
+import { memoryKinds, reviews, searchModes } from "@reverie/memory"
 import { hookNames, unknownName } from "@reverie/protocol"
 import { MAX_HOOK_MILLIS } from "@reverie/tools"
 
@@ -149,6 +149,7 @@ const sleepShape: Shape = {
   startHour: whole(0, 23),
   durationHours: amount(1 / 60, 23),
   dreamPauseMs: whole(0, 3_600_000),
+  review: oneOf(...reviews),
   timeZone: (value) =>
     typeof value === "string" && isKnownZone(value)
       ? undefined

@@ -15,7 +15,7 @@ import {
   linkItemOf,
   placeOfId
 } from "@reverie/memory"
-import { defined, type Entry, isJsonObject } from "@reverie/protocol"
+import { defined, type Entry, isJsonObject, type RecordRow } from "@reverie/protocol"
 import type { DreamReport, Night } from "@reverie/runtime"
 import { clipped } from "../timeline/tick-view.ts"
 
@@ -35,6 +35,8 @@ export interface DreamItem {
   readonly item: string
   /** True when it was taken back, alone or with its night. */
   readonly undone?: boolean
+  /** True while it waits for a person's word: nothing has come of it yet. */
+  readonly waits?: boolean
 }
 
 /** A fact that a night has learnt. */
@@ -128,6 +130,7 @@ export interface DreamAccount {
 }
 
 const MAX_SOURCE_CHARS = 200
+const WOULD_GO = "of little importance, and old"
 const PRUNED_BECAUSE = "of little importance, and it has become memory"
 
 /** The entry of this number; undefined where there is none. */
@@ -188,7 +191,8 @@ const learntIn = (facts: Turned, known: Facts, sources: Sources): Promise<Readon
         const { reason, state, trust } = known.get(fact.id) ?? fact
         const { id, sources: from, text } = fact
         const item = itemOf({ kind: "fact", key: id })
-        return { item, fact: id, text, state, trust, ...defined({ reason }), sources: await sources.of(from) }
+        const marks = defined({ reason, waits: state === "proposed" ? true : undefined })
+        return { item, fact: id, text, state, trust, ...marks, sources: await sources.of(from) }
       })
   )
 
@@ -271,6 +275,29 @@ const forgottenIn = async (
   return [...(await Promise.all(retired)), ...pruned]
 }
 
+/** What it would put away, and a person has not said so yet. */
+const waitingIn = async (
+  items: ReadonlyArray<string>,
+  known: Facts,
+  journal: ReadonlyArray<RecordRow>,
+  sources: Sources
+) => {
+  const all = items.map(async (item): Promise<ReadonlyArray<DreamForgotten>> => {
+    const [kind, id = ""] = item.split("/")
+    const fact = known.get(id)
+    if (kind === "fact" && fact?.state === "active") {
+      const { sources: from, text } = fact
+      return [{ item, what: "fact", id, text, reason: WOULD_GO, sources: await sources.of(from), waits: true }]
+    }
+    const entry = kind === "episode" ? journal.find(({ key }) => key === id)?.value : undefined
+    const content = isJsonObject(entry ?? null) ? Reflect.get(Object(entry), "content") : undefined
+    if (typeof content !== "string") return []
+    const text = clipped(content, MAX_SOURCE_CHARS)
+    return [{ item, what: "journal", id, text, reason: WOULD_GO, sources: [], waits: true }]
+  })
+  return (await Promise.all(all)).flat()
+}
+
 const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
 
 const tookText = (millis: number): string =>
@@ -284,14 +311,17 @@ const costText = (micros: number | null): string => {
 type Told = Omit<DreamAccount, "headline" | "isQuiet">
 
 const headlineOf = ({ changed, costMicros, forgotten, learnt, linked, tokens, tookMillis }: Told): string => {
+  const waiting = [...learnt, ...forgotten].filter(({ waits }) => waits === true).length
+  const done = (items: ReadonlyArray<DreamItem>): number => items.filter(({ waits }) => waits !== true).length
   const of = (what: DreamChanged["what"]) => changed.filter((each) => each.what === what).length
   const parts = [
-    [learnt.length, `learnt ${counted(learnt.length, "fact")}`],
+    [done(learnt), `learnt ${counted(done(learnt), "fact")}`],
     [linked.length, `linked ${linked.length}`],
     [of("superseded"), `replaced ${counted(of("superseded"), "fact")}`],
     [of("confirmed"), `confirmed ${counted(of("confirmed"), "fact")}`],
     [of("profile"), `changed ${counted(of("profile"), "profile")}`],
-    [forgotten.length, `forgot ${forgotten.length}`]
+    [done(forgotten), `forgot ${done(forgotten)}`],
+    [waiting, `${waiting} waiting for a person`]
   ] as const
   const said = parts.flatMap(([count, text]) => (count > 0 ? [text] : []))
   const spent = tokens === 0 ? [] : [costText(costMicros)]
@@ -317,11 +347,19 @@ export interface DreamReadings {
   readonly facts: ReadonlyArray<Fact>
   /** Its report, where it is still at hand. */
   readonly report: DreamReport | undefined
+  /** Entries of the journal that are at hand. */
+  readonly journal: ReadonlyArray<RecordRow>
   readonly read: ReadEntry
 }
 
 /** The account of a night, beside what stands now. */
-export const dreamAccount = async ({ facts: known, night, read, report }: DreamReadings): Promise<DreamAccount> => {
+export const dreamAccount = async ({
+  facts: known,
+  journal,
+  night,
+  read,
+  report
+}: DreamReadings): Promise<DreamAccount> => {
   const { id, rows } = night
   const [facts, sources] = [factsIn(night), new Sources(read)]
   const byId: Facts = new Map(known.map((fact) => [fact.id, fact]))
@@ -339,7 +377,10 @@ export const dreamAccount = async ({ facts: known, night, read, report }: DreamR
     learnt: marked(await learntIn(facts, byId, sources)),
     linked: marked(linkedIn(facts, byId)),
     changed: marked([...(await changedFacts(facts, sources)), ...(await changedProfiles(night, sources))]),
-    forgotten: marked(await forgottenIn(night, facts, sources))
+    forgotten: marked([
+      ...(await forgottenIn(night, facts, sources)),
+      ...(await waitingIn(report?.would_forget ?? [], byId, journal, sources))
+    ])
   }
   const { changed, forgotten, learnt, linked } = account
   const isQuiet = [changed, forgotten, learnt, linked].every(({ length }) => length === 0)

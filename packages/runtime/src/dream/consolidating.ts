@@ -98,6 +98,8 @@ export interface DreamStep {
   readonly records: ReadonlyArray<RecordChange>
   readonly usage: ReadonlyArray<Usage>
   readonly sends?: ReadonlyArray<Envelope>
+  /** What it would put away if a person says so, as an account names items. */
+  readonly wouldForget?: ReadonlyArray<string>
   /** The operation goes on with another step. */
   readonly more?: boolean
   /** Why there was nothing to do. */
@@ -322,9 +324,9 @@ export interface Answered {
   readonly refused?: string
 }
 
-const noteOf = (heldBack: number, refused: string | undefined): { readonly note?: string } => {
-  const held = heldBack === 0 ? [] : [`${heldBack} held back`]
-  const notes = refused === undefined ? held : [...held, `skipped, the model refused it: ${refused}`]
+const noteOf = (counts: Readonly<Record<string, number>>, refused: string | undefined): { readonly note?: string } => {
+  const told = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+  const notes = refused === undefined ? told : [...told, `skipped, the model refused it: ${refused}`]
   return notes.length === 0 ? {} : { note: notes.join("; ") }
 }
 
@@ -340,7 +342,9 @@ export const consolidated = Effect.fnUntraced(function* (
   const facts = yield* factsOf(session)
   const routes = yield* routed(session, facts, read, usage)
   const moment = { tick: contextOf(session.decoded).tick, now: yield* Clock.currentTimeMillis }
-  const { added, changed, quarantined } = applyRoutes(facts.values(), read.proposed, routes, moment)
+  const { review } = session.definition
+  const learnt = applyRoutes(facts.values(), read.proposed, routes, moment, review)
+  const { added, changed, quarantined, waiting } = learnt
   const step: DreamStep = {
     read: items.length,
     proposed: read.proposed.length + read.dropped.length,
@@ -348,7 +352,7 @@ export const consolidated = Effect.fnUntraced(function* (
     records: [...changed.map(factChange), ...marks(read)],
     usage,
     more,
-    ...noteOf(quarantined.length, refused)
+    ...noteOf({ "held back": quarantined.length, "wait for a person": waiting.length }, refused)
   }
   return step
 })

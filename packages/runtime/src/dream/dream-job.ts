@@ -186,14 +186,23 @@ const episodes = Effect.fnUntraced(function* (session: Session) {
   const consolidated = gone.size === 0 ? journal.consolidated : journal.consolidated.difference(gone)
   const facts = yield* factsOf(session)
   const retired = retireFacts(facts.values(), now)
-  const step: DreamStep = {
-    read: all.length + facts.size,
-    proposed: gone.size + retired.length,
-    accepted: gone.size + retired.length,
-    records: [...journalChanges(journal, { entries, consolidated }, now), ...retired.map(factChange)],
-    usage: [],
-    more: true
-  }
+  const proposed = gone.size + retired.length
+  const base = { read: all.length + facts.size, proposed, usage: [], more: true }
+  const { review = "none" } = session.definition
+  const step: DreamStep =
+    review === "none" || proposed === 0
+      ? {
+          ...base,
+          accepted: proposed,
+          records: [...journalChanges(journal, { entries, consolidated }, now), ...retired.map(factChange)]
+        }
+      : {
+          ...base,
+          accepted: 0,
+          records: [],
+          note: `${proposed} wait for a person`,
+          wouldForget: [...retired.map(({ id }) => `fact/${id}`), ...[...gone].map((id) => `episode/${id}`)]
+        }
   return step
 })
 
@@ -375,8 +384,8 @@ export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob
     return end
   }
   const step = ran.success
-  const { accepted, proposed, read, skipped, usage } = step
-  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...defined({ skipped }) }
+  const { accepted, proposed, read, skipped, usage, wouldForget } = step
+  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...defined({ skipped, wouldForget }) }
   const records = [...step.records, ...(yield* marked(session, mark))]
   noteRun(session, job, records)
   return done(job, mark, step, records)

@@ -3,15 +3,24 @@
 // N1  Nothing is kept for it: the steps of a dream commit records, and each is compared with what stood there before the night.
 // N2  What stood before is looked for from the night backwards, and only as far as something is missing.
 // N3  What is found is what a walk over every entry would find: the ticks of entries never decrease.
-// N4  It is taken back with one commit. Taken back twice, nothing is left to take.
+// N4  It is taken back, or what waits of it is accepted, with one commit. Taken back twice, nothing is left to take.
 
-import { contextOf, statusOf } from "@reverie/assistant"
+import { contextOf, journalChanges, statusOf } from "@reverie/assistant"
 import { Ledger, type OutboxRow } from "@reverie/ledger"
-import { isEntityProfile, itemOf, type NightChange, takeBack } from "@reverie/memory"
+import {
+  acceptedByPerson,
+  type Fact,
+  isEntityProfile,
+  itemOf,
+  type NightChange,
+  putAway,
+  takeBack
+} from "@reverie/memory"
 import { type Address, defined, type Json, type RecordChange } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { journalOn } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
-import { factsOf, profilesOf } from "./consolidating.ts"
+import { factChange, factsOf, profilesOf } from "./consolidating.ts"
 import { dreamId, type DreamReport, isDreamReport } from "./profiling.ts"
 
 const PAGE = 200
@@ -94,9 +103,12 @@ export interface Night {
   readonly changes: ReadonlyArray<NightChange>
 }
 
+/** The tick that a dream was; not a number where it is no id of one. */
+const tickOf = (dream: string): number => Number(/^dream_(\d+)$/.exec(dream)?.[1])
+
 /** The night of this dream; undefined where there was none. */
 export const readNight = Effect.fnUntraced(function* <E, R>(history: EntryHistory<E, R>, id: string) {
-  const tick = Number(/^dream_(\d+)$/.exec(id)?.[1])
+  const tick = tickOf(id)
   if (!Number.isSafeInteger(tick)) return undefined
   const rows = (yield* entriesOfTick(history, tick)).filter(({ entry }) => entry.step?.kind === "dream")
   const [first] = rows
@@ -150,22 +162,69 @@ export const undoneDream = Effect.fnUntraced(function* (
   const reports = rows.flatMap(({ key, value }): ReadonlyArray<DreamReport> =>
     key === dream && isDreamReport(value) ? [value] : []
   )
+  const facts: ReadonlyMap<string, Fact> = yield* factsOf(session)
+  const wouldGo = new Set(reports.flatMap(({ would_forget = [] }) => would_forget))
+  const spared = [...facts.values()].filter(
+    ({ id, kept, state }) =>
+      state === "active" && kept !== true && wouldGo.has(`fact/${id}`) && items?.includes(`fact/${id}`) === true
+  )
   const left = items?.filter((item) => !reports.some(({ undone_items = [] }) => undone_items.includes(item)))
   const changes =
     left?.length === 0 || reports.some(({ undone_at }) => undone_at !== undefined)
       ? []
       : takeBack({
           night: night.changes,
-          facts: yield* factsOf(session),
+          facts,
           profiles: yield* profilesOf(session),
           standing: (kind, key) => standing.get(itemOf({ kind, key })),
           reason,
           now,
           ...defined({ items: left })
         })
-  if (changes.length === 0) return nothing(`nothing of ${dream} is left to take back`)
+  if (changes.length + spared.length === 0) return nothing(`nothing of ${dream} is left to take back`)
   return {
     told: `taken back of ${dream}: ${left === undefined ? "all" : left.join(", ")}`,
-    records: [...changes, ...reports.map((report) => marked(report, left, now))]
+    records: [
+      ...changes,
+      ...spared.map((fact) => factChange({ ...fact, kept: true })),
+      ...reports.map((report) => marked(report, left, now))
+    ]
   }
+})
+
+/** What a person accepts of a dream. */
+export interface AcceptedDream {
+  readonly dream: string
+  /** Items of it; all that waits when not said. */
+  readonly items?: ReadonlyArray<string>
+}
+
+/** The records by which what waits of a dream is done, and a line about it; `records` is empty where nothing waits. */
+export const acceptedDream = Effect.fnUntraced(function* (
+  session: Session,
+  { dream, items }: AcceptedDream,
+  now: number
+) {
+  const tick = tickOf(dream)
+  const isWanted = (item: string): boolean => items === undefined || items.includes(item)
+  const facts = yield* factsOf(session)
+  const ids = [...facts.keys()].filter((id) => id.startsWith(`fact_${tick}_`) && isWanted(`fact/${id}`))
+  const rows = yield* (yield* Ledger).records(session.address, ["dream"], { keys: [dream] })
+  const report = rows.map(({ value }) => value).find((value): value is DreamReport & Json => isDreamReport(value))
+  const forgotten = new Set(report?.would_forget?.filter(isWanted))
+  const journal = journalOn(session.own)
+  const entries = new Map([...journal.entries].filter(([id]) => !forgotten.has(`episode/${id}`)))
+  const consolidated = journal.consolidated.difference(
+    new Set([...journal.entries.keys()].filter((id) => !entries.has(id)))
+  )
+  const put = [...facts.values()].filter(({ id, state }) => state === "active" && forgotten.has(`fact/${id}`))
+  const done = entries.size === journal.entries.size ? [] : journalChanges(journal, { entries, consolidated }, now)
+  const records: ReadonlyArray<RecordChange> = [
+    ...acceptedByPerson(facts, ids).map(factChange),
+    ...put.map((fact) => factChange(putAway(fact))),
+    ...done
+  ]
+  return records.length === 0
+    ? { told: `nothing of ${dream} waits`, records }
+    : { told: `accepted of ${dream}: ${items === undefined ? "all that waited" : items.join(", ")}`, records }
 })

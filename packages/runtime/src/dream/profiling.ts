@@ -190,6 +190,8 @@ const DreamReport = Schema.Struct({
   began_at: count,
   ended_at: count,
   lines: Schema.Array(DreamLine),
+  /** What it would have put away, and waits for a person's word, as its account names it. */
+  would_forget: Schema.optionalKey(Schema.Array(Schema.String)),
   /** When all of it was taken back, in milliseconds since the epoch. */
   undone_at: Schema.optionalKey(count),
   /** What of it was taken back alone, as its account names it. */
@@ -213,6 +215,7 @@ export interface StepMark {
   readonly usage: ReadonlyArray<Usage>
   readonly skipped?: string
   readonly error?: string
+  readonly wouldForget?: ReadonlyArray<string>
 }
 
 export const tokensOf = (usage: ReadonlyArray<Usage>): number =>
@@ -239,7 +242,7 @@ const withMark = (report: DreamReport, mark: StepMark): DreamReport => {
   const lines = known
     ? report.lines.map((line) => (line.operation === mark.operation ? added(line, mark) : line))
     : [...report.lines, added(undefined, mark)]
-  return { ...report, ended_at: mark.endedAt, lines }
+  return { ...report, ended_at: mark.endedAt, lines, ...defined({ would_forget: mark.wouldForget }) }
 }
 
 const surplus = (rows: ReadonlyArray<RecordRow>, kept: number): ReadonlyArray<RecordChange> =>

@@ -130,6 +130,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "releaseFact":
     case "retireFact":
     case "undoDream":
+    case "acceptDream":
       return { type: event.type }
   }
 }

@@ -32,7 +32,7 @@ import {
   skipReasons,
   undoCompaction
 } from "@reverie/context"
-import { releaseFact, retiredByPerson, withdraw } from "@reverie/memory"
+import { acceptedByPerson, releaseFact, retiredByPerson, withdraw } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
   defined,
@@ -42,11 +42,11 @@ import {
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
-import { undoneDream } from "../dream/night.ts"
+import { acceptedDream, undoneDream } from "../dream/night.ts"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
-import { hasPassage, readCompactions, readFact, readPast } from "../prompt/past.ts"
+import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
 import { fillOf, type Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
@@ -189,16 +189,18 @@ const skipDeletedPassage = (session: Session, envelope: AcceptedEnvelope) => {
   )
 }
 
-/** A person's word that a fact in quarantine may be used: the record says so, and with this commit the index learns of it. */
+/** A person's word that a fact in quarantine, or a proposed one, may be used: with this commit it holds, and the index learns of it. */
 const skipReleasedFact = (session: Session, envelope: AcceptedEnvelope) => {
   const { event } = envelope
   if (event.type !== "releaseFact") return undefined
-  return Effect.map(readFact(session.address, event.fact), (fact) => {
+  return Effect.map(factsOf(session), (facts) => {
+    const fact = facts.get(event.fact)
     if (fact === undefined) return skip(envelope, "ignored", `there is no fact ${event.fact}`)
-    const value = releaseFact(fact)
-    return value === undefined
+    const released = releaseFact(fact)
+    const changed = released === undefined ? acceptedByPerson(facts, [fact.id]) : [released]
+    return changed.length === 0
       ? skip(envelope, "ignored", `${fact.id} is not in quarantine: it is ${fact.state}`)
-      : skip(envelope, "handled", `released: ${fact.id}`, [{ kind: "fact", key: fact.id, value }])
+      : skip(envelope, "handled", `released: ${fact.id}`, changed.map(factChange))
   })
 }
 
@@ -230,6 +232,14 @@ const skipRetiredFact = (session: Session, envelope: AcceptedEnvelope) => {
 const skipUndoneDream = (session: Session, envelope: AcceptedEnvelope, now: number) =>
   envelope.event.type === "undoDream"
     ? Effect.map(undoneDream(session, envelope.event, now), ({ records, told }) =>
+        skip(envelope, records.length === 0 ? "ignored" : "handled", told, records)
+      )
+    : undefined
+
+/** A person's word that what waits of a night holds. */
+const skipAcceptedDream = (session: Session, envelope: AcceptedEnvelope, now: number) =>
+  envelope.event.type === "acceptDream"
+    ? Effect.map(acceptedDream(session, envelope.event, now), ({ records, told }) =>
         skip(envelope, records.length === 0 ? "ignored" : "handled", told, records)
       )
     : undefined
@@ -287,6 +297,7 @@ export const skipRules = [
   skipReleasedFact,
   skipRetiredFact,
   skipUndoneDream,
+  skipAcceptedDream,
   skipNothingToCompact,
   skipFiltered
 ] as const

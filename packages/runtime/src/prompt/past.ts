@@ -4,7 +4,6 @@
 
 import { historyHoldOf, type HistoryHold, historyStartOf, isCompaction, placedMessages } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
-import { isFact } from "@reverie/memory"
 import {
   type Address,
   isBefore,
@@ -55,12 +54,6 @@ export const readCompacted = Effect.fnUntraced(function* (address: Address, comp
 /** Whether an assistant has put a passage of that id away. */
 export const hasPassage = Effect.fnUntraced(function* (address: Address, id: string) {
   return (yield* (yield* Ledger).records(address, ["passage"], { keys: [id] })).length > 0
-})
-
-/** A fact of an assistant, whatever its state. */
-export const readFact = Effect.fnUntraced(function* (address: Address, id: string) {
-  const rows = yield* (yield* Ledger).records(address, ["fact"], { keys: [id] })
-  return rows.map(({ value }) => value).find(isFact)
 })
 
 /** The entries of an assistant's journal that are no longer at hand, in no order. */

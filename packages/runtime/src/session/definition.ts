@@ -3,7 +3,7 @@
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
 import type { Directory, Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
-import type { MemoryKind, RecallScope, SearchMode } from "@reverie/memory"
+import type { MemoryKind, RecallScope, Review, SearchMode } from "@reverie/memory"
 import type {
   CompactionConfig,
   ContextBuild,
@@ -59,6 +59,8 @@ export interface Definition extends DefinesContexts {
   readonly compaction?: Partial<CompactionConfig>
   /** Its sleep schedule; it goes to sleep by order only when not said. */
   readonly sleep?: SleepSchedule
+  /** What of its dreams waits for a person's word; nothing when not said. */
+  readonly review?: Review
   readonly memory?: MemoryRequest
   /** Whose memories it may look into: its own and what others share with it when not said. */
   readonly recallScopes?: ReadonlyArray<RecallScope>

@@ -221,6 +221,7 @@ export interface DreamOptions extends OrderOptions {
   readonly report?: boolean
   /** A dream that is taken back, what of it, and why. */
   readonly undo?: string
+  readonly accept?: string
   readonly item?: ReadonlyArray<string>
   readonly reason?: string
   /** Seconds. */
@@ -239,30 +240,44 @@ const itemsOf = (account: DreamAccount, wanted: ReadonlyArray<string>): Readonly
   })
 }
 
-/** Takes back what one of its dreams made, or some of it. */
-const undoDream = async (name: string, dreamt: string, options: DreamOptions, stop: Stop): Promise<number> => {
+/** Takes back what one of its dreams made, or accepts what waits of it; all of it or some items. */
+const judgeDream = async (
+  name: string,
+  verb: "undo" | "accept",
+  dreamt: string,
+  options: DreamOptions,
+  stop: Stop
+): Promise<number> => {
   await using backend = await findBackend(options, "order", stop)
   const { id } = await named(backend, name)
-  const account = await orNothing(backend.night((api) => api.dream({ params: { id, dream: dreamt } })))
+  const params = { id, dream: dreamt }
+  const account = await orNothing(backend.night((api) => api.dream({ params })))
   if (account === undefined) {
     throw new CommandFailed("not-found", `${id} has had no dream ${dreamt}`, {
       hint: `reverie memory ${id} dreams lists them`
     })
   }
   const items = options.item === undefined ? undefined : itemsOf(account, options.item)
-  const [what] = account.headline.split(/, [\d.]+ m?s/)
-  const told = `${dreamt} of ${id}: ${items === undefined ? what : items.join(", ")}`
+  const waiting = [...account.learnt, ...account.forgotten].filter(({ waits }) => waits === true)
+  const [made] = account.headline.split(/, [\d.]+ m?s/)
+  const all = verb === "undo" ? made : `${waiting.length} waiting`
+  const told = `${dreamt} of ${id}: ${items === undefined ? all : items.join(", ")}`
+  const [does, done] = verb === "undo" ? ["take back", "taken back"] : ["accept", "accepted"]
   if (options.dryRun) {
-    if (options.json) sayJson({ ok: true, dryRun: true, would: { undo: items ?? account }, assistant: id })
-    else say(plain(`would take back ${told}`))
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { [verb]: items ?? account }, assistant: id })
+    else say(plain(`would ${does} ${told}`))
     return 0
   }
-  await assertConsent(options, `${told} would be taken back`)
-  const payload = defined({ items, reason: options.reason })
-  const receipt = await backend.night((api) => api.undoDream({ params: { id, dream: dreamt }, headers: {}, payload }))
+  await assertConsent(options, `${told} would be ${done}`)
+  const receipt = await backend.night((api) =>
+    verb === "undo"
+      ? api.undoDream({ params, headers: {}, payload: defined({ items, reason: options.reason }) })
+      : api.acceptDream({ params, headers: {}, payload: defined({ items }) })
+  )
   await followed(backend, id, options)
-  if (options.json) sayJson({ ok: true, assistant: id, undone: dreamt, receipt, ...defined({ items }) })
-  else say(plain(`${id} takes back, at rest, ${told}`))
+  const key = verb === "undo" ? "undone" : "accepted"
+  if (options.json) sayJson({ ok: true, assistant: id, [key]: dreamt, receipt, ...defined({ items }) })
+  else say(plain(`${id} ${does.replace(/^(\w+)/, "$1s")}, at rest, ${told}`))
   return 0
 }
 
@@ -280,7 +295,8 @@ export const dream = async (name: string, options: DreamOptions, stop: Stop): Pr
     else say(plain(dreamsText(id, shown, accounts)))
     return 0
   }
-  if (options.undo !== undefined) return undoDream(name, options.undo, options, stop)
+  if (options.undo !== undefined) return judgeDream(name, "undo", options.undo, options, stop)
+  if (options.accept !== undefined) return judgeDream(name, "accept", options.accept, options, stop)
   await using backend = await findBackend(options, "order", stop)
   const bound = options.for === undefined ? {} : { forMs: Math.max(1, Math.round(options.for * 1_000)) }
   return await giveOrder(backend, await named(backend, name), { type: "order", order: "sleep", ...bound }, options)

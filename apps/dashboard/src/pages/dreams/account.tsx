@@ -1,5 +1,5 @@
 // Account: what one night learnt, linked, changed and forgot, each with links to its sources, and undoing it.
-// A1  Taking an item or a night back asks first, and takes a reason.
+// A1  Taking an item or a night back asks first, and takes a reason. What waits for a person is accepted with one click.
 
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
@@ -14,7 +14,7 @@ import { Visible } from "../../parts/text.tsx"
 export const ACCOUNT = "GET /v1/assistants/:id/dreams/:dream"
 type Account = Answer<typeof ACCOUNT>
 type Source = Account["learnt"][number]["sources"][number]
-type Item = Pick<Account["learnt"][number], "item" | "undone">
+type Item = Pick<Account["learnt"][number], "item" | "undone" | "waits">
 
 interface TakeBackProps {
   readonly id: string
@@ -109,6 +109,31 @@ const Fact = ({ fact, id }: { readonly id: string; readonly fact: string }) => (
   </Link>
 )
 
+/** What waits is done as soon as the assistant is at rest. */
+const Accept = ({
+  dream,
+  id,
+  items,
+  title
+}: OfNight & { readonly items: ReadonlyArray<string>; readonly title: string }) => {
+  const { isPending, isSuccess, mutate } = useChange("POST /v1/assistants/:id/dreams/:dream/accept")
+  return isSuccess ? (
+    <span className="text-ink-2" role="status" data-accepted={dream}>
+      Accepted as soon as the assistant is at rest.
+    </span>
+  ) : (
+    <button
+      type="button"
+      className="button button-small button-primary"
+      disabled={isPending}
+      onClick={() => mutate({ params: { id, dream }, payload: { items } })}
+      data-accept={items.length === 1 ? items[0] : dream}
+    >
+      {title}
+    </button>
+  )
+}
+
 interface OfNight {
   readonly id: string
   readonly dream: string
@@ -116,9 +141,19 @@ interface OfNight {
 
 /** The button behind an item. */
 const Back = ({ dream, id, of }: OfNight & { readonly of: Item }) => (
-  <TakeBack id={id} dream={dream} of={of} title="Take back">
-    This alone is as it was before that night: <code>{of.item}</code>
-  </TakeBack>
+  <>
+    {of.waits === true ? (
+      <>
+        <Chip tone="waiting" text="waits for you" />{" "}
+        <Accept dream={dream} id={id} items={[of.item]} title="Accept" />{" "}
+      </>
+    ) : null}
+    {of.waits === true && of.item.startsWith("episode/") ? null : (
+      <TakeBack id={id} dream={dream} of={of} title={of.waits === true ? "Decline" : "Take back"}>
+        This alone is as it was before that night: <code>{of.item}</code>
+      </TakeBack>
+    )}
+  </>
 )
 
 const Learnt = ({ dream, id, of }: OfNight & { readonly of: Account["learnt"][number] }) => {
@@ -172,24 +207,32 @@ export const Items = ({ account, id }: { readonly id: string; readonly account: 
       ))}
     </Group>
     <Group name="Forgotten">
-      {account.forgotten.map(({ id: of, item, reason, sources, text: said, undone }) => (
+      {account.forgotten.map(({ id: of, item, reason, sources, text: said, undone, waits }) => (
         <li key={of} data-forgotten={of} className="break-words">
           <Visible text={said} />{" "}
           <span className="text-ink-2">
             (<Visible text={reason} />) <Sources id={id} of={sources} />
           </span>{" "}
-          <Back dream={account.id} id={id} of={{ item, ...defined({ undone }) }} />
+          <Back dream={account.id} id={id} of={{ item, ...defined({ undone, waits }) }} />
         </li>
       ))}
     </Group>
   </div>
 )
 
-/** The button of a night. */
-export const UndoNight = ({ account, id }: { readonly id: string; readonly account: Account }) =>
-  account.isQuiet || account.undoneAt !== undefined ? null : (
-    <TakeBack id={id} dream={account.id} title="Take this dream back">
-      The memory is as it was before that night: what it learnt is retired, and not learnt again from where it was
-      learnt; what it linked, replaced, confirmed and put away is as before. What came since stays.
-    </TakeBack>
+/** The buttons of a night. */
+export const UndoNight = ({ account, id }: { readonly id: string; readonly account: Account }) => {
+  if (account.isQuiet || account.undoneAt !== undefined) return null
+  const waiting = [...account.learnt, ...account.forgotten].flatMap(({ item, waits }) => (waits === true ? [item] : []))
+  return (
+    <>
+      {waiting.length === 0 ? null : (
+        <Accept dream={account.id} id={id} items={waiting} title={`Accept ${waiting.length} waiting`} />
+      )}
+      <TakeBack id={id} dream={account.id} title="Take this dream back">
+        The memory is as it was before that night: what it learnt is retired, and not learnt again from where it was
+        learnt; what it linked, replaced, confirmed and put away is as before. What came since stays.
+      </TakeBack>
+    </>
   )
+}

@@ -62,7 +62,8 @@ const tones: Readonly<Record<Fact["state"], Tone>> = {
   active: "good",
   superseded: "retired",
   retired: "retired",
-  quarantined: "waiting"
+  quarantined: "waiting",
+  proposed: "waiting"
 }
 
 export interface ListProps {
@@ -127,13 +128,13 @@ const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => 
         </p>
       ) : (
         <button type="button" className="button button-small" onClick={() => ask(true)} data-release={fact.id}>
-          Release from quarantine
+          {fact.state === "proposed" ? "Accept" : "Release from quarantine"}
         </button>
       )}
       {asks ? (
         <ConfirmLater
-          title="Release it from quarantine?"
-          verb="Release"
+          title={fact.state === "proposed" ? "Accept this fact?" : "Release it from quarantine?"}
+          verb={fact.state === "proposed" ? "Accept" : "Release"}
           onClose={() => ask(false)}
           onConfirm={() => mutateAsync({ params: { id, fact: fact.id } })}
         >
@@ -217,7 +218,7 @@ const Line = ({ fact, id, isOpen, onOpen }: LineProps) => (
       </span>
     </button>
     {isOpen ? <Detail fact={fact} onOpen={onOpen} /> : null}
-    {isOpen && fact.state === "quarantined" ? <Release fact={fact} id={id} /> : null}
+    {(isOpen && fact.state === "quarantined") || fact.state === "proposed" ? <Release fact={fact} id={id} /> : null}
     {isOpen && fact.state !== "retired" ? <RetireFact fact={fact} id={id} /> : null}
   </li>
 )
@@ -236,11 +237,11 @@ const None = ({ q, state }: MemorySearch) => {
 
 const State = ({
   onChange,
-  quarantined,
-  state
+  state,
+  waiting
 }: {
   state: MemorySearch["state"]
-  quarantined: number
+  waiting: Waiting
   onChange: ListProps["onChange"]
 }) => (
   <div className="segmented" role="group" aria-label="State of facts">
@@ -253,13 +254,21 @@ const State = ({
         data-state-filter={each ?? "all"}
       >
         {each ?? "all"}
-        {each === "quarantined" && quarantined > 0 ? <span className="badge ml-1.5">{quarantined}</span> : null}
+        {(each === "quarantined" || each === "proposed") && waiting[each] > 0 ? (
+          <span className="badge ml-1.5">{waiting[each]}</span>
+        ) : null}
       </button>
     ))}
   </div>
 )
 
-export const Facts = ({ id, onChange, quarantined, search }: ListProps & { readonly quarantined: number }) => {
+/** How many wait for a person. */
+interface Waiting {
+  readonly quarantined: number
+  readonly proposed: number
+}
+
+export const Facts = ({ id, onChange, search, waiting }: ListProps & { readonly waiting: Waiting }) => {
   const { open, q, state } = search
   const facts = usePaged(FACTS, (cursor) => ({
     params: { id },
@@ -272,7 +281,7 @@ export const Facts = ({ id, onChange, quarantined, search }: ListProps & { reado
   return (
     <>
       <div className="flex flex-wrap items-center gap-2">
-        <State state={state} quarantined={quarantined} onChange={onChange} />
+        <State state={state} waiting={waiting} onChange={onChange} />
         <SearchField label="Search facts" value={q} onSearch={(words) => onChange({ q: words })} />
       </div>
       {isMissing ? (

@@ -338,10 +338,10 @@ const MemoryPage = () => {
     >
       {forgets ? <Forgetting id={id} /> : null}
       <Answered of={overview}>
-        {({ blocks, quarantined }) => (
+        {({ blocks, proposed, quarantined }) => (
           <>
             {tab === "blocks" ? <Blocks blocks={blocks} search={search} onChange={change} /> : null}
-            {tab === "facts" ? <Facts {...listProps} quarantined={quarantined} /> : null}
+            {tab === "facts" ? <Facts {...listProps} waiting={{ proposed, quarantined }} /> : null}
             {tab === "profiles" ? <Profiles {...listProps} /> : null}
             {tab === "journal" ? <Journal id={id} /> : null}
             {tab === "recall" ? <Recall {...listProps} /> : null}

@@ -4,7 +4,7 @@ import { oneOf, type Raw, text, whole } from "../../shell/search.ts"
 
 export const lists = ["blocks", "facts", "profiles", "journal", "recall"] as const
 export type List = (typeof lists)[number]
-export const factStates = ["active", "superseded", "retired", "quarantined"] as const
+export const factStates = ["active", "superseded", "retired", "quarantined", "proposed"] as const
 export const recallModes = ["auto", "fts", "vector", "hybrid"] as const
 export const recallScopes = ["own", "shared", "fleet"] as const
 

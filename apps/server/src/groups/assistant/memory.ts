@@ -27,7 +27,7 @@ const retirable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void =
 /** Throws about a fact that is not there, or not in quarantine. */
 const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
   const state = stateOf(facts, id, fact)
-  if (state === "quarantined") return
+  if (state === "quarantined" || state === "proposed") return
   throw new Conflict({
     message: `${fact} is not in quarantine: it is ${state}`,
     hint: "list those with state=quarantined"

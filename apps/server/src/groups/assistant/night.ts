@@ -72,6 +72,12 @@ const dreamOf = async (fleet: ReadFleet, id: string, dream: string) => {
   return found(await fleet.memory.dream(id, dream), `dream ${dream} of ${id}`)
 }
 
+/** Throws about an item that its account does not have. */
+const assertItems = ({ changed, forgotten, id, learnt, linked }: DreamAccount, items: ReadonlyArray<string> = []) => {
+  const known = new Set([...changed, ...forgotten, ...learnt, ...linked].map(({ item }) => item))
+  for (const item of items) found(known.has(item) || undefined, `item ${item} of ${id}`)
+}
+
 export const nightLive = HttpApiBuilder.group(
   Api,
   "night",
@@ -113,11 +119,14 @@ export const nightLive = HttpApiBuilder.group(
       dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id)),
       dream: ({ params: { dream, id } }) =>
         asking(async (fleet) => clipAll(await dreamOf(fleet, id, dream), boundOf(isWhole, TEXT_CHARS)) as DreamAccount),
+      acceptDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
+        changing("night.accept-dream", `${id}/${dream}`, async (fleet) => {
+          assertItems(await dreamOf(fleet, id, dream), payload.items)
+          return fleet.memory.acceptDream(id, dream, { ...payload, ...defined({ id: key }) })
+        }),
       undoDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.undo-dream", `${id}/${dream}`, async (fleet) => {
-          const { changed, forgotten, learnt, linked } = await dreamOf(fleet, id, dream)
-          const known = new Set([...changed, ...forgotten, ...learnt, ...linked].map(({ item }) => item))
-          for (const item of payload.items ?? []) found(known.has(item) || undefined, `item ${item} of ${dream}`)
+          assertItems(await dreamOf(fleet, id, dream), payload.items)
           return fleet.memory.undoDream(id, dream, { ...payload, ...defined({ id: key }) })
         })
     })
