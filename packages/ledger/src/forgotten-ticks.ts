@@ -258,7 +258,8 @@ const withoutObservations = (profile: Fields, ids: ReadonlySet<string>): Fields 
 
 const cleaned = (going: Going, change: RecordChange): Json | null => {
   const { key, kind, value } = change
-  if (going.records.has(nameOf(change))) return null
+  // What a replay goes on from holds names, and is made again in time.
+  if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
   if (going.leantOn.has(nameOf(change))) return saying(value)
   if (!isJsonObject(value)) return value
   if (kind === "entity") return withoutObservations(value, going.ids)

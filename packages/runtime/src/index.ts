@@ -24,6 +24,7 @@ export { recallFor } from "./recall/recaller.ts"
 export { beginningOf, forgottenLife } from "./replay/state.ts"
 export type { Difference } from "./replay/difference.ts"
 export {
+  checkpointBefore,
   type Entries,
   type Mismatch,
   replayFrames,

@@ -52,7 +52,9 @@ const archiveKinds = [
   /** What one night's dream did, by its id. */
   "dream",
   /** One compaction of the history, with what stood before and after, by its id. */
-  "compaction"
+  "compaction",
+  /** What a replay goes on from, by the number of the commit after which it stood so. */
+  "checkpoint"
 ] as const
 
 export const recordKinds = [...ownKinds, ...memoryKinds, ...archiveKinds] as const

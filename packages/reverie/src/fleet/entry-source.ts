@@ -53,13 +53,14 @@ export interface EntrySource {
   readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
 }
 
-/** The entries of an assistant up to a version. */
+/** The entries of an assistant up to a version, from a number on. */
 export async function* entriesUpTo(
   entrySource: Pick<EntrySource, "entries">,
   id: string,
-  version: number
+  version: number,
+  begin: number = 1
 ): AsyncGenerator<Entry> {
-  for (let from = 1; from <= version; from += PAGE) {
+  for (let from = begin; from <= version; from += PAGE) {
     for (const { entry } of await entrySource.entries(id, from, PAGE)) {
       if (entry.no > version) return
       yield entry

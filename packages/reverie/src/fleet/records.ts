@@ -129,7 +129,9 @@ export const coreOf = (run: RunReading, tenant: TenantId): Core => {
       const version = (await inspect(id))?.version ?? 0
       yield* newestFirst({ version, read: (from, limit) => entries(id, from, limit) })
     },
-    records: async (id, kinds = recordKinds) => run(Ledger.use((ledger) => ledger.records(address(id), kinds)))
+    // What a replay goes on from is nothing that it keeps for itself.
+    records: async (id, kinds = recordKinds.filter((kind) => kind !== "checkpoint")) =>
+      run(Ledger.use((ledger) => ledger.records(address(id), kinds)))
   }
 }
 

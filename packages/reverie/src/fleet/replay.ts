@@ -3,9 +3,12 @@
 // replay to the runtime.
 // R1  What commits meanwhile is left out: a replay and its verdict are of one moment.
 // R2  Nothing is called, sent or written: the ledger is read, and nothing else.
+// R3  What is late in a life is reached from the checkpoint before it.
 
+import { Ledger } from "@reverie/ledger"
 import { UnknownAssistant } from "@reverie/mailbox"
 import {
+  checkpointBefore,
   type Entries,
   type ReplayFrame,
   replayFrames,
@@ -24,10 +27,17 @@ import { MAX_FRAMES } from "../forking/errors.ts"
 const DEFAULT_FRAMES = 100
 
 /** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
-async function* replayOf(entrySource: EntrySource, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
-  const record = await recordOf(entrySource, id)
-  const entries: Entries = () => entriesUpTo(entrySource, id, record.version)
-  yield* replayFrames(entries, range, settingsKept(record))
+async function* replayOf(core: Core, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
+  const record = await recordOf(core, id)
+  const entries: Entries = (from) => entriesUpTo(core, id, record.version, from)
+  // Where it stops at something that may lie before the range, all of it is gone through.
+  const key = range.until === undefined ? checkpointBefore(Math.min(range.from ?? 1, record.version)) : undefined
+  const keys = key === undefined ? [] : [key]
+  const [kept] =
+    key === undefined
+      ? []
+      : await core.run(Ledger.use((ledger) => ledger.records(core.address(id), ["checkpoint"], { keys })))
+  yield* replayFrames(entries, range, { settings: settingsKept(record), checkpoint: kept?.value })
 }
 
 /** One page of a replay. */
@@ -40,13 +50,13 @@ export interface FramePage {
 
 /** One page of frames: at most `limit`, itself at most MAX_FRAMES. */
 const framePageOf = async (
-  entrySource: EntrySource,
+  core: Core,
   id: string,
   { limit = DEFAULT_FRAMES, ...range }: ReplayRange & { readonly limit?: number } = {}
 ): Promise<FramePage> => {
   const most = Math.min(MAX_FRAMES, Math.max(1, Math.trunc(limit)))
   const frames: Array<ReplayFrame> = []
-  for await (const frame of replayOf(entrySource, id, range)) {
+  for await (const frame of replayOf(core, id, range)) {
     if (frames.length === most) return { frames, next: frame.no }
     frames.push(frame)
   }

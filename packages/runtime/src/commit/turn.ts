@@ -4,6 +4,7 @@
 // I1  Everything a decision asked for is in the commit: nothing runs that was not first written down.
 // I2  A tool call gets exactly one tool message: its result, its report, its refusal or its interruption.
 // I3  A job id is `<commit number>/<name>`; a result whose job id is not open is late and is not decided upon.
+// I4  Every so many commits what a replay goes on from is written with the commit: the state that this very commit leaves.
 
 import {
   callId,
@@ -31,6 +32,7 @@ import {
   type Message,
   type OpenJob,
   type OpenTimer,
+  type RecordChange,
   REFUSED,
   type Settlement,
   STATE_VERSION,
@@ -314,12 +316,32 @@ export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
   }
 }
 
+/** So many commits lie between two places from which a replay can go on: some kilobytes each. */
+export const CHECKPOINT_COMMITS = 500
+
+/** The state after a commit as a replay goes on from it. Hours of sleep are no business of the statechart's. */
+const checkpointOf = (no: number, { jobs, snapshot, timers }: AssistantState): RecordChange => {
+  const value = { no, snapshot, jobs, timers: timers.filter(({ name }) => name !== SLEEP_TIMER) }
+  return { kind: "checkpoint", key: String(no), value: value as unknown as Json }
+}
+
 /** Everything one commit writes, and what it starts and stops. */
 export const turnOf = (inputs: Inputs, { timers, ...draft }: CommitDraft): Turn => {
   const { decision, now } = inputs
   const { cause, event, messages, no, status, ...more } = draft
   const { iteration, tick } = contextOf(decision.next)
   const jobs = jobsAfter(inputs.jobs, decision.commands, no)
+  const state: AssistantState = {
+    v: STATE_VERSION,
+    snapshot: persist(decision.next),
+    jobs,
+    timers,
+    // A retired assistant stays due until everything that waits for it has been dead-lettered.
+    receives: status === "retired" ? LANES : receives(decision.next),
+    status,
+    definition: inputs.definition
+  }
+  const isMarked = no % CHECKPOINT_COMMITS === 0
   return {
     entry: {
       v: ENTRY_VERSION,
@@ -332,18 +354,10 @@ export const turnOf = (inputs: Inputs, { timers, ...draft }: CommitDraft): Turn 
       event,
       status,
       messages,
-      ...more
+      ...more,
+      ...defined({ records: isMarked ? [...(more.records ?? []), checkpointOf(no, state)] : undefined })
     },
-    state: {
-      v: STATE_VERSION,
-      snapshot: persist(decision.next),
-      jobs,
-      timers,
-      // A retired assistant stays due until everything that waits for it has been dead-lettered.
-      receives: status === "retired" ? LANES : receives(decision.next),
-      status,
-      definition: inputs.definition
-    },
+    state,
     started: jobs.filter((job) => !inputs.jobs.includes(job)),
     stopped: inputs.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id)
   }

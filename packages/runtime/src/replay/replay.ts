@@ -8,7 +8,17 @@
 import { contextOf, persist, restore, type Settings, statusOf } from "@reverie/assistant"
 import { type AssistantState, type Entry, isJsonObject, type Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { beginningOf, openReplayState, replayEntry, type ReplayState, type ReplayStep } from "./state.ts"
+import * as Schema from "effect/Schema"
+import { CHECKPOINT_COMMITS } from "../commit/turn.ts"
+import {
+  beginningOf,
+  openReplayState,
+  type PausedReplay,
+  replayEntry,
+  type ReplayState,
+  type ReplayStep,
+  resumeReplay
+} from "./state.ts"
 import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts"
 import {
   type Breakpoint,
@@ -110,8 +120,8 @@ export const contradiction = (before: ReplayState, step: ReplayStep, entry: Entr
   stateAfter(entry, step) ??
   told(entry, step)
 
-/** The entries of one assistant from its creation on, again from the beginning each time. */
-export type Entries = () => AsyncIterable<Entry>
+/** The entries of one assistant from a number on, its creation when not said; anew each time. */
+export type Entries = (from?: number) => AsyncIterable<Entry>
 
 /** Which commits are replayed. */
 export interface ReplayRange {
@@ -168,14 +178,44 @@ const keptSnapshot = ({ decoded }: ReplayState): Json => JSON.parse(snapshotText
 
 const isFirst = ({ no }: Entry): boolean => no === 1
 
-/** Frames in the order of their commits. `settings`: of a creation whose entry does not tell them. */
+// Checkpoint: a state in the middle of a life from which a replay can go on, so that what is late in it is not reached from its beginning.
+// C1  Frames from a checkpoint on are those of a replay from the creation. One that can not be read is as if it were not there.
+
+/** The key of the nearest checkpoint before a commit; undefined where it is reached from the creation. */
+export const checkpointBefore = (no: number): string | undefined => {
+  const key = Math.floor((no - 1) / CHECKPOINT_COMMITS) * CHECKPOINT_COMMITS
+  return key > 0 ? String(key) : undefined
+}
+
+const isPaused = Schema.is(
+  Schema.Struct({
+    no: Schema.Int,
+    snapshot: Schema.Unknown,
+    jobs: Schema.Array(Schema.Json),
+    timers: Schema.Array(Schema.Json)
+  })
+)
+
+/** The state of a checkpoint as it is kept; undefined where it can not be gone on from. */
+const resumed = (kept: Json | undefined): ReplayState | undefined =>
+  isPaused(kept) ? Result.getOrUndefined(resumeReplay(kept as unknown as PausedReplay)) : undefined
+
+/** What a replay begins with, where it does not begin with the creation. */
+export interface ReplayStart {
+  /** Of a creation whose entry does not tell them. */
+  readonly settings?: Partial<Settings>
+  /** A checkpoint of before the range, as it is kept. */
+  readonly checkpoint?: Json | undefined
+}
+
+/** Frames in the order of their commits. */
 export async function* replayFrames(
   entries: Entries,
   { from = 1, snapshots = false, to = Infinity, until }: ReplayRange,
-  settings?: Partial<Settings>
+  { checkpoint, settings }: ReplayStart = {}
 ): AsyncGenerator<ReplayFrame> {
-  let state: ReplayState | undefined
-  for await (const entry of entries()) {
+  let state = resumed(checkpoint)
+  for await (const entry of entries(state === undefined ? 1 : state.no + 1)) {
     if (entry.no > to) return
     const before: ReplayState = state ?? openReplayState(entry, settings)
     const step = isFirst(entry) ? { state: before, commands: [] } : replayEntry(before, entry)

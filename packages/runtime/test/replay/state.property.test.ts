@@ -28,8 +28,8 @@ const ledgerOf = ({ entries, settings }: Walk): ReadonlyArray<Entry> => [
 ]
 
 const told = (entries: ReadonlyArray<Entry>) =>
-  async function* () {
-    yield* entries
+  async function* (from: number = 1) {
+    yield* entries.filter(({ no }) => no >= from)
   }
 
 const replayAll = (from: ReplayState, entries: ReadonlyArray<Entry>): ReplayState =>
@@ -97,6 +97,34 @@ describe("any life, told again from its entries", () => {
           whole.map(({ no }) => no),
           entries.map(({ no }) => no)
         )
+      }),
+      { numRuns: 50 }
+    )
+  })
+
+  it("C1 frames from a checkpoint are those from the creation, and no entry before it is read; a damaged one is none", async () => {
+    await fc.assert(
+      fc.asyncProperty(aLife, fc.nat(), fc.nat(), async (life, cut, further) => {
+        const entries = ledgerOf(walk(life))
+        const at = 1 + (cut % entries.length)
+        const from = at + 1 + (further % 5)
+        const checkpoint = structuredClone(
+          pauseReplay(replayAll(creationOf(entries), entries.slice(1, at)))
+        ) as unknown as Json
+        const whole = (await Array.fromAsync(replayFrames(told(entries), {}))).filter(({ no }) => no >= from)
+        let first = Infinity
+        const late = async function* (begin: number = 1) {
+          for (const entry of entries.slice(begin - 1)) {
+            first = Math.min(first, entry.no)
+            yield entry
+          }
+        }
+        assert.deepStrictEqual(await Array.fromAsync(replayFrames(late, { from }, { checkpoint })), whole)
+        assert.isAbove(first, at)
+        for (const damaged of [null, { no: at }, { ...(checkpoint as object), snapshot: { v: 0 } }]) {
+          const found = await Array.fromAsync(replayFrames(told(entries), { from }, { checkpoint: damaged as Json }))
+          assert.deepStrictEqual(found, whole)
+        }
       }),
       { numRuns: 50 }
     )
