@@ -168,6 +168,7 @@ export {
   type TeamView,
   type ToolView
 } from "./views/definition-view.ts"
+export { type Sentence, Sentences } from "./views/sentence.ts"
 export type {
   DreamAccount,
   DreamChanged,
