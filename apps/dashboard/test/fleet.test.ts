@@ -22,7 +22,7 @@ afterAll(async () => {
 beforeEach(async () => {
   api = await openFakeApi({ page: built.folder })
   tab = await openTab(browser, api.url)
-  await tab.open("/", "fleet")
+  await tab.open("/fleet", "fleet")
 })
 afterEach(async () => {
   await tab.close()
@@ -88,7 +88,7 @@ test("B2 the keyboard moves, chooses, searches and opens", async () => {
   await page.keyboard.press("Escape")
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY")
   await page.goBack()
-  await tab.open("/?q=tug-ad", "fleet")
+  await tab.open("/fleet?q=tug-ad", "fleet")
   await page.keyboard.press("j")
   await page.keyboard.press("Enter")
   await page.waitForSelector('[data-page="live"][data-ready]')
@@ -145,7 +145,7 @@ test("who needs a person stands first where no order is asked for", async () => 
 
 test("what happens is seen without asking: a state changes in the row that is in view", async () => {
   // By its id it stays where it is, whatever becomes of it.
-  await tab.open("/?sort=id", "fleet")
+  await tab.open("/fleet?sort=id", "fleet")
   await tab.page.waitForSelector("[data-assistant]")
   const { page } = tab
   const [id] = await ids()
@@ -159,7 +159,7 @@ test("what happens is seen without asking: a state changes in the row that is in
 test("a server that does not answer is said once, and no one is claimed to be absent", async () => {
   const other = await openTab(browser, api.url)
   api.setBroken(true)
-  await other.page.goto(`${api.url}/?state=halted`)
+  await other.page.goto(`${api.url}/fleet?state=halted`)
   await other.page.waitForSelector('[data-page="fleet"] [data-failed="NoAnswer"]')
   expect(await other.page.locator("[data-empty]:visible").count()).toBe(0)
   expect(await other.page.isDisabled("[data-order=retire]")).toBe(true)

@@ -174,7 +174,7 @@ test("K1 a token is asked for, kept in the tab, and sent with the stream too", a
   await page.waitForSelector("text=refused the token")
   await page.fill("[name=token]", "s3cret")
   await page.press("[name=token]", "Enter")
-  await page.waitForSelector('[data-page="fleet"][data-ready] [data-assistant]')
+  await page.waitForSelector('[data-page="overview"][data-ready] [data-feed]')
   await page.waitForSelector('[role=status][data-connection="live"]')
   expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 1])
   await guarded.close()
@@ -205,7 +205,7 @@ test("the theme is the system's until one chooses", async () => {
 })
 
 test("the skip link leads into the page", async () => {
-  await tab.open("/", "fleet")
+  await tab.open("/fleet", "fleet")
   await tab.page.keyboard.press("Tab")
   expect(await tab.page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the page")
   await tab.page.keyboard.press("Enter")

@@ -21,8 +21,10 @@ afterAll(async () => {
 })
 
 const pages = [
-  ["fleet", () => "/"],
-  ["fleet-halted", () => "/?state=halted&sort=errors&desc=true"],
+  ["overview", () => "/"],
+  ["overview-day", () => "/?span=day"],
+  ["fleet", () => "/fleet"],
+  ["fleet-halted", () => "/fleet?state=halted&sort=errors&desc=true"],
   ["live", () => `/a/${api.world.rows[3]?.id ?? ""}`],
   ["live-whole", () => `/a/${api.world.rows[3]?.id ?? ""}?view=whole`],
   ["approvals", () => "/approvals"],

@@ -61,7 +61,11 @@ const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
   part: []
 }
 
-const concerns = ({ type }: Notice): ReadonlyArray<Reading> => table[type] ?? []
+/** Every notice but a piece of a reply makes the overview old. */
+const pulse: ReadonlyArray<Reading> = ["GET /v1/pulse"]
+
+const concerns = ({ type }: Notice): ReadonlyArray<Reading> =>
+  type === "part" ? [] : [...(table[type] ?? []), ...pulse]
 
 export type { Connection } from "./stream.ts"
 

@@ -29,7 +29,7 @@ const Breadcrumb = () => {
         {id === undefined ? null : (
           <>
             <li>
-              <Link to="/" className="quiet-link">
+              <Link to="/fleet" className="quiet-link">
                 Fleet
               </Link>
             </li>
@@ -96,7 +96,7 @@ const Bar = ({ onHelp }: { readonly onHelp: () => void }) => {
   const theme = useTheme()
   return (
     <header className="bar">
-      <Link to="/" className="brand" aria-label="Reverie, to the fleet">
+      <Link to="/" className="brand" aria-label="Reverie, to the overview">
         <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden>
           <path d="M14.5 12.6A6.6 6.6 0 0 1 7.4 3.4a6.9 6.9 0 1 0 7.1 9.2Z" fill="currentColor" />
           <circle cx="14.3" cy="5.4" r="1.5" fill="currentColor" />
@@ -196,9 +196,12 @@ const Navigation = () => {
   useEffect(() => {
     const show = () =>
       place.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" })
-    show()
-    addEventListener("resize", show)
-    return () => removeEventListener("resize", show)
+    // Also when a number comes to stand beside a name, and the line gets longer.
+    const watch = new ResizeObserver(show)
+    for (const each of [place.current, ...(place.current?.querySelectorAll("li") ?? [])]) {
+      if (each !== null) watch.observe(each)
+    }
+    return () => watch.disconnect()
   }, [path])
   return (
     <nav aria-label="Pages" className="navigation" ref={place}>

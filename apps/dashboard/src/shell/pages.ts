@@ -2,7 +2,8 @@
 // Owns titles, order and keys. Leaves their routes to router.tsx.
 
 export const fleetPages = [
-  { page: "fleet", title: "Fleet", to: "/", key: "f" },
+  { page: "overview", title: "Overview", to: "/", key: "h" },
+  { page: "fleet", title: "Fleet", to: "/fleet", key: "f" },
   { page: "approvals", title: "Approvals", to: "/approvals", key: "a" },
   { page: "queues", title: "Queues", to: "/queues", key: "q" },
   { page: "usage", title: "Usage", to: "/usage", key: "u" },

@@ -15,6 +15,7 @@ import {
   dreamsSearch,
   fleetSearch,
   liveSearch,
+  overviewSearch,
   queuesSearch,
   replaySearch,
   subAgentTreeSearch,
@@ -27,7 +28,7 @@ import {
 const NoSuchPage = () => (
   <Page name="none" title="There is no such page" ready>
     <p className="text-ink-2">
-      Not found: no page has this address. <Link to="/">Go to the fleet</Link>.
+      Not found: no page has this address. <Link to="/">Go to the overview</Link>.
     </p>
   </Page>
 )
@@ -45,7 +46,10 @@ const root = createRootRoute({ component: Layout, notFoundComponent: NoSuchPage,
 
 const ofFleet = <const Path extends string>(path: Path) => ({ getParentRoute: () => root, path })
 
-const fleet = createRoute({ ...ofFleet("/"), validateSearch: fleetSearch }).lazy(() =>
+const overview = createRoute({ ...ofFleet("/"), validateSearch: overviewSearch }).lazy(() =>
+  import("../pages/overview/page.tsx").then(({ page }) => page)
+)
+const fleet = createRoute({ ...ofFleet("/fleet"), validateSearch: fleetSearch }).lazy(() =>
   import("../pages/fleet/page.tsx").then(({ page }) => page)
 )
 const approvals = createRoute({ ...ofFleet("/approvals"), validateSearch: approvalsSearch }).lazy(() =>
@@ -92,6 +96,7 @@ const replay = createRoute({ ...ofAssistant("/replay"), validateSearch: replaySe
 
 export const router = createRouter({
   routeTree: root.addChildren([
+    overview,
     fleet,
     approvals,
     queues,

@@ -22,6 +22,14 @@ export const whole = (value: unknown): number | undefined => {
 export const flag = (value: unknown): true | undefined =>
   value === true || value === "true" || value === 1 ? true : undefined
 
+// Search of Overview: how far back.
+
+export interface OverviewSearch {
+  readonly span?: "day" | undefined
+}
+
+export const overviewSearch = ({ span }: Raw): OverviewSearch => ({ span: oneOf(span, ["day"]) })
+
 // Search of Usage: how far back, and of whom.
 
 /** Hours. */

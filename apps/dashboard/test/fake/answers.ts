@@ -161,7 +161,47 @@ const queues = (world: World) => ({
   ]
 })
 
+const TONES = ["heard", "tool", "said", "warn", "bad", "note"] as const
+
+const pulseOf = (world: World) => {
+  const now = world.now()
+  const points = (count: number, stepMillis: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      at: (Math.floor(now / stepMillis) - count + 1 + n) * stepMillis,
+      messages: (n * 7) % 13,
+      runs: (n * 7) % 13,
+      runP95Ms: n % 9 === 0 ? null : 400 + ((n * 37) % 900),
+      modelCalls: (n * 11) % 29,
+      modelFailed: n % 17 === 3 ? 2 : 0,
+      modelP95Ms: n % 9 === 0 ? null : 300 + ((n * 31) % 700),
+      tokens: ((n * 11) % 29) * 1_400,
+      costMicros: ((n * 11) % 29) * 2_100,
+      unpricedCalls: 0
+    }))
+  return {
+    now,
+    since: now - 26 * 3_600_000,
+    hour: points(60, 60_000),
+    day: points(96, 900_000),
+    feed: Array.from({ length: 24 }, (_, n) => {
+      const tone = TONES[n % TONES.length] ?? "note"
+      return {
+        seq: 9_000 - n,
+        at: now - n * 4_000,
+        assistant: world.rows[n % 7]?.id ?? "",
+        tone,
+        lead: { heard: "<", tool: "tool", said: "", warn: "model failed:", bad: "dead letter:", note: "ignored:" }[
+          tone
+        ],
+        ...(tone === "heard" || tone === "tool" ? { subject: hostile(n) } : {}),
+        text: hostile(n + 1)
+      }
+    })
+  }
+}
+
 export const fleetHandlers: Handlers = {
+  "GET /v1/pulse": (world) => pulseOf(world),
   "GET /v1/assistants": (world, { query }) => listOf(world.rows, query, world.now()),
   "GET /v1/assistants/:id": (world, { params }) => detailOf(found(world, params["id"]), world.now()),
   "POST /v1/assistants/:id/orders": (world, { params, payload }) => {

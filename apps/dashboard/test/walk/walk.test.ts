@@ -105,7 +105,8 @@ test("each machine state is seen lit, an approval given in the page lets the too
 })
 
 const walks = [
-  ["fleet", "/"],
+  ["overview", "/"],
+  ["fleet", "/fleet"],
   ["live", "/a/walker"],
   ["context", "/a/walker/context"],
   ["timeline", "/a/walker/timeline"],
@@ -292,7 +293,7 @@ test("ten thousand rows are scrolled, and only those in view are there", WAIT, a
     await Promise.all(Array.from({ length: 250 }, (_, index) => fleet.create(`crowd-${from + index}`, "crowd")))
   }
   const tab = await openTab(browser, rig.url)
-  await tab.open("/?q=crowd-", "fleet")
+  await tab.open("/fleet?q=crowd-", "fleet")
   await tab.page.waitForSelector('[data-matched="10000"]', { timeout: 60_000 })
   for (const [pace, pixels] of Object.entries(PACES)) {
     const gaps = (await gapsWhileScrolling(tab, pixels)).toSorted((one, other) => one - other)

@@ -244,6 +244,48 @@ const Definition = Schema.StructWithRest(
 )
 export type DefinitionJson = typeof Definition.Type
 
+const PulsePoint = Schema.Struct({
+  /** Its first millisecond. */
+  at: Schema.Finite,
+  /** Messages that began a run. */
+  messages: Schema.Int,
+  /** Runs that ended. */
+  runs: Schema.Int,
+  /** What nineteen of twenty runs stayed within, to a fifth; null where none ended. */
+  runP95Ms: Schema.NullOr(Schema.Finite),
+  modelCalls: Schema.Int,
+  modelFailed: Schema.Int,
+  modelP95Ms: Schema.NullOr(Schema.Finite),
+  /** Shown and answered, by all model calls. */
+  tokens: Schema.Finite,
+  costMicros: Schema.Finite,
+  unpricedCalls: Schema.Int
+})
+export type PulsePoint = typeof PulsePoint.Type
+
+const PulseView = Schema.Struct({
+  now: Schema.Finite,
+  /** What lies before is not known to this process. */
+  since: Schema.Finite,
+  /** A minute each, the oldest first. */
+  hour: Schema.Array(PulsePoint),
+  /** A quarter of an hour each, the oldest first. */
+  day: Schema.Array(PulsePoint),
+  /** What happened last, a line each, the newest first. */
+  feed: Schema.Array(
+    Schema.Struct({
+      seq: Schema.Finite,
+      at: Schema.Finite,
+      assistant: Schema.String,
+      tone: Schema.Literals(["heard", "said", "tool", "note", "warn", "bad"]),
+      lead: Schema.String,
+      subject: Schema.optionalKey(Schema.String),
+      text: Schema.String
+    })
+  )
+})
+export type PulseView = typeof PulseView.Type
+
 export class SystemGroup extends HttpApiGroup.make("system").add(
   HttpApiEndpoint.get("system", "/v1/system", {
     success: Schema.Struct({
@@ -266,6 +308,8 @@ export class SystemGroup extends HttpApiGroup.make("system").add(
     }),
     error: failures
   }),
+  /** What the assistants of the tenant did in the last hour and day, and in words what they did last. */
+  HttpApiEndpoint.get("pulse", "/v1/pulse", { success: PulseView, error: failures }),
   /** Who changed what through this API, the newest first. */
   HttpApiEndpoint.get("audit", "/v1/audit", {
     query: { limit },

@@ -6,9 +6,10 @@
 // B4  What cannot be read of one assistant is in no one else's way.
 
 import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
-import type { AssistantRow, Counts, Outage } from "../api/index.ts"
+import type { AssistantRow, Counts, Outage, PulseView } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
+import { Pulse } from "./pulse.ts"
 import { Day, lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
 const PAGE = 500
@@ -37,6 +38,7 @@ export interface Work {
 
 type Reading = Pick<FleetReadings, "list" | "inspect" | "tenant" | "usage"> & {
   readonly history: Pick<FleetReadings["history"], "entries">
+  readonly outbox: Pick<FleetReadings["outbox"], "end" | "read">
 }
 
 /** Damaged, or written by a newer Reverie: a matter of one assistant. */
@@ -53,6 +55,8 @@ export class Board {
   readonly #day: Day
   #isBuilt = false
   #early: Array<OutboxRow> = []
+  #pulse: Pulse | undefined
+  #beginning: Promise<Pulse> | undefined
   #sweptTo: string | undefined
   #isSweeping = false
 
@@ -70,8 +74,19 @@ export class Board {
     return new Set([...this.#rows.values()].map(({ definition }) => definition))
   }
 
+  /** What it did in the last day; made of the outbox with the first question. */
+  async pulse(now: number): Promise<PulseView> {
+    const hold = (pulse: Pulse): void => void (this.#pulse = pulse)
+    this.#beginning ??= Pulse.begin(this.#fleet, now, hold).catch((error: unknown) => {
+      this.#beginning = undefined
+      throw error
+    })
+    return (await this.#beginning).view(now)
+  }
+
   /** Entries of this tenant, from before `build` on. */
   tell(rows: ReadonlyArray<OutboxRow>): void {
+    if (this.#pulse !== undefined) for (const row of rows) this.#pulse.tell(row)
     if (!this.#isBuilt) {
       for (const row of rows) this.#early.push(row)
       return

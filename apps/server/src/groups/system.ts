@@ -117,6 +117,7 @@ export const systemLive = HttpApiBuilder.group(
           const outages = await board.outages(Date.now())
           return systemOf({ fleet, principal, gateway, config, ownTenant, outages, used })
         }),
+      pulse: () => asking(async ({ tenant }) => (await boards.of(tenant)).pulse(Date.now())),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: gateway.audited(tenant, limit) })),
       // A client that leaves before the answer has begun leaves no stream behind: the answer destroys what no one reads.
       events: ({ headers, query }) =>

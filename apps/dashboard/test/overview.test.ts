@@ -1,0 +1,71 @@
+// Overview: the page that one opens first.
+
+import type { Browser } from "playwright-core"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+let tab: Tab
+
+beforeAll(async () => {
+  built = await builtPage()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  built.remove()
+})
+beforeEach(async () => {
+  api = await openFakeApi({ page: built.folder })
+  tab = await openTab(browser, api.url)
+  await tab.open("/", "overview")
+})
+afterEach(async () => {
+  await tab.close()
+  await api.close()
+  if (tab.wrongs.length > 0) throw new Error(`the page said: ${tab.wrongs.join("; ")}`)
+})
+
+test("O1 what needs a person stands first: approvals are given right here, the rest is one click away", async () => {
+  const { page } = tab
+  await page.waitForSelector("[data-approval]")
+  expect(await page.locator("[data-approval]").count()).toBe(1)
+  expect(await page.locator("[data-more]").innerText()).toMatch(/^\d+ more calls wait$/)
+  const [banner, first, feed] = await Promise.all(
+    ["[data-banner]", "[data-approval]", "[data-lines]"].map((of) => page.locator(of).first().boundingBox())
+  )
+  expect(banner?.y ?? 0).toBeLessThan(first?.y ?? 0)
+  expect(first?.y ?? 0).toBeLessThan(feed?.y ?? 0)
+  await page.locator("[data-approval]").first().locator("[data-decide=approved]").click()
+  await expect.poll(() => api.changes.map(({ asked: { payload } }) => payload["decision"])).toEqual(["approved"])
+  await page.click("[data-banner-item=halted]")
+  await page.waitForSelector('[data-page="fleet"][data-ready]')
+  expect(new URL(page.url()).searchParams.get("state")).toBe("halted")
+})
+
+test("O2 figures of the last hour and day, with what failed, and the last lines in words, each leading to its assistant", async () => {
+  const { page } = tab
+  const bars = (name: string) => page.locator(`[data-series=${name}] .series-bar`).count()
+  for (const name of ["messages", "runs", "model", "calls", "tokens", "cost"]) expect(await bars(name)).toBe(60)
+  expect(await page.locator("[data-series=calls] .series-bad").count()).toBeGreaterThan(0)
+  expect(await page.getAttribute("[data-series=tokens] svg", "aria-label")).toMatch(
+    /^Tokens in the last hour: [\d.]+M; at most \d+k a minute$/
+  )
+  await page.click("[data-span=day]")
+  await page.waitForSelector("[data-figures=day]")
+  expect(await bars("messages")).toBe(96)
+  expect(new URL(page.url()).search).toBe("?span=day")
+  const lines = page.locator("[data-feed]")
+  expect(await lines.count()).toBe(24)
+  expect(await page.locator('[data-feed][data-tone="bad"]').first().innerText()).toContain("dead letter:")
+  const name = await lines.first().locator("a").innerText()
+  await lines.first().locator("a").click()
+  await page.waitForSelector('[data-page="live"][data-ready]')
+  expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(`/a/${name}`)
+  await page.keyboard.press("g")
+  await page.keyboard.press("h")
+  await page.waitForSelector('[data-page="overview"][data-ready]')
+})
