@@ -8,7 +8,7 @@ import { noticesOf } from "@reverie/protocol"
 import { type OutboxRow, type Sentence, Sentences } from "reverie"
 import type { PulsePoint, PulseView } from "../api/index.ts"
 
-export const MINUTE_MILLIS = 60_000
+const MINUTE_MILLIS = 60_000
 const DAY_MINUTES = 1_440
 /** Minutes of a point of the day. */
 const DAY_STEP = 15
