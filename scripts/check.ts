@@ -11,7 +11,7 @@ import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
 import { attack, crash, outside, simulate } from "./check/lanes.ts"
 import { servers } from "./check/servers.ts"
-import { sizes } from "./check/sizes.ts"
+import { bounds, sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
 import { testStep } from "./check/tests.ts"
 import { toolSteps } from "./check/tools.ts"
@@ -26,6 +26,7 @@ const steps: ReadonlyArray<Step> = [
   ...toolSteps,
   testStep("architecture"),
   sizes,
+  bounds,
   words,
   docs,
   servers,
