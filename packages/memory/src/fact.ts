@@ -41,7 +41,7 @@ type Link = typeof Link.Type
 export const Fact = Schema.Struct({
   id: Schema.String,
   text: Schema.String,
-  /** When what it says was said, in milliseconds since the epoch. */
+  /** When what it says was said, in milliseconds since the epoch: it holds since then. */
   at: Schema.Finite,
   /** When it became a fact. */
   learnt_at: Schema.Finite,
@@ -59,6 +59,8 @@ export const Fact = Schema.Struct({
   state: Schema.Literals(factStates),
   /** The fact that took its place, when it is superseded. */
   superseded_by: Schema.optionalKey(Schema.String),
+  /** Of a superseded one: when what took its place was said. It held from `at` until then. */
+  until: Schema.optionalKey(Schema.Finite),
   /** Of a proposed one: the fact whose place it takes when it is accepted. */
   replaces: Schema.optionalKey(Schema.String),
   /** Why it is retired or quarantined. */

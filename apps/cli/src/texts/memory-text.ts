@@ -64,11 +64,11 @@ export const recalledText = (self: string, recalled: Recalled, asked = "auto"): 
 }
 
 const factText = (fact: Fact): string => {
-  const { at, id, importance, origin, reason, sources, state, superseded_by, text, trust } = fact
+  const { at, id, importance, origin, reason, sources, state, superseded_by, text, trust, until } = fact
   const end = superseded_by ?? reason
   const marks = [
     state === "active" || end === undefined ? state : `${state}: ${onOneLine(end, 80)}`,
-    dayOf(at),
+    until === undefined ? dayOf(at) : `${dayOf(at)} until ${dayOf(until)}`,
     `importance ${importance}`,
     `trust ${trust}`,
     `from ${onOneLine(origin.name, 60)}`,

@@ -258,7 +258,8 @@ class Learning {
       this.contradicting.push(fact.id)
       return
     }
-    this.draft.set(replaced.id, { ...replaced, state: "superseded", superseded_by: fact.id })
+    const until = Math.max(replaced.at, fact.at)
+    this.draft.set(replaced.id, { ...replaced, state: "superseded", superseded_by: fact.id, until })
     this.#notePlace(fact.id, replaced.id)
     this.superseded.push(replaced.id)
   }
@@ -293,12 +294,14 @@ class Learning {
 export const retiredByPerson = (facts: ReadonlyMap<string, Fact>, id: string, reason: string): ReadonlyArray<Fact> => {
   const fact = facts.get(id)
   if (fact === undefined || fact.state === "retired") return []
-  const { superseded_by: successor, ...known } = fact
+  const { superseded_by: successor, until, ...known } = fact
   const before = [...facts.values()].filter((each) => each.state === "superseded" && each.superseded_by === id)
   return [
     { ...known, state: "retired", reason },
-    ...before.map(({ superseded_by: _, ...each }): Fact =>
-      successor === undefined ? { ...each, state: "active", linked: false } : { ...each, superseded_by: successor }
+    ...before.map(({ superseded_by: _, until: __, ...each }): Fact =>
+      successor === undefined
+        ? { ...each, state: "active", linked: false }
+        : { ...each, superseded_by: successor, ...defined({ until }) }
     )
   ]
 }

@@ -65,14 +65,14 @@ const turnedBack = (now: Fact, before: Fact, after: Fact): Fact => {
   )
   const same = <K extends keyof Fact>(name: K): Pick<Fact, K> =>
     ({ [name]: isDeepStrictEqual(now[name], after[name]) ? before[name] : now[name] }) as unknown as Pick<Fact, K>
-  const { reason, superseded_by, ...rest } = now
+  const { reason, superseded_by, until, ...rest } = now
   const isTurned = (state: Fact["state"]): boolean =>
     after.state === state && before.state !== state && now.state === state
   const isBack = isTurned("retired") || (isTurned("superseded") && superseded_by === after.superseded_by)
   const turned: Fact = withWithdrawn(
     {
       ...rest,
-      ...(isBack ? { state: before.state } : defined({ reason, superseded_by })),
+      ...(isBack ? { state: before.state } : defined({ reason, superseded_by, until })),
       ...defined({ kept: isTurned("retired") ? true : undefined }),
       ...same("trust"),
       ...same("origin"),
@@ -90,7 +90,10 @@ const turnedBack = (now: Fact, before: Fact, after: Fact): Fact => {
 /** As it was before the night; what the retiring of another fact has led on stays led on. */
 const asBefore = (led: Fact, before: Fact, after: Fact): Fact => {
   const by = led.state === "superseded" && led.superseded_by !== after.superseded_by ? led.superseded_by : undefined
-  const place = by === undefined ? before : { ...before, state: "superseded" as const, superseded_by: by }
+  const place =
+    by === undefined
+      ? before
+      : { ...before, state: "superseded" as const, superseded_by: by, ...defined({ until: led.until }) }
   const wasPutAway = after.state === "retired" && before.state !== "retired"
   return withWithdrawn(wasPutAway ? { ...place, kept: true } : place, without(after.sources, before.sources))
 }

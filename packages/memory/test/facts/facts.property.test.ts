@@ -82,6 +82,8 @@ const assertSound = (facts: ReadonlyArray<Fact>): void => {
     assert.strictEqual(new Set(fact.sources).size, fact.sources.length)
     assert.isAtMost(fact.trust, trustOf[fact.origin.type])
     assert.strictEqual(fact.superseded_by !== undefined, fact.state === "superseded")
+    assert.strictEqual(fact.until !== undefined, fact.state === "superseded")
+    assert.isAtLeast(fact.until ?? fact.at, fact.at)
     if (fact.superseded_by !== undefined) assert.isTrue(byId.has(fact.superseded_by))
   }
 }

@@ -100,7 +100,12 @@ describe("applyRoutes", () => {
 
   it("an update takes the place of its target, which is kept", () => {
     const learnt = learn({ text: "Bob lives in Paris." }, { action: "UPDATE", target: "fact_1_0" })
-    assert.deepStrictEqual(after(learnt, "fact_1_0"), { ...berlin, state: "superseded", superseded_by: "fact_7_0" })
+    assert.deepStrictEqual(after(learnt, "fact_1_0"), {
+      ...berlin,
+      state: "superseded",
+      superseded_by: "fact_7_0",
+      until: berlin.at
+    })
     assert.strictEqual(after(learnt, "fact_7_0")?.state, "active")
     assert.deepStrictEqual(learnt.superseded, ["fact_1_0"])
   })

@@ -94,7 +94,19 @@ const Links = ({ links, onOpen }: { readonly links: Fact["links"]; readonly onOp
   ))
 
 const pairsOf = (fact: Fact, onOpen: (id: string) => void): ReadonlyArray<readonly [string, ReactNode]> => {
-  const { at, entities, id, importance, learnt_at: learntAt, links, origin, reason, sources, superseded_by: by } = fact
+  const {
+    at,
+    entities,
+    id,
+    importance,
+    learnt_at: learntAt,
+    links,
+    origin,
+    reason,
+    sources,
+    superseded_by: by,
+    until
+  } = fact
   const provenance = (
     <>
       <From origin={origin} />, {absolute(at)} <Entries of={sources} />
@@ -102,6 +114,7 @@ const pairsOf = (fact: Fact, onOpen: (id: string) => void): ReadonlyArray<readon
   )
   return [
     ["Provenance", provenance],
+    ...(until === undefined ? [] : [["Held", `${absolute(at)} to ${absolute(until)}`] as const]),
     ["Learnt", `${absolute(learntAt)}, importance ${importance.toFixed(1)}`],
     ...(reason === undefined ? [] : [["Why not used", <Visible key="reason" text={reason} />] as const]),
     ...(by === undefined ? [] : [["Superseded by", <FactLink key="by" to={by} onOpen={onOpen} />] as const]),
