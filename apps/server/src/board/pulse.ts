@@ -101,7 +101,7 @@ export class Pulse {
   readonly #lines: Array<Line> = []
   /** Entries up to here are those that are read when it begins. */
   readonly #from: number
-  #since = Number.POSITIVE_INFINITY
+  #since = 0
   /** What was committed while those before it are still being read. */
   #early: Array<OutboxRow> | undefined = []
 
@@ -123,15 +123,16 @@ export class Pulse {
       if (row !== undefined && row.entry.at < early) low = middle
       else high = middle
     }
+    const [first] = await outbox.read(low, 1)
+    // What was before the first of as many as it reads is not known, where that lies within the day.
+    pulse.#since = low > 0 && first !== undefined && first.entry.at > early ? first.entry.at : early
     for (let after = low; after < end;) {
       const page = await outbox.read(after, PAGE)
       const last = page.at(-1)
       if (last === undefined) break
-      pulse.#since = Math.min(pulse.#since, page[0]?.entry.at ?? now)
       for (const row of page) if (row.seq <= end && row.address.tenant === tenant) pulse.#take(row)
       after = last.seq
     }
-    pulse.#since = Math.min(pulse.#since, now)
     for (const row of pulse.#early ?? []) pulse.#take(row)
     pulse.#early = undefined
     return pulse

@@ -30,7 +30,8 @@ describe("the pulse of a fleet", () => {
   it("U1 U2 counts messages, runs, calls and tokens as /v1/usage does, tells them in lines, and is the same after a restart", async () => {
     const data = aPath()
     const first = await opened(data)
-    assert.deepInclude(await pulseAt(first.server), { feed: [] })
+    const fresh = await pulseAt(first.server)
+    assert.deepStrictEqual([fresh.feed, fresh.now - fresh.since], [[], 1_440 * MINUTE])
     for (const text of ["Hello.", "What can you do?", "Thanks."]) {
       await first.fleet.answer("desk", text, { from: "ann" })
     }
@@ -69,6 +70,27 @@ describe("the pulse of a fleet", () => {
     assert.notInclude(JSON.stringify((await pulseAt(second.server)).feed), "What can you do?")
     await second.server.close()
     await second.fleet.close()
+  })
+
+  it("U1 of a busier day it reads the newest entries, and says since when it knows", async () => {
+    const entries = 60_000
+    const rowAt = (seq: number) => {
+      const at = NOW - (entries - seq) * 1_000
+      const entry = {
+        no: seq,
+        at,
+        tick: 1,
+        iteration: 0,
+        cause: { kind: "job", id: "1" },
+        status: "awake.idle",
+        messages: []
+      }
+      return { seq, address: { tenant: "t", assistant: "a" }, entry } as unknown as OutboxRow
+    }
+    const read = async (after: number, limit: number) =>
+      Array.from({ length: Math.min(limit, entries - after) }, (_, place) => rowAt(after + place + 1))
+    const pulse = await Pulse.begin({ tenant: "t", outbox: { end: async () => entries, read } }, NOW, () => {})
+    assert.strictEqual(pulse.view(NOW).since, NOW - 49_999_000)
   })
 
   const aRow = fc.record({
@@ -139,7 +161,8 @@ describe("the pulse of a fleet", () => {
         }
         const pulse = await Pulse.begin(source, NOW, (one) => (held = one))
         if (!isTold) for (const row of rows.slice(at)) if (String(row.address.tenant) === "t") pulse.tell(row)
-        const { day, feed, hour } = pulse.view(NOW)
+        const { day, feed, hour, since } = pulse.view(NOW)
+        assert.strictEqual(since, NOW - 1_440 * MINUTE)
         const own = rows.filter(({ address }) => String(address.tenant) === "t")
         const within = (minutes: number, step: number) => {
           const newest = Math.floor(NOW / MINUTE / step) * step

@@ -1,6 +1,6 @@
 // Overview: what needs a person, what the fleet does, and what it did last. The page that one opens first.
 // O1  What needs a person stands first, and an approval is given right here.
-// O2  Figures are those of the server's pulse; what lies before it knows anything is said, and not drawn as nothing.
+// O2  Figures are those of the server's pulse. Where the span reaches back to what it does not know, that is said.
 
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
@@ -179,8 +179,8 @@ const figures: Readonly<Record<string, Figure>> = {
 const Figures = ({ isBeside, pulse, span }: FiguresProps) => {
   const all = pulse[span]
   const step = (all[1]?.at ?? 0) - (all[0]?.at ?? 0)
-  // What it does not know is left out: an empty place would say that nothing was.
-  const known = all.filter(({ at }) => at + step > pulse.since)
+  const isKnown = ({ at }: Point): boolean => at + step > pulse.since
+  const known = all.filter(isKnown)
   const each = span === "hour" ? "a minute" : "in 15 minutes"
   return (
     <div
@@ -193,7 +193,7 @@ const Figures = ({ isBeside, pulse, span }: FiguresProps) => {
           name={name}
           title={isSum ? `${title} in the last ${span}` : title}
           now={now(known)}
-          points={known.map((point) => ({ at: point.at, value: of(point), bad: bad(point) }))}
+          points={all.map((point) => ({ at: point.at, value: isKnown(point) ? of(point) : null, bad: bad(point) }))}
           textOf={isSum ? (value) => `${textOf(value)} ${each}` : textOf}
         />
       ))}
@@ -262,7 +262,7 @@ const OverviewPage = () => {
               <Approvals open={open} />
               <Figures pulse={known} span={span} isBeside={open.length > 0} />
             </div>
-            {known.since > known.now - 60 * MINUTE_MILLIS ? (
+            {known.since > known.now - (span === "hour" ? 60 : 1_440) * MINUTE_MILLIS ? (
               <p className="text-ink-2" data-since={known.since}>
                 What was before <Ago at={known.since} /> is not among these figures.
               </p>
