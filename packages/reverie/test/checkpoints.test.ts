@@ -1,6 +1,7 @@
 // Checkpoints: what a replay goes on from, in a life of more than a thousand commits.
 
 import { assert, describe, test } from "vitest"
+import { replayIn } from "../src/fleet/replay.ts"
 import { openFleet } from "./rig.ts"
 
 const COMMITS = 1_100
@@ -37,6 +38,25 @@ describe("a replay of what is late in a life", () => {
       const { frames } = await fleet.replay.page("desk", { from: COMMITS, until: { tick: 3 } })
       assert.deepStrictEqual(frames, [])
       assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+
+      const rows = await fleet.history.entries("desk", 1, COMMITS)
+      const kept = await fleet.memory.records("desk", ["checkpoint"])
+      let first = Infinity
+      const core = {
+        address: (id: string) => ({ tenant: "default", assistant: id }),
+        inspect: async () => ({ version: rows.length, state: { snapshot: null } }),
+        entries: async (_: string, from: number, limit: number) => {
+          first = Math.min(first, from)
+          return rows.slice(from - 1, from - 1 + limit)
+        },
+        run: async () => kept.filter(({ key }) => key === "1000")
+      }
+      const late20 = await replayIn(core as never, undefined as never).page("desk", { from: 1_050, limit: 20 })
+      assert.deepStrictEqual(
+        late20.frames.map(({ hash, no }) => [no, hash]),
+        whole.filter(({ no }) => no >= 1_050 && no < 1_070).map(({ hash, no }) => [no, hash])
+      )
+      assert.strictEqual(first, 1_001)
 
       await fleet.forget({ person: "Eve" })
       assert.deepStrictEqual(await keys(), [])

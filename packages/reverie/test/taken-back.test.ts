@@ -64,7 +64,7 @@ const holding = (facts: ReadonlyArray<Fact>): ReadonlyArray<string> =>
 
 describe(`${NIGHTS} nights`, () => {
   test(
-    "N1 a night that is taken back leaves what is found as it was before, to the byte",
+    "N1 a night that is taken back leaves hits, order, facts and reasons as they were, to the byte",
     { timeout: 600_000 },
     async () => {
       const fleet = await opened()

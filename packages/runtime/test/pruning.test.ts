@@ -83,6 +83,51 @@ describe("pruning, as a dream does it", () => {
     assert.deepStrictEqual(profile(late, "Ann")?.attributes, [])
   })
 
+  /** A life in which a fact that matters little is old enough to be put away, the night before. */
+  const withOldTea = (review?: "all") => {
+    const model = dreamer({ consolidate: (prompt) => json(echoed(dataOf(prompt), 2)) })
+    const definition = review === undefined ? {} : { definition: { review } }
+    const first = said(live({ model }), "Tea is fine.")
+    wake(sleep(first))
+    return daysLater(first, 120, { model, ...definition })
+  }
+
+  const ordered = (life: Life, type: "undoDream" | "acceptDream", items: ReadonlyArray<string>): Life => {
+    const dreams = rowsOf(life, "dream") as unknown as ReadonlyArray<{ id: string; began_at: number }>
+    const dream = dreams.toSorted((a, b) => b.began_at - a.began_at)[0]?.id ?? ""
+    life.post({ type, dream, items }, { id: `${type}-${life.time.now}` })
+    life.rest()
+    return life
+  }
+
+  it("B4: what was taken back from being put away is not put away a second time", () => {
+    const life = wake(sleep(withOldTea()))
+    const tea = fact(life, "Tea")
+    assert.strictEqual(tea?.state, "retired")
+    ordered(life, "undoDream", [`fact/${tea?.id}`])
+    assert.deepInclude(fact(life, "Tea"), { state: "active", kept: true })
+    wake(sleep(life))
+    assert.strictEqual(fact(life, "Tea")?.state, "active")
+  })
+
+  it("L9: under review nothing is put away; accepted, it is, and declined, it waits no more", () => {
+    const wouldGo = (life: Life): ReadonlyArray<unknown> =>
+      (rowsOf(life, "dream") as unknown as ReadonlyArray<{ began_at: number; would_forget?: ReadonlyArray<string> }>)
+        .toSorted((a, b) => b.began_at - a.began_at)
+        .map(({ would_forget = [] }) => would_forget)[0] ?? []
+    for (const isAccepted of [true, false]) {
+      const life = wake(sleep(withOldTea("all")))
+      const item = `fact/${fact(life, "Tea")?.id}`
+      assert.strictEqual(fact(life, "Tea")?.state, "active")
+      assert.deepStrictEqual(wouldGo(life), [item])
+      assert.deepInclude(report(life).get("pruning"), { accepted: 0 })
+      ordered(life, isAccepted ? "acceptDream" : "undoDream", [item])
+      assert.strictEqual(fact(life, "Tea")?.state, isAccepted ? "retired" : "active")
+      wake(sleep(life))
+      assert.deepStrictEqual(wouldGo(life), [])
+    }
+  })
+
   it("F49 F83: a conversation that is over leaves working memory, and its line in the report", () => {
     const life = said(live({ model: dreamer({ consolidate: () => ({ text: "[]" }) }) }), "The ferry is late.")
     wake(sleep(life))

@@ -79,6 +79,7 @@ export class Board {
     const hold = (pulse: Pulse): void => void (this.#pulse = pulse)
     this.#beginning ??= Pulse.begin(this.#fleet, now, hold).catch((error: unknown) => {
       this.#beginning = undefined
+      this.#pulse = undefined
       throw error
     })
     return (await this.#beginning).view(now)

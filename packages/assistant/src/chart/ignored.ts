@@ -66,11 +66,8 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
   reason: "a late timer: it was cancelled when its state was left"
 })
 
-const MAIL = [
-  "message",
-  "timer",
-  "sleep",
-  "compact",
+/** Orders about history and memory: the records say it all. */
+const OF_RECORDS = [
   "undoCompaction",
   "releaseHistory",
   "deletePassage",
@@ -79,6 +76,7 @@ const MAIL = [
   "undoDream",
   "acceptDream"
 ] as const
+const MAIL = ["message", "timer", "sleep", "compact", ...OF_RECORDS] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
 
@@ -133,15 +131,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: [
-      "undoCompaction",
-      "releaseHistory",
-      "deletePassage",
-      "releaseFact",
-      "retireFact",
-      "undoDream",
-      "acceptDream"
-    ],
+    events: OF_RECORDS,
     reason: "the runtime deals with it: history and memory are none of the chart's business"
   },
   {

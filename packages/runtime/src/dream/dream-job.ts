@@ -23,6 +23,7 @@ import {
   type Episode,
   episodesToPrune,
   factIndex,
+  itemOf,
   linkAsk,
   type Linking,
   linkQuestions,
@@ -201,7 +202,10 @@ const episodes = Effect.fnUntraced(function* (session: Session) {
           accepted: 0,
           records: [],
           note: `${proposed} wait for a person`,
-          wouldForget: [...retired.map(({ id }) => `fact/${id}`), ...[...gone].map((id) => `episode/${id}`)]
+          wouldForget: [
+            ...retired.map(({ id }) => itemOf({ kind: "fact", key: id })),
+            ...[...gone].map((id) => itemOf({ kind: "episode", key: id }))
+          ]
         }
   return step
 })

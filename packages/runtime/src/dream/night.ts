@@ -128,6 +128,8 @@ export const readNight = Effect.fnUntraced(function* <E, R>(history: EntryHistor
   return night
 })
 
+const factItem = (id: string): string => itemOf({ kind: "fact", key: id })
+
 /** What is asked to be taken back. */
 export interface UndoneDream {
   readonly dream: string
@@ -164,9 +166,9 @@ export const undoneDream = Effect.fnUntraced(function* (
   )
   const facts: ReadonlyMap<string, Fact> = yield* factsOf(session)
   const wouldGo = new Set(reports.flatMap(({ would_forget = [] }) => would_forget))
+  const declined = new Set(items?.filter((item) => wouldGo.has(item)))
   const spared = [...facts.values()].filter(
-    ({ id, kept, state }) =>
-      state === "active" && kept !== true && wouldGo.has(`fact/${id}`) && items?.includes(`fact/${id}`) === true
+    ({ id, kept, state }) => state === "active" && kept !== true && declined.has(factItem(id))
   )
   const left = items?.filter((item) => !reports.some(({ undone_items = [] }) => undone_items.includes(item)))
   const changes =
@@ -208,16 +210,16 @@ export const acceptedDream = Effect.fnUntraced(function* (
   const tick = tickOf(dream)
   const isWanted = (item: string): boolean => items === undefined || items.includes(item)
   const facts = yield* factsOf(session)
-  const ids = [...facts.keys()].filter((id) => id.startsWith(`fact_${tick}_`) && isWanted(`fact/${id}`))
+  const ids = [...facts.keys()].filter((id) => id.startsWith(`fact_${tick}_`) && isWanted(factItem(id)))
   const rows = yield* (yield* Ledger).records(session.address, ["dream"], { keys: [dream] })
   const report = rows.map(({ value }) => value).find((value): value is DreamReport & Json => isDreamReport(value))
   const forgotten = new Set(report?.would_forget?.filter(isWanted))
   const journal = journalOn(session.own)
-  const entries = new Map([...journal.entries].filter(([id]) => !forgotten.has(`episode/${id}`)))
+  const entries = new Map([...journal.entries].filter(([id]) => !forgotten.has(itemOf({ kind: "episode", key: id }))))
   const consolidated = journal.consolidated.difference(
     new Set([...journal.entries.keys()].filter((id) => !entries.has(id)))
   )
-  const put = [...facts.values()].filter(({ id, state }) => state === "active" && forgotten.has(`fact/${id}`))
+  const put = [...facts.values()].filter(({ id, state }) => state === "active" && forgotten.has(factItem(id)))
   const done = entries.size === journal.entries.size ? [] : journalChanges(journal, { entries, consolidated }, now)
   const records: ReadonlyArray<RecordChange> = [
     ...acceptedByPerson(facts, ids).map(factChange),
