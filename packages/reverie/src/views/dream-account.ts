@@ -384,5 +384,6 @@ export const dreamAccount = async ({
   }
   const { changed, forgotten, learnt, linked } = account
   const isQuiet = [changed, forgotten, learnt, linked].every(({ length }) => length === 0)
-  return { ...account, headline: headlineOf(account), isQuiet }
+  const headline = `${account.undoneAt === undefined ? "" : "taken back: "}${headlineOf(account)}`
+  return { ...account, headline, isQuiet }
 }

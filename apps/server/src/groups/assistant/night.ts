@@ -6,7 +6,7 @@ import { defined } from "@reverie/protocol"
 import type { Compaction, DreamAccount, Json, PlacedMessage } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type CompactionView } from "../../api/index.ts"
+import { Api, type CompactionView, Conflict } from "../../api/index.ts"
 import { boundOf, clip, clipAll, LIST_CHARS, messageViewOf, TEXT_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
@@ -121,12 +121,24 @@ export const nightLive = HttpApiBuilder.group(
         asking(async (fleet) => clipAll(await dreamOf(fleet, id, dream), boundOf(isWhole, TEXT_CHARS)) as DreamAccount),
       acceptDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.accept-dream", `${id}/${dream}`, async (fleet) => {
-          assertItems(await dreamOf(fleet, id, dream), payload.items)
+          const account = await dreamOf(fleet, id, dream)
+          assertItems(account, payload.items)
+          if (![...account.learnt, ...account.forgotten].some(({ waits }) => waits === true))
+            throw new Conflict({
+              message: `nothing of ${dream} waits for a person`,
+              hint: "its account says what does"
+            })
           return fleet.memory.acceptDream(id, dream, { ...payload, ...defined({ id: key }) })
         }),
       undoDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.undo-dream", `${id}/${dream}`, async (fleet) => {
-          assertItems(await dreamOf(fleet, id, dream), payload.items)
+          const account = await dreamOf(fleet, id, dream)
+          assertItems(account, payload.items)
+          if (account.undoneAt !== undefined)
+            throw new Conflict({
+              message: `${dream} was taken back already`,
+              hint: "its account says what became of it"
+            })
           return fleet.memory.undoDream(id, dream, { ...payload, ...defined({ id: key }) })
         })
     })
