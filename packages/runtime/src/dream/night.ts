@@ -171,8 +171,9 @@ export const undoneDream = Effect.fnUntraced(function* (
     ({ id, kept, state }) => state === "active" && kept !== true && declined.has(factItem(id))
   )
   const left = items?.filter((item) => !reports.some(({ undone_items = [] }) => undone_items.includes(item)))
+  const isUndone = reports.some(({ undone_at }) => undone_at !== undefined)
   const changes =
-    left?.length === 0 || reports.some(({ undone_at }) => undone_at !== undefined)
+    left?.length === 0 || isUndone
       ? []
       : takeBack({
           night: night.changes,
@@ -183,7 +184,9 @@ export const undoneDream = Effect.fnUntraced(function* (
           now,
           ...defined({ items: left })
         })
-  if (changes.length + spared.length === 0) return nothing(`nothing of ${dream} is left to take back`)
+  // What was taken back item by item is taken back whole now: that is noted.
+  const isNoted = items === undefined && reports.length > 0 && !isUndone
+  if (changes.length + spared.length === 0 && !isNoted) return nothing(`nothing of ${dream} is left to take back`)
   return {
     told: `taken back of ${dream}: ${left === undefined ? "all" : left.join(", ")}`,
     records: [

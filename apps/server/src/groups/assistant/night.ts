@@ -78,6 +78,20 @@ const assertItems = ({ changed, forgotten, id, learnt, linked }: DreamAccount, i
   for (const item of items) found(known.has(item) || undefined, `item ${item} of ${id}`)
 }
 
+/** Throws about a dream of which nothing waits for a person. */
+const assertWaiting = (account: DreamAccount, items?: ReadonlyArray<string>) => {
+  assertItems(account, items)
+  if ([...account.learnt, ...account.forgotten].some(({ waits }) => waits === true)) return
+  throw new Conflict({ message: `nothing of ${account.id} waits for a person`, hint: "its account says what does" })
+}
+
+/** Throws about a dream that was taken back. */
+const assertStanding = (account: DreamAccount, items?: ReadonlyArray<string>) => {
+  assertItems(account, items)
+  if (account.undoneAt === undefined) return
+  throw new Conflict({ message: `${account.id} was taken back already`, hint: "its account says what became of it" })
+}
+
 export const nightLive = HttpApiBuilder.group(
   Api,
   "night",
@@ -121,24 +135,12 @@ export const nightLive = HttpApiBuilder.group(
         asking(async (fleet) => clipAll(await dreamOf(fleet, id, dream), boundOf(isWhole, TEXT_CHARS)) as DreamAccount),
       acceptDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.accept-dream", `${id}/${dream}`, async (fleet) => {
-          const account = await dreamOf(fleet, id, dream)
-          assertItems(account, payload.items)
-          if (![...account.learnt, ...account.forgotten].some(({ waits }) => waits === true))
-            throw new Conflict({
-              message: `nothing of ${dream} waits for a person`,
-              hint: "its account says what does"
-            })
+          assertWaiting(await dreamOf(fleet, id, dream), payload.items)
           return fleet.memory.acceptDream(id, dream, { ...payload, ...defined({ id: key }) })
         }),
       undoDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.undo-dream", `${id}/${dream}`, async (fleet) => {
-          const account = await dreamOf(fleet, id, dream)
-          assertItems(account, payload.items)
-          if (account.undoneAt !== undefined)
-            throw new Conflict({
-              message: `${dream} was taken back already`,
-              hint: "its account says what became of it"
-            })
+          assertStanding(await dreamOf(fleet, id, dream), payload.items)
           return fleet.memory.undoDream(id, dream, { ...payload, ...defined({ id: key }) })
         })
     })
