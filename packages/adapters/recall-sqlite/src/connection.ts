@@ -78,7 +78,7 @@ const refusalOf = (error: unknown): Refusal | undefined => {
 export const APPLICATION_ID = 0x52565243
 
 /** To be raised whenever the tables, their bytes, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /**
  * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are
@@ -177,6 +177,10 @@ const stateOf = (database: DatabaseSync): "empty" | "present" | "other-format" |
   if (numberOf(database, "application_id") !== APPLICATION_ID) return "foreign"
   return numberOf(database, "user_version") === FORMAT ? "present" : "other-format"
 }
+
+/** Moves what is in the log into the file; false where someone else reads it. */
+export const emptyLog = (database: DatabaseSync): boolean =>
+  Number(database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] ?? 0) === 0
 
 const unreadable = new RecallUnavailable({
   operation: "open",
@@ -323,7 +327,9 @@ export class Connection<A extends Prepared> {
     try {
       const state = stateOf(database)
       if (state === "present" || state === "empty") {
-        database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = FAST")
+        database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+        // A process that ended while it erased has left in the file what its log has overwritten.
+        emptyLog(database)
         if (state === "empty") database.exec(`BEGIN IMMEDIATE; ${tables}; COMMIT`)
         return database
       }

@@ -14,7 +14,7 @@ import {
   type Readers,
   Recall,
   type RecallQuery,
-  type RecallUnavailable,
+  RecallUnavailable,
   samePosition,
   Searcher,
   VectorsUnfit
@@ -22,7 +22,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Address } from "@reverie/protocol"
-import { change, Connection, IN_MEMORY, keyText, query } from "./connection.ts"
+import { change, Connection, emptyLog, IN_MEMORY, keyText, query } from "./connection.ts"
 import { Matrices, packed } from "./search/matrices.ts"
 import { search, type Sources } from "./search/searching.ts"
 import { type Sizes, type Words, wordsOf } from "./words/words.ts"
@@ -127,19 +127,10 @@ const vectorQueries = (database: DatabaseSync, groups: Groups, matrices: Matrice
 
 type Vectors = ReturnType<typeof vectorQueries>
 
-// SecureDelete: makes sure that what was erased is not in the file any more.
-// S1  After `end` nothing of what was erased since `begin` can be read in the file or its log.
-
-const secureDeleteOf = (database: DatabaseSync) => ({
-  begin: (): void => database.exec("PRAGMA secure_delete = ON"),
-  end: (): void => database.exec("PRAGMA secure_delete = FAST; PRAGMA wal_checkpoint(TRUNCATE)")
-})
-
-type SecureDelete = ReturnType<typeof secureDeleteOf>
-
 interface Parts extends Sources {
-  readonly secureDelete: SecureDelete
   readonly vectors: Vectors
+  /** False where another reader is in the way. */
+  readonly emptyLog: () => boolean
   /** A transaction came to nothing: what stands in memory is as it was before. */
   readonly undo: () => void
 }
@@ -154,7 +145,7 @@ export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
     matrices,
     models: modelQueries(database),
     words,
-    secureDelete: secureDeleteOf(database),
+    emptyLog: () => emptyLog(database),
     vectors: vectorQueries(database, groups, matrices),
     undo: words.forget
   }
@@ -261,6 +252,23 @@ export interface Tuning {
   readonly large?: number
 }
 
+const LOG_TRIES = 40
+const LOG_PAUSE_MILLIS = 250
+
+const readerInTheWay = new RecallUnavailable({
+  operation: "erase",
+  message: "another program reads the index, so what was erased is not gone from its log yet; end that and erase again"
+})
+
+// Erasing.
+// S1  After `erase` nothing of the assistant can be read in the file or its log.
+// S2  What a process did not finish before it died, the next opening does.
+
+const finishErasing = (parts: Parts): void => {
+  const shared = new Set<number>()
+  while (eraseSome(parts, shared)) continue
+}
+
 const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
   apply: (address, changes, { from, to }) =>
     file.write("apply", ({ entries, groups, words }) => {
@@ -277,13 +285,13 @@ const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "co
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>
     Effect.gen(function* () {
-      const isThere = ({ groups }: Parts) => groups.own(address) !== undefined || groups.gone().length > 0
-      if (!(yield* file.read("erase", isThere))) return
-      yield* file.read("erase", ({ secureDelete }) => secureDelete.begin())
       yield* file.write("erase", (parts) => beginErasing(parts, address))
       const shared = new Set<number>()
       while (yield* file.write("erase", (parts) => eraseSome(parts, shared))) yield* Effect.yieldNow
-      yield* file.read("erase", ({ secureDelete }) => secureDelete.end())
+      for (let tries = 0; !(yield* file.read("erase", (parts) => parts.emptyLog())); tries++) {
+        if (tries === LOG_TRIES) return yield* Effect.fail(readerInTheWay)
+        yield* Effect.sleep(LOG_PAUSE_MILLIS)
+      }
     })
 })
 
@@ -349,7 +357,14 @@ export const recallTuned = (
     const searcher = isReader || directory === IN_MEMORY ? undefined : searcherOf({ directory, sizes })
     const over = (database: DatabaseSync): Parts => {
       void searcher?.end()
-      return partsOf(database, sizes)
+      const parts = partsOf(database, sizes)
+      if (!isReader && parts.groups.gone().length > 0) {
+        database.exec("BEGIN IMMEDIATE")
+        finishErasing(parts)
+        database.exec("COMMIT")
+        parts.emptyLog()
+      }
+      return parts
     }
     return { searcher, file: new Connection(directory, isReader, over) }
   })
