@@ -5,6 +5,7 @@
 // P2  A wrong use is one line with a hint, and exit 2. What is a command elsewhere, or is called so by others, is named whole.
 
 import { Command, CommanderError } from "commander"
+import { addBench } from "./commands/bench.ts"
 import { addEval } from "./commands/eval.ts"
 import { ownVersion } from "./commands/version.ts"
 import { CommandFailed } from "./failure.ts"
@@ -29,7 +30,8 @@ export const treeOf = (trunk: Trunk): Command => {
     ["Operate:", addSteering],
     ["Move and keep data:", addMoving],
     ["Check:", addChecking],
-    ["Check:", addEval]
+    ["Check:", addEval],
+    ["Check:", addBench]
   ] as const
   for (const [title, add] of parts) {
     root.commandsGroup(title)

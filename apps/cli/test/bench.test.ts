@@ -1,0 +1,241 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { type ModelRequest, startModelServer } from "@reverie/testkit/model-server"
+import { assert, describe, test } from "vitest"
+import { sampled } from "../src/bench/memory-bench.ts"
+import { plainSearch } from "../src/bench/plain-search.ts"
+import { type Life, readSuite } from "../src/bench/suites.ts"
+import { assertFailure, temporary } from "./command-line.ts"
+import { said } from "./in-process.ts"
+
+const SAID: ReadonlyArray<readonly [string, string]> = [
+  ["Mara", "My brother Ivo keeps the lighthouse on Skerry Point."],
+  ["Tove", "Does he like the quiet there?"],
+  ["Mara", "He does. We rowed out on Sunday with a basket of plums."],
+  ["Tove", "I sold my old accordion to a neighbour."],
+  ["Mara", "You played it so well!"],
+  ["Tove", "The reeds were broken, and I want a cello instead."]
+]
+
+const QUESTIONS = [
+  { question: "Who keeps the lighthouse?", answer: "Ivo", category: 4, evidence: ["D1:1"] },
+  { question: "Which instrument does Tove want?", answer: "a cello", category: 1, evidence: ["D1:4; D1:6"] },
+  { question: "Which ferry does Ivo own?", category: 5, evidence: [], adversarial_answer: "none" }
+]
+
+const locomo = [
+  {
+    sample_id: "conv-1",
+    conversation: {
+      speaker_a: "Mara",
+      speaker_b: "Tove",
+      session_1_date_time: "1:56 pm on 8 May, 2023",
+      session_1: SAID.map(([speaker, text], index) => ({ speaker, text, dia_id: `D1:${index + 1}` }))
+    },
+    qa: QUESTIONS
+  }
+]
+
+const turn = (role: string, content: string, more: object = {}) => ({ role, content, ...more })
+
+const long = [
+  {
+    question_id: "q7_abs",
+    question_type: "single-session-user",
+    question: "Which ferry do I own?",
+    answer: "It was not said.",
+    question_date: "2023/05/30 (Tue) 23:40",
+    haystack_dates: ["2023/05/20 (Sat) 02:21", "2023/05/19 (Fri) 10:00"],
+    haystack_session_ids: ["s1", "s2"],
+    haystack_sessions: [
+      [turn("user", "I want a cello."), turn("assistant", "A fine idea.")],
+      [turn("user", "My ferry is late.", { has_answer: true })]
+    ],
+    answer_session_ids: ["s2"]
+  }
+]
+
+const chat = [
+  {
+    batch_number: 1,
+    time_anchor: "March-15-2024",
+    turns: [
+      [
+        turn("user", "I keep bees.", { id: 0, time_anchor: "March-15-2024" }),
+        turn("assistant", "How many?", { id: 1 })
+      ],
+      [turn("user", "Two hives.", { id: 2, time_anchor: null })]
+    ]
+  }
+]
+
+const probing = {
+  abstention: [{ question: "What is my car?", ideal_response: "That is not in the chat.", rubric: ["not known"] }],
+  knowledge_update: [
+    { question: "How many hives?", answer: "Two", source_chat_ids: { first: [0], updated: [[2]] }, rubric: ["two"] }
+  ]
+}
+
+/** Writes the files of a suite into a directory. */
+const written = async (folder: string, files: Readonly<Record<string, unknown>>): Promise<string> => {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), typeof content === "string" ? content : JSON.stringify(content))
+  }
+  return folder
+}
+
+describe("S1 files as their authors publish them", () => {
+  test("locomo: sessions, times, turns and what each question is answered by", async () => {
+    await using folder = await temporary()
+    const [life] = await readSuite("locomo", await written(folder.path, { "locomo10.json": locomo }))
+    assert.strictEqual(life?.turns.length, SAID.length)
+    assert.deepInclude(life?.turns[1], { id: "D1:2", from: "Tove", session: "session_1" })
+    assert.strictEqual(life?.turns[1]?.atMillis, Date.UTC(2023, 4, 8, 13, 56, 20))
+    assert.deepStrictEqual(
+      life?.questions.map(({ category, evidence, isUnanswered }) => ({ category, evidence, isUnanswered })),
+      [
+        { category: "single-hop", evidence: ["D1:1"], isUnanswered: false },
+        { category: "multi-hop", evidence: ["D1:4", "D1:6"], isUnanswered: false },
+        { category: "adversarial", evidence: [], isUnanswered: true }
+      ]
+    )
+  })
+
+  test("longmemeval: a history a question, in the order of its days", async () => {
+    await using folder = await temporary()
+    const [life] = await readSuite("longmemeval-s", await written(folder.path, { "longmemeval_s_cleaned.json": long }))
+    assert.deepStrictEqual(
+      life?.turns.map(({ text }) => text),
+      ["My ferry is late.", "I want a cello.", "A fine idea."]
+    )
+    assert.deepInclude(life?.questions[0], { evidence: ["1/s2/0"], sessions: ["s2"], isUnanswered: true })
+  })
+
+  test("beam: chats of several sizes, sources however deep", async () => {
+    await using folder = await temporary()
+    const files = { "100K/1/chat.json": chat, "100K/1/probing_questions/probing_questions.json": probing }
+    const [life] = await readSuite("beam", await written(folder.path, files))
+    const day = Date.UTC(2024, 2, 15)
+    assert.deepStrictEqual(
+      life?.turns.map(({ atMillis, id }) => [id, atMillis - day]),
+      [
+        ["0", 0],
+        ["1", 20_000],
+        ["2", 40_000]
+      ]
+    )
+    assert.deepStrictEqual(
+      life?.questions.map(({ answer, evidence, isUnanswered }) => [answer, evidence, isUnanswered]),
+      [
+        ["That is not in the chat.", [], true],
+        ["Two", ["0", "2"], false]
+      ]
+    )
+  })
+
+  test("what is none of it is refused with its place", async () => {
+    await using folder = await temporary()
+    await written(folder.path, {
+      "locomo10.json": [{ conversation: { session_1: [], session_1_date_time: "noon" }, qa: [] }]
+    })
+    const bench = (suite: string, data = folder.path) =>
+      said(["bench", "memory", "--suite", suite, "--data", data, "--json"])
+    assertFailure(await bench("locomo"), 2, "suite-invalid", "session_1")
+    assertFailure(await bench("mine"), 2, "usage", "there is no suite mine")
+    assertFailure(await bench("beam"), 2, "suite-invalid", "nothing of beam is there")
+    assertFailure(await bench("locomo", join(folder.path, "none")), 4, "no-such-file", "can not be read")
+    await written(folder.path, { "longmemeval_s.json": "[{" })
+    assertFailure(await bench("longmemeval-s"), 2, "suite-invalid", "longmemeval_s.json")
+  })
+})
+
+describe("bench memory", () => {
+  test("finds what was said, beside plain search, without any model", async () => {
+    await using folder = await temporary()
+    await written(folder.path, { "locomo10.json": locomo })
+    const { code, stderr, stdout } = await said([
+      "bench",
+      "memory",
+      "--suite",
+      "locomo",
+      "--data",
+      folder.path,
+      "--json"
+    ])
+    const report = JSON.parse(stdout)
+    assert.strictEqual(code, 0, stderr)
+    const { answers, measured, questions, retrieval, tokens } = report
+    assert.deepStrictEqual([questions, measured, answers], [3, 2, undefined])
+    for (const each of ["plain", "before", "after"]) {
+      assert.strictEqual(retrieval[each].categories["single-hop"]["recall@5"], 1, each)
+      assert.strictEqual(retrieval[each].overall["sessions@5"], 1, each)
+    }
+    assert.isAbove(tokens.whole, 60)
+    assert.isAbove(tokens.memory, 0)
+    assert.notInclude(stderr, "WARN")
+  })
+
+  test("B3 A1 with a model every way is asked and judged, and what is no verdict is counted as wrong", async () => {
+    await using folder = await temporary()
+    await written(folder.path, { "locomo10.json": locomo })
+    const textOf = ({ messages }: ModelRequest): string => messages.map(({ content }) => String(content)).join("\n")
+    const server = await startModelServer({
+      script: (request) => {
+        const text = textOf(request)
+        if (!text.startsWith("You judge answers")) return { text: text.includes("cello instead") ? "A cello." : "Ivo." }
+        return { text: text.includes("ferry") ? "perhaps" : text.includes("Answer: Ivo") ? "Yes." : "no" }
+      }
+    })
+    try {
+      const model = `${server.url}#fake`
+      const asked = ["--suite", "locomo", "--data", folder.path, "--model", model, "--top", "6", "--window", "400"]
+      const { code, stderr, stdout } = await said(["bench", "memory", ...asked, "--json"])
+      assert.strictEqual(code, 0, stderr)
+      const { memory, plain, whole } = JSON.parse(stdout).answers
+      assert.deepInclude(memory, { asked: 3, unjudged: 1 })
+      assert.deepInclude(plain, { asked: 3, unjudged: 1 })
+      assert.isAbove(memory.inputTokens, 0)
+      // With the whole text in view "A cello." is all that this model says.
+      assert.deepInclude(whole, { asked: 3, right: 0, tooLong: 0 })
+      const short = await said(["bench", "memory", ...asked.slice(0, -1), "10"])
+      assert.include(short.stdout, "3 too long to ask")
+      assert.include(short.stdout, `answers of ${model}`)
+    } finally {
+      await server.close()
+    }
+  })
+
+  test("B1 a seed chooses the same questions again, and another one others", () => {
+    const question = (id: number) => ({
+      id: String(id),
+      text: "",
+      category: "",
+      evidence: [],
+      sessions: [],
+      answer: "",
+      rubric: [],
+      isUnanswered: false
+    })
+    const lives: ReadonlyArray<Life> = [0, 1].map((each) => ({
+      name: String(each),
+      turns: [],
+      questions: Array.from({ length: 40 }, (_, index) => question(each * 40 + index))
+    }))
+    const ids = (seed: number) => sampled(lives, seed, 10).flatMap(({ questions }) => questions.map(({ id }) => id))
+    assert.lengthOf(ids(1), 10)
+    assert.deepStrictEqual(ids(1), ids(1))
+    assert.notDeepEqual(ids(1), ids(2))
+  })
+
+  test("plain search ranks rare words above common ones, and leaves out what has none", () => {
+    const turns = SAID.map(([from, text], index) => ({ id: String(index), atMillis: 0, from, text }))
+    assert.deepStrictEqual(plainSearch(turns)("the lighthouse", 2)[0], "0")
+    assert.deepStrictEqual(plainSearch(turns)("zeppelin", 5), [])
+  })
+
+  test("the guide names the command as it is", async () => {
+    const guide = await readFile(new URL("../../../docs/guides/memory.md", import.meta.url), "utf8")
+    assert.include(guide, "reverie bench memory --suite")
+  })
+})
