@@ -151,6 +151,8 @@ export const ModelCall = Schema.Struct({
   server: Schema.optionalKey(Schema.String),
   earlier: Schema.optionalKey(Schema.Array(EarlierModel)),
   elapsedMs: Schema.Finite,
+  /** From its start to the first token of the reply; absent where it was not measured. */
+  firstTokenMs: Schema.optionalKey(Schema.Finite),
   usage: Schema.optionalKey(Usage),
   costMicros: Schema.optionalKey(Schema.Finite),
   /** No one has said what this model costs. */
@@ -169,6 +171,8 @@ export const ToolRun = Schema.Struct({
   elapsedMs: Schema.Finite,
   arguments: Schema.optionalKey(Schema.String),
   result: Schema.optionalKey(Schema.String),
+  /** When that came, where it is later than the run. */
+  resultAt: Schema.optionalKey(Schema.Finite),
   pending: Schema.optionalKey(Schema.Boolean)
 })
 const { before: _before, edits: _edits, ...deed } = Hook.fields
@@ -200,6 +204,11 @@ export const TickView = Schema.Struct({
       ok: Schema.Boolean,
       elapsedMs: Schema.Finite,
       model: Schema.optionalKey(Schema.String),
+      usage: Schema.optionalKey(Usage),
+      costMicros: Schema.optionalKey(Schema.Finite),
+      unpriced: Schema.optionalKey(Schema.Literal(true)),
+      /** The sub-agent that it created, and the call that asked for it. */
+      child: Schema.optionalKey(Schema.Struct({ id: Schema.String, call: Schema.String })),
       earlier: Schema.optionalKey(Schema.Array(EarlierModel)),
       note: Schema.optionalKey(Schema.String)
     })

@@ -40,6 +40,8 @@ export interface ModelCallView {
   readonly earlier?: ReadonlyArray<EarlierModel>
   /** How long it took, in milliseconds. */
   readonly elapsedMs: number
+  /** From its start to the first token of the reply, in milliseconds; absent where it was not measured: nothing came piece by piece. */
+  readonly firstTokenMs?: number
   /** False when it failed. */
   readonly ok: boolean
   /** Tokens of the call. */
@@ -74,6 +76,8 @@ export interface ToolCallView {
   readonly arguments: string
   /** What the model read. */
   readonly result?: string
+  /** When that came, in milliseconds since the epoch, where it came after the run: a sub-agent reported, or something from outside did. */
+  readonly resultAt?: number
   /** Its result has not come: it waits for a person or a report, or runs. */
   readonly pending?: true
 }
@@ -92,6 +96,12 @@ export interface StepView {
   readonly elapsedMs: number
   /** Tokens of its model calls together. */
   readonly usage?: Usage
+  /** What they cost, in millionths of a unit; absent where no price is known. */
+  readonly costMicros?: number
+  /** No one has said what one of these models costs. */
+  readonly unpriced?: true
+  /** The sub-agent that it created, and the tool call that asked for it. */
+  readonly child?: { readonly id: string; readonly call: string }
   /** The models that answered in it. */
   readonly model?: string
   /** Models that were asked before them, and why each did not answer. */
@@ -172,6 +182,23 @@ const given = <Key extends string, Value>(key: Key, value: Value | undefined): {
 const misfitIn = ({ misfit }: NonNullable<StepRecord["detail"]>, maxChars: number): string | undefined =>
   Array.isArray(misfit) ? clipped(misfit.join("; "), maxChars) : undefined
 
+const millisIn = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined)
+
+/** What the calls of a step cost together. */
+const costOf = (entry: Entry): Pick<ModelCallView, "costMicros" | "unpriced"> => {
+  const used = usageOf(entry)
+  const costMicros = used.reduce((sum, each) => sum + each.costMicros, 0)
+  return defined({
+    costMicros: costMicros === 0 ? undefined : costMicros,
+    unpriced: used.some(({ unpricedCalls }) => unpricedCalls > 0) ? (true as const) : undefined
+  })
+}
+
+const childOf = ({ detail = {}, kind, ok }: StepRecord): StepView["child"] => {
+  const [id, call] = [worded(detail["child"]), worded(detail["call"])]
+  return kind === "child" && ok && id !== undefined && call !== undefined ? { id, call } : undefined
+}
+
 /** Who answered where, and whom it stood in for. */
 const askedIn = ({ detail = {} }: StepRecord, maxChars: number): Pick<ModelCallView, "server" | "earlier"> => {
   const earlier = earlierModels(detail["earlier"]).map((each) => ({ ...each, reason: clipped(each.reason, maxChars) }))
@@ -185,7 +212,6 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): Model
   const { detail = {}, elapsedMs, ok, usage } = step
   const text = entry.messages.find(({ role }) => role === "assistant")?.content ?? ""
   const model = worded(detail["model"])
-  const { costMicros = 0, unpricedCalls = 0 } = usageOf(entry)[0] ?? {}
   return {
     iteration: iterationOf(entry),
     at: entry.at,
@@ -195,23 +221,21 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): Model
     ok,
     ...given("usage", usage),
     ...given("finishReason", worded(detail["finish"])),
-    ...defined({
-      costMicros: costMicros === 0 ? undefined : costMicros,
-      unpriced: unpricedCalls > 0 ? (true as const) : undefined
-    }),
+    ...costOf(entry),
+    ...defined({ firstTokenMs: ok ? millisIn(detail["firstTokenMs"]) : undefined }),
     ...given("error", ok ? undefined : worded(detail["error"])),
     ...defined({ text: text === "" ? undefined : clipped(text, maxChars) }),
     ...given("misfit", misfitIn(detail, maxChars))
   }
 }
 
-const stepOf = ({ at }: Entry, step: StepRecord, { maxChars }: Looks): StepView => {
+const stepOf = (entry: Entry, step: StepRecord, { maxChars }: Looks): StepView => {
   const { elapsedMs, kind, name, ok, usage } = step
   const note = noteOf(step)
   const told = note === undefined ? undefined : clipped(note, maxChars)
   const { earlier } = askedIn(step, maxChars)
-  const asked = defined({ usage, model: worded(step.detail?.["model"]), earlier, note: told })
-  return { kind, name, at, ok, elapsedMs, ...asked }
+  const asked = defined({ usage, model: worded(step.detail?.["model"]), earlier, note: told, child: childOf(step) })
+  return { kind, name, at: entry.at, ok, elapsedMs, ...asked, ...costOf(entry) }
 }
 
 const hooksOf = (entries: ReadonlyArray<Entry>, { maxChars }: Looks): ReadonlyArray<HookView> | undefined => {
@@ -243,7 +267,8 @@ const toolOf = (asked: ToolCall, at: number, rows: ReadonlyArray<OutboxRow>, { m
     ok: run?.step?.ok ?? false,
     elapsedMs: run?.step?.elapsedMs ?? 0,
     arguments: clipped(asked.malformed ?? JSON.stringify(asked.arguments), maxChars),
-    ...(result === undefined ? { pending: true } : { result: clipped(result.content, maxChars) })
+    ...(result === undefined ? { pending: true } : { result: clipped(result.content, maxChars) }),
+    ...defined({ resultAt: run?.step?.detail?.["pending"] === true ? result?.at : undefined })
   }
 }
 

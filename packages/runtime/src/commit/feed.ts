@@ -116,6 +116,7 @@ export const lookedFor = <A, E, R>(
 // S1  What comes in one turn of the event loop is one piece for each run of its kind: a token costs no notice of its own.
 // S2  A secret is hidden, also where it comes in pieces. The end of a text that may be the beginning of one comes with the reply.
 // S3  What was dropped is dropped by everyone who was shown any of it; after the end nothing more is shown.
+// S4  The moment of the first token is that of the attempt that became the reply; one that was dropped has none.
 
 interface ShowingOptions {
   readonly tell: (piece: Piece) => void
@@ -125,6 +126,8 @@ interface ShowingOptions {
   readonly callId: (index: number) => string | undefined
   /** Arguments are shown as they come, and not with the reply only. */
   readonly showsArguments: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 type Text = Extract<Piece, { readonly text: string }>
@@ -144,6 +147,7 @@ export class Showing {
   #isWaiting = false
   #isSeen = false
   #isOver = false
+  #firstAt: number | undefined
 
   constructor(how: ShowingOptions) {
     this.#how = how
@@ -155,6 +159,11 @@ export class Showing {
     }
   }
 
+  /** When the first token of the reply came; undefined before it. */
+  get firstAt(): number | undefined {
+    return this.#firstAt
+  }
+
   /** The call has ended: what has come is shown, and nothing after it. */
   end(): void {
     this.#flush()
@@ -162,6 +171,7 @@ export class Showing {
   }
 
   #say(piece: Text): void {
+    this.#firstAt ??= this.#how.now()
     const channel = piece.kind === "arguments" ? piece.call : piece.kind
     const hide = this.#hiding.get(channel) ?? this.#how.inPieces()
     this.#hiding.set(channel, hide)
@@ -172,6 +182,7 @@ export class Showing {
   #call({ arguments: text, call: index, tool }: CallPiece): void {
     const call = this.#how.callId(index)
     if (call === undefined) return
+    this.#firstAt ??= this.#how.now()
     if (!this.#begun.has(call) && tool !== "") this.#take({ kind: "call", call, tool })
     // Some servers give a name in pieces, or again with each piece.
     const begun = this.#waiting.findIndex((each) => each.kind === "call" && each.call === call)
@@ -181,6 +192,7 @@ export class Showing {
   }
 
   #drop(): void {
+    this.#firstAt = undefined
     this.#waiting = this.#waiting.filter(({ kind }) => kind === "dropped")
     this.#hiding.clear()
     this.#begun.clear()

@@ -26,6 +26,8 @@ interface Inferred {
   /** What an answer comes to that must have a form, or that a hook refused. */
   readonly judged: JudgedAnswer | undefined
   readonly priceOf: PriceOf
+  /** When its first token came; undefined where it did not come piece by piece. */
+  readonly firstAt: number | undefined
   /** What hooks say of its calls. */
   readonly verdicts: ReadonlyArray<Verdict>
 }
@@ -34,7 +36,7 @@ interface Inferred {
 export const inferred = (
   session: Session,
   job: OpenJob,
-  { judged, pressed, priceOf, reply, server, verdicts }: Inferred,
+  { firstAt, judged, pressed, priceOf, reply, server, verdicts }: Inferred,
   shown: ReadonlyArray<RecordChange>,
   now: number,
   startedAt: number
@@ -85,6 +87,7 @@ export const inferred = (
         finish: reply.finish,
         ...defined({
           earlier: earlierIn(reply.earlier),
+          firstTokenMs: firstAt === undefined ? undefined : Math.max(0, firstAt - startedAt),
           callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
           misfit: misfit?.issues
         })

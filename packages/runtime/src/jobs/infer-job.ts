@@ -91,6 +91,7 @@ const unsentBefore = (session: Session, recovered: boolean, now: number): InferF
 const showingOf = Effect.fnUntraced(function* (session: Session, at: number) {
   const hub = yield* NoticeHub
   const { inPieces } = yield* Secrets
+  const clock = yield* Clock.Clock
   const { envelope, iteration, tick } = contextOf(session.decoded)
   const { address, definition } = session
   // What a hook may still change or refuse, no one is shown before.
@@ -100,7 +101,8 @@ const showingOf = Effect.fnUntraced(function* (session: Session, at: number) {
     tell: (piece) => hub.tell({ ...about, piece }),
     inPieces,
     callId: (index) => (index < MAX_CALLS ? callId(tick, iteration, index) : undefined),
-    showsArguments: definition.hooks?.beforeTool === undefined
+    showsArguments: definition.hooks?.beforeTool === undefined,
+    now: () => clock.currentTimeMillisUnsafe()
   })
 })
 
@@ -251,9 +253,10 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     hooks?.beforeModel === undefined ? undefined : yield* guardedBefore({ session, hide }, plain, report.tokens)
   if (before?.unfit !== undefined) return withHooks(unsentJob(job, before.unfit), before.records)
   const prompt = before?.prompt ?? plain
+  const showing = yield* showingOf(session, startedAt)
   const outcome = yield* replyTo(session, job, prompt, {
     promptTokens: before?.tokens ?? report.tokens,
-    showing: yield* showingOf(session, startedAt),
+    showing,
     bytesOf: bytesFor(session, yield* Ledger)
   })
   yield* faults.at("after-model", session.address)
@@ -268,7 +271,8 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
   const now = yield* Clock.currentTimeMillis
   const priceOf = yield* pricesNow(session)
-  const took = { pressed, judged, server: model.serves?.server, priceOf, verdicts: after?.verdicts ?? [] }
+  const { firstAt } = showing ?? {}
+  const took = { pressed, judged, server: model.serves?.server, priceOf, firstAt, verdicts: after?.verdicts ?? [] }
   const end =
     "reply" in outcome
       ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)

@@ -3,7 +3,7 @@
 // T1  An entry is reported as it stands in the ledger, but for texts that no page could show.
 
 import { defined } from "@reverie/protocol"
-import type { Entry, ModelCallView, StepView, TickView as LivedTick } from "reverie"
+import type { Entry, ModelCallView, TickView as LivedTick } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type TickView } from "../../api/index.ts"
@@ -20,15 +20,6 @@ const modelOf = ({ error, ...call }: ModelCallView): TickView["models"][number] 
   ...defined({ error: error === undefined ? undefined : clip(error, TEXT_CHARS) })
 })
 
-const stepOf = ({ at, earlier, elapsedMs, kind, model, name, note, ok }: StepView): TickView["steps"][number] => ({
-  name,
-  kind,
-  at,
-  ok,
-  elapsedMs,
-  ...defined({ model, earlier, note })
-})
-
 const viewOf = (lived: LivedTick): TickView => {
   const { calls, commits, envelope: _envelope, from, notices: _notices, steps, tools, type: _type, ...rest } = lived
   return {
@@ -38,7 +29,7 @@ const viewOf = (lived: LivedTick): TickView => {
     ...defined({ sender: from }),
     models: calls.map(modelOf),
     tools,
-    steps: steps.map(stepOf)
+    steps
   }
 }
 
