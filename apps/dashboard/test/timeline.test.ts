@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { costText } from "../src/parts/format.ts"
-import { joined, spansOf, storyOf, type View } from "../src/pages/timeline/story.ts"
+import { joined, storyOf, type View } from "../src/pages/timeline/story.ts"
 import { openedIn, toggled } from "../src/pages/timeline/search.ts"
 import { timelineHandlers } from "./fake/timeline.ts"
 import { makeWorld } from "./fake/world.ts"
@@ -96,15 +96,6 @@ test("a model that did not answer is named before the one that stood in for it (
   const at = told.indexOf("first at models.example did not answer: ModelUnavailable: refused")
   expect(at).toBeGreaterThan(0)
   expect(told[at + 1]).toMatch(/^It thought for /)
-})
-
-test("every span lies on its line, and waiting takes a quarter at the most (A1, A2)", () => {
-  const spans = page(200).items.flatMap(spansOf)
-  expect(spans.length).toBeGreaterThan(300)
-  expect(spans.filter(({ from, to }) => !(from >= 0 && from <= to && to <= 1))).toEqual([])
-  const waits = spans.filter(({ kind }) => kind === "wait")
-  expect(waits.length).toBeGreaterThan(50)
-  expect(waits.filter(({ to }) => to > 0.25)).toEqual([])
 })
 
 test("what is open is in the URL, and reads as it was written", () => {

@@ -14,7 +14,9 @@ const spoken: Turn = async ({ onText }) => {
 
 describe("times of a tick", () => {
   it("V1 the first token is measured where an answer came piece by piece, and absent where it did not", async () => {
-    await using fleet = await opened(modelOf((shown, asked) => (asked === 1 ? spoken(shown, asked) : { text: "It is." })))
+    await using fleet = await opened(
+      modelOf((shown, asked) => (asked === 1 ? spoken(shown, asked) : { text: "It is." }))
+    )
     await all(fleet.ask("desk", "Piece by piece."))
     await all(fleet.ask("desk", "At once."))
     const [unheard, heard] = (await fleet.history.ticks("desk")).ticks.map(({ calls }) => calls[0])
@@ -43,7 +45,11 @@ describe("times of a tick", () => {
     const work = gate()
     const says: Script = ({ messages }) => {
       const isChild = messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))
-      if (isChild) return Effect.as(Effect.promise(() => work.passed), { text: "Nine ships." })
+      if (isChild)
+        return Effect.as(
+          Effect.promise(() => work.passed),
+          { text: "Nine ships." }
+        )
       return Effect.succeed(
         messages.some(({ role }) => role === "tool")
           ? { text: "Nine." }

@@ -70,6 +70,7 @@ const day = (
         iteration: 1,
         at: at + 200 + took,
         elapsedMs: took,
+        ...(n % 2 === 0 ? { firstTokenMs: Math.round(took * 0.3) } : {}),
         usage: usage(4_000 + below(9_000)),
         costMicros: 4_000 + below(40_000),
         finishReason: hasTool ? "tool_calls" : "stop",
@@ -117,10 +118,95 @@ const day = (
   }
 }
 
+/** A tick that a person was asked in, and that handed a task on: half a minute of waiting, and some seconds of work. */
+const longTick = (at: number): Pick<View, "models" | "tools" | "steps" | "states" | "iterations"> => {
+  const call = (iteration: number, ended: number) => ({
+    iteration,
+    at: at + ended,
+    ok: true,
+    model: "harbour-large-2",
+    elapsedMs: 900,
+    ...(iteration === 1 ? { firstTokenMs: 300 } : {}),
+    usage: { inputTokens: 9_000, outputTokens: 120, cachedInputTokens: 6_000, source: "provider" as const },
+    costMicros: 9_000,
+    finishReason: iteration < 3 ? "tool_calls" : "stop"
+  })
+  const run = (tool: string, ended: number) => ({ call: tool, tool, at: at + ended, ok: true, elapsedMs: 40 })
+  return {
+    iterations: 3,
+    models: [call(1, 950), call(2, 38_200), call(3, 44_400)],
+    tools: [
+      { ...run("release_crane", 37_100), arguments: '{"crane":"C2"}', result: "released" },
+      {
+        ...run("delegate_task", 38_300),
+        arguments: '{"task":"Count the ships"}',
+        result: "Nine.",
+        resultAt: at + 43_400
+      }
+    ],
+    steps: [
+      {
+        name: "child/1",
+        kind: "child",
+        at: at + 38_400,
+        ok: true,
+        elapsedMs: 20,
+        child: { id: SUB_AGENT, call: "delegate_task" }
+      }
+    ],
+    states: (
+      [
+        [0, "awake.thinking.inferring"],
+        [960, "awake.awaitingApproval"],
+        [37_050, "awake.acting.running"],
+        [37_110, "awake.thinking.inferring"],
+        [38_210, "awake.acting.running"],
+        [38_410, "awake.awaitingReports"],
+        [43_400, "awake.thinking.inferring"],
+        [44_420, "awake.idle"]
+      ] as const
+    ).map(([after, state]) => ({ at: at + after, state }))
+  }
+}
+
+const SUB_AGENT = "sub-agent-1"
+/** The tick that is long. */
+export const LONG_TICK = 99_944
+
+/** What the sub-agent of the long tick did meanwhile. */
+const subAgentTick = (at: number): View => ({
+  kind: "tick",
+  tick: 1,
+  from: 1,
+  to: 3,
+  beganAt: at + 38_500,
+  endedAt: at + 43_300,
+  outcome: "answered",
+  iterations: 1,
+  sender: "berth-ada-00004",
+  text: "Count the ships",
+  waitMs: 30,
+  models: [
+    {
+      iteration: 1,
+      at: at + 43_200,
+      ok: true,
+      model: "harbour-small-1",
+      elapsedMs: 4_600,
+      firstTokenMs: 1_200,
+      usage: { inputTokens: 2_000, outputTokens: 60, source: "provider" },
+      costMicros: 700
+    }
+  ],
+  tools: [],
+  steps: [],
+  states: [{ at: at + 38_500, state: "awake.thinking.inferring" }]
+})
+
 const viewOf = (now: number, n: number, isWhole = false): View => {
   const kind = kindOf(n)
   const at = now - 4_000 - (life.ticks - n) * SPACE_MILLIS
-  const inside = kind === "tick" ? day(n, at, isWhole) : night(n, at)
+  const inside = n === LONG_TICK ? longTick(at) : kind === "tick" ? day(n, at, isWhole) : night(n, at)
   const last = Math.max(at, ...inside.models.map((each) => each.at), ...inside.steps.map((each) => each.at))
   const isUnderWay = n === life.ticks || inside.tools.some(({ pending }) => pending === true)
   const outcome = n % 11 === 0 ? "failed" : n % 23 === 0 ? "max-iterations" : "answered"
@@ -139,7 +225,10 @@ const viewOf = (now: number, n: number, isWhole = false): View => {
 }
 
 export const timelineHandlers: Handlers = {
-  "GET /v1/assistants/:id/ticks": (world, { query }) => {
+  "GET /v1/assistants/:id/ticks": (world, { params, query }) => {
+    if (params["id"] === SUB_AGENT) {
+      return { items: [subAgentTick(viewOf(world.now(), LONG_TICK).beganAt)], next: null }
+    }
     const newest = Math.min(life.ticks, Math.floor((Number(query["before"] ?? life.ticks * COMMITS + 1) - 1) / COMMITS))
     const length = Math.min(newest, Number(query["limit"] ?? 50))
     const items = Array.from({ length }, (_, at) => viewOf(world.now(), newest - at))

@@ -9,6 +9,7 @@ import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"
 import { List } from "./list.tsx"
+import { Heads } from "./row.tsx"
 import { useLife, type View } from "./story.ts"
 import { kinds, levels, openedIn, outcomes, type TimelineSearch, toggled } from "./search.ts"
 import { SearchField } from "../../parts/search-field.tsx"
@@ -40,26 +41,6 @@ const isMeant = ({ kind, outcome, q }: TimelineSearch): ((view: View) => boolean
 
 const isFiltered = ({ kind, outcome, q }: TimelineSearch): boolean =>
   kind !== undefined || outcome !== undefined || q !== undefined
-
-const lanes = [
-  ["wait", "queue"],
-  ["model", "model"],
-  ["tool", "tools"],
-  ["step", "other steps"]
-] as const
-
-const Legend = () => (
-  <span className="ml-auto flex items-center gap-3 text-ink-2 max-xl:hidden" data-legend="">
-    {lanes.map(([lane, name]) => (
-      <span key={lane} className="flex items-center gap-1.5">
-        <span className="lane w-5" aria-hidden>
-          <span className="lane-span inset-x-0" data-lane={lane} />
-        </span>
-        {name}
-      </span>
-    ))}
-  </span>
-)
 
 interface FiltersProps {
   readonly search: TimelineSearch
@@ -115,10 +96,9 @@ const Filters = ({ onChange, search }: FiltersProps) => {
       <SearchField label="Search what has come" value={q} onSearch={(words) => onChange({ q: words })} />
       <Pick label="kind" all={kinds} names={kindNames} value={kind} onPick={(picked) => onChange({ kind: picked })} />
       <Pick label="outcome" all={outcomes} value={outcome} onPick={(picked) => onChange({ outcome: picked })} />
-      {level === "trace" ? <Legend /> : null}
       <button
         type="button"
-        className={`button button-small ${level === "trace" ? "max-xl:ml-auto" : "ml-auto"}`}
+        className="button button-small ml-auto"
         aria-pressed={all === true}
         title="e opens or closes them all"
         onClick={() => onChange({ all: all === true ? undefined : true, open: undefined })}
@@ -232,6 +212,7 @@ const TimelinePage = () => {
       )}
       {life.trouble === null ? null : <Failed trouble={troubleOf(life.trouble)} onRetry={life.retry} />}
       <section className="card flex min-h-48 flex-1 flex-col overflow-hidden" aria-label="Ticks">
+        <Heads level={level} />
         {life.isReady ? (
           <List
             id={id}

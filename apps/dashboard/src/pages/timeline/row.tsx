@@ -5,8 +5,9 @@ import { Chip, type Tone } from "../../parts/chip.tsx"
 import { costText, many, tokens } from "../../parts/format.ts"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
-import { lastOf, spansOf, stepName, type View } from "./story.ts"
-import { Lane, Opened } from "./opened.tsx"
+import { lastOf, reachOf, scaleMarks, totalKinds, totalsOf } from "./axis.ts"
+import { Opened } from "./opened.tsx"
+import { stepName, type View } from "./story.ts"
 import type { Level } from "./search.ts"
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -79,6 +80,75 @@ const Spent = ({ view: { models, tools } }: { readonly view: View }) => {
   )
 }
 
+/** How long each kind of work and waiting lasted, on the scale that all rows share. */
+const Totals = ({ view }: { readonly view: View }) => {
+  const totals = totalsOf(view)
+  return (
+    <span className="durations" data-totals={totals.length}>
+      {scaleMarks.map(([, millis]) => (
+        <span key={millis} className="lane-mark" style={{ left: `${reachOf(millis) * 100}%` }} />
+      ))}
+      {totals.map(({ kind, millis, name }) => (
+        <span
+          key={kind}
+          className="duration-bar"
+          data-lane={kind}
+          data-millis={millis}
+          title={`${name}: ${duration(millis)}`}
+          style={{ width: `${reachOf(millis) * 100}%` }}
+        />
+      ))}
+      <span className="sr-only">{totals.map(({ millis, name }) => `${name} ${duration(millis)}`).join(", ")}</span>
+    </span>
+  )
+}
+
+const Legend = () => (
+  <span className="flex items-center gap-3" data-legend="">
+    {totalKinds.map(([kind, name]) => (
+      <span key={kind} className="flex items-center gap-1">
+        <span className="lane-span legend-patch" data-lane={kind} aria-hidden />
+        {name}
+      </span>
+    ))}
+  </span>
+)
+
+/** What stands in which column, above the rows of the list. */
+export const Heads = ({ level }: { readonly level: Level }) => (
+  <div className="timeline-heads" data-columns={level}>
+    {level === "trace" ? (
+      <p className="timeline-scale-words">
+        <Legend />
+        <span>how long each lasted in all; logarithmic, the same scale in every row</span>
+      </p>
+    ) : null}
+    <div className="timeline-line">
+      <span title="The number of the tick">#</span>
+      <span className="truncate">Kind or outcome</span>
+      <span className="truncate">What came, and what was answered</span>
+      {level === "trace" ? (
+        <span className="durations-scale">
+          {scaleMarks.map(([label, millis]) => (
+            <span key={millis} style={{ left: `${reachOf(millis) * 100}%` }}>
+              {label}
+            </span>
+          ))}
+        </span>
+      ) : null}
+      <span className="timeline-number" title="From when it was taken up to its end">
+        Took
+      </span>
+      <span className="timeline-number max-lg:hidden">Tools</span>
+      <span className="timeline-number max-md:hidden" title="In and out">
+        Tokens
+      </span>
+      <span className="timeline-number max-lg:hidden">Cost</span>
+      <span className="timeline-number">When</span>
+    </div>
+  </div>
+)
+
 const Line = ({ id, isCurrent, isOpen, level, onToggle, view }: RowProps) => {
   const { beganAt, from, kind, outcome, tick } = view
   return (
@@ -106,7 +176,7 @@ const Line = ({ id, isCurrent, isOpen, level, onToggle, view }: RowProps) => {
         <span className="truncate text-left">
           <Gist view={view} />
         </span>
-        {level === "trace" ? <Lane spans={spansOf(view)} /> : null}
+        {level === "trace" ? <Totals view={view} /> : null}
         <span className="timeline-number">{duration(lastOf(view) - beganAt)}</span>
         <Spent view={view} />
         <span className="timeline-number text-ink-2" title={absolute(beganAt)}>
