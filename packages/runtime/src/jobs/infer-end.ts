@@ -81,17 +81,15 @@ export const inferred = (
       ok: true,
       elapsedMs: now - startedAt,
       usage: reply.usage,
-      detail: {
+      detail: defined({
         model: reply.model,
-        ...defined({ server: reply.server ?? server }),
+        server: reply.server ?? server,
         finish: reply.finish,
-        ...defined({
-          earlier: earlierIn(reply.earlier),
-          firstTokenMs: firstAt === undefined ? undefined : Math.max(0, firstAt - startedAt),
-          callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
-          misfit: misfit?.issues
-        })
-      }
+        earlier: earlierIn(reply.earlier),
+        firstTokenMs: firstAt === undefined ? undefined : Math.max(0, firstAt - startedAt),
+        callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
+        misfit: misfit?.issues
+      })
     }
   }
 }

@@ -254,11 +254,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (before?.unfit !== undefined) return withHooks(unsentJob(job, before.unfit), before.records)
   const prompt = before?.prompt ?? plain
   const showing = yield* showingOf(session, startedAt)
-  const outcome = yield* replyTo(session, job, prompt, {
-    promptTokens: before?.tokens ?? report.tokens,
-    showing,
-    bytesOf: bytesFor(session, yield* Ledger)
-  })
+  const bytesOf = bytesFor(session, yield* Ledger)
+  const promptTokens = before?.tokens ?? report.tokens
+  const outcome = yield* replyTo(session, job, prompt, { promptTokens, showing, bytesOf })
   yield* faults.at("after-model", session.address)
   const after =
     hooks === undefined || !("reply" in outcome)
@@ -271,8 +269,8 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
   const now = yield* Clock.currentTimeMillis
   const priceOf = yield* pricesNow(session)
-  const { firstAt } = showing ?? {}
-  const took = { pressed, judged, server: model.serves?.server, priceOf, firstAt, verdicts: after?.verdicts ?? [] }
+  const { server } = model.serves ?? {}
+  const took = { pressed, judged, server, priceOf, firstAt: showing?.firstAt, verdicts: after?.verdicts ?? [] }
   const end =
     "reply" in outcome
       ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)

@@ -1,6 +1,6 @@
 // Axis: what took how long within a tick, and where that stands on one line.
 // Owns spans as the record has them, the linear axis of an opened tick, and the logarithmic scale of the list.
-// A1  A span has the times of the record. What no span covers is told as that, and no time is made up.
+// A1  A span has the times of the record. What no span covers is shown as that, and no time is made up.
 // A2  Every place lies on the line, from 0 to 1, and later is never further left.
 // A3  Between two breaks the axis is linear, everywhere in the same scale. A break stands only for a wait, and says how long.
 

@@ -21,7 +21,6 @@ const CHILD_TICKS = 20
 
 type Model = View["models"][number]
 type Tool = View["tools"][number]
-type Step = View["steps"][number]
 
 /** What a span is made of. */
 const ofSpan = ({ models, steps, tools }: View, id: string) => {
@@ -59,8 +58,8 @@ const Bar = ({ axis: { placeOf }, span }: { readonly axis: Axis; readonly span: 
       <span
         className="lane-span"
         data-lane={kind}
-        {...(ok ? {} : { "data-bad": "" })}
-        {...(isOpen === true ? { "data-under-way": "" } : {})}
+        data-bad={ok ? undefined : ""}
+        data-under-way={isOpen === true ? "" : undefined}
         title={isOpen === true ? `${begins}, and it goes on` : begins}
         style={placed(placeOf(from), placeOf(to))}
       />
@@ -99,7 +98,7 @@ const Scale = ({ axis: { breaks, marks } }: { readonly axis: Axis }) => (
         <span
           key={place}
           className="trace-mark tabular"
-          {...(place > AT_END ? { "data-at-end": "" } : {})}
+          data-at-end={place > AT_END ? "" : undefined}
           style={{ left: `${place * 100}%` }}
         >
           {label}
@@ -122,7 +121,7 @@ const Scale = ({ axis: { breaks, marks } }: { readonly axis: Axis }) => (
 
 // Figures: what a span took, used and cost.
 
-const tokensOf = (usage: Model["usage"] | Step["usage"]): ReactNode =>
+const tokensOf = (usage: Model["usage"]): ReactNode =>
   usage === undefined ? null : (
     <span
       title={
