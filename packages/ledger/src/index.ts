@@ -7,6 +7,17 @@ export {
   NOTHING_SPENT,
   type TenantLimits
 } from "./account.ts"
+export {
+  ageOf,
+  Archive,
+  type Archived,
+  type Compacted,
+  deletedEntry,
+  deletedText,
+  flawOfBound,
+  type Retention,
+  type RetentionBound
+} from "./archive.ts"
 export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"

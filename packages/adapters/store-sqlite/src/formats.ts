@@ -4,8 +4,8 @@
 //     2048, for the same time.
 // I2  What changes with every commit is one row of `assistants`; its short columns come first and its `state` keeps its
 //     length, so that the row is written over in place and only pages that differ are written.
-// I3  `ledger` and `envelopes` only grow: no row of theirs is changed or deleted, so `seq` has no gap and the last row
-//     knows the totals.
+// I3  `ledger` and `envelopes` only grow: no row of theirs is deleted, so `seq` has no gap and the last row knows the totals.
+//     Only the text of a row moves: into a segment, in its place stands where.
 // I4  Who rests is in no index but the one on addresses: a million sleepers cost no look-up anything.
 
 export const PAGE_BYTES = 512
@@ -161,4 +161,22 @@ CREATE INDEX usage_assistant ON usage (assistant, hour);
 CREATE INDEX records_entity ON records (assistant, key) WHERE kind = 'entity';
 `
 
-export const formats: ReadonlyArray<string> = [first]
+// A number is never given twice, so that what was read of a segment stays true of its number.
+const segments = `
+CREATE TABLE segments (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  assistant INTEGER NOT NULL,
+  -- The number of the last entry that it has.
+  up_to INTEGER NOT NULL,
+  -- When what its entries say was deleted; NULL where it was not.
+  deleted_at INTEGER,
+  codec TEXT NOT NULL,
+  -- The digests that its texts refer to.
+  digests TEXT NOT NULL,
+  body BLOB NOT NULL
+);
+CREATE INDEX segments_assistant ON segments (assistant, up_to);
+CREATE INDEX segments_deleted ON segments (assistant, up_to) WHERE deleted_at IS NOT NULL;
+`
+
+export const formats: ReadonlyArray<string> = [first, segments]

@@ -18,7 +18,7 @@ import {
   PromptStoreUnavailable,
   readPromptRow
 } from "@reverie/context"
-import { Allowance, Bundles, Ledger, type LedgerUnavailable } from "@reverie/ledger"
+import { Allowance, Archive, Bundles, Ledger, type LedgerUnavailable } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -29,6 +29,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Clock from "effect/Clock"
 import { sqliteAllowance } from "./ledger/allowance.ts"
+import { sqliteArchive } from "./ledger/archive.ts"
 import { sqliteBlocks } from "./blocks.ts"
 import { purgeDatabase, Writer, type WriterStats } from "./writer.ts"
 import { Leases, ledgerUnavailable } from "./ledger/assistants.ts"
@@ -152,6 +153,7 @@ export class SqliteStore extends Context.Service<
     readonly allowance: Allowance["Service"]
     readonly blocks: BlockStore["Service"]
     readonly bundles: Bundles["Service"]
+    readonly archive: Archive["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
     /** Reads the whole file and names what does not fit; nothing when it is sound. */
@@ -287,6 +289,7 @@ export const openSqliteStore = (
       allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
       bundles: sqliteBundles(database, writer, leases, marks),
+      archive: sqliteArchive(database, writer),
       stats: Effect.sync(() => writer.stats),
       integrity: integrityOf(database),
       lost: Deferred.await(lost)
@@ -297,7 +300,7 @@ export const openSqliteStore = (
 export const storeSqliteLayer = (
   directory: string,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Bundles | SqliteStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Bundles | Archive | SqliteStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openSqliteStore(directory, options), (store) =>
       Context.make(SqliteStore, store).pipe(
@@ -306,7 +309,8 @@ export const storeSqliteLayer = (
         Context.add(PromptStore, store.prompts),
         Context.add(Allowance, store.allowance),
         Context.add(BlockStore, store.blocks),
-        Context.add(Bundles, store.bundles)
+        Context.add(Bundles, store.bundles),
+        Context.add(Archive, store.archive)
       )
     )
   )

@@ -188,4 +188,6 @@ export interface Entry {
   readonly records?: ReadonlyArray<RecordChange>
   /** Envelopes for other assistants, delivered by the relay after the commit. */
   readonly sends?: ReadonlyArray<Envelope>
+  /** When a retention policy deleted what it said, in milliseconds since the epoch: its words are gone. */
+  readonly deleted?: number
 }

@@ -17,8 +17,10 @@ import {
   valueOf
 } from "@reverie/ledger"
 import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } from "@reverie/protocol"
-import { addressOf, assistantQueries, cursorsOf, entryQueries, type StateRow } from "../ledger/assistants.ts"
+import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger/assistants.ts"
+import { entryQueries } from "../ledger/entries.ts"
 import { readBlob } from "../ledger/blobs.ts"
+import { segmentsOf } from "../ledger/segments.ts"
 import { query } from "../sql.ts"
 
 const PAGE = 256
@@ -111,13 +113,17 @@ export interface BundleReader {
 }
 
 /** The rows that only grow, page by page up to where they reached. */
-const growingQueries = (rows: ReturnType<typeof rowQueries>, entries: ReturnType<typeof entryQueries>) => ({
+const growingQueries = (
+  rows: ReturnType<typeof rowQueries>,
+  entries: ReturnType<typeof entryQueries>,
+  whole: (body: string) => string
+) => ({
   mail: function* (key: number, newest: number) {
     for (const lane of LANES) {
       const column = LANES.indexOf(lane)
       let page = rows.mail.all(key, column, 0, newest, PAGE)
       for (; page.length > 0; page = rows.mail.all(key, column, page.at(-1)?.seq ?? newest, newest, PAGE)) {
-        for (const row of page) yield { ...row, lane, id: readKeyText(row.id) }
+        for (const row of page) yield { ...row, lane, id: readKeyText(row.id), body: whole(row.body) }
       }
     }
   },
@@ -132,7 +138,8 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
   const rows = rowQueries(database)
   const blocks = blockQueries(database)
   const assistants = assistantQueries(database)
-  const growing = growingQueries(rows, entryQueries(database))
+  const segments = segmentsOf(database)
+  const growing = growingQueries(rows, entryQueries(database), (body) => segments.whole(body))
   const blob = readBlob(database)
 
   const headOf = (row: StateRow): AssistantHead => {

@@ -6,9 +6,11 @@
 import type { DatabaseSync } from "node:sqlite"
 import { type AssistantHead, type Bundle, type BundlePart, bytesOf, droppedDigests, textOf } from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
-import { assistantQueries, entryQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
+import { assistantQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
+import { entryQueries } from "../ledger/entries.ts"
 import { usageAdding } from "../ledger/allowance.ts"
-import { keepBlob } from "../ledger/blobs.ts"
+import { keepBlob, leaveBlobs } from "../ledger/blobs.ts"
+import { segmentsOf, segmentWriter } from "../ledger/segments.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { viewersWithoutBlocks } from "../blocks.ts"
 import { AT_REST } from "../formats.ts"
@@ -157,19 +159,25 @@ const leavingFrom = (database: DatabaseSync, table: "envelopes" | "ledger", empt
 }
 
 const mailIn = (database: DatabaseSync) => {
-  const rows = query<{ readonly seq: number }>(
+  const rows = query<{ readonly seq: number; readonly body: string }>(
     database,
-    "SELECT seq FROM envelopes WHERE assistant = ? AND lane = ? ORDER BY seq"
+    "SELECT seq, body FROM envelopes WHERE assistant = ? AND lane = ? ORDER BY seq"
   )
+  const segments = segmentsOf(database)
   const leave = leavingFrom(database, "envelopes", "lane = 0, id = CAST(seq AS TEXT)")
   const rename = change(database, "UPDATE envelopes SET id = CAST(seq AS TEXT) WHERE seq = ?")
   const put = change(database, "UPDATE envelopes SET id = ?, accepted_at = ?, body = ? WHERE seq = ?")
+  const putAround = change(database, "UPDATE envelopes SET id = ?, accepted_at = ? WHERE seq = ?")
   /** Answers the numbers of what is left of each lane, and how many that waited are gone. */
   return (key: number, cursors: Readonly<Record<Lane, number>>, parts: ReadonlyArray<BundlePart>) => {
     let gone = 0
+    const bodies = new Map<number, string>()
     const left = (lane: Lane): ReadonlyArray<number> => {
       const made = parts.filter((part) => part.kind === "envelope" && part.lane === lane)
-      const seqs = rows.all(key, LANES.indexOf(lane)).map(({ seq }) => seq)
+      const seqs = rows.all(key, LANES.indexOf(lane)).map(({ body, seq }) => {
+        bodies.set(seq, body)
+        return seq
+      })
       for (const seq of seqs.slice(made.length)) {
         leave(seq)
         if (seq > cursors[lane]) gone++
@@ -183,7 +191,10 @@ const mailIn = (database: DatabaseSync) => {
     for (const part of parts) {
       if (part.kind !== "envelope") continue
       const seq = numbers[part.lane][at[part.lane]++] ?? 0
-      put(keyText(part.id), part.acceptedAt, textOf(part.body), seq)
+      const text = textOf(part.body)
+      // What is as it was stays where it is.
+      if (segments.whole(bodies.get(seq) ?? "") === text) putAround(keyText(part.id), part.acceptedAt, seq)
+      else put(keyText(part.id), part.acceptedAt, text, seq)
     }
     return { gone, numbers }
   }
@@ -266,21 +277,6 @@ const emptying = (database: DatabaseSync) => {
   }
 }
 
-const bytesLeaving = (database: DatabaseSync) => {
-  const used = ["envelopes", "ledger"].map((table) =>
-    query<{ readonly one: number }>(
-      database,
-      `SELECT 1 AS one FROM ${table} JOIN assistants ON key = assistant WHERE tenant = ? AND instr(body, ?) > 0 LIMIT 1`
-    )
-  )
-  const remove = change(database, "DELETE FROM blobs WHERE tenant = ? AND digest = ?")
-  return (tenant: TenantId, digests: ReadonlyArray<string>): void => {
-    for (const digest of digests) {
-      if (used.every((rows) => rows.one(tenant, digest) === undefined)) remove(tenant, digest)
-    }
-  }
-}
-
 const rewritingIn = (database: DatabaseSync) => {
   const assistants = assistantQueries(database)
   const envelopes = envelopeQueries(database)
@@ -288,7 +284,8 @@ const rewritingIn = (database: DatabaseSync) => {
   const entries = entriesIn(database)
   const letters = lettersIn(database)
   const empty = emptying(database)
-  const leaveBytes = bytesLeaving(database)
+  const leaveBytes = leaveBlobs(database)
+  const segments = segmentWriter(database)
   const keep = change(database, "INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
   const rows = entryRowsTo(database)
@@ -311,6 +308,7 @@ const rewritingIn = (database: DatabaseSync) => {
     const state = head.state as unknown as AssistantState
     const { gone, numbers } = mail(key, row, parts)
     const last = entries(key, row.last, row.version, parts)
+    segments.renewAll(key)
     letters(key, parts, gone)
     empty(key, life)
     for (const part of parts) {

@@ -1,39 +1,23 @@
-// Assistants: the rows of an assistant: its own, its envelopes, its ledger entries.
+// Assistants: the rows of an assistant: its own, and its envelopes. Its ledger entries are in entries.ts.
 // Owns their columns and the look-ups on them. Leaves the rules of claim and commit to mailbox.ts and ledger.ts.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
   type Address,
-  addressKey,
   type AssistantId,
   type Cursors,
   type Envelope,
   type EnvelopeId,
-  isBefore,
   keyText,
   type Lane,
   laneOf,
   LANES,
-  type MessagePlace,
-  type PlacedMessage,
-  readEntry,
   type TenantId
 } from "@reverie/protocol"
-import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
-import * as Result from "effect/Result"
-import { BEHIND, salvaging, undamaged } from "../files/salvage.ts"
-import {
-  change,
-  lengthOf,
-  limited,
-  pageOf,
-  query,
-  reading,
-  readingLong,
-  readingPage,
-  type SqliteFailure
-} from "../sql.ts"
-import { LANDMARK_EVERY } from "../formats.ts"
+import { LedgerUnavailable } from "@reverie/ledger"
+import { undamaged } from "../files/salvage.ts"
+import { change, query, type SqliteFailure } from "../sql.ts"
+import { segmentsOf } from "./segments.ts"
 
 export interface AssistantRow extends Cursors {
   readonly key: number
@@ -220,6 +204,7 @@ export const envelopeQueries = (database: DatabaseSync) => {
   )
   const count = query<{ readonly waiting: number }>(database, `SELECT count(*) AS waiting ${beyond}`)
   const newest = query<{ readonly seq: number }>(database, "SELECT max(seq) AS seq FROM envelopes")
+  const segments = segmentsOf(database)
   return {
     /** False when the envelope was there before. */
     insert: (assistant: number, envelope: Envelope, body: string, now: number): boolean =>
@@ -236,10 +221,13 @@ export const envelopeQueries = (database: DatabaseSync) => {
       })
     },
     rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
+    /** As it stands in the row. */
+    keptOf: (assistant: number, id: EnvelopeId): EnvelopeRow | undefined => named.one(assistant, keyText(id)),
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
       const found = named.one(assistant, keyText(id))
       const lane = found === undefined ? undefined : LANES[found.lane]
-      return found === undefined || lane === undefined ? undefined : { row: found, lane }
+      if (found === undefined || lane === undefined) return undefined
+      return { row: { ...found, body: segments.whole(found.body) }, lane }
     },
     waitingCount: (assistant: number, cursors: Cursors): number =>
       LANES.reduce((sum, lane) => sum + (count.one(assistant, columnOf(lane), cursors[lane])?.waiting ?? 0), 0),
@@ -248,152 +236,7 @@ export const envelopeQueries = (database: DatabaseSync) => {
   }
 }
 
-// Entries: the rows of the ledger.
-// E1  Every LANDMARK_EVERYth entry of an assistant is in an index, so that a walk to any entry is as long as what it
-//     reads and less than LANDMARK_EVERY steps more; the other commits write no index.
-// E2  `settled` is the number of envelopes settled up to and including the row, over the whole store.
-
-interface EntryRow {
-  readonly seq: number
-  readonly no: number
-  /** The `seq` of the assistant's entry before, 0 at its creation. */
-  readonly previous: number
-  readonly body: string
-}
-
-interface OutboxEntryRow extends EntryRow {
-  readonly tenant: string
-  readonly id: string
-}
-
-interface NewEntry {
-  readonly assistant: number
-  readonly no: number
-  readonly previous: number
-  readonly settled: number
-  readonly body: string
-}
-
-export const entryQueries = (database: DatabaseSync) => {
-  const append = change(
-    database,
-    `INSERT INTO ledger (assistant, no, previous, settled, body)
-     VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`
-  )
-  const bySeq = query<EntryRow>(database, "SELECT seq, no, previous, body FROM ledger WHERE seq = ?")
-  const step = query<Omit<EntryRow, "body">>(database, "SELECT seq, no, previous FROM ledger WHERE seq = ?")
-  const landmark = query<{ readonly seq: number }>(
-    database,
-    `SELECT seq FROM ledger WHERE assistant = ? AND no >= ? AND no % ${LANDMARK_EVERY} = 0 ORDER BY no LIMIT 1`
-  )
-  // CROSS JOIN keeps the order of the tables: the ledger leads, each row looks up one assistant.
-  const after = query<OutboxEntryRow>(
-    database,
-    `SELECT seq, no, previous, body, tenant, id
-     FROM ledger CROSS JOIN assistants ON key = assistant WHERE ${BEHIND} ORDER BY seq LIMIT ?`
-  )
-  const newest = query<{ readonly seq: number; readonly settled: number }>(
-    database,
-    "SELECT seq, settled FROM ledger ORDER BY seq DESC LIMIT 1"
-  )
-  const backwards = function* (seq: number): Generator<EntryRow> {
-    for (let row = bySeq.one(seq); row !== undefined; row = bySeq.one(row.previous)) yield row
-  }
-  return {
-    /** Answers the place in the outbox. */
-    append: ({ assistant, no, previous, settled, body }: NewEntry): number =>
-      append(assistant, no, previous, settled, body).lastSeq,
-    /** From the given row on towards the creation. */
-    backwards,
-    /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
-    between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
-      let at = step.one(landmark.one(assistant, to)?.seq ?? last)
-      // What is only walked over may be long, and is not read.
-      while (at !== undefined && at.no > to) at = step.one(at.previous)
-      for (const row of backwards(at?.seq ?? 0)) {
-        if (row.no < from) return
-        yield row
-      }
-    },
-    newestSeq: (): number => newest.one()?.seq ?? 0,
-    after: salvaging<OutboxEntryRow>(
-      (seq, limit) => pageOf(after.each(seq, limit)),
-      () => newest.one()?.seq ?? 0
-    ),
-    settledTotal: (): number => newest.one()?.settled ?? 0
-  }
-}
-
-// Chronicle: what was committed, read back.
-// I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
-
 export const ledgerUnavailable =
   (operation: string) =>
   ({ cause, kind, message }: SqliteFailure): LedgerUnavailable =>
     new LedgerUnavailable({ operation, message, cause, isDamaged: kind === "damaged" })
-
-const entryOf = (address: Address, { no, body }: EntryRow) =>
-  Result.mapError(
-    readEntry(body),
-    (message) => new UnreadableRecord({ record: `entry ${no} of ${addressKey(address)}`, message })
-  )
-
-const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
-  Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
-
-type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
-
-export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): EntryHistory => {
-  const assistants = assistantQueries(database)
-  const rows = entryQueries(database)
-
-  const recentOf = function* (address: Address, last: number, maxTokens: number, since: MessagePlace) {
-    const found: Array<PlacedMessage> = []
-    let tokens = 0
-    let isTurnWhole = false
-    for (const row of rows.backwards(last)) {
-      const entry = entryOf(address, row)
-      if (Result.isFailure(entry)) return Result.fail(entry.failure)
-      if (row.no < since.no) break
-      yield row.body.length
-      for (const [index, message] of [...entry.success.messages.entries()].toReversed()) {
-        const place = { no: row.no, index }
-        if (isBefore(place, since)) break
-        tokens += message.tokens
-        if (tokens > maxTokens && isTurnWhole) return Result.succeed(found.toReversed())
-        found.push({ place, message })
-        isTurnWhole ||= message.role === "user"
-      }
-    }
-    return Result.succeed(found.toReversed())
-  }
-
-  return {
-    recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
-      readingLong(ledgerUnavailable("recent"), function* () {
-        const row = assistants.find(address)
-        return row === undefined ? Result.succeed([]) : yield* recentOf(address, row.last, maxTokens, since)
-      }),
-    entries: (address, from, limit) =>
-      readingLong(ledgerUnavailable("entries"), function* () {
-        const row = assistants.find(address)
-        if (row === undefined) return Result.succeed([])
-        const first = Math.max(1, from)
-        const found: Array<Result.Result<OutboxRow, UnreadableRecord>> = []
-        for (const entry of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
-          found.push(toOutboxRow(address, entry))
-          yield entry.body.length
-        }
-        return Result.all(found.toReversed())
-      }),
-    outboxEnd: reading(ledgerUnavailable("outboxEnd"), () => Result.succeed(rows.newestSeq())),
-    outbox: (after, limit) =>
-      readable.page({
-        limit: limited(limit),
-        fetch: (last: OutboxEntryRow | undefined, wanted) =>
-          readingPage(ledgerUnavailable("outbox"), () => rows.after(last?.seq ?? after, wanted)),
-        lengthOf,
-        decode: (row) => toOutboxRow(addressOf(row), row)
-      })
-  }
-}

@@ -23,6 +23,27 @@ export const readBlob = (database: DatabaseSync) => {
 export const keepBlob = (database: DatabaseSync) =>
   change(database, "INSERT INTO blobs (tenant, digest, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
 
+/** Removes those of some bytes that no envelope, entry or segment of the tenant refers to. */
+export const leaveBlobs = (database: DatabaseSync) => {
+  const used = [
+    ["envelopes", "body"],
+    ["ledger", "body"],
+    ["segments", "digests"]
+  ].map(([table, column]) =>
+    query<{ readonly one: number }>(
+      database,
+      `SELECT 1 AS one FROM ${table} JOIN assistants ON assistants.key = assistant
+       WHERE tenant = ? AND instr(${table}.${column}, ?) > 0 LIMIT 1`
+    )
+  )
+  const remove = change(database, "DELETE FROM blobs WHERE tenant = ? AND digest = ?")
+  return (tenant: TenantId, digests: ReadonlyArray<string>): void => {
+    for (const digest of digests) {
+      if (used.every((rows) => rows.one(tenant, digest) === undefined)) remove(tenant, digest)
+    }
+  }
+}
+
 export const sqliteBlobs = (database: DatabaseSync, writer: Writer): Blobs => {
   const read = readBlob(database)
   const insert = keepBlob(database)

@@ -36,15 +36,14 @@ import {
   addressOf,
   assistantQueries,
   cursorsOf,
-  entryQueries,
   envelopeQueries,
   ledgerUnavailable,
   type ListedRow,
   padded,
   receivesColumn,
-  sqliteEntryHistory,
   type StateRow
 } from "./assistants.ts"
+import { entryQueries, sqliteEntryHistory } from "./entries.ts"
 import { sqliteUsage, usageAdding } from "./allowance.ts"
 import { sqliteBlobs } from "./blobs.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
