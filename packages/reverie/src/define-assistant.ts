@@ -23,6 +23,7 @@ import {
   type RecallScope,
   type Review
 } from "@reverie/memory"
+import type { Retention } from "@reverie/ledger"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { MemoryRequest } from "@reverie/runtime"
 import { acceptForm, flawOfRules, type Hooks, noop, placedHooks, type Tool, toolkitOf } from "@reverie/tools"
@@ -127,6 +128,11 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
   readonly listening?: Partial<Listening>
   /** Its hours of sleep, in which it dreams. It sleeps by order only when left out. */
   readonly sleep?: SleepOption
+  /**
+   * What becomes of the older part of its ledger, each night and with `fleet.vacuum`: after the newest 1,000 entries it is compressed, and
+   * reads as before, when left out. Of a fleet with a data directory.
+   */
+  readonly retention?: Retention
   /** How often it may write to another assistant: 60 messages (`perPair`) in 10 minutes (`windowMs`) for the two together. */
   readonly messageRate?: Partial<PairRate>
   /** Constraints on the order and number of tool calls in a tick; the model reads them. */
@@ -302,6 +308,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
       model: options.model,
       models: options.models,
       prices: options.prices,
+      retention: options.retention,
       subAgentModel: options.subAgents?.model
     }),
     ...defined({ contexts: contextsOf(options.contexts, maxSteps) }),

@@ -3,7 +3,7 @@
 
 import type { Directory, Seat } from "@reverie/assistant"
 import { type Address, type AssistantId, defined, type GivenPart, type Notice, unknownName } from "@reverie/protocol"
-import type { TenantLimits } from "@reverie/ledger"
+import type { Retention, TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
 import { type Hooks, type HookTable, joinedHooks, placedHooks } from "@reverie/tools"
@@ -23,6 +23,7 @@ import {
   hooksCheck,
   list,
   oneOf,
+  retentionCheck,
   type Shape,
   shaped,
   text,
@@ -224,8 +225,10 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
 
 // Limits: what tenants may use of models, as a user writes it.
 
-/** What one tenant may use of models; whole numbers of at least 0. */
+/** What one tenant may use of models, in whole numbers of at least 0, and what becomes of what its assistants lived through. */
 export interface TenantTerms extends TenantLimits {
+  /** For its assistants that have no retention of their own. */
+  readonly retention?: Retention
   /** Turns that its assistants have before those of the next tenant; 1 when not said. */
   readonly weight?: number
 }
@@ -246,7 +249,8 @@ const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
   costMicrosPerMinute: true,
   costMicrosPerDay: true,
   concurrentCalls: true,
-  weight: true
+  weight: true,
+  retention: true
 }
 
 const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
@@ -260,7 +264,10 @@ export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | unde
       if (!Object.hasOwn(knownTerms, name)) {
         return `the tenant "${tenant}" has the unknown limit ${unknownName(name, Object.keys(knownTerms))}`
       }
-      if (!isAmount(value)) return `the ${name} of the tenant "${tenant}" must be a whole number of at least 0`
+      if (name === "retention") {
+        const flaw = retentionCheck(value)
+        if (flaw !== undefined) return `the retention of the tenant "${tenant}" ${flaw}`
+      } else if (!isAmount(value)) return `the ${name} of the tenant "${tenant}" must be a whole number of at least 0`
     }
     if (terms.weight === 0) return `the weight of the tenant "${tenant}" must be at least 1`
   }

@@ -53,6 +53,7 @@ import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./flee
 import { type FleetReminders, openReminders } from "./fleet/reminders.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"
 import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
+import type { VacuumReport } from "./fleet/vacuuming.ts"
 import { type FleetMonitor, type FleetOutbox, openMonitor, openOutbox } from "./fleet/watching.ts"
 
 /** Every member rejects with FleetClosed after `close`, and when the store has failed. */
@@ -138,14 +139,10 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /** What assistants can be created from. */
-  definitions(): ReadonlyArray<DefinitionView> {
-    return this.#opened.definition.assistants.map(definitionViewOf)
-  }
+  readonly definitions = (): ReadonlyArray<DefinitionView> => this.definition.assistants.map(definitionViewOf)
 
   /** The teams of this fleet: who is in them, and how they come to their answers. */
-  teams(): ReadonlyArray<Team> {
-    return this.#opened.teams
-  }
+  readonly teams = (): ReadonlyArray<Team> => this.#opened.teams
 
   /** What is stored of an assistant; undefined when there is none. Rejects with IdInvalid. */
   readonly inspect: FleetReadings["inspect"] = (id) => this.#read.inspect(id)
@@ -307,6 +304,12 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return forgotten(this.#run, this.#read.core, what, options, this.#opened.hub)
   }
 
+  /** Puts away what is due by `retention` in this tenant, and makes the files small. Rejects with FleetDefinitionInvalid on PostgreSQL. */
+  async vacuum(): Promise<VacuumReport> {
+    const { vacuumed } = await import("./fleet/vacuuming.ts")
+    return this.#run(vacuumed(this.tenant, this.definition.assistants))
+  }
+
   /** Tool calls that wait for a person; `approve` and `deny` decide them. */
   get approvals(): FleetReadings["approvals"] {
     return this.#read.approvals
@@ -373,9 +376,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /** Loads what the first message would otherwise wait for. Nothing needs to wait for it. */
-  warm(): Promise<void> {
-    return this.#run(warmed)
-  }
+  readonly warm = (): Promise<void> => this.#run(warmed)
 
   /** Resolves when no assistant of the store has anything to do; `patienceMs`: nor will have by itself within so many milliseconds. */
   idle({ patienceMs = 0 }: IdleOptions = {}): Promise<void> {
@@ -388,9 +389,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /** Closes it at the end of an `await using` block. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.close()
 
   #order(to: string, event: Event, options: OrderOptions): Promise<Receipt> {
     return this.post(to, event, { from: "person", ...options })

@@ -36,7 +36,16 @@ export {
   prefixOf,
   type ReportComparison
 } from "@reverie/context"
-export type { AssistantRecord, DeadLetter, OutboxRow, Totals } from "@reverie/ledger"
+export type {
+  Archived,
+  AssistantRecord,
+  DeadLetter,
+  OutboxRow,
+  Retention,
+  RetentionBound,
+  Totals
+} from "@reverie/ledger"
+export type { VacuumReport } from "./fleet/vacuuming.ts"
 export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {
   defineMcpServer,

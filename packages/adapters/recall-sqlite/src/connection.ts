@@ -182,6 +182,19 @@ const stateOf = (database: DatabaseSync): "empty" | "present" | "other-format" |
 export const emptyLog = (database: DatabaseSync): boolean =>
   Number(database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] ?? 0) === 0
 
+const sizeOf = (database: DatabaseSync): number => {
+  const size = database.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size").get()
+  return Number(size?.["bytes"] ?? 0)
+}
+
+/** Writes the file anew, as small as what is in it. Others wait meanwhile. */
+export const compacted = (database: DatabaseSync) => {
+  const bytesBefore = sizeOf(database)
+  database.exec("VACUUM")
+  emptyLog(database)
+  return { bytesBefore, bytesAfter: sizeOf(database) }
+}
+
 const unreadable = new RecallUnavailable({
   operation: "open",
   message: "there is no index that this Reverie can read yet; a running fleet makes one"

@@ -22,7 +22,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Address } from "@reverie/protocol"
-import { change, Connection, emptyLog, IN_MEMORY, keyText, query } from "./connection.ts"
+import { change, compacted, Connection, emptyLog, IN_MEMORY, keyText, query } from "./connection.ts"
 import { Matrices, packed } from "./search/matrices.ts"
 import { search, type Sources } from "./search/searching.ts"
 import { type Sizes, type Words, wordsOf } from "./words/words.ts"
@@ -131,6 +131,7 @@ interface Parts extends Sources {
   readonly vectors: Vectors
   /** False where another reader is in the way. */
   readonly emptyLog: () => boolean
+  readonly compact: () => ReturnType<typeof compacted>
   /** A transaction came to nothing: what stands in memory is as it was before. */
   readonly undo: () => void
 }
@@ -146,6 +147,7 @@ export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
     models: modelQueries(database),
     words,
     emptyLog: () => emptyLog(database),
+    compact: () => compacted(database),
     vectors: vectorQueries(database, groups, matrices),
     undo: words.forget
   }
@@ -269,7 +271,9 @@ const finishErasing = (parts: Parts): void => {
   while (eraseSome(parts, shared)) continue
 }
 
-const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
+const keeping = (
+  file: Connection<Parts>
+): Pick<Recall["Service"], "apply" | "compact" | "count" | "erase" | "position"> => ({
   apply: (address, changes, { from, to }) =>
     file.write("apply", ({ entries, groups, words }) => {
       const present = standing(groups, address)
@@ -282,6 +286,7 @@ const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "co
       return to
     }),
   position: (address) => file.read("position", ({ groups }) => standing(groups, address)),
+  compact: file.read("compact", (parts) => parts.compact()),
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>
     Effect.gen(function* () {

@@ -201,7 +201,9 @@ class Draft {
   }
 
   tell(entry: Entry): void {
-    const { no } = entry
+    const { deleted, no } = entry
+    // In the place of its words stands that they were deleted.
+    if (deleted !== undefined) return
     for (const [index, message] of entry.messages.entries()) {
       if (message.role === "user") this.#thread = { no, name: isTimer(entry) ? null : (message.name ?? null) }
       if (!isWorthIndexing(entry, message)) continue

@@ -17,7 +17,7 @@ export const MAX_COMMITS_BEFORE = 50_000
 /** Most frames of a page of a replay. */
 export const MAX_FRAMES = 500
 
-const forkRefusals = ["no-tick", "no-message", "team", "too-long", "no-definition", "fixture"] as const
+const forkRefusals = ["no-tick", "no-message", "team", "too-long", "deleted", "no-definition", "fixture"] as const
 
 /**
  * A tick that can not be tried again beside the fleet. The caller must ask for another one.

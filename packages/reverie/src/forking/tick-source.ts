@@ -4,7 +4,7 @@
 // S2  The envelope is the one that was accepted, where it is still kept; otherwise it is made again from what was written.
 
 import { type PromptVersion } from "@reverie/context"
-import { Bundles, digestsIn, Ledger } from "@reverie/ledger"
+import { Bundles, deletedText, digestsIn, Ledger } from "@reverie/ledger"
 import type { BlockView } from "@reverie/memory"
 import {
   type Address,
@@ -164,6 +164,10 @@ const tickIn = async (entrySource: EntrySource, id: string, tick: number): Promi
   const recorded = await readTick(entriesAround(entrySource, id, record.version, tick), tick, settingsKept(record))
   if (recorded === undefined) {
     throw new ForkRefused({ reason: "no-tick", message: `${id} has no tick ${tick}` })
+  }
+  const at = recorded.entries.find(({ deleted }) => deleted !== undefined)?.deleted
+  if (at !== undefined) {
+    throw new ForkRefused({ reason: "deleted", message: `tick ${tick} of ${id}: ${deletedText(at).slice(1, -1)}` })
   }
   return [recorded, record.state.definition]
 }

@@ -6,6 +6,7 @@
 import type { Directory, Team } from "@reverie/assistant"
 import { type Address, DEFAULT_TENANT, defined, TenantId } from "@reverie/protocol"
 import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
+import { Archive } from "@reverie/ledger"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -25,11 +26,12 @@ import {
   Limits,
   NoticeHub,
   runWorker,
+  TenantRetention,
   type TenantWeight
 } from "@reverie/runtime"
 import * as Layer from "effect/Layer"
 import { bringToLife } from "../creation.ts"
-import { ID_FORM } from "../define-assistant.ts"
+import { type AssistantDefinition, ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import {
   directoryOf,
@@ -126,7 +128,7 @@ const weightIn =
 const limitsLayer = (terms: Terms): Layer.Layer<never> =>
   Layer.succeed(Limits, {
     of: (tenant) => {
-      const { weight: _, ...limits } = termsOf(terms, tenant) ?? {}
+      const { retention: _, weight: __, ...limits } = termsOf(terms, tenant) ?? {}
       return Object.keys(limits).length === 0 ? undefined : limits
     },
     tariff: terms.prices ?? {}
@@ -180,6 +182,7 @@ const layerOf = (options: FleetOptions, profile: Profile, terms: Terms, onFailur
     // A process that only takes in runs no tools.
     role === "api" ? Layer.empty : runPlaceLayer,
     limitsLayer(terms),
+    Layer.succeed(TenantRetention, (tenant) => termsOf(terms, tenant)?.retention),
     tracingLayer({ ...options, chosen: choicesIn(models) })
   )
 }
@@ -189,6 +192,16 @@ const flawOfChoices = (options: FleetOptions): string | undefined => {
   const ofEmbedder = flawOfEmbedder(options.embedder)
   if (flaw !== undefined) return `its ${flaw}`
   return ofEmbedder === undefined ? undefined : `its embedder ${ofEmbedder}`
+}
+
+/** A policy that nothing would carry out is refused. */
+const assertNoRetention = (assistants: ReadonlyArray<AssistantDefinition>, { tenants = {} }: Terms): void => {
+  const id = assistants.find(({ retention }) => retention !== undefined)?.id
+  const tenant = Object.keys(tenants).find((each) => tenants[each]?.retention !== undefined)
+  if (id === undefined && tenant === undefined) return
+  const subject = id === undefined ? `tenant "${tenant}"` : `assistant "${id}"`
+  const message = `${subject}: its retention needs a data directory; on PostgreSQL every entry is kept as it is. Leave it out there`
+  throw new FleetDefinitionInvalid({ subject, message })
 }
 
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
@@ -213,6 +226,7 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
   try {
     const hub = await runtime.runPromise(
       Effect.gen(function* () {
+        if (Option.isNone(yield* Effect.serviceOption(Archive))) assertNoRetention(fleet.assistants, terms)
         for (const definition of fleet.assistants) {
           yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours })
         }

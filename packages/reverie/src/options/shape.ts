@@ -6,6 +6,7 @@
 // P3  What is undefined was left out.
 
 import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
+import { flawOfBound } from "@reverie/ledger"
 import { memoryKinds, reviews, searchModes } from "@reverie/memory"
 import { hookNames, unknownName } from "@reverie/protocol"
 import { MAX_HOOK_MILLIS } from "@reverie/tools"
@@ -156,6 +157,13 @@ const sleepShape: Shape = {
       : `must be a name of the IANA database, as Europe/Berlin, and is ${JSON.stringify(value)}`
 }
 
+const bound: Check = (value) => flawOfBound(value)
+
+export const retentionCheck: Check = shaped("retention", {
+  archiveAfter: (value) => (value === false ? undefined : bound(value)),
+  deleteAfter: bound
+})
+
 const compactionShape: Shape = {
   compactPreserveWindow: whole(1, 10_000),
   compactModel: orNull(text),
@@ -222,6 +230,7 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
   assessWith: oneOf("heuristic", "model"),
   listening: shaped("listening", listeningShape),
   sleep: shaped("sleep", sleepShape),
+  retention: retentionCheck,
   messageRate: shaped("messageRate", { perPair: whole(2), windowMs: whole(1) }),
   toolRules: list,
   maxContextTokens: whole(1),

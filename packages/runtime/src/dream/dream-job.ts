@@ -68,6 +68,7 @@ import {
   profileChange,
   profilesOf
 } from "./consolidating.ts"
+import { retainQuietly } from "./retention.ts"
 import { dreamId, markStep, profiling, type StepMark, tokensOf } from "./profiling.ts"
 import {
   keptLoop,
@@ -215,6 +216,7 @@ const conversations = Effect.fnUntraced(function* (session: Session) {
   const { gone, known } = yield* forgetStale(session.address, now)
   // The night's last work: what it found can be recalled in the morning.
   yield* keepIndexed(session.address)
+  yield* retainQuietly(session.address, session.definition.retention)
   const step: DreamStep = { read: known, proposed: gone, accepted: gone, records: [], usage: [] }
   return step
 })

@@ -16,7 +16,7 @@ import {
   putAway,
   takeBack
 } from "@reverie/memory"
-import { type Address, defined, type Json, type RecordChange } from "@reverie/protocol"
+import { type Address, defined, type Entry, type Json, type RecordChange } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { journalOn } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
@@ -40,13 +40,16 @@ export const entryHistory = Effect.fnUntraced(function* (address: Address) {
   return { version, read: (from: number, limit: number) => ledger.entries(address, from, limit) }
 })
 
-/** The number of the first entry that is of this tick or a later one; one past the last when none is. */
-const firstOf = Effect.fnUntraced(function* <E, R>({ read, version }: EntryHistory<E, R>, tick: number) {
+/** The number of the first entry of which something holds that holds of all behind it; one past the last when of none. */
+export const firstEntry = Effect.fnUntraced(function* <E, R>(
+  { read, version }: EntryHistory<E, R>,
+  holds: (entry: Entry) => boolean
+) {
   let [low, high] = [1, version + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const [row] = yield* read(middle, 1)
-    if (row !== undefined && row.entry.tick < tick) low = middle + 1
+    if (row !== undefined && !holds(row.entry)) low = middle + 1
     else high = middle
   }
   return low
@@ -55,7 +58,8 @@ const firstOf = Effect.fnUntraced(function* <E, R>({ read, version }: EntryHisto
 /** The entries of one tick, in their order. */
 export const entriesOfTick = Effect.fnUntraced(function* <E, R>(history: EntryHistory<E, R>, tick: number) {
   const found: Array<OutboxRow> = []
-  for (let from = yield* firstOf(history, tick); from <= history.version; from += PAGE) {
+  const first = yield* firstEntry(history, (entry) => entry.tick >= tick)
+  for (let from = first; from <= history.version; from += PAGE) {
     const page = yield* history.read(from, PAGE)
     found.push(...page.filter(({ entry }) => entry.tick === tick && entry.no <= history.version))
     if (page.some(({ entry }) => entry.tick > tick)) break
@@ -84,16 +88,18 @@ const valuesBefore = Effect.fnUntraced(function* <E, R>(
 ) {
   const found = new Map<string, Json>()
   const missing = new Set(wanted)
+  let isDeleted = false
   for (let to = before - 1; to >= 1 && missing.size > 0; to -= PAGE) {
     const from = Math.max(1, to - PAGE + 1)
     for (const { entry } of (yield* read(from, to - from + 1)).toReversed()) {
+      isDeleted ||= entry.deleted !== undefined && missing.size > 0
       for (const change of (entry.records ?? []).toReversed()) {
         const item = itemOf(change)
         if (missing.delete(item) && change.value !== null) found.set(item, change.value)
       }
     }
   }
-  return found
+  return { found, isDeleted }
 })
 
 /** One night: the entries of its steps, at least one, and what they made of each record. */
@@ -101,6 +107,8 @@ export interface Night {
   readonly id: string
   readonly rows: ReadonlyArray<OutboxRow>
   readonly changes: ReadonlyArray<NightChange>
+  /** Of some of them a retention policy has deleted what stood before. */
+  readonly isDeleted: boolean
 }
 
 /** The tick that a dream was; not a number where it is no id of one. */
@@ -120,11 +128,16 @@ export const readNight = Effect.fnUntraced(function* <E, R>(history: EntryHistor
     if (!last.has(item) && !isNew(change, tick)) wanted.add(item)
     last.set(item, change)
   }
-  const before = yield* valuesBefore(history, wanted, first.entry.no)
+  const { found: before, isDeleted } = yield* valuesBefore(history, wanted, first.entry.no)
   const changes = [...last].map(([item, { key, kind, value }]): NightChange => {
     return { kind, key, before: before.get(item), after: value }
   })
-  const night: Night = { id, rows, changes }
+  const night: Night = {
+    id,
+    rows,
+    changes,
+    isDeleted: isDeleted || rows.some(({ entry }) => entry.deleted !== undefined)
+  }
   return night
 })
 
@@ -157,6 +170,7 @@ export const undoneDream = Effect.fnUntraced(function* (
   if (isUnderWay && dream === dreamId(contextOf(decoded).tick)) return nothing(`${dream} is not over yet`)
   const night = yield* readNight(yield* entryHistory(address), dream)
   if (night === undefined) return nothing(`there was no dream ${dream}`)
+  if (night.isDeleted) return nothing(`what stood before ${dream} was deleted by retention`)
   const kinds = [...new Set(night.changes.map(({ kind }) => kind))].filter((kind) => kind !== "fact")
   const keys = [dream, ...night.changes.map(({ key }) => key)]
   const rows = yield* (yield* Ledger).records(address, [...kinds, "dream"], { keys })

@@ -3,6 +3,7 @@
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
 import type { Directory, Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
+import type { Retention } from "@reverie/ledger"
 import type { MemoryKind, RecallScope, Review, SearchMode } from "@reverie/memory"
 import type {
   CompactionConfig,
@@ -61,6 +62,8 @@ export interface Definition extends DefinesContexts {
   readonly sleep?: SleepSchedule
   /** What of its dreams waits for a person's word; nothing when not said. */
   readonly review?: Review
+  /** What becomes of the older part of its life; as its tenant has it when not said. */
+  readonly retention?: Retention
   readonly memory?: MemoryRequest
   /** Whose memories it may look into: its own and what others share with it when not said. */
   readonly recallScopes?: ReadonlyArray<RecallScope>

@@ -1,0 +1,79 @@
+// Vacuuming: what is due by retention is put away now, and the files are made as small as what is in them.
+// Owns the order of it and its account. Leaves the policy to the runtime, the rows and files to the stores.
+// V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew.
+
+import { Archive, type Archived } from "@reverie/ledger"
+import { Recall } from "@reverie/memory"
+import type { AssistantId, TenantId } from "@reverie/protocol"
+import { retain } from "@reverie/runtime"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { FleetDefinitionInvalid } from "../errors.ts"
+import type { Definitions } from "./memories.ts"
+import { tenantPage } from "./entry-source.ts"
+
+/** What `fleet.vacuum` did. */
+export interface VacuumReport {
+  /** When it began, in milliseconds since the epoch. */
+  readonly at: number
+  /** How many assistants of this tenant it went over. */
+  readonly assistants: number
+  /** Ledger entries, and the messages that began them, that were compressed. */
+  readonly archived: Archived
+  /** Those that lost their words for good. */
+  readonly deleted: Archived
+  /** Size of the files of the store and of its index, of all tenants, before and after. */
+  readonly bytesBefore: number
+  /** The same afterwards. */
+  readonly bytesAfter: number
+}
+
+const PAGE = 500
+
+const NO_ARCHIVE =
+  "fleet: vacuum is for a data directory; PostgreSQL gives back room by itself (autovacuum), and keeps every entry as it is"
+
+const sum = (one: Archived, other: Archived): Archived => ({
+  entries: one.entries + other.entries,
+  envelopes: one.envelopes + other.envelopes
+})
+
+/** Rejects with FleetDefinitionInvalid where the store has no archive. */
+export const vacuumed = Effect.fnUntraced(function* (tenant: TenantId, definitions: Definitions) {
+  const at = yield* Clock.currentTimeMillis
+  const archive = yield* Effect.serviceOption(Archive)
+  if (Option.isNone(archive)) {
+    return yield* new FleetDefinitionInvalid({ subject: "fleet", message: NO_ARCHIVE })
+  }
+  const policies = new Map(definitions.map(({ name, retention }) => [name, retention]))
+  let [archived, deleted] = [
+    { entries: 0, envelopes: 0 },
+    { entries: 0, envelopes: 0 }
+  ]
+  let after: AssistantId | undefined
+  let assistants = 0
+  while (true) {
+    const page = yield* tenantPage(tenant, after, PAGE)
+    for (const { address, state } of page) {
+      const done = yield* retain(address, policies.get(state.definition), 1)
+      archived = sum(archived, done.archived)
+      deleted = sum(deleted, done.deleted)
+    }
+    assistants += page.length
+    after = page.at(-1)?.address.assistant
+    if (page.length < PAGE) break
+  }
+  const store = yield* archive.value.compact
+  const index = yield* Effect.serviceOption(Recall)
+  const nothing = { bytesBefore: 0, bytesAfter: 0 }
+  const found = Option.isNone(index) ? nothing : yield* index.value.compact ?? Effect.succeed(nothing)
+  return {
+    at,
+    assistants,
+    archived,
+    deleted,
+    bytesBefore: store.bytesBefore + found.bytesBefore,
+    bytesAfter: store.bytesAfter + found.bytesAfter
+  } satisfies VacuumReport
+})

@@ -1,0 +1,112 @@
+// Retention: when the older part of a life is archived, and when it is deleted.
+// Owns the policy, how far it reaches in a life, and that what is deleted is found no more. Leaves the rows to the store's archive.
+// T1  The last tick of a life is never deleted, however old it is: what is under way leans on it.
+// T2  What is deleted leaves the index first: of what is found, the ledger has the words.
+// T3  A store without an archive keeps everything as it is.
+// T4  What a policy could not do is done the next time; no dream fails by it.
+
+import { ageOf, Archive, type Archived, Ledger, type Retention, type RetentionBound } from "@reverie/ledger"
+import { type IndexChange, indexOf, messageId, NOTHING_SAID, placeOfId, Recall } from "@reverie/memory"
+import type { Address, Entry, TenantId } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { stateOf } from "../recall/index-state.ts"
+import { entryHistory, type EntryHistory, firstEntry } from "./night.ts"
+
+const DEFAULT_ARCHIVE_AFTER = 1_000
+
+/** The policy of a tenant, for those that have none of their own. */
+export const TenantRetention = Context.Reference<(tenant: TenantId) => Retention | undefined>(
+  "@reverie/runtime/TenantRetention",
+  { defaultValue: () => () => undefined }
+)
+
+/** The number of the last entry beyond a bound; 0 where none is. */
+const lastBeyond = Effect.fnUntraced(function* <E, R>(history: EntryHistory<E, R>, bound: RetentionBound, now: number) {
+  if (typeof bound === "number") return Math.max(0, history.version - bound)
+  const since = now - (ageOf(bound) ?? Infinity)
+  return (yield* firstEntry(history, ({ at }) => at >= since)) - 1
+})
+
+const NOTHING: Archived = { entries: 0, envelopes: 0 }
+const PAGE = 256
+/** What others said is found with so many things before it. */
+const AROUND = 4
+
+/** What an index has of messages that are to be deleted, and what stands there of them with those that follow. */
+const unindexed = Effect.fnUntraced(function* (address: Address, from: number, upTo: number) {
+  const ledger = yield* Ledger
+  const read = (first: number, limit: number) =>
+    Effect.map(ledger.entries(address, first, limit), (rows) => rows.map(({ entry }) => entry))
+  const changes: Array<IndexChange> = []
+  for (let first = from; first <= upTo; first += PAGE) {
+    for (const { messages, no } of yield* read(first, Math.min(PAGE, upTo - first + 1))) {
+      changes.push(...messages.map((_, index) => ({ type: "remove", id: messageId({ no, index }) }) as const))
+    }
+  }
+  const numberOf = (change: IndexChange) => (change.type === "put" ? placeOfId(change.entry.id)?.no : undefined)
+  const after: ReadonlyArray<Entry> = yield* read(upTo + 1, PAGE)
+  const puts = indexOf(after, NOTHING_SAID, address.assistant).changes.filter((each) => numberOf(each) !== undefined)
+  const heard = puts.filter((each) => each.type === "put" && each.entry.kind === "message")
+  const last = heard.map(numberOf).toSorted((a = 0, b = 0) => a - b)[AROUND - 1] ?? Infinity
+  return [...changes, ...puts.filter((each) => (numberOf(each) ?? Infinity) <= last)]
+})
+
+/** Takes entries out of the index that are to be deleted. Fails where it does not answer. */
+const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, upTo: number) {
+  const found = yield* Effect.serviceOption(Recall)
+  if (Option.isNone(found)) return
+  const recall = found.value
+  const leave = Effect.gen(function* () {
+    const position = yield* recall.position(address)
+    // What the index has not come to yet it will read as deleted.
+    const last = Math.min(upTo, position.no)
+    if (last >= from)
+      yield* recall.apply(address, yield* unindexed(address, from, last), { from: position, to: position })
+  })
+  yield* stateOf(recall).inTurn(address, leave)
+})
+
+/** What was done with a life. */
+export interface Retained {
+  readonly archived: Archived
+  readonly deleted: Archived
+}
+
+const NOTHING_DUE: Retained = { archived: NOTHING, deleted: NOTHING }
+
+/** Archives and deletes what is due of a life. `least`: fewer entries than that are not worth archiving yet. */
+export const retain = Effect.fnUntraced(function* (address: Address, own: Retention | undefined, least?: number) {
+  const archive = yield* Effect.serviceOption(Archive)
+  if (Option.isNone(archive)) return NOTHING_DUE
+  const ofTenant = yield* TenantRetention
+  const { archiveAfter = DEFAULT_ARCHIVE_AFTER, deleteAfter } = own ?? ofTenant(address.tenant) ?? {}
+  const now = yield* Clock.currentTimeMillis
+  const history = yield* entryHistory(address)
+  let deleted = NOTHING
+  if (deleteAfter !== undefined && history.version > 0) {
+    const [newest] = yield* history.read(history.version, 1)
+    const lastTick = newest?.entry.tick ?? 0
+    const before = yield* firstEntry(history, ({ tick }) => tick >= lastTick)
+    const upTo = Math.min(yield* lastBeyond(history, deleteAfter, now), before - 1)
+    const from = (yield* archive.value.removed(address)) + 1
+    if (upTo >= from) {
+      yield* leaveIndex(address, from, upTo)
+      deleted = yield* archive.value.remove(address, upTo)
+    }
+  }
+  const archived =
+    archiveAfter === false
+      ? NOTHING
+      : yield* archive.value.archive(address, yield* lastBeyond(history, archiveAfter, now), least)
+  return { archived, deleted } satisfies Retained
+})
+
+/** After a night's last work. What fails is one line of the log, and is tried again the next night. */
+export const retainQuietly = (address: Address, own: Retention | undefined) =>
+  retain(address, own).pipe(
+    Effect.catch((failure) => Effect.logWarning("what is due by retention could not be put away", failure)),
+    Effect.asVoid
+  )
