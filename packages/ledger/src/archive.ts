@@ -36,10 +36,12 @@ export class Archive extends Context.Service<
     readonly archive: (address: Address, upTo: number, least?: number) => Effect.Effect<Archived, LedgerUnavailable>
     /** Deletes what entries with numbers up to `upTo`, and the mail that began them, say. The bytes are overwritten. */
     readonly remove: (address: Address, upTo: number) => Effect.Effect<Archived, LedgerUnavailable>
-    /** The number of the last entry that was deleted; 0 when none was. */
-    readonly removed: (address: Address) => Effect.Effect<number, LedgerUnavailable>
-    /** Gives back the room of what is no longer there. Others wait meanwhile. */
-    readonly compact: Effect.Effect<Compacted, LedgerUnavailable>
+    /** The numbers of the last entry that was archived, or deleted, and of the last that was deleted; 0 when none was. */
+    readonly reached: (
+      address: Address
+    ) => Effect.Effect<{ readonly archived: number; readonly removed: number }, LedgerUnavailable>
+    /** Gives back the room of what is no longer there; others wait meanwhile. A trial measures alone. */
+    readonly compact: (isTrial?: boolean) => Effect.Effect<Compacted, LedgerUnavailable>
   }
 >()("@reverie/ledger/archive") {}
 
@@ -72,7 +74,15 @@ export const deletedEntry = (entry: Entry, at: number, stands: (change: RecordCh
   const kept = emitted?.filter(({ type }) => OF_THE_CHART.has(type))
   const records = entry.records?.filter(stands)
   return {
-    ...{ v, no, at: entry.at, epoch, tick, iteration, cause, event, status },
+    v,
+    no,
+    at: entry.at,
+    epoch,
+    tick,
+    iteration,
+    cause,
+    event,
+    status,
     messages: messages.map((message) => withoutWords(message, said)),
     ...defined({
       step: step === undefined ? undefined : stepLeft(step),
@@ -86,7 +96,11 @@ export const deletedEntry = (entry: Entry, at: number, stands: (change: RecordCh
 }
 
 const stepLeft = ({ elapsedMs, id, kind, name, ok, spent, usage }: NonNullable<Entry["step"]>) => ({
-  ...{ id, kind, name, ok, elapsedMs },
+  id,
+  kind,
+  name,
+  ok,
+  elapsedMs,
   ...defined({ usage, spent })
 })
 

@@ -11,7 +11,6 @@ export {
   ageOf,
   Archive,
   type Archived,
-  type Compacted,
   deletedEntry,
   deletedText,
   flawOfBound,
@@ -21,8 +20,8 @@ export {
 export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
-export { droppedDigests, goneBetween, MIN_FORGOTTEN_CHARS, rewritten, withoutText } from "./forgetting.ts"
-export { type Ticks, withoutTicks } from "./forgotten-ticks.ts"
+export { droppedDigests, goneBetween, MIN_FORGOTTEN_CHARS, rewritten, withoutText } from "./forgetting/forgetting.ts"
+export { type Ticks, withoutTicks } from "./forgetting/forgotten-ticks.ts"
 export {
   type AssistantRecord,
   type Commit,

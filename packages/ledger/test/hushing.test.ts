@@ -1,6 +1,6 @@
 import { assert, test } from "@effect/vitest"
 import { type Bundle, withoutTicks } from "@reverie/ledger"
-import { hushedEntry } from "../src/hushing.ts"
+import { hushedEntry } from "../src/forgetting/hushing.ts"
 
 test("U1 of an entry stay numbers, references and names of kinds; under no name does a word stay further inside", () => {
   const word = "kestrel"

@@ -129,7 +129,9 @@ export class Recall extends Context.Service<
     readonly count: (address: Address) => Effect.Effect<number, RecallUnavailable>
     readonly erase: (address: Address) => Effect.Effect<void, RecallUnavailable>
     /** Gives back the room in its file of what is no longer there; an index without a file of its own leaves this out. */
-    readonly compact?: Effect.Effect<{ readonly bytesBefore: number; readonly bytesAfter: number }, RecallUnavailable>
+    readonly compact?: (
+      isTrial?: boolean
+    ) => Effect.Effect<{ readonly bytesBefore: number; readonly bytesAfter: number }, RecallUnavailable>
     /** The vector model that searches use, and the one that is being filled in. */
     readonly vectorModels: Effect.Effect<
       { readonly current?: VectorModel; readonly next?: VectorModel },

@@ -53,7 +53,7 @@ import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./flee
 import { type FleetReminders, openReminders } from "./fleet/reminders.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"
 import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
-import type { VacuumReport } from "./fleet/vacuuming.ts"
+import type { VacuumOptions, VacuumReport } from "./opening/vacuuming.ts"
 import { type FleetMonitor, type FleetOutbox, openMonitor, openOutbox } from "./fleet/watching.ts"
 
 /** Every member rejects with FleetClosed after `close`, and when the store has failed. */
@@ -305,9 +305,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /** Puts away what is due by `retention` in this tenant, and makes the files small. Rejects with FleetDefinitionInvalid on PostgreSQL. */
-  async vacuum(): Promise<VacuumReport> {
-    const { vacuumed } = await import("./fleet/vacuuming.ts")
-    return this.#run(vacuumed(this.tenant, this.definition.assistants))
+  async vacuum(options: VacuumOptions = {}): Promise<VacuumReport> {
+    const { vacuumed } = await import("./opening/vacuuming.ts")
+    return this.#run(vacuumed(this.tenant, this.definition.assistants, options))
   }
 
   /** Tool calls that wait for a person; `approve` and `deny` decide them. */

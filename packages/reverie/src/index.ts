@@ -45,7 +45,7 @@ export type {
   RetentionBound,
   Totals
 } from "@reverie/ledger"
-export type { VacuumReport } from "./fleet/vacuuming.ts"
+export type { VacuumOptions, VacuumReport } from "./opening/vacuuming.ts"
 export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {
   defineMcpServer,

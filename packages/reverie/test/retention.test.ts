@@ -1,4 +1,4 @@
-// Retention: older parts of lives are archived and deleted, and whoever reads them afterwards reads the truth.
+// Retention: older parts of lives are archived and deleted, and what is read of them afterwards is true.
 
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"

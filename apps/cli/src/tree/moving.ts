@@ -58,8 +58,18 @@ const addBackups = (root: Command, trunk: Trunk): void => {
   )
 }
 
+const addVacuum = (root: Command, trunk: Trunk): void => {
+  const vacuum = leaf(root, "vacuum", {
+    kind: "order",
+    says: "compress and delete what is due by retention, and make the files of the data directory small",
+    example: "vacuum --dry-run"
+  })
+  does(vacuum, trunk, async (options) => (await import("../commands/data/backup.ts")).vacuum(options, trunk.stop))
+}
+
 export const addMoving = (root: Command, trunk: Trunk): void => {
   addBackups(root, trunk)
+  addVacuum(root, trunk)
   addMovingOf(root, "", trunk)
   const promote = leaf(root, "promote", {
     kind: "other",

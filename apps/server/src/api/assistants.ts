@@ -84,6 +84,9 @@ export type AssistantRow = typeof AssistantRow.Type
 
 export const Approval = Schema.Struct({ approval: Schema.String, tool: Schema.String, call: Schema.String })
 
+/** Entries of the ledger, and the messages that began them; of a dry run entries alone. */
+const PutAway = Schema.Struct({ entries: Schema.Int, envelopes: Schema.Int })
+
 export const AssistantDetail = Schema.Struct({
   ...AssistantRow.fields,
   /** Events that mean something in the present state: what a page may offer as a button. */
@@ -250,6 +253,27 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       assistants: Schema.Int,
       /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob` and the like. */
       gone: Schema.Record(Schema.String, Schema.Int)
+    }),
+    error: failures
+  }),
+  /**
+   * Puts away what is due by `retention` in all assistants of the tenant, and makes the files of the store small. With `dryRun` nothing
+   * changes, and the answer counts the entries that are due. Of a data directory; on PostgreSQL it is refused.
+   */
+  HttpApiEndpoint.post("vacuum", "/v1/vacuum", {
+    payload: Schema.Struct({ dryRun: Schema.optionalKey(Schema.Boolean) }),
+    success: Schema.Struct({
+      at: Schema.Finite,
+      dryRun: Schema.Boolean,
+      /** How many it went over. */
+      assistants: Schema.Int,
+      /** What was compressed. */
+      archived: PutAway,
+      /** What lost its words for good. */
+      deleted: PutAway,
+      /** Of the files of the store and its index, of all tenants. */
+      bytesBefore: Schema.Int,
+      bytesAfter: Schema.Int
     }),
     error: failures
   }),

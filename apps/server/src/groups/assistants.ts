@@ -210,6 +210,8 @@ export const assistantsLive = HttpApiBuilder.group(
           if (payload.assistant !== undefined) await living(fleet, payload.assistant)
           return fleet.forget(what, { dryRun })
         }),
+      vacuum: ({ payload: { dryRun = false } }) =>
+        changing("assistants.vacuum", dryRun ? "a trial" : "", (fleet) => fleet.vacuum({ dryRun })),
       mailbox: ({ params: { id }, query: { limit } }) =>
         asking(async (fleet) => {
           await living(fleet, id)

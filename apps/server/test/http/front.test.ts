@@ -244,6 +244,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/assistants/:id/orders": { order: "halt" },
   "POST /v1/orders": { order: "halt", ids: ["desk"] },
   "POST /v1/forget": { assistant: "desk", dryRun: true },
+  "POST /v1/vacuum": { dryRun: true },
   "POST /v1/assistants/:id/messages": { text: "Hello." },
   "POST /v1/assistants/:id/events": { event: { type: "message", text: "Hello." } },
   "PUT /v1/assistants/:id/reminders/:reminder": { note: "Tea.", at: "2030-01-01T00:00:00Z" },

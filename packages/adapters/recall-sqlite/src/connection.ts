@@ -188,10 +188,12 @@ const sizeOf = (database: DatabaseSync): number => {
 }
 
 /** Writes the file anew, as small as what is in it. Others wait meanwhile. */
-export const compacted = (database: DatabaseSync) => {
+export const compacted = (database: DatabaseSync, isTrial: boolean) => {
   const bytesBefore = sizeOf(database)
-  database.exec("VACUUM")
-  emptyLog(database)
+  if (!isTrial) {
+    database.exec("VACUUM")
+    emptyLog(database)
+  }
   return { bytesBefore, bytesAfter: sizeOf(database) }
 }
 

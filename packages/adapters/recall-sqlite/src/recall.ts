@@ -131,7 +131,7 @@ interface Parts extends Sources {
   readonly vectors: Vectors
   /** False where another reader is in the way. */
   readonly emptyLog: () => boolean
-  readonly compact: () => ReturnType<typeof compacted>
+  readonly compact: (isTrial: boolean) => ReturnType<typeof compacted>
   /** A transaction came to nothing: what stands in memory is as it was before. */
   readonly undo: () => void
 }
@@ -147,7 +147,7 @@ export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
     models: modelQueries(database),
     words,
     emptyLog: () => emptyLog(database),
-    compact: () => compacted(database),
+    compact: (isTrial) => compacted(database, isTrial),
     vectors: vectorQueries(database, groups, matrices),
     undo: words.forget
   }
@@ -286,7 +286,7 @@ const keeping = (
       return to
     }),
   position: (address) => file.read("position", ({ groups }) => standing(groups, address)),
-  compact: file.read("compact", (parts) => parts.compact()),
+  compact: (isTrial = false) => file.read("compact", (parts) => parts.compact(isTrial)),
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>
     Effect.gen(function* () {

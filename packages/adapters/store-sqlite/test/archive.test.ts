@@ -98,7 +98,7 @@ describe("archiving", () => {
       yield* lived(store, 400)
       const before = yield* readingsOf(store)
       yield* store.archive.archive(ada, 400)
-      const { bytesAfter, bytesBefore } = yield* store.archive.compact
+      const { bytesAfter, bytesBefore } = yield* store.archive.compact()
       assert.isBelow(bytesAfter, bytesBefore / 3)
       assert.deepStrictEqual(yield* readingsOf(store), before)
     })
@@ -142,7 +142,7 @@ describe("deleting by a policy", () => {
             const before = yield* readingsOf(store)
             assert.deepStrictEqual(yield* store.archive.remove(ada, 40), { entries: 40, envelopes: 39 })
             assert.deepStrictEqual(yield* store.archive.remove(ada, 40), { entries: 0, envelopes: 0 })
-            assert.strictEqual(yield* store.archive.removed(ada), 40)
+            assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: 100, removed: 40 })
             const after = yield* readingsOf(store)
             assert.deepStrictEqual(after.entries.slice(40), before.entries.slice(40))
             assert.deepStrictEqual(after.totals, before.totals)
@@ -231,7 +231,7 @@ it.live(
       const { archive, integrity, ledger } = yield* openSqliteStore(directory)
       assert.deepStrictEqual(yield* integrity, [])
       for (const { address, version } of yield* ledger.list(undefined, 100)) {
-        const removed = yield* archive.removed(address)
+        const { removed } = yield* archive.reached(address)
         const entries = (yield* ledger.entries(address, 1, version + 10)).map(({ entry }) => entry)
         assert.deepStrictEqual(
           entries.map(({ no }) => no),

@@ -70,37 +70,55 @@ const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, 
 })
 
 /** What was done with a life. */
-export interface Retained {
+interface Retained {
   readonly archived: Archived
   readonly deleted: Archived
 }
 
 const NOTHING_DUE: Retained = { archived: NOTHING, deleted: NOTHING }
 
-/** Archives and deletes what is due of a life. `least`: fewer entries than that are not worth archiving yet. */
-export const retain = Effect.fnUntraced(function* (address: Address, own: Retention | undefined, least?: number) {
-  const archive = yield* Effect.serviceOption(Archive)
-  if (Option.isNone(archive)) return NOTHING_DUE
+/** How far the policies reach in a life now: the numbers of the last entries to archive and to delete; 0 for none. */
+const dueOf = Effect.fnUntraced(function* (address: Address, own: Retention | undefined) {
   const ofTenant = yield* TenantRetention
   const { archiveAfter = DEFAULT_ARCHIVE_AFTER, deleteAfter } = own ?? ofTenant(address.tenant) ?? {}
   const now = yield* Clock.currentTimeMillis
   const history = yield* entryHistory(address)
-  let deleted = NOTHING
-  if (deleteAfter !== undefined && history.version > 0) {
-    const [newest] = yield* history.read(history.version, 1)
-    const lastTick = newest?.entry.tick ?? 0
-    const before = yield* firstEntry(history, ({ tick }) => tick >= lastTick)
-    const upTo = Math.min(yield* lastBeyond(history, deleteAfter, now), before - 1)
-    const from = (yield* archive.value.removed(address)) + 1
-    if (upTo >= from) {
-      yield* leaveIndex(address, from, upTo)
-      deleted = yield* archive.value.remove(address, upTo)
-    }
+  const toArchive = archiveAfter === false ? 0 : yield* lastBeyond(history, archiveAfter, now)
+  if (deleteAfter === undefined || history.version === 0) return { toArchive, toDelete: 0 }
+  const [newest] = yield* history.read(history.version, 1)
+  const lastTick = newest?.entry.tick ?? 0
+  const lastBegins = yield* firstEntry(history, ({ tick }) => tick >= lastTick)
+  return { toArchive, toDelete: Math.min(yield* lastBeyond(history, deleteAfter, now), lastBegins - 1) }
+})
+
+/** How something is gone over. */
+interface RetainOptions {
+  /** Fewer entries than that are not worth archiving yet. */
+  readonly least?: number
+  /** Says what is due, and does nothing; of messages it knows nothing then. */
+  readonly isTrial?: boolean
+}
+
+/** Archives and deletes what is due of a life. */
+export const retain = Effect.fnUntraced(function* (
+  address: Address,
+  own: Retention | undefined,
+  { isTrial = false, least }: RetainOptions = {}
+) {
+  const archive = yield* Effect.serviceOption(Archive)
+  if (Option.isNone(archive)) return NOTHING_DUE
+  const { toArchive, toDelete } = yield* dueOf(address, own)
+  const { archived: last, removed } = yield* archive.value.reached(address)
+  if (isTrial) {
+    const count = (to: number, after: number): Archived => ({ entries: Math.max(0, to - after), envelopes: 0 })
+    return {
+      archived: count(toArchive, Math.max(last, toDelete)),
+      deleted: count(toDelete, removed)
+    } satisfies Retained
   }
-  const archived =
-    archiveAfter === false
-      ? NOTHING
-      : yield* archive.value.archive(address, yield* lastBeyond(history, archiveAfter, now), least)
+  if (toDelete > removed) yield* leaveIndex(address, removed + 1, toDelete)
+  const deleted = toDelete > removed ? yield* archive.value.remove(address, toDelete) : NOTHING
+  const archived = yield* archive.value.archive(address, toArchive, least)
   return { archived, deleted } satisfies Retained
 })
 

@@ -1,4 +1,4 @@
-// Backup, restore and migrate: a store as a whole: a verified copy, the way back, and the form of this version.
+// Backup, restore, vacuum and migrate: a store as a whole: a verified copy, the way back, its size, and the form of this version.
 // Owns what is said of it. Leaves copying, verifying and the steps of a migration to the SDK.
 
 import { defined } from "@reverie/protocol"
@@ -6,7 +6,10 @@ import { backup, restore, Fleet, FleetReader } from "reverie"
 import { CommandFailed, failureOf } from "../../failure.ts"
 import { say, sayJson } from "../../output.ts"
 import { plain, onOneLine } from "../../texts/plain.ts"
-import type { ChangeOptions } from "../../consent.ts"
+import { assertConsent, type ChangeOptions } from "../../consent.ts"
+import { findBackend } from "../../backend/find-backend.ts"
+import type { Stop } from "../../running/stop.ts"
+import type { OrderOptions } from "../agents/orders.ts"
 
 interface BackupOptions {
   /** Undefined where the environment names a database. */
@@ -40,6 +43,35 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
   const when = new Date(at).toISOString()
   say(plain(`${data} is as it was at ${when}: ${accepted} messages, ${committed} commits`))
   if (former !== undefined) say(plain(`what was there before is kept in ${former}`))
+  return 0
+}
+
+// Vacuum: what is due by retention is put away, and the files become small.
+// Owns asking where something is deleted, and the figures in words. Leaves the work to the fleet.
+
+const MEGABYTE = 1_000_000
+
+const sizeOf = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`
+
+export const vacuum = async (options: OrderOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "order", stop)
+  const vacuumed = (dryRun: boolean) => backend.assistants((api) => api.vacuum({ payload: { dryRun } }))
+  const due = await vacuumed(true)
+  if (options.dryRun) {
+    const { archived, bytesBefore, deleted } = due
+    if (options.json) sayJson({ ok: true, ...due })
+    else
+      say(plain(`would compress ${archived.entries} entries and delete ${deleted.entries}, of ${sizeOf(bytesBefore)}`))
+    return 0
+  }
+  if (due.deleted.entries > 0) {
+    await assertConsent(options, `${due.deleted.entries} ledger entries would lose their words for good, by retention`)
+  }
+  const report = await vacuumed(false)
+  const { archived, bytesAfter, bytesBefore, deleted } = report
+  const done = `compressed ${archived.entries} entries and deleted ${deleted.entries}`
+  if (options.json) sayJson({ ok: true, ...report })
+  else say(plain(`${done}; ${sizeOf(bytesBefore)} before, ${sizeOf(bytesAfter)} after`))
   return 0
 }
 

@@ -116,14 +116,14 @@ export interface BundleReader {
 const growingQueries = (
   rows: ReturnType<typeof rowQueries>,
   entries: ReturnType<typeof entryQueries>,
-  whole: (body: string) => string
+  segments: ReturnType<typeof segmentsOf>
 ) => ({
   mail: function* (key: number, newest: number) {
     for (const lane of LANES) {
       const column = LANES.indexOf(lane)
       let page = rows.mail.all(key, column, 0, newest, PAGE)
       for (; page.length > 0; page = rows.mail.all(key, column, page.at(-1)?.seq ?? newest, newest, PAGE)) {
-        for (const row of page) yield { ...row, lane, id: readKeyText(row.id), body: whole(row.body) }
+        for (const row of page) yield { ...row, lane, id: readKeyText(row.id), body: segments.whole(row.body) }
       }
     }
   },
@@ -138,8 +138,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
   const rows = rowQueries(database)
   const blocks = blockQueries(database)
   const assistants = assistantQueries(database)
-  const segments = segmentsOf(database)
-  const growing = growingQueries(rows, entryQueries(database), (body) => segments.whole(body))
+  const growing = growingQueries(rows, entryQueries(database), segmentsOf(database))
   const blob = readBlob(database)
 
   const headOf = (row: StateRow): AssistantHead => {

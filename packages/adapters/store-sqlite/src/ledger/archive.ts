@@ -135,9 +135,11 @@ const movingIn = (database: DatabaseSync) => {
   }
 
   return {
-    removedTo: (address: Address): number => {
-      const row = parts.find(address)
-      return row === undefined ? 0 : parts.removedTo(row.key)
+    reached: (address: Address) => {
+      const key = parts.find(address)?.key
+      return key === undefined
+        ? { archived: 0, removed: 0 }
+        : { archived: parts.archivedTo(key), removed: parts.removedTo(key) }
     },
     archive: (address: Address, upTo: number, least: number): Archived => {
       const part = partAfter(address, upTo, least, parts.archivedTo)
@@ -189,11 +191,11 @@ export const sqliteArchive = (database: DatabaseSync, writer: Writer): Archive["
       untilNone(() => moving().archive(address, upTo, Math.max(1, least))),
     remove: (address, upTo) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => untilNone(() => moving().remove(address, upTo, now))),
-    removed: (address) => reading(ledgerUnavailable("removed"), () => Result.succeed(moving().removedTo(address))),
-    compact: Effect.gen(function* () {
+    reached: (address) => reading(ledgerUnavailable("reached"), () => Result.succeed(moving().reached(address))),
+    compact: Effect.fnUntraced(function* (isTrial = false) {
       const size = reading(ledgerUnavailable("compact"), () => Result.succeed(bytes()()))
       const bytesBefore = yield* size
-      yield* writer.purge(ledgerUnavailable("compact"))
+      if (!isTrial) yield* writer.purge(ledgerUnavailable("compact"))
       return { bytesBefore, bytesAfter: yield* size }
     })
   }

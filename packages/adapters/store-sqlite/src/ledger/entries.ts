@@ -64,9 +64,6 @@ export const entryQueries = (database: DatabaseSync) => {
   const backwards = function* (seq: number): Generator<EntryRow> {
     for (const row of asKept(seq)) yield whole(row)
   }
-  const wholeOnes = function* (rows: Iterable<OutboxEntryRow>): Generator<OutboxEntryRow> {
-    for (const row of rows) yield whole(row)
-  }
   const startOf = (assistant: number, last: number, to: number): number => {
     let at = step.one(landmark.one(assistant, to)?.seq ?? last)
     // What is only walked over may be long, and is not read.
@@ -95,7 +92,7 @@ export const entryQueries = (database: DatabaseSync) => {
     },
     newestSeq: (): number => newest.one()?.seq ?? 0,
     after: salvaging<OutboxEntryRow>(
-      (seq, limit) => pageOf(wholeOnes(after.each(seq, limit))),
+      (seq, limit) => pageOf(Iterator.from(after.each(seq, limit)).map(whole)),
       () => newest.one()?.seq ?? 0
     ),
     settledTotal: (): number => newest.one()?.settled ?? 0

@@ -8,7 +8,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import * as zlib from "node:zlib"
 import { digestsIn } from "@reverie/ledger"
-import { parseJson } from "@reverie/protocol"
+import { defined, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { change, type Query, query } from "../sql.ts"
 
@@ -203,7 +203,7 @@ export const segmentWriter = (database: DatabaseSync) => {
     const left = standing(segment, assistant, rows)
     if (left.length === rows.length && left.every(({ isAsBefore }) => isAsBefore)) return
     remove(segment)
-    put({ assistant, upTo, ...(deletedAt === null ? {} : { deletedAt }) }, left)
+    put({ assistant, upTo, ...defined({ deletedAt: deletedAt ?? undefined }) }, left)
   }
 
   return {

@@ -11,7 +11,7 @@
 //     in other words is found by its text (`withoutText`). What others said themselves stays.
 
 import { isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
-import type { Bundle, BundlePart, PartOf } from "./bundle-part.ts"
+import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import {
   lowered,
   changed,

@@ -16,10 +16,10 @@ import {
   recordKinds
 } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "./bundle-part.ts"
-import type { BundlePlace } from "./bundles.ts"
-import type { BundleRefused } from "./errors.ts"
-import { nobodyAt, refused, whoOf } from "./present.ts"
+import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "../bundle-part.ts"
+import type { BundlePlace } from "../bundles.ts"
+import type { BundleRefused } from "../errors.ts"
+import { nobodyAt, refused, whoOf } from "../present.ts"
 
 const GROWING = [...LANES.map((lane) => `envelope ${lane}`), "entry", "dead-letter"]
 

@@ -10,13 +10,21 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { FleetDefinitionInvalid } from "../errors.ts"
-import type { Definitions } from "./memories.ts"
-import { tenantPage } from "./entry-source.ts"
+import type { Definitions } from "../fleet/memories.ts"
+import { tenantPage } from "../fleet/entry-source.ts"
+
+/** For `fleet.vacuum`. */
+export interface VacuumOptions {
+  /** Says what is due, and changes nothing. */
+  readonly dryRun?: boolean
+}
 
 /** What `fleet.vacuum` did. */
 export interface VacuumReport {
   /** When it began, in milliseconds since the epoch. */
   readonly at: number
+  /** Whether it was a dry run, which counts entries alone, and in which the files stay as they are. */
+  readonly dryRun: boolean
   /** How many assistants of this tenant it went over. */
   readonly assistants: number
   /** Ledger entries, and the messages that began them, that were compressed. */
@@ -40,7 +48,11 @@ const sum = (one: Archived, other: Archived): Archived => ({
 })
 
 /** Rejects with FleetDefinitionInvalid where the store has no archive. */
-export const vacuumed = Effect.fnUntraced(function* (tenant: TenantId, definitions: Definitions) {
+export const vacuumed = Effect.fnUntraced(function* (
+  tenant: TenantId,
+  definitions: Definitions,
+  { dryRun = false }: VacuumOptions
+) {
   const at = yield* Clock.currentTimeMillis
   const archive = yield* Effect.serviceOption(Archive)
   if (Option.isNone(archive)) {
@@ -56,7 +68,7 @@ export const vacuumed = Effect.fnUntraced(function* (tenant: TenantId, definitio
   while (true) {
     const page = yield* tenantPage(tenant, after, PAGE)
     for (const { address, state } of page) {
-      const done = yield* retain(address, policies.get(state.definition), 1)
+      const done = yield* retain(address, policies.get(state.definition), { least: 1, isTrial: dryRun })
       archived = sum(archived, done.archived)
       deleted = sum(deleted, done.deleted)
     }
@@ -64,16 +76,13 @@ export const vacuumed = Effect.fnUntraced(function* (tenant: TenantId, definitio
     after = page.at(-1)?.address.assistant
     if (page.length < PAGE) break
   }
-  const store = yield* archive.value.compact
   const index = yield* Effect.serviceOption(Recall)
-  const nothing = { bytesBefore: 0, bytesAfter: 0 }
-  const found = Option.isNone(index) ? nothing : yield* index.value.compact ?? Effect.succeed(nothing)
-  return {
-    at,
-    assistants,
-    archived,
-    deleted,
-    bytesBefore: store.bytesBefore + found.bytesBefore,
-    bytesAfter: store.bytesAfter + found.bytesAfter
-  } satisfies VacuumReport
+  const files = [archive.value.compact(dryRun), Option.isNone(index) ? undefined : index.value.compact?.(dryRun)]
+  let [bytesBefore, bytesAfter] = [0, 0]
+  for (const file of files) {
+    const size = file === undefined ? undefined : yield* file
+    bytesBefore += size?.bytesBefore ?? 0
+    bytesAfter += size?.bytesAfter ?? 0
+  }
+  return { at, dryRun, assistants, archived, deleted, bytesBefore, bytesAfter } satisfies VacuumReport
 })
