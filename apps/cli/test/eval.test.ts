@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { startModelServer } from "@reverie/testkit/model-server"
 import { assert, describe, test } from "vitest"
 import { assertFailure } from "./command-line.ts"
 import { said } from "./in-process.ts"
@@ -37,5 +38,36 @@ describe("E1 eval", () => {
     assertFailure(await said(["eval", fixture("nothing.ts"), "--json"]), 4, "no-such-file", "there is no eval file")
     assertFailure(await said(["eval", evals, "--only", "none", "--json"]), 2, "eval-invalid", "no eval whose name")
     assertFailure(await said(["eval", evals, "--min-score", "80", "--json"]), 2, "usage", "from 0 to 1")
+  })
+})
+
+describe("E2 eval dreams", () => {
+  test("the offline model passes", { timeout: 240_000 }, async () => {
+    const { code, stderr, stdout } = await said(["eval", "dreams", "--min-score", "0.7"])
+    assert.strictEqual(code, 0, stderr)
+    assert.match(
+      stdout,
+      /^held out, pass: \d\d conversations, precision [01]\.\d{3} \(\d+ facts right, \d+ wrong\), recall [01]\./m
+    )
+    assert.match(stderr, /dreamt of (\d+) of \1 conversations/)
+  })
+
+  test("another model is asked by the dream alone, and what it makes up is wrong", { timeout: 240_000 }, async () => {
+    const server = await startModelServer({ script: () => ({ text: "no JSON at all" }) })
+    try {
+      const { code, stdout } = await said([
+        "eval",
+        "dreams",
+        "--model",
+        `${server.url}#fake`,
+        "--min-score",
+        "0.1",
+        "--json"
+      ])
+      assert.deepStrictEqual([code, JSON.parse(stdout).heldOut.right], [1, 0])
+      assert.isAbove(server.requests.length, 0)
+    } finally {
+      await server.close()
+    }
   })
 })

@@ -1,14 +1,17 @@
-// Eval: the evals of a file, with a gate for a build.
+// Eval: the evals of a file, with a gate for a build; and how well a model dreams.
 // Owns loading the file, the exit code and the tree's entry. Leaves running and scoring to `reverie/testing`.
 // E1  0 when every eval passes, 1 when one does not. A file without evals is a wrong use (2), and no pass.
+// E2  `dreams` in place of a file: labelled conversations that come with Reverie, dreamt of by the model that is named. It passes
+//     where both figures of those held out reach `--min-score`; a file of that name is reached as ./dreams.
 
 import { stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { InvalidArgumentError, type Command } from "commander"
 import { CommandFailed, failureOf } from "../failure.ts"
-import { say, sayJson } from "../output.ts"
+import { note, say, sayJson } from "../output.ts"
 import { plain } from "../texts/plain.ts"
+import type { DreamFigures } from "reverie/testing"
 import { does, leaf, type Trunk } from "../tree/leaf.ts"
 
 export interface EvalOptions {
@@ -17,6 +20,8 @@ export interface EvalOptions {
   readonly only?: string
   /** In place of each case's threshold: what the mean of an eval must reach, from 0 to 1. */
   readonly minScore?: number
+  /** Of `dreams`: the model that dreams. */
+  readonly model?: string
 }
 
 const wrong = (message: string): CommandFailed =>
@@ -58,6 +63,27 @@ const evaluate = async (path: string, { json, minScore, only = "" }: EvalOptions
   }
 }
 
+const figures = (name: string, { cases, precision, recall, right, wrong, missed }: DreamFigures): string =>
+  `${name}: ${cases} conversations, precision ${precision.toFixed(3)} (${right} facts right, ${wrong} wrong), ` +
+  `recall ${recall.toFixed(3)} (${missed} missed)`
+
+const dreams = async ({ json, minScore = 0, model = "offline" }: EvalOptions): Promise<number> => {
+  const { evalDreams } = await import("reverie/testing")
+  const onCase = (number: number, of: number): void => {
+    if (number % 10 === 0 || number === of) note(`dreamt of ${number} of ${of} conversations`)
+  }
+  const report = await evalDreams({ model, onCase })
+  const { development, failures, heldOut = development } = report
+  const ok = heldOut.precision >= minScore && heldOut.recall >= minScore
+  if (json) sayJson({ ok, model, ...report })
+  else {
+    for (const line of failures) say(plain(line))
+    say(figures("that the rules were made by", development))
+    say(figures(`held out, ${ok ? "pass" : "FAIL"}`, heldOut))
+  }
+  return ok ? 0 : 1
+}
+
 const share = (text: string): number => {
   const value = Number(text)
   if (text.trim() === "" || !(value >= 0 && value <= 1)) throw new InvalidArgumentError("It must be from 0 to 1.")
@@ -67,11 +93,12 @@ const share = (text: string): number => {
 export const addEval = (root: Command, trunk: Trunk): void => {
   const command = leaf(root, "eval <file>", {
     kind: "other",
-    says: "run the evals that a file exports, and fail below their threshold",
+    says: "run the evals of a file, or of the dreams of a model, and fail below a threshold",
     example: "eval evals/berths.ts --json"
   })
     .option("--only <text>", "evals whose name holds this")
     .option("--min-score <score>", "what the mean of each must reach, in place of its threshold", share)
+    .option("--model <name>", "of `eval dreams`: the model that dreams, e.g. openai/gpt-5-mini; offline when not said")
     .option("--json", "print one JSON object on stdout", false)
-  does(command, trunk, (options, file) => evaluate(file, options))
+  does(command, trunk, (options, file: string) => (file === "dreams" ? dreams(options) : evaluate(file, options)))
 }

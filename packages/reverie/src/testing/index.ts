@@ -87,3 +87,5 @@ export {
   unchanged,
   usesAtMost
 } from "./scorers.ts"
+export type { DreamCase, FactLabel } from "./dreams/dream-case.ts"
+export { type DreamEval, type DreamEvalOptions, type DreamFigures, evalDreams } from "./dreams/eval-dreams.ts"

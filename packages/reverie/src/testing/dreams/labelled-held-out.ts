@@ -1,9 +1,9 @@
 // Labelled, held out: the third of the labelled conversations that the rules are not made by.
 // A1  No one looks at which of them fail while the rules are changed: of these only the two figures are read.
 
-import type { Labelled } from "./labelled-judge.ts"
+import type { DreamCase } from "./dream-case.ts"
 
-export const heldOut: ReadonlyArray<Labelled> = [
+export const heldOut: ReadonlyArray<DreamCase> = [
   {
     kind: "home",
     said: [
