@@ -127,9 +127,14 @@ export interface UsageQuery {
   /** Hours of UTC since the epoch: from this one on, and before that one. */
   readonly from?: number
   readonly to?: number
+  /** Of calls of this model; of calls for this purpose. */
+  readonly model?: string
+  readonly purpose?: string
+  /** The greatest first: by cost, by tokens where that is the same, then by key. In the order of their keys when left out. */
+  readonly order?: "greatest"
   /** One sum for each of what these come to; one of everything where there are none. */
   readonly by: ReadonlyArray<UsageDimension>
-  /** The key of the last sum of the page before. */
+  /** The key of the last sum of the page before; of no use where the greatest come first. */
   readonly after?: UsageKey
   readonly limit: number
 }

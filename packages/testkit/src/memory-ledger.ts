@@ -124,8 +124,12 @@ const compareKeys = (a: UsageKey, b: UsageKey): number => {
   return 0
 }
 
+const compareSizes = (a: UsageSum, b: UsageSum): number =>
+  b.costMicros - a.costMicros || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens
+
 /** Found in the entries each time: what a store keeps has to come to the same. */
-const sumsOf = (disk: MemoryDisk, { after, assistant, by, from = 0, limit, tenant, to = Infinity }: UsageQuery) => {
+const sumsOf = (disk: MemoryDisk, query: UsageQuery) => {
+  const { after, assistant, by, from = 0, limit, model, order, purpose, tenant, to = Infinity } = query
   const sums = new Map<string, UsageSum>()
   const add = (sum: UsageSum) => {
     const name = JSON.stringify(sum.key)
@@ -139,6 +143,7 @@ const sumsOf = (disk: MemoryDisk, { after, assistant, by, from = 0, limit, tenan
     for (const { no, rows } of [...used, ...entries.map(({ entry }) => ({ no: entry.no, rows: usageOf(entry) }))]) {
       for (const row of rows) {
         if (row.hour < from || row.hour >= to) continue
+        if ((model ?? row.model) !== row.model || (purpose ?? row.purpose) !== row.purpose) continue
         add({
           ...row,
           key: by.map((dimension) => ({ ...row, ...address })[dimension]),
@@ -149,7 +154,7 @@ const sumsOf = (disk: MemoryDisk, { after, assistant, by, from = 0, limit, tenan
   }
   return [...sums.values()]
     .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
-    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .toSorted((a, b) => (order === "greatest" ? compareSizes(a, b) : 0) || compareKeys(a.key, b.key))
     .slice(0, Math.max(0, limit))
     .map(({ key, lastNo, ...used }): UsageSum => ({ ...addUsed(NOTHING_USED, used), key, lastNo }))
 }

@@ -175,6 +175,42 @@ const sums: ReadonlyArray<Law<Mailbox | Ledger>> = [
         ["bob", 1, 2]
       ])
     })
+  },
+  {
+    id: "I12.of",
+    says: "a question means one model, one purpose, both of them, or any",
+    check: Effect.gen(function* () {
+      yield* lived(
+        ada,
+        using(1, use({ inputTokens: 1 }), use({ model: "large", inputTokens: 2 })),
+        { entry: { at: HOUR_MILLIS, step: stepOf([use({ inputTokens: 4 })], { kind: "dream", name: "dream linking" }) } }
+      )
+      assert.deepEqual(brief(yield* told([], { model: "small" })), [[2, 5]])
+      assert.deepEqual(brief(yield* told([], { purpose: "answer" })), [[2, 3]])
+      assert.deepEqual(brief(yield* told(["hour"], { model: "small", purpose: "answer", from: 1 })), [[1, 1, 1]])
+      assert.deepEqual(brief(yield* told(["model"], { model: "none of them" })), [])
+    })
+  },
+  {
+    id: "I12.greatest",
+    says: "the greatest come first where that is asked: by cost, then by tokens, then by key",
+    check: Effect.gen(function* () {
+      yield* lived(
+        ada,
+        ...[
+          use({ model: "cheap", costMicros: 1, inputTokens: 900 }),
+          use({ model: "dear", costMicros: 9 }),
+          use({ model: "b", costMicros: 3, inputTokens: 10 }),
+          use({ model: "a", costMicros: 3, inputTokens: 10 }),
+          use({ model: "long", costMicros: 3, inputTokens: 10, outputTokens: 500 })
+        ].map((each) => using(1, each))
+      )
+      const greatest = yield* told(["model"], { order: "greatest", limit: 4 })
+      assert.deepEqual(
+        greatest.map(({ key: [model] }) => model),
+        ["dear", "long", "a", "b"]
+      )
+    })
   }
 ]
 

@@ -146,8 +146,10 @@ const expressions: Readonly<Record<UsageDimension, string>> = {
 
 type SumRow = Readonly<Record<keyof Used | "lastNo", number>> & Readonly<Record<string, string | number | null>>
 
+const GREATEST = ["sum(u.cost_micros) DESC", "sum(u.input_tokens + u.output_tokens) DESC"]
+
 /** A question as a statement with its values. */
-const asked = ({ after = [], assistant, by, from, limit, tenant, to }: UsageQuery) => {
+const asked = ({ after = [], assistant, by, from, limit, model, order, purpose, tenant, to }: UsageQuery) => {
   const values: Array<string | number> = []
   const place = (value: string | number): string => `$${values.push(value)}`
   const keys = by.map((dimension) => expressions[dimension])
@@ -155,7 +157,9 @@ const asked = ({ after = [], assistant, by, from, limit, tenant, to }: UsageQuer
     ...(tenant === undefined ? [] : [`u.tenant = ${place(tenant)}`, `a.tenant = u.tenant`]),
     ...(assistant === undefined ? [] : [`a.id = ${place(assistant)}`]),
     ...(from === undefined ? [] : [`u.hour >= ${place(from)}`]),
-    ...(to === undefined ? [] : [`u.hour < ${place(to)}`])
+    ...(to === undefined ? [] : [`u.hour < ${place(to)}`]),
+    ...(model === undefined ? [] : [`u.model = ${place(keyText(model))}`]),
+    ...(purpose === undefined ? [] : [`u.purpose = ${place(purpose)}`])
   ]
   if (after.length > 0 && keys.length > 0) {
     const behind = by.map((dimension, index) => {
@@ -169,7 +173,8 @@ const asked = ({ after = [], assistant, by, from, limit, tenant, to }: UsageQuer
     return `${dimension === "hour" ? `${key}::float8` : key} AS "key${index}"`
   })
   const sums = fields.map((field) => `coalesce(sum(u.${columns[field]}), 0)::float8 AS "${field}"`)
-  const grouped = keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} ORDER BY ${keys.join(", ")}`
+  const ordered = order === "greatest" ? [...GREATEST, ...keys] : keys
+  const grouped = keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} ORDER BY ${ordered.join(", ")}`
   const where = wanted.length === 0 ? "" : `WHERE ${wanted.join(" AND ")}`
   const chosen = [...named, ...sums, `coalesce(max(u.last_no), 0)::float8 AS "lastNo"`].join(", ")
   const sql = `SELECT ${chosen} FROM usage u JOIN assistants a ON a.key = u.assistant ${where} ${grouped} LIMIT ${place(limited(limit))}`

@@ -138,19 +138,24 @@ const expressions: Readonly<Record<UsageDimension, string>> = {
 
 type SumRow = Readonly<Record<keyof Used | "lastNo", number | null>> & Readonly<Record<string, string | number | null>>
 
+const GREATEST = ["total(cost_micros) DESC", "total(input_tokens) + total(output_tokens) DESC"]
+
 /** The statement of a question; as many as there are kinds of questions. */
-const statementOf = ({ after, assistant, by, from, tenant, to }: UsageQuery): string => {
+const statementOf = ({ after, assistant, by, from, model, order, purpose, tenant, to }: UsageQuery): string => {
   const keys = by.map((dimension) => expressions[dimension])
   const wanted = [
     ...(tenant === undefined ? [] : ["tenant = ?"]),
     ...(assistant === undefined ? [] : ["id = ?"]),
     ...(from === undefined ? [] : ["hour >= ?"]),
     ...(to === undefined ? [] : ["hour < ?"]),
+    ...(model === undefined ? [] : ["model = ?"]),
+    ...(purpose === undefined ? [] : ["purpose = ?"]),
     ...(after === undefined || keys.length === 0 ? [] : [`(${keys.join(", ")}) > (${keys.map(() => "?").join(", ")})`])
   ]
   const sums = fields.map((field) => `total(${columns[field]}) AS ${field}`)
   const chosen = [...keys.map((key, index) => `${key} AS key${index}`), ...sums, "max(last_no) AS lastNo"]
-  const grouped = keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} ORDER BY ${keys.join(", ")}`
+  const ordered = order === "greatest" ? [...GREATEST, ...keys] : keys
+  const grouped = keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} ORDER BY ${ordered.join(", ")}`
   // One assistant is found first, many are found by their hours.
   const joined = assistant === undefined ? "usage CROSS JOIN assistants" : "assistants CROSS JOIN usage"
   const where = wanted.length === 0 ? "" : `WHERE ${wanted.join(" AND ")}`
@@ -163,10 +168,14 @@ const valuesOf = ({
   by,
   from,
   limit,
+  model,
+  purpose,
   tenant,
   to
 }: UsageQuery): ReadonlyArray<string | number> => [
-  ...[tenant, assistant, from, to].filter((value) => value !== undefined),
+  ...[tenant, assistant, from, to, model === undefined ? model : keyText(model), purpose].filter(
+    (value) => value !== undefined
+  ),
   ...by
     .map((dimension, index) => {
       const value = after[index] ?? ""
