@@ -59,6 +59,8 @@ export interface AssistantContext {
   readonly signals: Signals
   /** Why the assistant is halted. */
   readonly haltReason: string | null
+  /** What a person said that it may spend, in the place of what its settings say. */
+  readonly budget?: Partial<Bound>
   /** What it may spend and has spent; null as long as nothing bounds it and it has granted nothing. */
   readonly account: Account | null
   /** Those that are open, and the last that have ended. */

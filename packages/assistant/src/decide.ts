@@ -107,6 +107,9 @@ const StoredOutage = Schema.Struct({
   phase: Schema.Literals([...compactionPhases, ""])
 }) satisfies Schema.Codec<Outage>
 
+const bound = Schema.optionalKey(Schema.NullOr(Schema.Finite))
+const StoredBudget = Schema.Struct({ tokens: bound, costMicros: bound, calls: bound })
+
 /** In the order of `creationContext`. */
 const ContextFields = Schema.Struct({
   settings: ChangedSettings,
@@ -132,6 +135,7 @@ const ContextFields = Schema.Struct({
     historyHeld: Schema.optionalKey(Schema.Boolean)
   }),
   haltReason: Schema.NullOr(Schema.String),
+  budget: Schema.optionalKey(StoredBudget),
   account: Schema.NullOr(StoredAccount).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   subAgents: Schema.Array(StoredSubAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   assignment: Schema.NullOr(StoredAssignment).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),

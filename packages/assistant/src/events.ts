@@ -2,6 +2,7 @@
 // Owns the typed machine events. Leaves texts and results to the ledger: an event names them, it does not carry them.
 // I1  An event holds a few hundred bytes at most, whatever the message it stands for.
 
+import type { Bound } from "./budget/account.ts"
 import type { Amount, ToolCategory } from "@reverie/protocol"
 import type { ExecutionPattern, Restriction } from "./patterns/select-pattern.ts"
 import type { Settings } from "./settings.ts"
@@ -97,6 +98,7 @@ export type MachineEvent =
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
   | { readonly type: "remind" }
+  | ({ readonly type: "budget" } & Partial<Bound>)
   | { readonly type: "undoCompaction" }
   | { readonly type: "releaseHistory" }
   | { readonly type: "deletePassage" }

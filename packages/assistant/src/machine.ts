@@ -132,6 +132,7 @@ export const assistantMachine = vocabulary.createMachine({
     "xstate.error.actor.*": {},
     news: { actions: "applyNews" },
     delegate: { actions: "delegate" },
+    budget: { actions: "setBudget" },
     "xstate.done.actor.child.*": { actions: "recordSubAgentCreated" },
     "xstate.error.actor.child.*": { actions: "recordCreationFailed" },
     halt: {

@@ -156,6 +156,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "resume" },
   { type: "refresh" },
   { type: "remind", reminder: "tea" },
+  { type: "budget" },
   { type: "undoCompaction", compaction: "compact_20260101_000000" },
   { type: "releaseHistory" },
   { type: "deletePassage", passage: "passage_0123456789abcdef" },

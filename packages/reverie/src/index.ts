@@ -283,6 +283,7 @@ export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
 export type { HookView, ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
+export type { UsagePoint, UsageStep } from "./views/usage-series.ts"
 export type { LastError, UsageGroup, UsagePage, UsageQuestion, UsageRow, UsageView } from "./views/usage.ts"
 export type {
   ContextQuestion,

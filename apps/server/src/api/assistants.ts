@@ -22,11 +22,14 @@ import {
   Switch,
   Text,
   Totals,
+  UsagePoint,
   UsageSum,
   WholeFromQuery
 } from "./words.ts"
 
 export const usageGroups = ["assistant", "hour", "model", "purpose"] as const
+export const usagePurposes = ["answer", "assess", "dream", "profile", "compact"] as const
+export const usageSteps = ["hour", "day"] as const
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
 
 /** The wait for a model whose server is away; it ends by itself. */
@@ -299,7 +302,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
   }),
   /**
    * What model calls used, by assistant, hour, model or purpose (answer, assess, dream, profile, compact), as the ledger has
-   * summed it with each commit: of all assistants, the retired too, or of one. Hours are those of UTC.
+   * summed it with each commit: of all assistants, the retired too, or of one. Hours and days are those of UTC. With `step` each
+   * item, and all of them together, are told over time: `points` are those hours or days in which something was used.
    */
   HttpApiEndpoint.get("usage", "/v1/usage", {
     query: {
@@ -309,6 +313,12 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       to: Schema.optionalKey(WholeFromQuery),
       by: Schema.optionalKey(Schema.Literals(usageGroups)),
       assistant: Schema.optionalKey(Id),
+      model: Schema.optionalKey(Text(200)),
+      purpose: Schema.optionalKey(Schema.Literals(usagePurposes)),
+      /** Those that cost most first: one page, without `next`. */
+      order: Schema.optionalKey(Schema.Literal("greatest")),
+      /** Of at most 50 items; of more than 1,000 hours a point is a day, and of more days those are told that are newest. */
+      step: Schema.optionalKey(Schema.Literals(usageSteps)),
       limit,
       cursor
     },
@@ -316,11 +326,18 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       from: Schema.Finite,
       to: Schema.NullOr(Schema.Finite),
       by: Schema.Literals(usageGroups),
-      /** In the order of their keys; that of an hour is its beginning. */
-      items: Schema.Array(Schema.Struct({ key: Schema.String, ...UsageSum.fields })),
+      /** In the order of their keys, or the greatest first; the key of an hour is its beginning. */
+      items: Schema.Array(
+        Schema.Struct({
+          key: Schema.String,
+          ...UsageSum.fields,
+          points: Schema.optionalKey(Schema.Array(UsagePoint))
+        })
+      ),
       /** Of all pages. */
       total: UsageSum,
-      next
+      next,
+      series: Schema.optionalKey(Schema.Struct({ step: Schema.Literals(usageSteps), points: Schema.Array(UsagePoint) }))
     }),
     error: failures
   })

@@ -44,6 +44,8 @@ export const UsageSum = Schema.Struct({
   outputTokens: Schema.Finite,
   reasoningTokens: Schema.Finite
 })
+/** What was used in one hour or day, which begins `at`. */
+export const UsagePoint = Schema.Struct({ at: Schema.Finite, ...Spent.fields })
 export const Totals = Schema.Struct({
   accepted: Schema.Finite,
   settled: Schema.Finite,

@@ -223,11 +223,10 @@ export const assistantsLive = HttpApiBuilder.group(
             }))
           }
         }),
-      usage: ({ query: { assistant, by, cursor, from, limit, to } }) =>
+      usage: ({ query: { assistant, cursor, ...query } }) =>
         asking(async (fleet) => {
           if (assistant !== undefined) await living(fleet, assistant)
-          const question = defined({ assistant, by, from, to, after: cursor })
-          const { rows: items, ...page } = await fleet.usage({ ...question, limit })
+          const { rows: items, ...page } = await fleet.usage({ ...query, ...defined({ assistant, after: cursor }) })
           return { ...page, items }
         })
     })

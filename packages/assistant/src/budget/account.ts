@@ -238,6 +238,8 @@ export const callRoom = (account: Account, prices: Prices): CallRoom => {
   if (!isBounded(account)) return { amount: NOTHING }
   const left = remaining(account)
   if (left.calls !== null && left.calls < 1) return { short: "calls" }
+  // At no price that is known before, what calls have cost says it afterwards.
+  if (left.costMicros !== null && left.costMicros < 1) return { short: "costMicros" }
   const price = dearer(prices)
   const byCost = left.costMicros === null || price === 0 ? Infinity : affordable(left.costMicros, prices)
   const byTokens = left.tokens ?? Infinity

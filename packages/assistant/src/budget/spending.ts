@@ -4,6 +4,7 @@
 // P2  A call is reserved before it is sent, and settled on every way out of it.
 // P3  A call that has no room ends the tick as cut.
 // P4  One prompt says how little is left, and only one.
+// P5  What a person bounds holds from then on, whatever the settings say, until that person or another changes it.
 
 import { callRoom, type CallRoom, isBounded, reserve, settle, shareSpent, SOFT_SHARE } from "./account.ts"
 import { type AssistantContext, settingsNow } from "../context.ts"
@@ -35,6 +36,16 @@ export const reserved = (context: AssistantContext): Change => {
   if (next === undefined) return {}
   const isNear = next.warned === "" && (shareSpent(next) >= SOFT_SHARE || context.assignment?.late === true)
   return { account: isNear ? { ...next, warned: callOf(context) } : next }
+}
+
+/** A person bounds what it may spend. The call under way counts, as far as it was not bounded before. */
+export const bounded = (context: AssistantContext, event: MachineEvent): Change => {
+  if (event.type !== "budget") return {}
+  const { type: _, ...said } = event
+  if (Object.keys(said).length === 0) return {}
+  const budget = { ...context.budget, ...said }
+  const account = accountOf({ ...context, budget })
+  return { budget, account: isBounded(account) ? account : context.account }
 }
 
 const callOf = ({ iteration, tick }: AssistantContext): string => `${tick}.${iteration}`

@@ -78,7 +78,7 @@ const OF_RECORDS = [
 ] as const
 const MAIL = ["message", "timer", "sleep", "compact", ...OF_RECORDS] as const
 const REPLY = ["wake", "report", "approval"] as const
-const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate"] as const
+const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate", "budget"] as const
 
 const thinking = ["awake.assessing.weighing", "awake.thinking.inferring", "awake.thinking.parked"] as const
 const waiting = ["awake.awaitingApproval", "awake.awaitingReports"] as const

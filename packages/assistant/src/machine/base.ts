@@ -27,7 +27,7 @@ import type { StateMeta, StateTag } from "../state-tag.ts"
 import type { DelegationRefusal, Order } from "../sub-agents/index.ts"
 import { metOutage, type Reaction, reactionTo } from "./outage.ts"
 import type { CompactionPhase, DreamOperation } from "./phases.ts"
-import { reserved, settled, whyCut } from "../budget/spending.ts"
+import { bounded, reserved, settled, whyCut } from "../budget/spending.ts"
 
 /** What the machine reports to screens, besides its state. */
 export type Emitted =
@@ -221,6 +221,7 @@ export const modelCallGuards = {
 export const modelCallActions = {
   reserveBudget: changing(reserved),
   settleBudget: changing(settled),
+  setBudget: changing(bounded),
   recordModelSuccess: changing(Now.answered),
   recordRepair: changing((context, event) => Now.repaired(context, inferOutput(event))),
   recordOutage: changing((context, event) => metOutage(context, inferFailure(event))),

@@ -35,7 +35,8 @@ const means = (type: EventType, context: AssistantContext, status: string): bool
     case "timer":
     case "sleep":
     case "remind":
-      // A sub-agent receives its task, and nothing else.
+    case "budget":
+      // A sub-agent receives its task, and nothing else; its budget is part of another's.
       return context.assignment === null
     case "compact":
       return context.assignment === null && settingsNow(context).compactEnabled

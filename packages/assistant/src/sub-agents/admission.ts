@@ -46,11 +46,11 @@ const ownBound = ({ budgetCalls, budgetCostMicros, budgetTokens }: Settings): Bo
   calls: bound(budgetCalls)
 })
 
-/** The account as it stands: that of a root follows its settings. */
+/** The account as it stands: that of a root follows its settings, and what a person said before them. */
 export const accountOf = (context: AssistantContext): Account => {
-  const { account, assignment } = context
+  const { account, assignment, budget } = context
   if (assignment !== null && account !== null) return account
-  const own = ownBound(settingsNow(context))
+  const own = { ...ownBound(settingsNow(context)), ...budget }
   return account === null ? openAccount(own) : regranted(account, own)
 }
 

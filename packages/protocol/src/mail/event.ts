@@ -264,6 +264,13 @@ const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
 const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
 const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
 
+const most = Schema.optionalKey(
+  Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 })))
+)
+
+/** What it may spend on model calls in all: null is any amount, and what is left out stays as it is. */
+const BudgetEvent = Schema.Struct({ type: Schema.Literal("budget"), tokens: most, costMicros: most, calls: most })
+
 /** Whatever can arrive at an assistant. */
 export const Event = Schema.Union([
   MessageEvent,
@@ -285,6 +292,7 @@ export const Event = Schema.Union([
   ResumeEvent,
   RefreshEvent,
   RemindEvent,
+  BudgetEvent,
   RetireEvent
 ])
 export type Event = typeof Event.Type
@@ -299,6 +307,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   resume: "control",
   refresh: "control",
   remind: "control",
+  budget: "control",
   retire: "control",
   delegate: "control",
   wake: "reply",

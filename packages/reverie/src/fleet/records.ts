@@ -75,7 +75,7 @@ export interface FleetReadings {
   readonly blob: (digest: string) => Promise<Uint8Array | undefined>
   /**
    * What model calls have used, summed by assistant, hour, model or purpose: of all assistants of the tenant, the retired too, or
-   * of one. Rejects with IdInvalid.
+   * of one; over time too, where a `step` is asked for. Rejects with IdInvalid.
    * @example const { rows, total } = await fleet.usage({ by: "model", from: Date.now() - 7 * 86_400_000 })
    */
   readonly usage: (question?: UsageQuestion) => Promise<UsagePage>

@@ -4,7 +4,7 @@
 // U1  Everyone who tells of cost tells what is summed here: page, API, command line, chat, metrics.
 // U2  The last error is looked for in so many entries and no more.
 
-import { Ledger, type OutboxRow, type UsageDimension, type UsageSum } from "@reverie/ledger"
+import { Ledger, type OutboxRow, type UsageDimension, type UsageQuery, type UsageSum } from "@reverie/ledger"
 import {
   addUsed,
   type Amount,
@@ -20,6 +20,7 @@ import {
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { stepFor, usageCourses, type UsagePoint, type UsageStep } from "./usage-series.ts"
 import { clipped } from "../timeline/tick-view.ts"
 
 /** What went wrong last. */
@@ -73,6 +74,14 @@ export interface UsageQuestion {
   readonly by?: UsageGroup
   /** Of this assistant only. */
   readonly assistant?: string
+  /** Of calls of this model only. */
+  readonly model?: string
+  /** Of calls for this purpose only: `answer`, `assess`, `dream`, `profile` or `compact`. */
+  readonly purpose?: string
+  /** `greatest`: those that cost most first, then those with most tokens; then there is one page. In the order of their keys when left out. */
+  readonly order?: "greatest"
+  /** What was used over time too, a point an hour or a day, of at most 50 rows; of more than 1,000 hours a point is a day. */
+  readonly step?: UsageStep
   /** At most so many rows, 100 when left out. */
   readonly limit?: number
   /** `next` of the page before. */
@@ -83,6 +92,8 @@ export interface UsageQuestion {
 export interface UsageRow extends UsageView {
   /** The assistant, the model, the purpose; of an hour its beginning, as in 2026-11-24T09:00:00.000Z. */
   readonly key: string
+  /** Over time, the oldest first, where a `step` was asked for; rows of hours have none. */
+  readonly points?: ReadonlyArray<UsagePoint>
 }
 
 /** One page of what was used. */
@@ -93,17 +104,21 @@ export interface UsagePage {
   readonly to: number | null
   /** What distinguishes the rows. */
   readonly by: UsageGroup
-  /** In the order of their keys. */
+  /** In the order of their keys, or the greatest first. */
   readonly rows: ReadonlyArray<UsageRow>
   /** All rows of the question together, those of other pages too. */
   readonly total: UsageView
   /** What `after` the next page has; null when this was the last. */
   readonly next: string | null
+  /** All of it over time, where a `step` was asked for: of those rows that are not on the page too. */
+  readonly series?: { readonly step: UsageStep; readonly points: ReadonlyArray<UsagePoint> }
 }
 
 const DAY_HOURS = 24
 const DEFAULT_ROWS = 100
 const MAX_ROWS = 100_000
+/** Rows with points are read one by one. */
+const MAX_COURSES = 50
 
 const viewOfUse = (used: Used): UsageView => ({
   tokens: used.inputTokens + used.outputTokens,
@@ -128,18 +143,40 @@ export const usageSince = (tenant: TenantId, assistant: AssistantId, sinceMillis
     ([sum = NOTHING_USED]) => viewOfUse(sum)
   )
 
+/** The page with what was used over time; what a row and the whole came to is read anew with it. */
+const withCourses = Effect.fnUntraced(function* (
+  page: UsagePage,
+  meant: Omit<UsageQuery, "by" | "limit">,
+  wanted: UsageStep,
+  hours: number
+) {
+  const step = stepFor(wanted, hours)
+  const { rows, whole } = yield* usageCourses(
+    meant,
+    page.by,
+    page.rows.map(({ key }) => key),
+    step
+  )
+  const withPoints = page.rows.map((row): UsageRow => {
+    const course = rows.get(row.key)
+    return course === undefined ? row : { key: row.key, ...viewOfUse(course.used), points: course.points }
+  })
+  return { ...page, rows: withPoints, total: viewOfUse(whole.used), series: { step, points: whole.points } }
+})
+
 /** What the assistants of a tenant have used. */
 export const usagePage = Effect.fnUntraced(function* (tenant: TenantId, question: UsageQuestion = {}) {
-  const { after, assistant, by = "assistant", limit = DEFAULT_ROWS, to } = question
+  const { after, assistant, by = "assistant", limit = DEFAULT_ROWS, model, order, purpose, step, to } = question
   const now = yield* Clock.currentTimeMillis
   const from = question.from === undefined ? hourOf(now) - DAY_HOURS + 1 : hourOf(question.from)
   const end = to === undefined ? undefined : hourOf(to)
-  const most = Math.max(1, Math.min(Math.trunc(limit), MAX_ROWS))
-  const meant = { tenant, from, ...defined({ to: end, assistant: assistant as AssistantId | undefined }) }
+  const most = Math.max(1, Math.min(Math.trunc(limit), step === undefined ? MAX_ROWS : MAX_COURSES))
+  const of = defined({ to: end, assistant: assistant as AssistantId | undefined, model, purpose })
+  const meant = { tenant, from, ...of }
   const ledger = yield* Ledger
-  const place = after === undefined ? undefined : [placeOf(by, after)]
-  const sums = yield* ledger.usage({ ...meant, by: [by], limit: most + 1, ...defined({ after: place }) })
-  const isWhole = after === undefined && sums.length <= most
+  const place = after === undefined || order === "greatest" ? undefined : [placeOf(by, after)]
+  const sums = yield* ledger.usage({ ...meant, by: [by], limit: most + 1, ...defined({ after: place, order }) })
+  const isWhole = place === undefined && sums.length <= most
   const whole = isWhole
     ? sums.reduce((sum: Used, each) => addUsed(sum, each), NOTHING_USED)
     : ((yield* ledger.usage({ ...meant, by: [], limit: 1 }))[0] ?? NOTHING_USED)
@@ -150,7 +187,7 @@ export const usagePage = Effect.fnUntraced(function* (tenant: TenantId, question
     by,
     rows,
     total: viewOfUse(whole),
-    next: sums.length > most ? (rows.at(-1)?.key ?? null) : null
+    next: sums.length > most && order === undefined ? (rows.at(-1)?.key ?? null) : null
   }
-  return page
+  return step === undefined ? page : yield* withCourses(page, meant, step, (end ?? hourOf(now) + 1) - from)
 })

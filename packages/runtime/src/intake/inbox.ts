@@ -101,6 +101,8 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
       return { type: "sleep", ...mail(), at: now, ...sleepMs(event, now) }
     case "compact":
       return { type: "compact", at: now }
+    case "budget":
+      return event
     case "delegate":
       return { type: "delegate", ...requestOf(orderCall(envelope.id), event, now) }
     case "report":

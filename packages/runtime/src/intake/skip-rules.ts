@@ -32,6 +32,7 @@ import {
   skipReasons,
   undoCompaction
 } from "@reverie/context"
+import { Model } from "@reverie/model"
 import { acceptedByPerson, releaseFact, retiredByPerson, withdraw } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
@@ -41,10 +42,12 @@ import {
   type UnreadableEnvelope
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
 import { acceptedDream, undoneDream } from "../dream/night.ts"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
+import { pricesNow } from "../jobs/job-end.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
 import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
 import { fillOf, type Session } from "../session/session.ts"
@@ -121,6 +124,29 @@ const skipExpiredSleep = (_session: Session, envelope: AcceptedEnvelope, now: nu
     ? skip(envelope, "ignored", "the night it was meant for is over")
     : undefined
 }
+
+/** A budget that is part of another's, or that no one could keep. */
+const skipBudget = (session: Session, envelope: AcceptedEnvelope) => {
+  const { event } = envelope
+  if (event.type !== "budget") return undefined
+  if (contextOf(session.decoded).assignment !== null)
+    return skip(envelope, "ignored", "the budget of a sub-agent is part of that of the one who sent it")
+  if (typeof event.costMicros !== "number") return undefined
+  return Effect.map(unpricedModel(session), (model) =>
+    model === undefined
+      ? undefined
+      : skip(envelope, "ignored", `no one knows what ${model} costs: bound its tokens or calls, or say it in prices`)
+  )
+}
+
+/** The model of its answers, where no one knows what it costs. */
+const unpricedModel = Effect.fnUntraced(function* (session: Session) {
+  const model = Option.getOrUndefined(yield* Effect.serviceOption(Model))
+  const name = (session.definition.modelFor?.answer ?? model)?.serves?.model
+  const priceOf = yield* pricesNow(session)
+  const isPriced = name !== undefined && priceOf(name, { inputTokens: 1, outputTokens: 1 }) !== undefined
+  return isPriced ? undefined : (name ?? "a model without a name")
+})
 
 /** News of a changed definition: the commit itself sets the timer of the sleep schedule. */
 const skipRefreshed = (_session: Session, envelope: AcceptedEnvelope): Skip | undefined =>
@@ -289,6 +315,7 @@ export const skipRules = [
   skipUnknownContext,
   skipExpiredSleep,
   skipRefreshed,
+  skipBudget,
   skipRemind,
   skipIdleReminder,
   skipUndoneCompaction,

@@ -180,11 +180,9 @@ const sums: ReadonlyArray<Law<Mailbox | Ledger>> = [
     id: "I12.of",
     says: "a question means one model, one purpose, both of them, or any",
     check: Effect.gen(function* () {
-      yield* lived(
-        ada,
-        using(1, use({ inputTokens: 1 }), use({ model: "large", inputTokens: 2 })),
-        { entry: { at: HOUR_MILLIS, step: stepOf([use({ inputTokens: 4 })], { kind: "dream", name: "dream linking" }) } }
-      )
+      yield* lived(ada, using(1, use({ inputTokens: 1 }), use({ model: "large", inputTokens: 2 })), {
+        entry: { at: HOUR_MILLIS, step: stepOf([use({ inputTokens: 4 })], { kind: "dream", name: "dream linking" }) }
+      })
       assert.deepEqual(brief(yield* told([], { model: "small" })), [[2, 5]])
       assert.deepEqual(brief(yield* told([], { purpose: "answer" })), [[2, 3]])
       assert.deepEqual(brief(yield* told(["hour"], { model: "small", purpose: "answer", from: 1 })), [[1, 1, 1]])
