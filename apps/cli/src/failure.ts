@@ -157,6 +157,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   PromptUnreadable: row("record-unreadable", 5, false, "upgrade Reverie, or restore the data directory"),
   ConsentNeeded: ownRows.forbidden,
   DelegationRefused: ownRows.conflict,
+  BudgetRefused: ownRows.conflict,
   ModelDenied: ownRows["model-denied"],
   ModelUnavailable: ownRows["model-unavailable"],
   ModelParked: ownRows["model-unavailable"],

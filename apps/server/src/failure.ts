@@ -43,6 +43,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   ImportRefused: Malformed,
   ConsentNeeded: Forbidden,
   DelegationRefused: Conflict,
+  BudgetRefused: Conflict,
   FleetClosed: Unavailable,
   UnreadableRecord: Conflict,
   BlockUnreadable: Conflict,

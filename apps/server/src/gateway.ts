@@ -17,7 +17,7 @@ export interface ReadFleet extends FleetReadings, Pick<Fleet, "on" | "profile" |
   /** A store that is only looked into has them of a fleet's file, or none. */
   readonly definitions: () => ReadonlyArray<DefinitionView> | Promise<ReadonlyArray<DefinitionView>>
   readonly replay: Fleet["replay"]
-  readonly monitor: Pick<Fleet["monitor"], "metrics" | "otherWorkers" | "totals">
+  readonly monitor: Pick<Fleet["monitor"], "limits" | "metrics" | "otherWorkers" | "totals">
 }
 
 export class Gateway extends Context.Service<

@@ -43,6 +43,16 @@ export class DelegationRefused extends Schema.TaggedError<DelegationRefused>()("
 }
 
 /**
+ * An assistant takes no budget, or not this one: it is a sub-agent, it has retired, or no one knows what its model costs.
+ * @example if (error instanceof BudgetRefused) console.error(error.message)
+ */
+export class BudgetRefused extends Schema.TaggedError<BudgetRefused>()("BudgetRefused", {
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
  * The fleet was closed, or its store failed, while something was still asked of it.
  * @example if (error instanceof FleetClosed) console.error(error.message)
  */

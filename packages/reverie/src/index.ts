@@ -37,12 +37,14 @@ export {
   type ReportComparison
 } from "@reverie/context"
 export type {
+  AllowanceView,
   Archived,
   AssistantRecord,
   DeadLetter,
   OutboxRow,
   Retention,
   RetentionBound,
+  TenantLimits,
   Totals
 } from "@reverie/ledger"
 export type { VacuumOptions, VacuumReport } from "./opening/vacuuming.ts"
@@ -242,6 +244,7 @@ export {
   unusedModelKey
 } from "./doors.ts"
 export type {
+  BudgetRequest,
   Delegated,
   FleetSubAgents,
   SubAgentReadings,
@@ -290,6 +293,7 @@ export type {
   FleetHistory,
   FleetMonitor,
   FleetOutbox,
+  LimitsView,
   MonitorReadings,
   NoticePage,
   OutboxReadings,

@@ -5,7 +5,17 @@ import { type Command, Option } from "commander"
 import type { Order, OrderOptions } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
-import { attachOption, contextOption, fleetOption, moment, seconds, usageGroups, whole } from "./options.ts"
+import {
+  attachOption,
+  contextOption,
+  fleetOption,
+  moment,
+  mostMoney,
+  mostWhole,
+  seconds,
+  usageGroups,
+  whole
+} from "./options.ts"
 
 interface SendOptions extends OrderOptions {
   readonly attach?: ReadonlyArray<string>
@@ -115,6 +125,29 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
   tells(rm, trunk, (_, options: Reasoned) => ({ type: "order", order: "retire", ...because(options.reason) }))
 }
 
+interface BudgetOptions extends OrderOptions {
+  readonly tokens?: number | null
+  readonly cost?: number | null
+  readonly calls?: number | null
+}
+
+const addBudget = (agents: Command, trunk: Trunk): void => {
+  const budget = leaf(agents, "budget <id>", {
+    kind: "order",
+    says: "show what one may spend on model calls in all, or bound it",
+    example: "agents budget desk --tokens 500000 --cost 2.50"
+  })
+    .addOption(new Option("--tokens <n>", "most tokens of prompts and replies; none bounds nothing").argParser(mostWhole))
+    .addOption(new Option("--cost <amount>", "most money; none bounds nothing").argParser(mostMoney))
+    .addOption(new Option("--calls <n>", "most model calls; none bounds nothing").argParser(mostWhole))
+  does(budget, trunk, async (options: BudgetOptions, id) => {
+    const { calls, cost, tokens } = options
+    const said = defined({ tokens, calls, costMicros: cost })
+    if (Object.keys(said).length === 0) return (await import("../commands/agents/agents.ts")).budget(id, options, trunk.stop)
+    return (await import("../commands/agents/orders.ts")).command(id, { type: "budget", ...said }, options, trunk.stop)
+  })
+}
+
 const addDecisions = (agents: Command, trunk: Trunk): void => {
   for (const [name, decision, says] of [
     ["approve", "approved", "let a call run that waits for a person"],
@@ -151,6 +184,7 @@ const addUsage = (root: Command, trunk: Trunk): void => {
         moment
       )
     )
+    .option("--greatest", "those that cost most first", false)
   does(usage, trunk, async (options, id) =>
     (await import("../commands/agents/agents.ts")).usage(id, options, trunk.stop)
   )
@@ -184,6 +218,7 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
     return (await import("../commands/agents/orders.ts")).command(id, order, options, trunk.stop)
   })
   addSimple(agents, trunk)
+  addBudget(agents, trunk)
   addDecisions(agents, trunk)
   addMovingOf(agents, "agents ", trunk)
   addUsage(root, trunk)

@@ -39,6 +39,19 @@ export const atLeastOne = (text: string): number => {
   return value
 }
 
+/** What something is bounded by: a whole number, or `none`. */
+export const mostWhole = (text: string): number | null => (text.trim() === "none" ? null : whole(text))
+
+/** An amount of money, in millionths; or `none`. */
+export const mostMoney = (text: string): number | null => {
+  if (text.trim() === "none") return null
+  const micros = Math.round(Number(text) * 1_000_000)
+  if (text.trim() === "" || !Number.isSafeInteger(micros) || micros < 0) {
+    throw new InvalidArgumentError("It must be an amount of money, like 2.50, or none.")
+  }
+  return micros
+}
+
 export const gathered = (value: string, before: ReadonlyArray<string> = []): ReadonlyArray<string> => [...before, value]
 
 /** A directory whatever the environment names. */

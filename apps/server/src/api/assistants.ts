@@ -103,6 +103,9 @@ export const AssistantDetail = Schema.Struct({
 })
 export type AssistantDetail = typeof AssistantDetail.Type
 
+/** What one may spend in its whole life, and what it has. */
+const budgetFields = { granted: Bound, spent: Amount, reserved: Amount }
+
 /** An assistant as it is stored, which no list has to be kept for. */
 export const StoredAssistant = Schema.Struct({
   id: Id,
@@ -123,12 +126,37 @@ export const StoredAssistant = Schema.Struct({
   jobs: Schema.Array(Schema.String),
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Schema.Finite })),
   approvals: Schema.Array(Approval),
-  budget: Schema.optionalKey(Schema.Struct({ granted: Bound, spent: Amount, reserved: Amount })),
+  budget: Schema.optionalKey(Schema.Struct(budgetFields)),
   subAgents: Schema.Int,
   haltReason: Schema.optionalKey(Schema.String),
   outage: Schema.optionalKey(OneOutage)
 })
 export type StoredAssistant = typeof StoredAssistant.Type
+
+const Most = Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e12 }))))
+
+export const Budget = Schema.Struct({
+  assistant: Id,
+  ...budgetFields,
+  /** How much is used up, 0 to 1, of what is nearest to its end. */
+  share: Schema.Finite,
+  /** What it used in the last 24 hours. */
+  day: Spent,
+  /** When it will be used up at the pace of the last day; null where nothing was used in it. */
+  endsAt: Schema.NullOr(Schema.Finite)
+})
+export type Budget = typeof Budget.Type
+
+const limitOf = Schema.optionalKey(Schema.Finite)
+const TenantLimits = Schema.Struct({
+  callsPerMinute: limitOf,
+  callsPerDay: limitOf,
+  tokensPerMinute: limitOf,
+  tokensPerDay: limitOf,
+  costMicrosPerMinute: limitOf,
+  costMicrosPerDay: limitOf,
+  concurrentCalls: limitOf
+})
 
 /** How many are in each mode and in states that someone wants to see at once. */
 export const Counts = Schema.Struct({
@@ -215,6 +243,31 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       id: Schema.optionalKey(Key)
     }),
     success: Receipt,
+    error: failures
+  }),
+  /** Bounds what it may spend in its whole life: a number of each, null for any amount; what is left out stays as it is. */
+  HttpApiEndpoint.put("setBudget", "/v1/assistants/:id/budget", {
+    params: ofAssistant,
+    payload: Schema.Struct({ tokens: Most, costMicros: Most, calls: Most, id: Schema.optionalKey(Key) }),
+    success: Receipt,
+    error: failures
+  }),
+  /** Who may spend how much, the most used up first, and the limits of the tenant with what it has used and reserved of them. */
+  HttpApiEndpoint.get("budgets", "/v1/budgets", {
+    query: { limit },
+    success: Schema.Struct({
+      items: Schema.Array(Budget),
+      /** How many have one. */
+      matched: Schema.Int,
+      tenant: Schema.Struct({
+        /** What is not named is not limited; where nothing is, nothing is counted. */
+        limits: TenantLimits,
+        inMinute: Amount,
+        /** In this day of UTC. */
+        inDay: Amount,
+        underWay: Schema.Int
+      })
+    }),
     error: failures
   }),
   /** The same order for everybody that the filter means; with `dryRun` only their number. */

@@ -7,6 +7,7 @@
 
 import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage, PulseView } from "../api/index.ts"
+import { budgetsOf } from "./budgets.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
 import { Pulse } from "./pulse.ts"
@@ -133,6 +134,14 @@ export class Board {
     // Anyone who asked need not wait for it, nor hear when it fails: the next list goes on with it.
     this.#sweep(now).catch(() => {})
     return { items: rows.map(shownOf), next, matched, counts: counting.counts, outages: outages.all }
+  }
+
+  /** Who may spend how much, the most used up first; at most so many. */
+  async budgets(now: number, limit: number): Promise<ReturnType<typeof budgetsOf>> {
+    await this.#readChanged(now)
+    const dayOf = await this.#day.read(now)
+    for (const row of this.#rows.values()) if (row.budget !== undefined) row.day = dayOf(row.id)
+    return budgetsOf(this.#rows.values(), now, limit)
   }
 
   /** The servers of models that are away. */

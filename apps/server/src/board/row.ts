@@ -130,7 +130,7 @@ export interface Row {
   contextTokens: number | undefined
   /** As of the last list. */
   day: AssistantRow["day"]
-  left: AssistantRow["left"]
+  budget: BudgetView | undefined
   approvals: number
   lastError: AssistantRow["lastError"]
   haltReason: string | undefined
@@ -174,7 +174,7 @@ export const rowOf = (record: AssistantRecord, now: number): Row => {
     contextShare: undefined,
     contextTokens: undefined,
     day: NOTHING_SPENT,
-    left: undefined,
+    budget: undefined,
     approvals: 0,
     lastError: undefined,
     haltReason: undefined,
@@ -219,7 +219,7 @@ export const readInto = (row: Row, record: AssistantRecord, now: number): void =
   row.haltReason = view.haltReason
   row.outage = view.outage
   row.subAgents = view.subAgents
-  row.left = view.budget === undefined ? undefined : leftIn(view.budget)
+  row.budget = view.budget
 }
 
 const errorIn = ({ entry: { at, settled = [], step } }: OutboxRow): AssistantRow["lastError"] => {
@@ -305,7 +305,7 @@ export const shownOf = (row: Row): AssistantRow => ({
   epoch: row.epoch,
   ...defined({
     contextShare: row.contextShare,
-    left: row.left,
+    left: row.budget === undefined ? undefined : leftIn(row.budget),
     lastError: row.lastError,
     haltReason: row.haltReason,
     outage: row.outage

@@ -176,6 +176,11 @@ const forgottenOf = ({ assistant, messages, person, since, text, until }: Forget
   return `${named.length === 0 ? "all" : named.join(", ")} of ${assistant ?? "everyone"}`
 }
 
+const budgetWords = (budget: Readonly<Record<string, number | null | undefined>>): string =>
+  Object.entries(budget)
+    .map(([measure, most]) => `${measure} ${most ?? "unlimited"}`)
+    .join(", ")
+
 export const assistantsLive = HttpApiBuilder.group(
   AssistantsApi,
   "assistants",
@@ -202,6 +207,17 @@ export const assistantsLive = HttpApiBuilder.group(
           const receipt = await give(fleet, id, payload)
           boards.touch(fleet.tenant, id)
           return receipt
+        }),
+      setBudget: ({ params: { id }, payload: { id: key, ...budget } }) =>
+        changing("assistants.setBudget", `${budgetWords(budget)} for ${id}`, async (fleet) => {
+          const receipt = await fleet.subAgents.setBudget(id, budget, keyOf(key))
+          boards.touch(fleet.tenant, id)
+          return receipt
+        }),
+      budgets: ({ query: { limit } }) =>
+        asking(async (fleet) => {
+          const board = await boards.of(fleet.tenant)
+          return { ...(await board.budgets(Date.now(), limit)), tenant: await fleet.monitor.limits() }
         }),
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>

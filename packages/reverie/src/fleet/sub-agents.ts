@@ -27,12 +27,13 @@ import {
   type Receipt
 } from "@reverie/protocol"
 import { lookedFor, orderCall, subAgentId } from "@reverie/runtime"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { DelegationRefused } from "../errors.ts"
+import { BudgetRefused, DelegationRefused } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
 import { usageSince } from "../views/usage.ts"
-import { type BudgetView, budgetOf } from "../views/view.ts"
+import { type BudgetView, budgetOf, viewOf } from "../views/view.ts"
 import type { Post } from "./ordering.ts"
 import type { Core } from "./entry-source.ts"
 
@@ -178,7 +179,17 @@ export const subAgentsIn = (core: Core): SubAgentReadings => ({
   tree: (id) => subAgentTreeOf(id, core)
 })
 
-/** `fleet.subAgents`: the tree of sub-agents, and tasks that a program hands on or ends. */
+/** What an assistant may spend; whole numbers of at least 0. */
+export interface BudgetRequest {
+  /** Tokens of prompts and replies together. */
+  readonly tokens?: number | null
+  /** Millionths of the currency. Refused where no one knows what its model costs. */
+  readonly costMicros?: number | null
+  /** Model calls. */
+  readonly calls?: number | null
+}
+
+/** `fleet.subAgents`: the tree of sub-agents, what each may spend, and tasks that a program hands on or ends. */
 export interface FleetSubAgents extends SubAgentReadings {
   /**
    * Hands a task on to a new sub-agent of an assistant, as its own `delegate_task` would. Resolves when the task was admitted
@@ -192,6 +203,18 @@ export interface FleetSubAgents extends SubAgentReadings {
     request: string | AssignmentRequest,
     options?: { readonly id?: string; readonly from?: string }
   ) => Promise<Delegated>
+  /**
+   * Bounds what an assistant may spend on model calls in its whole life, in the place of what its definition says: a number of each, null
+   * for any amount; what is left out stays as it is. Costs are in millionths. Calls count from the first bound on, and one that is
+   * under way is finished. With a budget it asks the model in its ticks only: it dreams and compacts by rules. Resolves when the order is
+   * durable; `id` is an idempotency key. Rejects with BudgetRefused and UnknownAssistant.
+   * @example await fleet.subAgents.setBudget("desk", { tokens: 500_000, costMicros: 2_000_000 })
+   */
+  readonly setBudget: (
+    to: string,
+    budget: BudgetRequest,
+    options?: { readonly id?: string; readonly from?: string }
+  ) => Promise<Receipt>
   /** Ends a sub-agent and everything below it; what it did not spend goes back. Rejects with UnknownAssistant. */
   readonly cancel: (child: string, reason?: string) => Promise<Receipt>
 }
@@ -213,6 +236,25 @@ const refusalText = (reason: string): string => {
   if (error === undefined || what === undefined) return reason
   const cause = error === "halted" ? "it is halted" : causes[what]
   return `${cause}${what === "concurrent" && limit !== undefined ? `: ${limit}` : ""} (${error})`
+}
+
+const MONTH_MILLIS = 30 * 86_400_000
+
+/** Said at once; the runtime judges by the model itself when it hears the order. */
+const assertBudget = async ({ address, inspect, run }: Core, id: string, { costMicros }: BudgetRequest) => {
+  const record = await inspect(id)
+  if (record === undefined) return
+  if (!viewOf(record).accepts.includes("budget")) {
+    const why = record.state.status === "retired" ? "it has retired" : "it is a sub-agent, whose budget is part of another's"
+    throw new BudgetRefused({ message: `${id} takes no budget: ${why}` })
+  }
+  if (typeof costMicros !== "number") return
+  const { assistant, tenant } = address(id)
+  const since = (await run(Clock.currentTimeMillis)) - MONTH_MILLIS
+  const { unpricedCalls } = await run(usageSince(tenant, assistant, since))
+  if (unpricedCalls === 0) return
+  const message = `${id} makes calls whose price no one knows: bound its tokens or calls, or say what its model costs in prices`
+  throw new BudgetRefused({ message })
 }
 
 type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
@@ -271,6 +313,10 @@ export const openSubAgents = (core: Core, run: RunWork, post: Post): FleetSubAge
       }
       const call = orderCall(envelope)
       return { call, child: subAgentId(parent, call, 1), report: () => reported(parent, call) }
+    },
+    setBudget: async (to, budget, options = {}) => {
+      await assertBudget(core, to, budget)
+      return post(to, { type: "budget", ...defined(budget) }, { from: "person", ...options })
     },
     cancel: (child, reason = "it was called back") =>
       post(child, { type: "retire", reason }, { from: "person", id: `cancel/${child}` })

@@ -1,12 +1,21 @@
 // Watching: what assistants do and have done, as a page shows it: `fleet.history`, `fleet.outbox`, `fleet.monitor`.
 // W1  A reading of one assistant reads as much of its life as it tells, however long that is.
 
-import { type AssistantRecord, Ledger, type OutboxRow, type Totals } from "@reverie/ledger"
+import {
+  Allowance,
+  type AllowanceView,
+  type AssistantRecord,
+  Ledger,
+  NOTHING_SPENT,
+  type OutboxRow,
+  type TenantLimits,
+  type Totals
+} from "@reverie/ledger"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
-import { type EnvelopeId, type Notice, noticesOf } from "@reverie/protocol"
+import { type EnvelopeId, type Notice, noticesOf, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { rowsOfTick } from "@reverie/runtime"
+import { Limits, rowsOfTick } from "@reverie/runtime"
 import { measured } from "../checks/metrics.ts"
 import { type Readiness, readiness } from "../checks/readiness.ts"
 import type { Profile, Services } from "../opening/deployment.ts"
@@ -147,6 +156,14 @@ export const openOutbox = (
 export interface MonitorReadings {
   /** Totals of the whole store, every tenant together. */
   readonly totals: () => Promise<Totals>
+  /** What this tenant may use of models, and what it has used and reserved in the minute and the day (UTC) at hand. */
+  readonly limits: () => Promise<LimitsView>
+}
+
+/** The limits of a tenant, and how far they are used up. Without limits nothing is counted. */
+export interface LimitsView extends AllowanceView {
+  /** As the program sets them in `tenants`; empty where nothing is limited. */
+  readonly limits: TenantLimits
 }
 
 /** `fleet.monitor`: figures of this process and of the whole store. No assistant is named in them. */
@@ -252,8 +269,17 @@ export const outboxIn = ({ run, tenant }: Core): OutboxReadings => {
   }
 }
 
-export const monitorIn = ({ run }: Core): MonitorReadings => ({
-  totals: () => run(Ledger.use((ledger) => ledger.totals))
+const limitsOf = Effect.fnUntraced(function* (tenant: TenantId) {
+  const { of } = yield* Limits
+  const allowance = Option.getOrUndefined(yield* Effect.serviceOption(Allowance))
+  const unused: AllowanceView = { inMinute: NOTHING_SPENT, inDay: NOTHING_SPENT, underWay: 0 }
+  const view = allowance === undefined ? unused : yield* allowance.look(tenant)
+  return { limits: of(tenant) ?? {}, ...view }
+})
+
+export const monitorIn = ({ run, tenant }: Core): MonitorReadings => ({
+  totals: () => run(Ledger.use((ledger) => ledger.totals)),
+  limits: () => run(limitsOf(tenant))
 })
 
 type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>

@@ -51,10 +51,28 @@ const messageLines = ({ messages }: Entry): ReadonlyArray<string> =>
     return `  ${onOneLine(`${name ?? role}: ${content}${asked === "" ? "" : ` [${asked}]`}`)}`
   })
 
+/** Of what is bounded: what is spent and set aside, of how much. */
+const budgetText = ({ granted, reserved, spent }: NonNullable<View["budget"]>): string => {
+  const money = (micros: number) => (micros / 1_000_000).toFixed(4)
+  const parts = [
+    ["tokens", String],
+    ["costMicros", money],
+    ["calls", String]
+  ] as const
+  const said = parts.flatMap(([measure, text]) => {
+    const most = granted[measure]
+    const gone = spent[measure] + reserved[measure]
+    const noun = measure === "costMicros" ? "cost" : measure
+    return most === null ? [] : [`${text(gone)} of ${text(most)} ${noun}`]
+  })
+  return `budget: ${said.join(", ")}`
+}
+
 export const viewText = (view: View): ReadonlyArray<string> => [
   `${view.id}: ${view.state}${view.haltReason === undefined ? "" : `, ${onOneLine(view.haltReason)}`}`,
   ...(view.outage === undefined ? [] : [waitText(view.outage)]),
   `${view.ticks} ticks, ${view.commits} commits, ${view.waiting} waiting`,
+  ...(view.budget === undefined ? [] : [budgetText(view.budget)]),
   ...view.jobs.map((job) => `open job: ${job}`),
   ...view.timers.map(({ dueAt, name }) => `timer: ${name} ${ago(dueAt)} (${when(dueAt)} UTC)`),
   ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
@@ -62,6 +80,15 @@ export const viewText = (view: View): ReadonlyArray<string> => [
 
 const latest = (backend: Backend, { commits, id }: View, count: number): Promise<ReadonlyArray<Entry>> =>
   backend.entries(id, Math.max(1, commits - count + 1), count)
+
+/** What one may spend, as far as anything bounds it. */
+export const budget = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const { budget: bound = null, id } = await named(backend, name)
+  if (options.json) sayJson({ ok: true, assistant: id, budget: bound })
+  else say(onOneLine(`${id}: ${bound === null ? "nothing bounds what it may spend" : budgetText(bound)}`))
+  return 0
+}
 
 export const inspect = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "look", stop)
@@ -201,20 +228,22 @@ export interface UsageOptions extends LookOptions, ListOptions {
   readonly by?: UsageSums["by"]
   /** Milliseconds since the epoch. */
   readonly since?: number
+  readonly greatest?: boolean
 }
 
 /** Of all, by assistant; of one, by purpose. */
 export const usage = async (name: string | undefined, options: UsageOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "look", stop)
   const assistant = name === undefined ? undefined : (await named(backend, name)).id
-  const { by = assistant === undefined ? "assistant" : "purpose", cursor, limit = 50, since } = options
+  const { by = assistant === undefined ? "assistant" : "purpose", cursor, greatest = false, limit = 50, since } = options
+  const order = greatest ? ("greatest" as const) : undefined
   return await tellList(
     options,
     async () => {
       const sums = await backend.usage({
         by,
         limit: Math.min(limit, PAGE),
-        ...defined({ assistant, cursor, from: since })
+        ...defined({ assistant, cursor, from: since, order })
       })
       const { items, next, total, ...range } = sums
       const text = useTable(sums)

@@ -6,6 +6,7 @@
 // O3  With --dry-run nothing is ordered; whom it would have been, in what state, is.
 
 import { defined } from "@reverie/protocol"
+import type { BudgetRequest } from "reverie"
 import { assertConsent, type ChangeOptions } from "../../consent.ts"
 import { CommandFailed } from "../../failure.ts"
 import { named, oneOf } from "../../named.ts"
@@ -32,6 +33,7 @@ export type Order =
       readonly approval?: string
       readonly note?: string
     }
+  | ({ readonly type: "budget" } & BudgetRequest)
   | { readonly type: "undoCompaction"; readonly compaction: string }
   | { readonly type: "retry"; readonly envelope: string }
 
@@ -65,6 +67,10 @@ const give = (backend: Backend, view: View, order: Order, id: string | undefined
     case "decide": {
       const options = { ...key, ...defined({ note: order.note }) }
       return backend.decide(view.id, approvalOf(view, order.approval), order.decision, options)
+    }
+    case "budget": {
+      const { type: _, ...budget } = order
+      return backend.assistants((api) => api.setBudget({ params: { id: view.id }, payload: { ...budget, ...key } }))
     }
     case "undoCompaction":
       return backend.undoCompaction(view.id, order.compaction)
