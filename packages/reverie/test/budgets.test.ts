@@ -81,7 +81,10 @@ describe("usage over time", () => {
         assert.deepStrictEqual(page.total, plain.total)
         for (const { points = [], ...row } of [...page.rows, { ...page.total, points: page.series?.points }]) {
           const sum = (of: "tokens" | "calls" | "costMicros") => points.reduce((all, point) => all + point[of], 0)
-          assert.deepStrictEqual([sum("calls"), sum("tokens"), sum("costMicros")], [row.calls, row.tokens, row.costMicros])
+          assert.deepStrictEqual(
+            [sum("calls"), sum("tokens"), sum("costMicros")],
+            [row.calls, row.tokens, row.costMicros]
+          )
           for (const { at } of points) assert.strictEqual(at % (step === "day" ? 24 * HOUR : HOUR), 0)
         }
       }

@@ -137,13 +137,16 @@ const addBudget = (agents: Command, trunk: Trunk): void => {
     says: "show what one may spend on model calls in all, or bound it",
     example: "agents budget desk --tokens 500000 --cost 2.50"
   })
-    .addOption(new Option("--tokens <n>", "most tokens of prompts and replies; none bounds nothing").argParser(mostWhole))
+    .addOption(
+      new Option("--tokens <n>", "most tokens of prompts and replies; none bounds nothing").argParser(mostWhole)
+    )
     .addOption(new Option("--cost <amount>", "most money; none bounds nothing").argParser(mostMoney))
     .addOption(new Option("--calls <n>", "most model calls; none bounds nothing").argParser(mostWhole))
   does(budget, trunk, async (options: BudgetOptions, id) => {
     const { calls, cost, tokens } = options
     const said = defined({ tokens, calls, costMicros: cost })
-    if (Object.keys(said).length === 0) return (await import("../commands/agents/agents.ts")).budget(id, options, trunk.stop)
+    if (Object.keys(said).length === 0)
+      return (await import("../commands/agents/agents.ts")).budget(id, options, trunk.stop)
     return (await import("../commands/agents/orders.ts")).command(id, { type: "budget", ...said }, options, trunk.stop)
   })
 }

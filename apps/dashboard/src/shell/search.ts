@@ -36,15 +36,31 @@ export const overviewSearch = ({ span }: Raw): OverviewSearch => ({ span: oneOf(
 export const usageRanges = { day: 24, week: 168, month: 720 } as const
 export type UsageRange = keyof typeof usageRanges
 
+/** What a bar is divided by, and what it measures. */
+export const usageKinds = ["assistant", "model", "purpose"] as const
+export type UsageKind = (typeof usageKinds)[number]
+export const usageMeasures = ["costMicros", "tokens", "calls"] as const
+export type UsageMeasure = (typeof usageMeasures)[number]
+const usagePurposes = ["answer", "assess", "dream", "profile", "compact"] as const
+
 export interface UsageSearch {
   readonly range?: UsageRange
+  readonly by?: UsageKind
+  readonly measure?: UsageMeasure
+  /** Only what it, that model, that purpose used. */
   readonly assistant?: string
+  readonly model?: string
+  readonly purpose?: (typeof usagePurposes)[number]
 }
 
-export const usageSearch = ({ assistant, range }: Raw): UsageSearch =>
+export const usageSearch = (raw: Raw): UsageSearch =>
   defined({
-    range: oneOf(range, Object.keys(usageRanges) as ReadonlyArray<UsageRange>),
-    assistant: text(assistant, 128)
+    range: oneOf(raw["range"], Object.keys(usageRanges) as ReadonlyArray<UsageRange>),
+    by: oneOf(raw["by"], usageKinds),
+    measure: oneOf(raw["measure"], usageMeasures),
+    assistant: text(raw["assistant"], 128),
+    model: text(raw["model"]),
+    purpose: oneOf(raw["purpose"], usagePurposes)
   })
 
 // Search of Approvals.

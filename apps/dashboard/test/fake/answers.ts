@@ -4,11 +4,11 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ApprovalAsked, Machine } from "@reverie/server/api"
-import type { Answer } from "../../src/api/contract.ts"
-import type { FakeAsked, Handlers, World } from "./world.ts"
+import type { Handlers, World } from "./world.ts"
 import { kinds } from "./context.ts"
 import { detailOf, listOf, meant } from "./fleet.ts"
 import { hostile } from "./hostile.ts"
+import { spendingHandlers } from "./spending.ts"
 import { life } from "./timeline.ts"
 
 const machine = JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures/machine.json"), "utf8")) as Machine
@@ -50,37 +50,6 @@ const found = (world: World, id = "") => {
   if (row === undefined)
     throw world.failure(404, "NotFound", `there is no assistant ${id}`, "look at the list of assistants")
   return row
-}
-
-const keysBy = {
-  assistant: ({ rows }: World) => rows.slice(0, 40).map(({ id }) => id),
-  model: () => ["gpt-5-mini", "qwen3:8b", hostile(2)],
-  purpose: () => ["answer", "compact", "dream"],
-  hour: ({ now }: World) => [2, 1, 0].map((ago) => new Date(now() - ago * 3_600_000).toISOString())
-}
-
-const useOf = (n: number) => ({
-  calls: 3 + n,
-  tokens: 12_400 + 7 * n,
-  inputTokens: 12_000 + 6 * n,
-  cachedTokens: 9_000,
-  outputTokens: 400 + n,
-  reasoningTokens: 120,
-  costMicros: n % 3 === 1 ? 0 : 4_100 * (n + 1),
-  unpricedCalls: n % 3 === 1 ? 3 + n : n % 3
-})
-
-const usage = (world: World, { query }: FakeAsked): Answer<"GET /v1/usage"> => {
-  const by = (query["by"] ?? "assistant") as keyof typeof keysBy
-  const keys = query["assistant"] !== undefined && by === "assistant" ? [query["assistant"]] : keysBy[by](world)
-  return {
-    from: world.now() - 86_400_000,
-    to: null,
-    by,
-    items: keys.map((key, n) => ({ key, ...useOf(n) })),
-    total: useOf(keys.length * 10),
-    next: null
-  }
 }
 
 const system = ({ now, outboxEnd, startedAt }: World) => ({
@@ -294,7 +263,7 @@ export const fleetHandlers: Handlers = {
     return { outcome: "accepted", envelope: "e-2" }
   },
   "GET /v1/queues": queues,
-  "GET /v1/usage": usage,
+  ...spendingHandlers,
   "GET /v1/dead-letters": ({ dead }) => ({ items: dead }),
   "POST /v1/dead-letters/:id/retry": (world, { params, payload }) => {
     world.audit("queues.retry", String(params["id"]))

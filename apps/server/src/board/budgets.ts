@@ -40,14 +40,12 @@ export const budgetsOf = (rows: Iterable<Row>, now: number, limit: number) => {
     return budget === undefined || row.class === "retired" ? [] : [{ row, budget, share: shareOf(budget) }]
   })
   all.sort((a, b) => b.share - a.share || (a.row.id < b.row.id ? -1 : 1))
-  const items = all.slice(0, limit).map(
-    ({ budget, row, share }): Budget => ({
-      assistant: row.id,
-      ...budget,
-      share,
-      day: row.day,
-      endsAt: endOf(row, now)
-    })
-  )
+  const items = all.slice(0, limit).map(({ budget, row, share }): Budget => ({
+    assistant: row.id,
+    ...budget,
+    share,
+    day: row.day,
+    endsAt: endOf(row, now)
+  }))
   return { items, matched: all.length }
 }

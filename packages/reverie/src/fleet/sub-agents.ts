@@ -245,7 +245,8 @@ const assertBudget = async ({ address, inspect, run }: Core, id: string, { costM
   const record = await inspect(id)
   if (record === undefined) return
   if (!viewOf(record).accepts.includes("budget")) {
-    const why = record.state.status === "retired" ? "it has retired" : "it is a sub-agent, whose budget is part of another's"
+    const why =
+      record.state.status === "retired" ? "it has retired" : "it is a sub-agent, whose budget is part of another's"
     throw new BudgetRefused({ message: `${id} takes no budget: ${why}` })
   }
   if (typeof costMicros !== "number") return

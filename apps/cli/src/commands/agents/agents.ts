@@ -235,7 +235,13 @@ export interface UsageOptions extends LookOptions, ListOptions {
 export const usage = async (name: string | undefined, options: UsageOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "look", stop)
   const assistant = name === undefined ? undefined : (await named(backend, name)).id
-  const { by = assistant === undefined ? "assistant" : "purpose", cursor, greatest = false, limit = 50, since } = options
+  const {
+    by = assistant === undefined ? "assistant" : "purpose",
+    cursor,
+    greatest = false,
+    limit = 50,
+    since
+  } = options
   const order = greatest ? ("greatest" as const) : undefined
   return await tellList(
     options,

@@ -5,6 +5,7 @@ import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useAnswer } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"
+import { Export } from "../../parts/export.tsx"
 import { many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
@@ -76,6 +77,13 @@ const ApprovalsPage = () => {
               of <Visible text={of} /> · show all
             </Link>
           )}
+          <Export
+            name="approvals"
+            route="GET /v1/approvals"
+            asked={{}}
+            isPaged={false}
+            isMeant={({ assistant }) => of === undefined || assistant === of}
+          />
           <span className="label ml-auto max-md:hidden">
             <kbd>j</kbd> <kbd>k</kbd> from card to card, then <kbd>a</kbd> approves, <kbd>d</kbd> denies
           </span>

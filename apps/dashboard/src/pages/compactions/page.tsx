@@ -5,6 +5,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
+import { Export } from "../../parts/export.tsx"
 import { many, percent, tokens } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed, isReady } from "../../parts/states.tsx"
@@ -196,6 +197,7 @@ const CompactionsPage = () => {
       side={
         <>
           {items.length === 0 ? null : <span className="text-ink-2">{many(items.length, "item")} of this history</span>}
+          <Export name={`compactions of ${id}`} route="GET /v1/assistants/:id/compactions" asked={{ params: { id } }} />
           <Order id={id} />
         </>
       }

@@ -9,6 +9,7 @@ import { useAnswer } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { count, many, tokens } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
+import { Export } from "../../parts/export.tsx"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -235,7 +236,15 @@ const DreamsPage = () => {
               </section>
             ) : (
               <>
-                <p className="label">{many(items.length, "night")}, the newest first</p>
+                <p className="label flex items-center gap-2">
+                  {many(items.length, "night")}, the newest first
+                  <Export
+                    name={`dreams of ${id}`}
+                    route="GET /v1/assistants/:id/dreams"
+                    asked={{ params: { id } }}
+                    isPaged={false}
+                  />
+                </p>
                 {items
                   .filter(isReport)
                   .flatMap((report, at, all) =>

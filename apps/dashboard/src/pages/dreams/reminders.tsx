@@ -6,6 +6,7 @@ import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { count } from "../../parts/format.ts"
+import { Export } from "../../parts/export.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -129,7 +130,17 @@ const Form = ({ id }: { readonly id: string }) => {
 export const Reminders = ({ id }: { readonly id: string }) => {
   const reminders = useAnswer("GET /v1/assistants/:id/reminders", { params: { id } })
   return (
-    <Section title="Reminders">
+    <Section
+      title="Reminders"
+      side={
+        <Export
+          name={`reminders of ${id}`}
+          route="GET /v1/assistants/:id/reminders"
+          asked={{ params: { id } }}
+          isPaged={false}
+        />
+      }
+    >
       <Answered of={reminders}>
         {({ items }) =>
           items.length === 0 ? (

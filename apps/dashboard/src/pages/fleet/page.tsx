@@ -1,8 +1,10 @@
 // Fleet: everybody, with what one wants to see at night first.
 
 import type { AssistantRow, Counts } from "@reverie/server/api"
+import { defined } from "../../api/defined.ts"
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { memo, useCallback, useMemo, useState } from "react"
+import { Export } from "../../parts/export.tsx"
 import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
@@ -136,6 +138,11 @@ const FleetPage = () => {
           <span className="tabular text-ink-2" data-matched={rows.matched}>
             {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
           </span>
+          <Export
+            name="fleet"
+            route="GET /v1/assistants"
+            asked={{ query: defined({ q: search.q, state: search.state }) }}
+          />
           <div className="ml-auto">
             <StillOrders search={search} matched={rows.matched} chosen={chosen} onClear={clear} onDone={rows.refresh} />
           </div>

@@ -7,6 +7,7 @@ import type { Answer } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
 import { Chip, type Tone } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
+import { Export } from "../../parts/export.tsx"
 import { Section } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
 import { Empty } from "../../parts/states.tsx"
@@ -296,6 +297,11 @@ export const Facts = ({ id, onChange, search, waiting }: ListProps & { readonly 
       <div className="flex flex-wrap items-center gap-2">
         <State state={state} waiting={waiting} onChange={onChange} />
         <SearchField label="Search facts" value={q} onSearch={(words) => onChange({ q: words })} />
+        <Export
+          name={`facts of ${id}`}
+          route={FACTS}
+          asked={{ params: { id }, query: defined({ state, q: q?.slice(0, 200) }) }}
+        />
       </div>
       {isMissing ? (
         <p className="notice" data-tone="waiting" data-fact-missing={open}>

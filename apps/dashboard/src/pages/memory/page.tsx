@@ -9,6 +9,7 @@ import { useAnswer, useChange } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"
 import { count, many } from "../../parts/format.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
+import { Export } from "../../parts/export.tsx"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed, isReady } from "../../parts/states.tsx"
 import { Blocks } from "./blocks.tsx"
@@ -97,7 +98,10 @@ const Journal = ({ id }: Pick<ListProps, "id">) => {
     query: { limit: 50, ...defined({ cursor }) }
   }))
   return (
-    <Section title="Journal, the newest first">
+    <Section
+      title="Journal, the newest first"
+      side={<Export name={`journal of ${id}`} route={JOURNAL} asked={{ params: { id } }} />}
+    >
       <Paged
         of={journal}
         empty={<Empty title="Its diary is empty">It writes when it thinks that something should be kept.</Empty>}

@@ -4,6 +4,7 @@
 import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { count, many } from "../../parts/format.ts"
+import { Export } from "../../parts/export.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -160,7 +161,11 @@ export const Profiles = ({ id, onChange, search: { open } }: ListProps) => {
   const shown = profiles.items?.find((profile) => profile.id === open) ?? profiles.items?.[0]
   return (
     <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
-      <Section title="Entities" className={shown === undefined ? "lg:col-span-2" : ""}>
+      <Section
+        title="Entities"
+        className={shown === undefined ? "lg:col-span-2" : ""}
+        side={<Export name={`entities of ${id}`} route={PROFILES} asked={{ params: { id } }} />}
+      >
         <Paged
           of={profiles}
           empty={

@@ -5,6 +5,7 @@ import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
+import { Export } from "../../parts/export.tsx"
 import { count } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Empty } from "../../parts/states.tsx"
@@ -112,7 +113,12 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
   return (
     <Section
       title="Dead letters"
-      side={<span className="label tabular">{count(items.length)}</span>}
+      side={
+        <span className="flex items-center gap-2">
+          <span className="label tabular">{count(items.length)}</span>
+          <Export name="dead letters" route="GET /v1/dead-letters" asked={{}} />
+        </span>
+      }
       className="overflow-x-auto"
     >
       {items.length === 0 ? (

@@ -7,6 +7,7 @@ import { forgetToken, tokenNow } from "../../api/token.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { count } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
+import { Export } from "../../parts/export.tsx"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -205,7 +206,12 @@ const Audit = () => {
     <Section
       title="Audit log"
       className="overflow-x-auto"
-      side={<span className="label">who changed what, the newest first</span>}
+      side={
+        <span className="flex items-center gap-2">
+          <span className="label max-sm:hidden">who changed what, the newest first</span>
+          <Export name="audit log" route="GET /v1/audit" asked={{}} />
+        </span>
+      }
     >
       <Answered of={audit}>
         {({ items }) =>

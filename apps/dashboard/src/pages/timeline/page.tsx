@@ -5,6 +5,7 @@ import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { troubleOf } from "../../api/client.ts"
 import { useKeys } from "../../shell/keys.ts"
+import { Export } from "../../parts/export.tsx"
 import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"
@@ -200,7 +201,17 @@ const TimelinePage = () => {
       title="Timeline"
       ready={life.isReady}
       fill
-      side={<Filters search={search} onChange={change} />}
+      side={
+        <>
+          <Filters search={search} onChange={change} />
+          <Export
+            name={`timeline of ${id}`}
+            route="GET /v1/assistants/:id/ticks"
+            asked={{ params: { id } }}
+            isMeant={isMeant({ kind, outcome, q })}
+          />
+        </>
+      }
     >
       {tick === undefined ? null : (
         <p className="text-ink-2">

@@ -1,29 +1,38 @@
 // Usage: what model calls took, and what that cost: by assistant, model, purpose and hour.
 
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
-import type { Answer } from "../../api/contract.ts"
+import type { ReactNode } from "react"
 import { defined } from "../../api/defined.ts"
 import { useAnswer } from "../../api/questions.ts"
+import { Export } from "../../parts/export.tsx"
 import { count, many, percent, spentText, tokens } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { useNow } from "../../parts/time.tsx"
-import { type UsageRange, usageRanges } from "../../shell/search.ts"
+import {
+  type UsageKind,
+  usageKinds,
+  usageMeasures,
+  type UsageRange,
+  usageRanges,
+  type UsageSearch
+} from "../../shell/search.ts"
+import { BudgetsOfAll } from "./budgets.tsx"
+import { Chart, type Usage } from "./chart.tsx"
 
 const route = getRouteApi("/usage")
 
-type Usage = Answer<"GET /v1/usage">
 type Use = Usage["total"]
-type By = Usage["by"]
 
 const HOUR_MILLIS = 3_600_000
 const EVERY_MILLIS = 10_000
 const MINUTE_MILLIS = 60_000
-const ROWS = 500
+const ROWS = 50
 
-const nouns = { assistant: "Assistant", model: "Model", purpose: "Purpose", hour: "From" } as const
-const titles = { assistant: "Assistants", model: "Models", purpose: "Purposes", hour: "Hours (UTC)" } as const
+const nouns = { assistant: "Assistant", model: "Model", purpose: "Purpose" } as const
+const titles = { assistant: "Top assistants", model: "Top models", purpose: "Top purposes" } as const
+const measured = { costMicros: "Cost", tokens: "Tokens", calls: "Model calls" } as const
 
 const cachedText = ({ cachedTokens, inputTokens }: Use): string =>
   inputTokens === 0 ? "–" : percent(cachedTokens / inputTokens)
@@ -51,113 +60,169 @@ const Totals = ({ total }: { readonly total: Use }) => {
   )
 }
 
-const Key = ({ by, of }: { readonly by: By; readonly of: string }) => {
-  if (by === "hour") return <time dateTime={of}>{of.slice(0, 16).replace("T", " ")}</time>
-  if (by !== "assistant") return <Visible text={of} />
-  return (
-    <Link to="/usage" search={(before) => ({ ...before, assistant: of })}>
-      <Visible text={of} />
-    </Link>
-  )
-}
-
 const heads = ["Calls", "In", "Cached", "Out", "Reasoning", "Cost"]
 
-const Sums = ({ usage: { by, items, next } }: { readonly usage: Usage }) => {
-  // Who took most stands first; hours stand in their order, the newest first.
-  const rows =
-    by === "hour"
-      ? items.toReversed()
-      : items.toSorted((a, b) => b.costMicros - a.costMicros || b.tokens - a.tokens || (a.key < b.key ? -1 : 1))
-  return (
-    <Section title={titles[by]} className="overflow-x-auto">
-      <table className="plain-table" data-usage-by={by}>
-        <thead>
-          <tr>
-            <th scope="col">{nouns[by]}</th>
-            {heads.map((title) => (
-              <th key={title} scope="col" data-align="end">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.key} data-usage-key={row.key} data-tokens={row.tokens}>
-              <th scope="row" className="font-mono text-ink">
-                <Key by={by} of={row.key} />
-              </th>
-              <td data-align="end">{count(row.calls)}</td>
-              <td data-align="end">{count(row.inputTokens)}</td>
-              <td data-align="end">{cachedText(row)}</td>
-              <td data-align="end">{count(row.outputTokens)}</td>
-              <td data-align="end">{count(row.reasoningTokens)}</td>
-              <td data-align="end" className="whitespace-nowrap">
-                {spentText(row)}
-              </td>
-            </tr>
+interface SumsProps {
+  readonly usage: Usage
+  readonly by: UsageKind
+  readonly side: ReactNode
+}
+
+/** Who took most stands first. */
+const Sums = ({ by, side, usage: { items } }: SumsProps) => (
+  <Section title={titles[by]} className="overflow-x-auto" side={side}>
+    <table className="plain-table" data-usage-by={by}>
+      <thead>
+        <tr>
+          <th scope="col">{nouns[by]}</th>
+          {heads.map((title) => (
+            <th key={title} scope="col" data-align="end">
+              {title}
+            </th>
           ))}
-        </tbody>
-      </table>
-      {next === null ? null : <p className="p-3 text-ink-2">The first {count(ROWS)} in the order of their names.</p>}
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((row) => (
+          <tr key={row.key} data-usage-key={row.key} data-tokens={row.tokens}>
+            <th scope="row" className="font-mono text-ink">
+              <Link to="/usage" search={(before) => ({ ...before, [by]: row.key })}>
+                <Visible text={row.key} />
+              </Link>
+            </th>
+            <td data-align="end">{count(row.calls)}</td>
+            <td data-align="end">{count(row.inputTokens)}</td>
+            <td data-align="end">{cachedText(row)}</td>
+            <td data-align="end">{count(row.outputTokens)}</td>
+            <td data-align="end">{count(row.reasoningTokens)}</td>
+            <td data-align="end" className="whitespace-nowrap">
+              {spentText(row)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    {items.length < ROWS ? null : (
+      <p className="p-3 text-ink-2">The {count(ROWS)} that cost most; a file has all of them.</p>
+    )}
+  </Section>
+)
+
+/** Links of which one is chosen; each changes one name of the address. */
+const Choice = <Name extends string>({ label, names, now, of, textOf }: ChoiceProps<Name>) => (
+  <nav className="segmented" aria-label={label}>
+    {names.map((name) => (
+      <Link
+        key={name}
+        to="/usage"
+        search={(before) => ({ ...before, [of]: name })}
+        aria-current={name === now ? "true" : undefined}
+        {...{ [`data-${of}`]: name }}
+      >
+        {textOf(name)}
+      </Link>
+    ))}
+  </nav>
+)
+
+interface ChoiceProps<Name extends string> {
+  readonly label: string
+  readonly of: "range" | "by" | "measure"
+  readonly names: ReadonlyArray<Name>
+  readonly now: Name
+  readonly textOf: (name: Name) => string
+}
+
+/** Of whom, of which model, for what: each is taken away with a click. */
+const Filters = ({ search }: { readonly search: UsageSearch }) =>
+  usageKinds.map((kind) => {
+    const value = search[kind]
+    return value === undefined ? null : (
+      <Link
+        key={kind}
+        to="/usage"
+        search={({ [kind]: _, ...before }) => before}
+        className="button button-small"
+        data-clear-filter={kind}
+        aria-label={`Show every ${kind} again`}
+      >
+        {kind}: <Visible text={value} /> ×
+      </Link>
+    )
+  })
+
+const useUsage = ({ assistant, by = "assistant", model, purpose, range = "day" }: UsageSearch) => {
+  const now = useNow(MINUTE_MILLIS)
+  const hour = Math.floor(now / HOUR_MILLIS)
+  const from = (hour - usageRanges[range] + 1) * HOUR_MILLIS
+  const filter = { by, from, ...defined({ assistant, model, purpose }) }
+  const step = range === "day" ? "hour" : "day"
+  const query = { ...filter, order: "greatest", step, limit: ROWS } as const
+  return { now, filter, sums: useAnswer("GET /v1/usage", { query }, { everyMillis: EVERY_MILLIS, keep: true }) }
+}
+
+const Course = ({
+  now,
+  search,
+  usage
+}: {
+  readonly usage: Usage
+  readonly search: UsageSearch
+  readonly now: number
+}) => {
+  // Where no one knows a price, tokens tell who took most.
+  const { by = "assistant", measure = usage.total.costMicros > 0 ? "costMicros" : "tokens" } = search
+  const { unpricedCalls } = usage.total
+  return (
+    <Section
+      title="Over time"
+      side={
+        <span className="flex flex-wrap gap-2">
+          <Choice label="Divided by" of="by" names={usageKinds} now={by} textOf={(name) => nouns[name]} />
+          <Choice
+            label="Measured in"
+            of="measure"
+            names={usageMeasures}
+            now={measure}
+            textOf={(name) => measured[name]}
+          />
+        </span>
+      }
+    >
+      {measure === "costMicros" && unpricedCalls > 0 ? (
+        <p className="px-3 pt-2 text-warn" data-unpriced={unpricedCalls}>
+          Without {many(unpricedCalls, "unpriced call")}: no one knows what they cost.
+        </p>
+      ) : null}
+      <Chart usage={usage} measure={measure} now={now} />
     </Section>
   )
 }
 
-const useSums = (by: By, range: UsageRange, assistant: string | undefined) => {
-  const hour = Math.floor(useNow(MINUTE_MILLIS) / HOUR_MILLIS)
-  const from = (hour - usageRanges[range] + 1) * HOUR_MILLIS
-  const query = { by, from, limit: ROWS, ...defined({ assistant }) }
-  return useAnswer("GET /v1/usage", { query }, { everyMillis: EVERY_MILLIS })
-}
-
-/** How far back, and of whom. */
-const Filter = ({ assistant, range }: { readonly assistant: string | undefined; readonly range: UsageRange }) => {
-  const names = Object.keys(usageRanges) as ReadonlyArray<UsageRange>
-  return (
-    <>
-      <nav className="segmented" aria-label="How far back">
-        {names.map((name) => (
-          <Link
-            key={name}
-            to="/usage"
-            search={(before) => ({ ...before, range: name })}
-            aria-current={name === range ? "true" : undefined}
-            data-range={name}
-          >
-            {many(usageRanges[name] / 24, "day")}
-          </Link>
-        ))}
-      </nav>
-      {assistant === undefined ? null : (
-        <Link
-          to="/usage"
-          search={({ assistant: _, ...before }) => before}
-          className="button button-small"
-          data-clear-filter=""
-        >
-          of <Visible text={assistant} /> · show all
-        </Link>
-      )}
-    </>
-  )
-}
-
 const UsagePage = () => {
-  const { assistant, range = "day" } = route.useSearch()
-  const first = useSums("assistant", range, assistant)
-  const models = useSums("model", range, assistant)
-  const purposes = useSums("purpose", range, assistant)
-  const hours = useSums("hour", range, assistant)
+  const search = route.useSearch()
+  const { by = "assistant", range = "day" } = search
+  const { filter, now, sums } = useUsage(search)
+  const ranges = Object.keys(usageRanges) as ReadonlyArray<UsageRange>
   return (
     <Page
       name="usage"
       title="Usage"
-      ready={isReady(first, models, purposes, hours)}
-      side={<Filter assistant={assistant} range={range} />}
+      ready={isReady(sums)}
+      side={
+        <>
+          <Choice
+            label="How far back"
+            of="range"
+            names={ranges}
+            now={range}
+            textOf={(name) => (name === "day" ? "24 hours" : many(usageRanges[name] / 24, "day"))}
+          />
+          <Filters search={search} />
+        </>
+      }
     >
-      <Answered of={first} lines={8}>
+      <Answered of={sums} lines={8}>
         {(usage) =>
           usage.total.calls === 0 ? (
             <div className="card">
@@ -166,14 +231,17 @@ const UsagePage = () => {
           ) : (
             <>
               <Totals total={usage.total} />
-              <Sums usage={usage} />
-              <Answered of={models}>{(sums) => <Sums usage={sums} />}</Answered>
-              <Answered of={purposes}>{(sums) => <Sums usage={sums} />}</Answered>
-              <Answered of={hours}>{(sums) => <Sums usage={sums} />}</Answered>
+              <Course usage={usage} search={search} now={now} />
+              <Sums
+                usage={usage}
+                by={by}
+                side={<Export name={`usage by ${by}`} route="GET /v1/usage" asked={{ query: filter }} />}
+              />
             </>
           )
         }
       </Answered>
+      <BudgetsOfAll assistant={search.assistant} now={now} />
     </Page>
   )
 }
