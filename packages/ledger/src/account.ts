@@ -20,13 +20,19 @@ import type { LedgerUnavailable } from "./errors.ts"
 
 export const NOTHING_SPENT: Amount = { calls: 0, tokens: 0, costMicros: 0 }
 
-/** What is not said is not limited. */
+/** What is not said is not limited. Minutes and days are those of UTC. */
 export interface TenantLimits {
+  /** Model calls. */
   readonly callsPerMinute?: number
+  /** Model calls. */
   readonly callsPerDay?: number
+  /** Tokens of prompts and replies together. */
   readonly tokensPerMinute?: number
+  /** Tokens of prompts and replies together. */
   readonly tokensPerDay?: number
+  /** Millionths of the currency. */
   readonly costMicrosPerMinute?: number
+  /** Millionths of the currency. */
   readonly costMicrosPerDay?: number
   /** Calls under way at the same time. */
   readonly concurrentCalls?: number
@@ -51,7 +57,9 @@ export type AllowanceAnswer =
 
 /** What is spent and reserved in the present windows. */
 export interface AllowanceView {
+  /** In the minute of UTC at hand. */
   readonly inMinute: Amount
+  /** In the day of UTC at hand. */
   readonly inDay: Amount
   /** Reservations that are open. */
   readonly underWay: number

@@ -242,6 +242,7 @@ describe("front: every request, whatever it asks", () => {
 const bodies: Readonly<Record<string, object>> = {
   "POST /v1/assistants": { id: "new" },
   "POST /v1/assistants/:id/orders": { order: "halt" },
+  "PUT /v1/assistants/:id/budget": { tokens: 9_000 },
   "POST /v1/orders": { order: "halt", ids: ["desk"] },
   "POST /v1/forget": { assistant: "desk", dryRun: true },
   "POST /v1/vacuum": { dryRun: true },
