@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { csvOf } from "../src/parts/save.ts"
+import { csvOf } from "../src/parts/export/save.ts"
 
 /** Reads CSV as RFC 4180 writes it. */
 const read = (text: string): ReadonlyArray<ReadonlyArray<string>> => {

@@ -126,9 +126,9 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
 }
 
 interface BudgetOptions extends OrderOptions {
-  readonly tokens?: number | null
-  readonly cost?: number | null
-  readonly calls?: number | null
+  readonly tokens?: number | "none"
+  readonly cost?: number | "none"
+  readonly calls?: number | "none"
 }
 
 const addBudget = (agents: Command, trunk: Trunk): void => {
@@ -143,8 +143,9 @@ const addBudget = (agents: Command, trunk: Trunk): void => {
     .addOption(new Option("--cost <amount>", "most money; none bounds nothing").argParser(mostMoney))
     .addOption(new Option("--calls <n>", "most model calls; none bounds nothing").argParser(mostWhole))
   does(budget, trunk, async (options: BudgetOptions, id) => {
+    const most = (value: number | "none" | undefined) => (value === "none" ? null : value)
     const { calls, cost, tokens } = options
-    const said = defined({ tokens, calls, costMicros: cost })
+    const said = defined({ tokens: most(tokens), calls: most(calls), costMicros: most(cost) })
     if (Object.keys(said).length === 0)
       return (await import("../commands/agents/agents.ts")).budget(id, options, trunk.stop)
     return (await import("../commands/agents/orders.ts")).command(id, { type: "budget", ...said }, options, trunk.stop)

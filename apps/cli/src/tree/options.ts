@@ -40,11 +40,11 @@ export const atLeastOne = (text: string): number => {
 }
 
 /** What something is bounded by: a whole number, or `none`. */
-export const mostWhole = (text: string): number | null => (text.trim() === "none" ? null : whole(text))
+export const mostWhole = (text: string): number | "none" => (text.trim() === "none" ? "none" : whole(text))
 
 /** An amount of money, in millionths; or `none`. */
-export const mostMoney = (text: string): number | null => {
-  if (text.trim() === "none") return null
+export const mostMoney = (text: string): number | "none" => {
+  if (text.trim() === "none") return "none"
   const micros = Math.round(Number(text) * 1_000_000)
   if (text.trim() === "" || !Number.isSafeInteger(micros) || micros < 0) {
     throw new InvalidArgumentError("It must be an amount of money, like 2.50, or none.")

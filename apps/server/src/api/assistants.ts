@@ -356,7 +356,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
   /**
    * What model calls used, by assistant, hour, model or purpose (answer, assess, dream, profile, compact), as the ledger has
    * summed it with each commit: of all assistants, the retired too, or of one. Hours and days are those of UTC. With `step` each
-   * item, and all of them together, are told over time: `points` are those hours or days in which something was used.
+   * item, and all of them together, have their course: `points` are those hours or days in which something was used.
    */
   HttpApiEndpoint.get("usage", "/v1/usage", {
     query: {
@@ -370,7 +370,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       purpose: Schema.optionalKey(Schema.Literals(usagePurposes)),
       /** Those that cost most first: one page, without `next`. */
       order: Schema.optionalKey(Schema.Literal("greatest")),
-      /** Of at most 50 items; of more than 1,000 hours a point is a day, and of more days those are told that are newest. */
+      /** Of at most 50 items; of more than 1,000 hours a point is a day, and of more than 1,000 days the newest are given. */
       step: Schema.optionalKey(Schema.Literals(usageSteps)),
       limit,
       cursor

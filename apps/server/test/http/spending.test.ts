@@ -38,7 +38,7 @@ const sumOf = (points: ReadonlyArray<Loose>, name: string): number =>
   points.reduce((all, point) => all + point[name], 0)
 
 describe("use over time", () => {
-  it("S1 its points come to its rows and to what is told without them, of each kind, and after a restart", async () => {
+  it("S1 its points come to its rows and to the sums without them, of each kind, and after a restart", async () => {
     const data = aPath()
     const first = await opened(data)
     for (const id of ["desk", "pier", "pier"]) await first.fleet.answer(id, "Hello.")

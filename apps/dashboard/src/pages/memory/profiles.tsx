@@ -4,7 +4,7 @@
 import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { count, many } from "../../parts/format.ts"
-import { Export } from "../../parts/export.tsx"
+import { Export } from "../../parts/export/export.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"

@@ -10,7 +10,7 @@ import { Section } from "../../parts/page.tsx"
 import { Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Forked } from "./forked.tsx"
-import { fileName, saveJson } from "../../parts/save.ts"
+import { fileName, saveJson } from "../../parts/export/save.ts"
 
 interface Stub {
   readonly tool: string

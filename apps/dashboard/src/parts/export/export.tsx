@@ -2,9 +2,9 @@
 // E1  Rows come out of the API page by page, MAX_ROWS at most; where there are more, that is said and the file has the first.
 
 import { useState } from "react"
-import { ask, type Trouble, troubleOf } from "../api/client.ts"
-import type { Answer, Asked, Reading } from "../api/contract.ts"
-import { count, many } from "./format.ts"
+import { ask, type Trouble, troubleOf } from "../../api/client.ts"
+import type { Answer, Asked, Reading } from "../../api/contract.ts"
+import { count, many } from "../format.ts"
 import { fileName, saveCsv, saveJson } from "./save.ts"
 
 const MAX_ROWS = 100_000
