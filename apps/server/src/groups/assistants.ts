@@ -198,8 +198,7 @@ export const assistantsLive = HttpApiBuilder.group(
       inspect: ({ params: { id } }) =>
         asking(async (fleet) => {
           const record = await living(fleet, id)
-          const board = await boards.of(fleet.tenant)
-          const row = await board.rowOf(id, Date.now())
+          const row = await (await boards.of(fleet.tenant)).rowOf(id, Date.now())
           return detailOf(row as AssistantRow, record)
         }),
       order: ({ params: { id }, payload }) =>
@@ -215,9 +214,9 @@ export const assistantsLive = HttpApiBuilder.group(
           return receipt
         }),
       budgets: ({ query: { limit } }) =>
-        asking(async (fleet) => {
-          const board = await boards.of(fleet.tenant)
-          return { ...(await board.budgets(Date.now(), limit)), tenant: await fleet.monitor.limits() }
+        asking(async ({ monitor, tenant }) => {
+          const found = await (await boards.of(tenant)).budgets(Date.now(), limit)
+          return { ...found, tenant: await monitor.limits() }
         }),
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>

@@ -69,6 +69,9 @@ const route = getRouteApi("/fleet")
 const StillBanner = memo(Banner)
 const StillCounters = memo(Counters)
 const StillOrders = memo(Orders)
+const StillFile = memo(({ q, state }: Pick<FleetSearch, "q" | "state">) => (
+  <Export name="fleet" route="GET /v1/assistants" asked={{ query: defined({ q, state }) }} />
+))
 
 const useChosen = () => {
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
@@ -138,11 +141,7 @@ const FleetPage = () => {
           <span className="tabular text-ink-2" data-matched={rows.matched}>
             {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
           </span>
-          <Export
-            name="fleet"
-            route="GET /v1/assistants"
-            asked={{ query: defined({ q: search.q, state: search.state }) }}
-          />
+          <StillFile q={search.q} state={search.state} />
           <div className="ml-auto">
             <StillOrders search={search} matched={rows.matched} chosen={chosen} onClear={clear} onDone={rows.refresh} />
           </div>

@@ -180,6 +180,21 @@ const Foot = ({ life, loaded, onward, search, shown }: FootProps): ReactNode => 
   )
 }
 
+const Side = ({ id, onChange, search }: Parameters<typeof Filters>[0] & { readonly id: string }) => {
+  const { kind, outcome, q } = search
+  return (
+    <>
+      <Filters search={search} onChange={onChange} />
+      <Export
+        name={`timeline of ${id}`}
+        route="GET /v1/assistants/:id/ticks"
+        asked={{ params: { id } }}
+        isMeant={isMeant({ kind, outcome, q })}
+      />
+    </>
+  )
+}
+
 const TimelinePage = () => {
   const { id } = route.useParams()
   const search = route.useSearch()
@@ -201,17 +216,7 @@ const TimelinePage = () => {
       title="Timeline"
       ready={life.isReady}
       fill
-      side={
-        <>
-          <Filters search={search} onChange={change} />
-          <Export
-            name={`timeline of ${id}`}
-            route="GET /v1/assistants/:id/ticks"
-            asked={{ params: { id } }}
-            isMeant={isMeant({ kind, outcome, q })}
-          />
-        </>
-      }
+      side={<Side id={id} search={search} onChange={change} />}
     >
       {tick === undefined ? null : (
         <p className="text-ink-2">

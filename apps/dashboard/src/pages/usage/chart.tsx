@@ -16,7 +16,7 @@ const HEIGHT = 100
 /** Others stand together. */
 const SHADES = 8
 
-export const textIn: Readonly<Record<UsageMeasure, (value: number) => string>> = {
+const textIn: Readonly<Record<UsageMeasure, (value: number) => string>> = {
   costMicros: money,
   tokens: (value) => `${tokens(value)} tokens`,
   calls: (value) => `${count(value)} calls`
