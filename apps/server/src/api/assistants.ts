@@ -20,6 +20,7 @@ import {
   Receipt,
   Spent,
   Switch,
+  TenantLimits,
   Text,
   Totals,
   UsagePoint,
@@ -146,17 +147,6 @@ export const Budget = Schema.Struct({
   endsAt: Schema.NullOr(Schema.Finite)
 })
 export type Budget = typeof Budget.Type
-
-const limitOf = Schema.optionalKey(Schema.Finite)
-const TenantLimits = Schema.Struct({
-  callsPerMinute: limitOf,
-  callsPerDay: limitOf,
-  tokensPerMinute: limitOf,
-  tokensPerDay: limitOf,
-  costMicrosPerMinute: limitOf,
-  costMicrosPerDay: limitOf,
-  concurrentCalls: limitOf
-})
 
 /** How many are in each mode and in states that someone wants to see at once. */
 export const Counts = Schema.Struct({

@@ -59,6 +59,17 @@ export const Bound = Schema.Struct({
   costMicros: Schema.NullOr(Schema.Finite),
   calls: Schema.NullOr(Schema.Finite)
 })
+const limitOf = Schema.optionalKey(Schema.Finite)
+/** What is not named is not limited. */
+export const TenantLimits = Schema.Struct({
+  callsPerMinute: limitOf,
+  callsPerDay: limitOf,
+  tokensPerMinute: limitOf,
+  tokensPerDay: limitOf,
+  costMicrosPerMinute: limitOf,
+  costMicrosPerDay: limitOf,
+  concurrentCalls: limitOf
+})
 export const Usage = Schema.Struct({
   inputTokens: Schema.Finite,
   outputTokens: Schema.Finite,
