@@ -181,6 +181,11 @@ const budgetWords = (budget: Readonly<Record<string, number | null | undefined>>
     .map(([measure, most]) => `${measure} ${most ?? "unlimited"}`)
     .join(", ")
 
+const budgetsOf = async ({ monitor, tenant }: ReadFleet, boards: Live["Service"]["boards"], limit: number) => {
+  const found = await (await boards.of(tenant)).budgets(Date.now(), limit)
+  return { ...found, tenant: await monitor.limits() }
+}
+
 export const assistantsLive = HttpApiBuilder.group(
   AssistantsApi,
   "assistants",
@@ -209,15 +214,10 @@ export const assistantsLive = HttpApiBuilder.group(
         }),
       setBudget: ({ params: { id }, payload: { id: key, ...budget } }) =>
         changing("assistants.setBudget", `${budgetWords(budget)} for ${id}`, async (fleet) => {
-          const receipt = await fleet.subAgents.setBudget(id, budget, keyOf(key))
           boards.touch(fleet.tenant, id)
-          return receipt
+          return fleet.subAgents.setBudget(id, budget, keyOf(key))
         }),
-      budgets: ({ query: { limit } }) =>
-        asking(async ({ monitor, tenant }) => {
-          const found = await (await boards.of(tenant)).budgets(Date.now(), limit)
-          return { ...found, tenant: await monitor.limits() }
-        }),
+      budgets: ({ query: { limit } }) => asking((fleet) => budgetsOf(fleet, boards, limit)),
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>
         changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {
