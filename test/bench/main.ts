@@ -1,5 +1,6 @@
 // npm run bench -- context|judge|memory|page|rules|server|tick [--short] [--json]
 // npm run bench -- tick --beside <another checkout, installed> [--rounds N] [--short] [--json]
+// npm run bench -- tick --encrypted [--rounds N] [--short] [--json]: encrypted at rest beside in the clear
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]; with --compact-at N,N its second life, for itself
 // npm run bench -- disk [--short] [--data <directory of conversations>] [--json]
@@ -23,7 +24,7 @@ import { benchRecall } from "./recall.ts"
 import { benchRules } from "./rules.ts"
 import { benchServer } from "./server.ts"
 import { benchTick } from "./tick.ts"
-import { benchTickBeside } from "./tick-beside.ts"
+import { benchTickBeside, benchTickEncrypted } from "./tick-beside.ts"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -36,6 +37,7 @@ const { positionals, values } = parseArgs({
     profiles: { type: "string" },
     recall: { type: "string", default: "sqlite" },
     beside: { type: "string" },
+    encrypted: { type: "boolean", default: false },
     rounds: { type: "string", default: "10" },
     assistants: { type: "string", default: "1000000" }
   }
@@ -71,6 +73,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   tick: (isShort) => {
     const rounds = Number(values.rounds)
     if (!Number.isInteger(rounds) || rounds < 1) refuse("--rounds takes a whole number")
+    if (values.encrypted) return benchTickEncrypted(isShort, rounds)
     return values.beside === undefined ? benchTick(isShort) : benchTickBeside(values.beside, isShort, rounds)
   },
   fleet: (isShort) =>

@@ -94,6 +94,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   BundleRefused: row("place-taken", 5, false, "nothing was changed; --rename OLD=NEW gives another name"),
   StoreDamaged: row("data-damaged", 5, false, "nothing in it was changed"),
   BackupRefused: row("backup-refused", 5, false, "nothing was changed"),
+  StoreSealed: row("data-sealed", 5, false, "nothing in it was changed"),
   StoreExposed: row("data-exposed", 3, false, "nothing was written into it"),
   StoreLost: row("data-lost", 6, true, "what was acknowledged before is kept, unless its files were removed"),
   StoreShortened: row("data-shortened", 5, false, "nothing in it was changed"),

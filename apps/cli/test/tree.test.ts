@@ -25,7 +25,7 @@ const named = [
   "queues.ls queues.dead queues.retry queues.discard queues.pause queues.resume queues.drain",
   "approvals.ls approvals.show approvals.approve approvals.deny reminders.ls reminders.set reminders.cancel",
   "prompts.ls prompts.show prompts.history prompts.write prompts.rm prompts.undo prompts.clone prompts.export prompts.import",
-  "config.get config.set config.list config.path mcp.serve mcp.tools compactions export import promote backup restore vacuum"
+  "config.get config.set config.list config.path mcp.serve mcp.tools compactions export import promote backup restore vacuum encrypt keys.rotate"
 ]
 
 describe("every command of the tree", () => {

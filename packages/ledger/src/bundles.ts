@@ -61,6 +61,11 @@ export class Bundles extends Context.Service<
       places: ReadonlyArray<BundlePlace>,
       change: (there: Bundle) => Bundle
     ) => Effect.Effect<ReadonlyArray<Bundle>, Reading>
+    /**
+     * After a rewriting that left nothing of what was there: destroys the keys that these lives, and what tenants have besides,
+     * were encrypted with, so that copies made before can not be read either. Nothing where nothing is encrypted.
+     */
+    readonly shred: (places: ReadonlyArray<BundlePlace>) => Effect.Effect<void, LedgerUnavailable>
     /** Lets those begin that have moved in. */
     readonly admit: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, LedgerUnavailable>
     /** The mark on the data store, which anyone who opens it to work is shown; null takes it away. Durable when it returns. */

@@ -68,3 +68,5 @@ export {
   readPart
 } from "./bundle-part.ts"
 export * from "./bundles.ts"
+export { SEALED_OVERHEAD, Sealing, type Subject, type SubjectKey, type SubjectKeys } from "./sealing/sealing.ts"
+export { openingOf, type SealedRows, type SealedTables, sealingIn } from "./sealing/sealed-rows.ts"

@@ -43,6 +43,10 @@ export const fixtureOfTick = door(fixtures, "fixtureOfTick")
 export const backup = door(backups, "backup")
 /** Makes a data directory of what `backup` wrote. */
 export const restore = door(backups, "restore")
+/** Encrypts a data directory that is in the clear. */
+export const encrypt = door(backups, "encrypt")
+/** Wraps the keys of an encrypted data directory anew. */
+export const rotateKeys = door(backups, "rotateKeys")
 export const describeModel = door(probes, "describeModel")
 export const probeModel = door(probes, "probeModel")
 export const probeServers = door(probes, "probeServers")

@@ -91,12 +91,31 @@ const openingShape: Readonly<Record<keyof Required<FleetOptions>, Check>> = {
   durability: oneOf("full", "normal"),
   maxBytes: any,
   acceptLoss: flag,
+  encryption: (value) => flawOfEncryption(value),
   tenants: any,
   prices: any,
   tracing: any,
   traceContent: (value) => (typeof value === "boolean" ? undefined : flawOfShape("traceContent", value, tracedShape)),
   faults: any
 }
+
+const isKey = (key: unknown): boolean => {
+  if (typeof key !== "object" || key === null) return false
+  if ("env" in key) return typeof key.env === "string"
+  if ("file" in key) return typeof key.file === "string"
+  return "wrap" in key && "unwrap" in key && typeof key.wrap === "function" && typeof key.unwrap === "function"
+}
+
+const encryptionShape: Shape = {
+  key: (key) => (isKey(key) ? undefined : 'must be { env: "NAME" }, { file: "PATH" } or { wrap, unwrap }'),
+  keys: text
+}
+
+const flawOfEncryption = (value: unknown): string | undefined =>
+  flawOfShape("encryption", value, encryptionShape) ??
+  (typeof value === "object" && value !== null && "key" in value
+    ? undefined
+    : 'needs a key, as { key: { env: "REVERIE_KEY" } }')
 
 const tracedShape: Shape = { maxChars: whole(1) }
 

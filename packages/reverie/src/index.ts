@@ -146,7 +146,8 @@ export { isPlace, type Placed, PartWriter } from "./stream/part-writer.ts"
 export { UI_STREAM_END, UI_STREAM_HEADERS, UIChunks, uiFrame, type UIMessageChunk } from "./stream/ui-stream.ts"
 export type { AnswerSchema, FormOption } from "./letter.ts"
 export type { Blocks, EditOptions } from "./fleet/blocks.ts"
-export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
+export type { BackupRequest, EncryptRequest, RestoreRequest, RotateKeysRequest } from "./opening/backup.ts"
+export type { Encrypted, Encryption, EncryptionKey, MasterKey, Rotated } from "@reverie/store-sqlite"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
 export {
   type AssistantDefinition,
@@ -226,6 +227,7 @@ export {
   checkExport,
   checkFixture,
   describeModel,
+  encrypt,
   exportFleet,
   fixtureOfTick,
   Fleet,
@@ -241,6 +243,7 @@ export {
   promptsOfTick,
   reopenDataStore,
   restore,
+  rotateKeys,
   unusedModelKey
 } from "./doors.ts"
 export type {
@@ -308,6 +311,7 @@ export {
   StoreBusy,
   StoreDamaged,
   StoreExposed,
+  StoreSealed,
   StoreFormatNewer,
   StoreFormatOlder,
   StoreLost,

@@ -286,9 +286,8 @@ const rewriteRows = (
   const entries = new Map(ofKind(parts, "entry").map(({ entry }) => [entry.no, copy(entry) as unknown as Entry]))
   for (const row of resident.entries.splice(0)) {
     const entry = entries.get(row.entry.no)
-    const at = disk.outbox.indexOf(row)
     const next = entry === undefined ? undefined : { ...row, entry }
-    disk.outbox[at] = next ?? { ...row, address: NOBODY }
+    disk.outbox[disk.outbox.indexOf(row)] = next ?? { ...row, address: NOBODY }
     if (next !== undefined) resident.entries.push(next)
     else resident.used.push({ no: row.entry.no, rows: usageOf(row.entry) })
   }
@@ -393,6 +392,7 @@ export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] =>
     Effect.sync(() => {
       dataStore.mark = mark === null ? undefined : copy(mark)
     }),
+  shred: () => Effect.void,
   marked: Effect.sync(() => dataStore.mark)
 })
 

@@ -67,9 +67,31 @@ const addVacuum = (root: Command, trunk: Trunk): void => {
   does(vacuum, trunk, async (options) => (await import("../commands/data/backup.ts")).vacuum(options, trunk.stop))
 }
 
+const addEncryption = (root: Command, trunk: Trunk): void => {
+  const encrypting = leaf(root, "encrypt", {
+    kind: "other",
+    says: "encrypt a data directory that is in the clear; the key is in REVERIE_KEY or REVERIE_KEY_FILE",
+    example: "encrypt --data .reverie"
+  })
+    .addOption(dataOption())
+    .addOption(jsonOption())
+  does(encrypting, trunk, async (options) => (await import("../commands/data/encryption.ts")).encryptAll(options))
+  const keys = root.command("keys").description("the keys of an encrypted data directory")
+  const rotating = leaf(keys, "rotate", {
+    kind: "other",
+    says: "wrap the keys anew, under the key in REVERIE_NEW_KEY or REVERIE_NEW_KEY_FILE where one is set",
+    example: "keys rotate --data .reverie"
+  })
+    .option("--renew", "make new data keys too, and encrypt everything anew with them", false)
+    .addOption(dataOption())
+    .addOption(jsonOption())
+  does(rotating, trunk, async (options) => (await import("../commands/data/encryption.ts")).rotate(options))
+}
+
 export const addMoving = (root: Command, trunk: Trunk): void => {
   addBackups(root, trunk)
   addVacuum(root, trunk)
+  addEncryption(root, trunk)
   addMovingOf(root, "", trunk)
   const promote = leaf(root, "promote", {
     kind: "other",

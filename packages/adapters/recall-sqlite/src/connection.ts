@@ -9,8 +9,11 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { openingOf, type Sealing, sealingIn } from "@reverie/ledger"
 import { RecallUnavailable } from "@reverie/memory"
 import * as Effect from "effect/Effect"
+import { formatOf, stateOf, tables } from "./tables.ts"
+import { sealedIn, sealIndex, Unopened } from "./sealed-index.ts"
 
 // Sql: prepared statements with the type of their rows, and what SQLite says when it refuses.
 // S1  Only a refusal of SQLite or of the file system is a refusal; any other exception is a bug and stays one.
@@ -28,16 +31,31 @@ export const query = <Row>(
 ): Query<Row> => {
   const statement = database.prepare(sql)
   statement.setReturnArrays(asArrays)
+  const sealed = sealedIn(database)
+  const opened = sealed === undefined ? undefined : openingOf(sealed, sql, statement.columns(), asArrays)
   return {
-    one: (...values) => statement.get(...values) as Row | undefined,
-    all: (...values) => statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+    one: (...values) => {
+      const row = statement.get(...values) as Row | undefined
+      return row === undefined || opened === undefined ? row : opened(row)
+    },
+    all: (...values) => {
+      const rows = statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+      return opened === undefined ? rows : rows.map(opened)
+    }
   }
+}
+
+const running = (database: DatabaseSync, sql: string) => {
+  const statement = database.prepare(sql)
+  const index = sealedIn(database)
+  const sealed = index === undefined ? undefined : sealingIn<SQLInputValue>(index, sql)
+  return (values: ReadonlyArray<SQLInputValue>) => statement.run(...(sealed?.(values) ?? values))
 }
 
 /** Prepares a change once; it answers with the key of the row it made, if it made one. */
 export const change = (database: DatabaseSync, sql: string): ((...values: ReadonlyArray<SQLInputValue>) => number) => {
-  const statement = database.prepare(sql)
-  return (...values) => Number(statement.run(...values).lastInsertRowid)
+  const run = running(database, sql)
+  return (...values) => Number(run(values).lastInsertRowid)
 }
 
 /** Prepares a change once; it answers how many rows it changed. */
@@ -45,8 +63,8 @@ export const changing = (
   database: DatabaseSync,
   sql: string
 ): ((...values: ReadonlyArray<SQLInputValue>) => number) => {
-  const statement = database.prepare(sql)
-  return (...values) => Number(statement.run(...values).changes)
+  const run = running(database, sql)
+  return (...values) => Number(run(values).changes)
 }
 
 /** Any text as a key: JSON escapes NUL and lone surrogates, which SQLite would change. */
@@ -64,99 +82,13 @@ const damagedCodes = new Set([11, 26])
 
 /** What an exception says was refused; undefined when it is a bug. */
 const refusalOf = (error: unknown): Refusal | undefined => {
+  if (error instanceof Unopened) return { isDamaged: true, message: error.message, cause: error }
   if (!(error instanceof Error)) return undefined
   const [code, errcode, errno] = ["code", "errcode", "errno"].map((key): unknown => Reflect.get(error, key))
   if (code !== "ERR_SQLITE_ERROR" && code !== "ERR_INVALID_STATE" && typeof errno !== "number") return undefined
   const isDamaged = typeof errcode === "number" && damagedCodes.has(errcode & 0xff)
   return { isDamaged, message: error.message, cause: error }
 }
-
-// Tables: the shape of the file.
-// T1  A file of another format is not brought up to date: what is in it is made anew from the ledger.
-
-/** "RVRC": tells an index of Reverie from any other database. */
-export const APPLICATION_ID = 0x52565243
-
-/** To be raised whenever the tables, their bytes, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 4
-
-/**
- * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are
- * being erased. Keys are never used twice. `position` and the `digest` of the ledger entry there count for owners; `entries`
- * is how many entries the group may read.
- * entries: `doc` is the number under which its words are kept, another one whenever it is reported anew.
- * tail, segments, leaves, bounds: the words of entries, group by group; see words.ts. They hold no text.
- * unfinished: segments that are being made, or that are out of use and not dropped yet.
- * shared: entries by the groups that may read them besides their owner.
- * wanting: entries that have no vector of a model yet.
- */
-export const tables = `
-CREATE TABLE groups (
-  key INTEGER PRIMARY KEY AUTOINCREMENT,
-  tenant TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  assistant TEXT NOT NULL,
-  position INTEGER NOT NULL DEFAULT 0,
-  digest TEXT NOT NULL DEFAULT '',
-  entries INTEGER NOT NULL DEFAULT 0,
-  UNIQUE (tenant, kind, assistant)
-) STRICT;
-CREATE TABLE entries (
-  key INTEGER PRIMARY KEY,
-  owner INTEGER NOT NULL,
-  id TEXT NOT NULL,
-  doc INTEGER NOT NULL,
-  entry TEXT NOT NULL,
-  context TEXT,
-  facts TEXT,
-  UNIQUE (owner, id)
-) STRICT;
-CREATE TABLE counters (one INTEGER PRIMARY KEY CHECK (one = 1), doc INTEGER NOT NULL, segment INTEGER NOT NULL) STRICT;
-INSERT INTO counters (one, doc, segment) VALUES (1, 0, 0);
-CREATE TABLE tail (
-  grp INTEGER NOT NULL,
-  doc INTEGER NOT NULL,
-  row INTEGER NOT NULL,
-  kind INTEGER NOT NULL,
-  at REAL NOT NULL,
-  trust REAL NOT NULL,
-  terms BLOB NOT NULL,
-  PRIMARY KEY (grp, doc)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE segments (
-  key INTEGER PRIMARY KEY,
-  grp INTEGER NOT NULL,
-  level INTEGER NOT NULL,
-  docs INTEGER NOT NULL,
-  dead INTEGER NOT NULL,
-  first INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  min_at REAL NOT NULL,
-  max_at REAL NOT NULL,
-  min_trust REAL NOT NULL,
-  head BLOB NOT NULL
-) STRICT;
-CREATE INDEX segments_group ON segments (grp, first);
-CREATE TABLE leaves (key INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-CREATE TABLE bounds (segment INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-CREATE TABLE unfinished (segment INTEGER PRIMARY KEY) STRICT;
-CREATE TABLE shared (reader INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (reader, entry)) STRICT, WITHOUT ROWID;
-CREATE TABLE models (
-  key INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL,
-  dimensions INTEGER NOT NULL,
-  state TEXT NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE vectors (
-  model INTEGER NOT NULL,
-  entry INTEGER NOT NULL,
-  vector BLOB NOT NULL,
-  PRIMARY KEY (model, entry)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE wanting (model INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (model, entry)) STRICT, WITHOUT ROWID;
-PRAGMA application_id = ${APPLICATION_ID};
-PRAGMA user_version = ${FORMAT};
-`
 
 /** Instead of a directory: an index that ends with its scope. */
 export const IN_MEMORY = ":memory:"
@@ -167,16 +99,6 @@ const CACHE_KIB = 2 * 1024
 const BUSY_MILLIS = 1_000
 
 const pragmas = `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`
-
-const numberOf = (database: DatabaseSync, pragma: string): number =>
-  Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
-
-/** What is in a file: nothing yet, the present tables, tables of another format, or something else. */
-const stateOf = (database: DatabaseSync): "empty" | "present" | "other-format" | "foreign" => {
-  if (database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined) return "empty"
-  if (numberOf(database, "application_id") !== APPLICATION_ID) return "foreign"
-  return numberOf(database, "user_version") === FORMAT ? "present" : "other-format"
-}
 
 /** Moves what is in the log into the file; false where someone else reads it. */
 export const emptyLog = (database: DatabaseSync): boolean =>
@@ -248,12 +170,14 @@ export class Connection<A extends Prepared> {
   readonly #file: string
   readonly #directory: string
   readonly #isReader: boolean
+  readonly #sealing: Sealing | undefined
   readonly #over: (database: DatabaseSync) => A
   #open: Open<A> | undefined
   #isClosed = false
 
   /** `over` prepares what is needed of the open file; it is asked again whenever the file is opened again. */
-  constructor(directory: string, isReader: boolean, over: (database: DatabaseSync) => A) {
+  constructor(directory: string, isReader: boolean, over: (database: DatabaseSync) => A, sealing?: Sealing) {
+    this.#sealing = sealing
     this.#directory = directory
     this.#file = directory === IN_MEMORY ? IN_MEMORY : join(directory, FILE)
     this.#isReader = isReader
@@ -315,6 +239,7 @@ export class Connection<A extends Prepared> {
     const database = this.#usable()
     try {
       database.exec(pragmas)
+      if (this.#sealing !== undefined) sealIndex(database, this.#sealing)
       const [begin, commit] = [database.prepare("BEGIN IMMEDIATE"), database.prepare("COMMIT")]
       return { database, begin, commit, statements: this.#over(database) }
     } catch (error) {
@@ -340,12 +265,15 @@ export class Connection<A extends Prepared> {
     }
     const database = this.#connect()
     try {
-      const state = stateOf(database)
+      const isSealed = this.#sealing !== undefined
+      const state = stateOf(database, isSealed)
       if (state === "present" || state === "empty") {
         database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
         // A process that ended while it erased has left in the file what its log has overwritten.
         emptyLog(database)
-        if (state === "empty") database.exec(`BEGIN IMMEDIATE; ${tables}; COMMIT`)
+        if (state === "empty") {
+          database.exec(`BEGIN IMMEDIATE; ${tables}; PRAGMA user_version = ${formatOf(isSealed)}; COMMIT`)
+        }
         return database
       }
       database.close()
@@ -362,7 +290,7 @@ export class Connection<A extends Prepared> {
     if (this.#file === IN_MEMORY || !existsSync(this.#file)) throw unreadable
     const database = this.#connect()
     try {
-      if (stateOf(database) === "present") return database
+      if (stateOf(database, this.#sealing !== undefined) === "present") return database
     } catch (error) {
       database.close()
       throw error

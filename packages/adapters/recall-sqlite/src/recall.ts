@@ -21,9 +21,12 @@ import {
 } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Sealing } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
-import { change, compacted, Connection, emptyLog, IN_MEMORY, keyText, query } from "./connection.ts"
-import { Matrices, packed } from "./search/matrices.ts"
+import { compacted, Connection, emptyLog, IN_MEMORY } from "./connection.ts"
+import { sealedIn } from "./sealed-index.ts"
+import { Matrices } from "./search/matrices.ts"
+import { vectorQueries, type Vectors } from "./entries/vectors.ts"
 import { search, type Sources } from "./search/searching.ts"
 import { type Sizes, type Words, wordsOf } from "./words/words.ts"
 import {
@@ -94,39 +97,6 @@ const eraseSome = (from: Erasable, shared: Shared): boolean => {
 
 // Parts: what is prepared of an open file.
 
-// Vectors: the vectors of entries.
-// V1  A vector of an entry that is not there is nothing.
-
-interface PlacedVector {
-  readonly address: Address
-  readonly id: string
-  readonly vector: ReadonlyArray<number>
-}
-
-const vectorQueries = (database: DatabaseSync, groups: Groups, matrices: Matrices) => {
-  const placed = query<Pick<EntryRow, "key" | "entry"> & { readonly owner: number }>(
-    database,
-    `SELECT entries.key, owner, entry FROM groups JOIN entries ON entries.owner = groups.key AND entries.id = ?
-     WHERE tenant = ? AND kind = 'own' AND assistant = ?`
-  )
-  const insert = change(database, "INSERT OR REPLACE INTO vectors (model, entry, vector) VALUES (?, ?, ?)")
-  const wantNoMore = change(database, "DELETE FROM wanting WHERE model = ? AND entry = ?")
-  return {
-    put: (model: number, vectors: ReadonlyArray<PlacedVector>): void => {
-      for (const { address, id, vector } of vectors) {
-        const row = placed.one(keyText(id), address.tenant, address.assistant)
-        if (row === undefined) continue
-        insert(model, row.key, packed(vector))
-        wantNoMore(model, row.key)
-        const readers = groups.readers(address, readEntry(row.entry).readers)
-        for (const group of [row.owner, ...readers]) matrices.forget(group)
-      }
-    }
-  }
-}
-
-type Vectors = ReturnType<typeof vectorQueries>
-
 interface Parts extends Sources {
   readonly vectors: Vectors
   /** False where another reader is in the way. */
@@ -149,7 +119,10 @@ export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
     emptyLog: () => emptyLog(database),
     compact: (isTrial) => compacted(database, isTrial),
     vectors: vectorQueries(database, groups, matrices),
-    undo: words.forget
+    undo: () => {
+      words.forget()
+      sealedIn(database)?.forget()
+    }
   }
 }
 
@@ -234,6 +207,8 @@ class Draft {
 export interface RecallSqliteOptions {
   /** Opens for inspection beside a running fleet: every write is refused. */
   readonly readOnly?: boolean
+  /** Of a sealed store: what is in the index is sealed too, and then searched in this thread. */
+  readonly sealing?: Sealing
 }
 
 /** Entries that a viewer may read from which on a search takes longer than others should wait for. */
@@ -354,12 +329,13 @@ const searching =
 /** The same with other bounds than usual. */
 export const recallTuned = (
   directory: string,
-  { readOnly: isReader = false }: RecallSqliteOptions,
+  { readOnly: isReader = false, sealing }: RecallSqliteOptions,
   { large = LARGE, sizes }: Tuning = {}
 ): Layer.Layer<Recall> => {
   const open = Effect.sync(() => {
-    // A reader looks at a file and goes; what is in memory has no second reader.
-    const searcher = isReader || directory === IN_MEMORY ? undefined : searcherOf({ directory, sizes })
+    // A reader looks at a file and goes; what is in memory has no second reader; keys stay in their thread.
+    const isAlone = isReader || directory === IN_MEMORY || sealing !== undefined
+    const searcher = isAlone ? undefined : searcherOf({ directory, sizes })
     const over = (database: DatabaseSync): Parts => {
       void searcher?.end()
       const parts = partsOf(database, sizes)
@@ -371,7 +347,7 @@ export const recallTuned = (
       }
       return parts
     }
-    return { searcher, file: new Connection(directory, isReader, over) }
+    return { searcher, file: new Connection(directory, isReader, over, sealing) }
   })
   return Layer.effect(
     Recall,

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, test } from "@effect/vitest"
 import type { MemoryEntry } from "@reverie/memory"
-import { tables } from "../src/connection.ts"
+import { tables } from "../src/tables.ts"
 import { wordsOf } from "../src/words/words.ts"
 
 const GROUP = 1

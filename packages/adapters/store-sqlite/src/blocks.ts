@@ -27,32 +27,37 @@ interface BodyRow {
   readonly body: string
 }
 
+const columns = "SELECT tenant, owner, id, body"
+
 const looksAt = (database: DatabaseSync, keyOf: (tenant: TenantId, id: string) => number | undefined): BlockLooks => {
-  const block = query<BodyRow>(database, "SELECT body FROM blocks WHERE tenant = ? AND id = ?")
+  const block = query<BodyRow>(database, `${columns} FROM blocks WHERE tenant = ? AND id = ?`)
   const labelled = query<{ readonly key: number }>(
     database,
     "SELECT key FROM blocks WHERE tenant = ? AND owner = ? AND label = ?"
   )
-  const ofTenant = query<BodyRow>(database, "SELECT body FROM blocks WHERE tenant = ?")
-  const ofOwner = query<BodyRow>(database, "SELECT body FROM blocks WHERE tenant = ? AND owner = ?")
+  const ofTenant = query<BodyRow>(database, `${columns} FROM blocks WHERE tenant = ?`)
+  const ofOwner = query<BodyRow>(database, `${columns} FROM blocks WHERE tenant = ? AND owner = ?`)
   // One block may have been given to someone by name and to everybody besides.
   const given = query<BodyRow>(
     database,
-    `SELECT body FROM blocks WHERE owner <> ? AND key IN
+    `${columns} FROM blocks WHERE owner <> ? AND key IN
        (SELECT block FROM block_readers WHERE tenant = ? AND reader IN (?, '${EVERYBODY}'))`
   )
-  const snapshot = query<{ readonly bytes: Uint8Array }>(database, "SELECT bytes FROM block_snapshots WHERE block = ?")
+  const snapshot = query<{ readonly bytes: Uint8Array }>(
+    database,
+    "SELECT block, bytes FROM block_snapshots WHERE block = ?"
+  )
   const patches = query<{ readonly patch: Uint8Array }>(
     database,
-    "SELECT patch FROM block_versions WHERE block = ? AND version > ? ORDER BY version"
+    "SELECT block, version, patch FROM block_versions WHERE block = ? AND version > ? ORDER BY version"
   )
   const versions = query<BodyRow>(
     database,
-    "SELECT body FROM block_versions WHERE block = ? AND version < ? ORDER BY version DESC LIMIT ?"
+    "SELECT block, version, body FROM block_versions WHERE block = ? AND version < ? ORDER BY version DESC LIMIT ?"
   )
   const answer = query<{ readonly answer: string }>(
     database,
-    "SELECT answer FROM block_answers WHERE tenant = ? AND key = ?"
+    "SELECT tenant, key, answer FROM block_answers WHERE tenant = ? AND key = ?"
   )
   return {
     answer: (tenant, key) => answer.one(tenant, keyText(key))?.answer,

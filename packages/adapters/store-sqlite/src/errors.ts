@@ -180,6 +180,20 @@ export class BackupRefused extends Schema.TaggedError<BackupRefused>()("BackupRe
   }
 }
 
+/**
+ * The data directory is encrypted and does not open as asked, or a key is given over one that is not encrypted. Nothing was changed.
+ * @example if (error instanceof StoreSealed) console.error(error.message)
+ */
+export class StoreSealed extends Schema.TaggedError<StoreSealed>()("StoreSealed", {
+  directory: Schema.String,
+  reason: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return `${this.directory} can not be opened: ${this.reason}`
+  }
+}
+
 export type StoreError =
   | StoreBusy
   | StoreFormatNewer
@@ -187,6 +201,7 @@ export type StoreError =
   | StoreDamaged
   | StoreExposed
   | StoreMoved
+  | StoreSealed
   | StoreShortened
   | StoreUnreleased
   | StoreUnopenable

@@ -8,10 +8,14 @@ export {
   StoreFormatOlder,
   StoreLost,
   StoreMoved,
+  StoreSealed,
   StoreShortened,
   StoreUnopenable,
   StoreUnreleased
 } from "./errors.ts"
 export { processWide, realPath, temporaryPlace } from "./files/shared-place.ts"
 export { IN_MEMORY, openSqliteStore, SqliteStore, storeSqliteLayer } from "./store.ts"
+export { type Encryption, encryptionFromEnvironment, type EncryptionKey } from "./sealing/opening.ts"
+export { type Encrypted, encryptDirectory, rotateKeys, type Rotated } from "./sealing/resealing.ts"
+export type { MasterKey } from "./sealing/keyring.ts"
 export type { WriterStats } from "./writer.ts"

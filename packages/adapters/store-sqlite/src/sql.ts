@@ -2,11 +2,12 @@
 // Owns preparing. A number is bound as REAL, so every column that is compared with one must be INTEGER.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import { MAX_PAGE_CHARS } from "@reverie/ledger"
+import { MAX_PAGE_CHARS, openingOf, SEALED_OVERHEAD, sealingIn } from "@reverie/ledger"
 import { longWork, SHORT_TEXT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { statSync } from "node:fs"
+import type { SealedStore } from "./sealing/sealed-store.ts"
 
 // SqliteFailure: what SQLite and the file system say when they refuse, in a sentence a person can act on.
 // I1  Only a refusal of SQLite or of the system is a failure; any other exception is a bug and stays one.
@@ -139,22 +140,43 @@ const readsOf = (database: DatabaseSync): Reads => {
 /** Before anything is begun that a transaction stands in the way of. */
 export const endReads = (database: DatabaseSync): void => readsByDatabase.get(database)?.end()
 
+// Sealed: databases whose statements seal what they write and open what they read.
+// X1  It is said before the first statement is prepared, and holds for all of them.
+
+const sealedStores = new WeakMap<DatabaseSync, SealedStore>()
+
+export const sealDatabase = (database: DatabaseSync, store: SealedStore): void => void sealedStores.set(database, store)
+
+export const sealedIn = (database: DatabaseSync): SealedStore | undefined => sealedStores.get(database)
+
+/** By how much a column that is sealed is longer than what is in it. */
+export const sealedOverhead = (database: DatabaseSync): number => (sealedStores.has(database) ? SEALED_OVERHEAD : 0)
+
+const opening = (database: DatabaseSync, statement: StatementSync, sql: string) => {
+  const store = sealedStores.get(database)
+  return store === undefined ? undefined : openingOf(store, sql, statement.columns())
+}
+
 /** Prepares a query once. The caller vouches for the row. */
 export const query = <Row>(database: DatabaseSync, sql: string): Query<Row> => {
   const statement = database.prepare(sql)
   const reads = readsOf(database)
+  const opened = opening(database, statement, sql)
   return {
     one: (...values) => {
       reads.begin()
-      return statement.get(...values) as Row | undefined
+      const row = statement.get(...values) as Row | undefined
+      return row === undefined || opened === undefined ? row : opened(row)
     },
     all: (...values) => {
       reads.begin()
-      return statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+      const rows = statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+      return opened === undefined ? rows : rows.map(opened)
     },
     each: (...values) => {
       reads.begin()
-      return eachOf(statement, values) as Iterable<unknown> as Iterable<Row>
+      const rows = eachOf(statement, values) as Iterable<unknown> as Iterable<Row>
+      return opened === undefined ? rows : Iterator.from(rows).map(opened)
     }
   }
 }
@@ -167,8 +189,10 @@ export interface Changed {
 /** Prepares a change once. */
 export const change = (database: DatabaseSync, sql: string): ((...values: ReadonlyArray<SQLInputValue>) => Changed) => {
   const statement = database.prepare(sql)
+  const store = sealedStores.get(database)
+  const sealed = store === undefined ? undefined : sealingIn<SQLInputValue>(store, sql)
   return (...values) => {
-    const { changes, lastInsertRowid } = statement.run(...values)
+    const { changes, lastInsertRowid } = statement.run(...(sealed?.(values) ?? values))
     return { rows: Number(changes), lastSeq: Number(lastInsertRowid) }
   }
 }

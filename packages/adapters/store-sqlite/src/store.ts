@@ -18,7 +18,7 @@ import {
   PromptStoreUnavailable,
   readPromptRow
 } from "@reverie/context"
-import { Allowance, Archive, Bundles, Ledger, type LedgerUnavailable } from "@reverie/ledger"
+import { Allowance, Archive, Bundles, Ledger, type LedgerUnavailable, type Sealing } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -50,7 +50,9 @@ import { sqliteMailbox } from "./mailbox/mailbox.ts"
 import { directoryMarks, type Marks, passingMarks } from "./ledger/marks.ts"
 import { closeFiles, own, privateDirectory, privateFile } from "./files/owner.ts"
 import { sqliteBundles } from "./bundles/bundles.ts"
-import { change, limited, query, reading, type SqliteFailure, sqliteFailure } from "./sql.ts"
+import { openKeys, type Encryption } from "./sealing/opening.ts"
+import { SealedStore } from "./sealing/sealed-store.ts"
+import { change, limited, query, reading, sealDatabase, sealedIn, type SqliteFailure, sqliteFailure } from "./sql.ts"
 import { survive } from "./files/survival.ts"
 
 // Prompts on SQLite: the versions of what tenants write for their prompts.
@@ -64,7 +66,7 @@ const unavailable =
     new PromptStoreUnavailable({ operation, message, cause })
 
 const promptQueries = (database: DatabaseSync) => {
-  const rows = "SELECT key, version, at, restores, body FROM prompts WHERE tenant = ? AND kind = ?"
+  const rows = "SELECT tenant, kind, key, version, at, restores, body FROM prompts WHERE tenant = ? AND kind = ?"
   const next = query<PromptRow>(database, `${rows} AND key > ? ORDER BY key, version DESC LIMIT 1`)
   const ofLine = query<PromptRow>(database, `${rows} AND key = ? AND version < ? ORDER BY version DESC LIMIT ?`)
   const newest = query<{ readonly version: number }>(
@@ -138,6 +140,8 @@ export interface StoreOptions {
   readonly despiteMove?: boolean
   /** Opens for work though the files hold less than was acknowledged. */
   readonly acceptLoss?: boolean
+  /** The key that everything is sealed with; what the environment says when left out. */
+  readonly encryption?: Encryption
 }
 
 const CHECKPOINT_BYTES = 2 * 1024 * 1024
@@ -156,6 +160,8 @@ export class SqliteStore extends Context.Service<
     readonly archive: Archive["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
+    /** What everything is sealed with; undefined in the clear. */
+    readonly sealing: Sealing | undefined
     /** Reads the whole file and names what does not fit; nothing when it is sound. */
     readonly integrity: Effect.Effect<ReadonlyArray<string>, LedgerUnavailable>
     /** Fails when the files are no longer the store's own: nothing is kept any more. Never succeeds. */
@@ -270,6 +276,8 @@ export const openSqliteStore = (
     yield* assertUnmoved(place, marks, options)
     const opened = yield* connect(place, options)
     const { database } = opened
+    const keys = yield* openKeys(directory, database, options.encryption, options.readOnly === true)
+    if (keys !== undefined) sealDatabase(database, new SealedStore(database, keys))
     const lost = yield* Deferred.make<never, StoreLost>()
     if (isWritten(place, options)) {
       // A process that ended while it forgot has left bytes behind.
@@ -288,8 +296,9 @@ export const openSqliteStore = (
       prompts: sqlitePrompts(database, writer),
       allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
-      bundles: sqliteBundles(database, writer, leases, marks),
+      bundles: sqliteBundles(database, writer, leases, marks, keys),
       archive: sqliteArchive(database, writer),
+      sealing: sealedIn(database)?.sealing,
       stats: Effect.sync(() => writer.stats),
       integrity: integrityOf(database),
       lost: Deferred.await(lost)

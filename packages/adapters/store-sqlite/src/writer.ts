@@ -22,7 +22,8 @@ import {
   type Frames,
   roomOfLog,
   FRAME_HEADER_BYTES,
-  endReads
+  endReads,
+  sealedIn
 } from "./sql.ts"
 
 export interface WriterStats {
@@ -257,6 +258,7 @@ export class Writer {
       return late === undefined ? Result.succeed(ran.map(({ tell }) => tell)) : refuse(late)
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
+      sealedIn(this.#database)?.rolledBack()
       this.#safeguard?.rolledBack()
       takeBack(ran.flatMap(({ undos }) => undos))
       return Result.fail(batch.map((queued) => () => failWith(queued, error)))
@@ -276,6 +278,7 @@ export class Writer {
       // SQLite ends the transaction by itself when going on is impossible, on a full disk for one.
       if (!isOneOfMany || !this.#database.isTransaction) throw error
       this.#database.exec("ROLLBACK TO operation; RELEASE operation")
+      sealedIn(this.#database)?.rolledBack()
       return { tell: () => failWith(queued, error), undos: [] }
     }
   }

@@ -284,7 +284,8 @@ const forgetting = Effect.fnUntraced(function* (
   const at = yield* Clock.currentTimeMillis
   const change = without ?? ((there: Bundle): Bundle => forgottenLife(there, at))
   const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
-  for (const place of yield* placesIn(tenant, assistant)) {
+  const named = yield* placesIn(tenant, assistant)
+  for (const place of named) {
     const there = yield* standing(place)
     const made = change(there)
     const gone = goneBetween(there, made)
@@ -297,6 +298,8 @@ const forgetting = Effect.fnUntraced(function* (
     yield* Bundles.use((bundles) => bundles.rewrite(places, change))
     yield* eraseFrom(places)
   }
+  // Of what is forgotten whole, copies that were made before are to be unreadable too; asked again, it is made up for.
+  if (!dryRun && without === undefined) yield* Bundles.use((bundles) => bundles.shred(named))
   const gone: Record<string, number> = {}
   for (const each of found)
     for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count

@@ -4,7 +4,8 @@
 // P2  A move out of a data store, or into one that is a directory, is alone in it.
 
 import type { Bundles, Ledger } from "@reverie/ledger"
-import { storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
+import { defined } from "@reverie/protocol"
+import { type Encryption, storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -14,8 +15,10 @@ import { MoveRefused } from "./errors.ts"
 import type { Deployment } from "../opening/deployment.ts"
 import { databaseUrl, DEFAULT_NAME } from "../opening/addresses.ts"
 
-/** Where assistants live: a data directory, or the database of a deployment. */
-export type DataStorePlace = { readonly data: string } | { readonly deployment: Deployment }
+/** Where assistants live: a data directory, with its key where the environment does not say it, or the database of a deployment. */
+export type DataStorePlace =
+  | { readonly data: string; readonly encryption?: Encryption }
+  | { readonly deployment: Deployment }
 
 export type DataStoreServices = Ledger | Bundles
 
@@ -56,7 +59,10 @@ export const dataStoreLayer = (
   const quiet = Layer.succeed(References.LogToStderr, true)
   if ("data" in place) {
     // Marks are judged by the move itself, which may have to go on where it stopped.
-    return Layer.merge(storeSqliteLayer(place.data, { readOnly, despiteMove: true }), quiet)
+    return Layer.merge(
+      storeSqliteLayer(place.data, { readOnly, despiteMove: true, ...defined({ encryption: place.encryption }) }),
+      quiet
+    )
   }
   return Layer.merge(deployedDataStore(place.deployment, isAlone), quiet)
 }

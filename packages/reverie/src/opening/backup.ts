@@ -1,9 +1,26 @@
-// Backup: a data directory as a whole copy, and back, as promises.
-// Owns the border to the adapter. Leaves copying and verifying to it; the database of a deployment is backed up with its
+// Backup: a data directory as a whole, as promises: its copies, and its encryption at rest.
+// Owns the border to the adapter. Leaves copying, verifying, sealing and keys to it; the database of a deployment is backed up with its
 // own tools.
 
-import { type BackupContents, backupDirectory, type Restored, restoreDirectory } from "@reverie/store-sqlite"
+import type { Sealing } from "@reverie/ledger"
+import { defined } from "@reverie/protocol"
+import {
+  type BackupContents,
+  backupDirectory,
+  type Encrypted,
+  encryptDirectory,
+  type Encryption,
+  encryptionFromEnvironment,
+  type EncryptionKey,
+  type Restored,
+  restoreDirectory,
+  type Rotated,
+  rotateKeys as rotateDirectory,
+  SqliteStore,
+  StoreSealed
+} from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 
 /** What is backed up, and where to. */
 export interface BackupRequest {
@@ -35,3 +52,56 @@ export interface RestoreRequest {
 /** Puts a backup back after it was read whole and found undamaged. Rejects with BackupRefused or StoreBusy. */
 export const restore = ({ data, force = false, from }: RestoreRequest): Promise<Restored> =>
   Effect.runPromise(restoreDirectory(from, data, { force }))
+
+// Encryption: a data directory that no one reads without its key.
+
+/** What the store beside is sealed with; undefined where none is, or it is in the clear. */
+export const sealingHere: Effect.Effect<Sealing | undefined> = Effect.map(Effect.serviceOption(SqliteStore), (store) =>
+  Option.isNone(store) ? undefined : store.value.sealing
+)
+
+const said = (directory: string, encryption: Encryption | undefined) =>
+  Effect.flatMap(encryption === undefined ? encryptionFromEnvironment : Effect.succeed(encryption), (found) =>
+    found === undefined
+      ? Effect.fail(
+          new StoreSealed({
+            directory,
+            reason: "no key is given; set REVERIE_KEY or REVERIE_KEY_FILE, or say `encryption`"
+          })
+        )
+      : Effect.succeed(found)
+  )
+
+/** What is encrypted, and with which key. */
+export interface EncryptRequest {
+  /** The data directory; no one may work on it. */
+  readonly data: string
+  /** The key; what the environment says (`REVERIE_KEY`, `REVERIE_KEY_FILE`) when left out. */
+  readonly encryption?: Encryption
+}
+
+/**
+ * Encrypts a data directory that is in the clear: every row is sealed, the files are written anew, and the index of memories goes
+ * (the next opening makes it again). All of it or nothing. Rejects with StoreSealed, StoreBusy and StoreUnopenable.
+ * @example await encrypt({ data: ".reverie", encryption: { key: { file: "/run/secrets/reverie.key" } } })
+ */
+export const encrypt = ({ data, encryption }: EncryptRequest): Promise<Encrypted> =>
+  Effect.runPromise(Effect.flatMap(said(data, encryption), (found) => encryptDirectory(data, found)))
+
+/** Whose keys are changed, and how. */
+export interface RotateKeysRequest extends EncryptRequest {
+  /** The master key from now on; the one of before when left out. */
+  readonly to?: EncryptionKey
+  /** Makes new data keys too, and seals every row anew with them. Without it no row changes. */
+  readonly renew?: boolean
+}
+
+/**
+ * Wraps the data keys of an encrypted data directory anew, under a new root key and where one is said a new master key.
+ * Rejects with StoreSealed, StoreBusy and StoreUnopenable.
+ * @example await rotateKeys({ data: ".reverie", to: { env: "REVERIE_NEW_KEY" } })
+ */
+export const rotateKeys = ({ data, encryption, renew, to }: RotateKeysRequest): Promise<Rotated> =>
+  Effect.runPromise(
+    Effect.flatMap(said(data, encryption), (found) => rotateDirectory(data, found, defined({ renew, to })))
+  )

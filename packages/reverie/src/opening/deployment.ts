@@ -23,6 +23,7 @@ import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
 import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
+import { sealingHere } from "./backup.ts"
 import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.
@@ -68,27 +69,36 @@ const indexFromConfig = Effect.gen(function* () {
 })
 
 // Loaded when chosen: anyone who asks no server does not wait for its client.
-const server = (options: ServerIndex): Layer.Layer<Recall> =>
+const server = (options: ServerIndex): Layer.Layer<Recall, FleetDefinitionInvalid> =>
   Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@reverie/recall-qdrant")),
-      ({ recallQdrantLayer }) => recallQdrantLayer(options)
-    )
+    Effect.gen(function* () {
+      if ((yield* sealingHere) !== undefined) {
+        const message =
+          'fleet: it is encrypted, and an index at a server would hold its texts in the clear; leave QDRANT_URL out, or say recall: "embedded"'
+        return yield* new FleetDefinitionInvalid({ subject: "fleet", message })
+      }
+      const { recallQdrantLayer } = yield* Effect.promise(() => import("@reverie/recall-qdrant"))
+      return recallQdrantLayer(options)
+    })
   )
 
 const beside = (data: string): Layer.Layer<Recall> =>
   Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@reverie/recall-sqlite")),
-      ({ recallSqliteLayer }) => recallSqliteLayer(data)
-    )
+    Effect.gen(function* () {
+      const sealing = yield* sealingHere
+      const { recallSqliteLayer } = yield* Effect.promise(() => import("@reverie/recall-sqlite"))
+      return recallSqliteLayer(data, defined({ sealing }))
+    })
   )
 
 const isService = (choice: RecallChoice): choice is Recall["Service"] =>
   typeof choice === "object" && "search" in choice
 
 /** The index of a choice; without one, of what the environment names, and beside the store when it names nothing. */
-export const recallLayer = (data: string, choice?: RecallChoice): Layer.Layer<never, Config.ConfigError> => {
+export const recallLayer = (
+  data: string,
+  choice?: RecallChoice
+): Layer.Layer<never, Config.ConfigError | FleetDefinitionInvalid> => {
   if (choice === "none") return Layer.empty
   if (choice === "embedded" || (choice === undefined && data === KEEPS_NOTHING)) return beside(data)
   if (choice !== undefined) return isService(choice) ? Layer.succeed(Recall, choice) : server(choice)
@@ -114,7 +124,7 @@ const inDatabase = (deployment: Deployment): Layer.Layer<Recall> =>
 export const deployedRecallLayer = (
   deployment: Deployment,
   choice?: RecallChoice
-): Layer.Layer<never, Config.ConfigError> => {
+): Layer.Layer<never, Config.ConfigError | FleetDefinitionInvalid> => {
   if (choice === "embedded") return inDatabase(deployment)
   if (choice !== undefined) return recallLayer(KEEPS_NOTHING, choice)
   return Layer.unwrap(

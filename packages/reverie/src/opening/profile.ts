@@ -9,7 +9,7 @@ import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import { NoticeHub } from "@reverie/runtime"
 import { queueLocalLayer } from "@reverie/queue-local"
-import { SqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
+import { type Encryption, encryptionFromEnvironment, SqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -28,6 +28,7 @@ import {
 } from "./deployment.ts"
 import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
+import { FleetDefinitionInvalid } from "../errors.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */
@@ -51,6 +52,12 @@ export interface ProfileOptions {
   readonly maxBytes?: number
   /** Opens the data directory though it holds less than was acknowledged; see `StoreShortened`. */
   readonly acceptLoss?: boolean
+  /**
+   * The key that everything in the data directory is encrypted with (AES-256-GCM, a data key for each assistant and tenant): `key` is
+   * `{ env }`, `{ file }`, or a service with `wrap` and `unwrap`; what `REVERIE_KEY` or `REVERIE_KEY_FILE` say when left out, and nothing
+   * is encrypted without them. A directory in the clear is refused with it until `encrypt` was called on it; a deployment always.
+   */
+  readonly encryption?: Encryption
 }
 
 const DEFAULT_DATA = ".reverie"
@@ -63,14 +70,16 @@ const whileKept: Profile["sustained"] = (work) =>
 
 /** One process, no server: SQLite, an in-process queue, the model of choice. */
 const embedded = (options: Partial<ProfileOptions>): Profile => {
-  const { acceptLoss = false, data = DEFAULT_DATA, durability = "full", maxBytes } = options
+  const { acceptLoss = false, data = DEFAULT_DATA, durability = "full", encryption, maxBytes } = options
+  const store = storeSqliteLayer(data, { durability, acceptLoss, ...defined({ encryption, maxBytes }) })
   const ports = Layer.mergeAll(
-    storeSqliteLayer(data, { durability, acceptLoss, ...defined({ maxBytes }) }),
+    store,
     queueLocalLayer,
     NoticeHub.layer,
     tokensLayer(options.tokenizer),
     embedderLayer(options.embedder, options.model),
-    recallLayer(data, options.recall)
+    // Sealed as the store is.
+    Layer.provide(recallLayer(data, options.recall), store)
   )
   const measured = Effect.succeed("")
   // A directory has one owner.
@@ -81,13 +90,27 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
 }
 
 /** What a fleet runs on: the deployment that is said, else the directory that is said, else what the environment names. */
-export const profileOf = (options: Partial<ProfileOptions>): Effect.Effect<Profile, Config.ConfigError> => {
-  if (options.deployment !== undefined) return Effect.succeed(deployed(options.deployment, options))
+export const profileOf = (
+  options: Partial<ProfileOptions>
+): Effect.Effect<Profile, Config.ConfigError | FleetDefinitionInvalid> => {
+  if (options.deployment !== undefined) return inTheClear(options, options.deployment)
   if (options.data !== undefined) return Effect.succeed(embedded(options))
-  return Effect.map(deploymentFromConfig, (found) =>
-    found === undefined ? embedded(options) : deployed(found, options)
+  return Effect.flatMap(deploymentFromConfig, (found) =>
+    found === undefined ? Effect.succeed(embedded(options)) : inTheClear(options, found)
   )
 }
+
+/** A database that others search has to read what it finds: it is encrypted by its own means, and never said to be by ours. */
+const inTheClear = (options: Partial<ProfileOptions>, deployment: Deployment) =>
+  Effect.flatMap(
+    options.encryption === undefined ? encryptionFromEnvironment : Effect.succeed(options.encryption),
+    (encryption): Effect.Effect<Profile, FleetDefinitionInvalid> => {
+      if (encryption === undefined) return Effect.succeed(deployed(deployment, options))
+      const message =
+        "fleet: a key is given, and a database is not encrypted by Reverie; leave the key out and encrypt its disk, or keep a data directory"
+      return Effect.fail(new FleetDefinitionInvalid({ subject: "fleet", message }))
+    }
+  )
 
 type Read = Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore, unknown>
 

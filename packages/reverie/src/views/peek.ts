@@ -142,7 +142,7 @@ export class FleetReader implements FleetReadings, AsyncDisposable {
       {
         run: (effect) => runtime.runPromise(effect),
         runWithIndex: (effect) => {
-          withIndex ??= ManagedRuntime.make(Layer.merge(store, readingIndex(data)), { memoMap })
+          withIndex ??= ManagedRuntime.make(Layer.provideMerge(readingIndex(data), store), { memoMap })
           return withIndex.runPromise(effect)
         },
         dispose: async () => {

@@ -15,6 +15,7 @@ import {
 } from "@reverie/memory"
 import type { Address, AssistantId, TenantId } from "@reverie/protocol"
 import { change, keyText, query } from "../connection.ts"
+import { sealedIn } from "../sealed-index.ts"
 import type { EntryRow, FoundEntry, Kept, Owner } from "./row.ts"
 import type { Matrices } from "../search/matrices.ts"
 import type { Words } from "../words/words.ts"
@@ -37,24 +38,34 @@ const writeRow = ({ entry: { context, ...entry }, facts }: Kept): Omit<EntryRow,
 
 type FoundRow = Pick<EntryRow, "key" | "doc" | "entry" | "facts"> & { readonly owner: number }
 
+/** What an entry is looked up by: its id, and in a sealed index what stands for it. */
+export const entryNames = (database: DatabaseSync): ((owner: number, id: string) => string) => {
+  const sealed = sealedIn(database)
+  return (owner, id) => (sealed === undefined ? keyText(id) : sealed.nameOf(owner, id))
+}
+
 export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
   const byId = query<EntryRow>(
     database,
-    "SELECT key, doc, entry, context, facts FROM entries WHERE owner = ? AND id = ?"
+    "SELECT key, owner, id, doc, entry, context, facts FROM entries WHERE owner = ? AND id = ?"
   )
-  const byKey = query<FoundRow>(database, "SELECT key, owner, doc, entry, facts FROM entries WHERE key = ?")
+  const byKey = query<FoundRow>(database, "SELECT key, owner, id, doc, entry, facts FROM entries WHERE key = ?")
   const someOf = query<EntryRow>(
     database,
-    "SELECT key, doc, entry, context, facts FROM entries WHERE owner = ? LIMIT ?"
+    "SELECT key, owner, id, doc, entry, context, facts FROM entries WHERE owner = ? LIMIT ?"
   )
   const insert = change(
     database,
     "INSERT INTO entries (owner, id, doc, entry, context, facts) VALUES (?, ?, ?, ?, ?, ?)"
   )
-  const update = change(database, "UPDATE entries SET doc = ?, entry = ?, context = ?, facts = ? WHERE key = ?")
+  const update = change(
+    database,
+    "UPDATE entries SET doc = ?, entry = ?, context = ?, facts = ? WHERE key = ? AND owner = ? AND id = ?"
+  )
+  const nameOf = entryNames(database)
   const remove = change(database, "DELETE FROM entries WHERE key = ?")
   return {
-    find: ({ key }: Owner, id: string) => byId.one(key, keyText(id)),
+    find: ({ key }: Owner, id: string) => byId.one(key, nameOf(key, id)),
     /**
      * The entry of a row; undefined when it is no more. With a number, also when its words are kept under another one by
      * now. `ownerOf` says who has the key of a group.
@@ -71,13 +82,13 @@ export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
     insert: (owner: Owner, kept: Kept): void => {
       const { context, entry, facts } = writeRow(kept)
       const doc = entryRows.nextDoc()
-      entryRows.give(insert(owner.key, keyText(kept.entry.id), doc, entry, context, facts), doc, owner, kept)
+      entryRows.give(insert(owner.key, nameOf(owner.key, kept.entry.id), doc, entry, context, facts), doc, owner, kept)
     },
     update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean): void => {
       const { context, entry, facts } = writeRow(kept)
       if (row.entry === entry && row.context === context && row.facts === facts && isVectorKept) return
       const doc = entryRows.nextDoc()
-      update(doc, entry, context, facts, row.key)
+      update(doc, entry, context, facts, row.key, owner.key, nameOf(owner.key, kept.entry.id))
       entryRows.renew(row, doc, owner, readEntry(row.entry), kept, isVectorKept)
     },
     remove: (owner: Owner, row: EntryRow): void => {
@@ -278,7 +289,7 @@ export const modelQueries = (database: DatabaseSync) => {
   const promote = change(database, "UPDATE models SET state = 'current' WHERE key = ?")
   const wanting = query<WantingRow>(
     database,
-    `SELECT entries.entry, tenant, assistant FROM wanting JOIN entries ON entries.key = wanting.entry
+    `SELECT entries.entry, entries.owner, entries.id, tenant, assistant FROM wanting JOIN entries ON entries.key = wanting.entry
      JOIN groups ON groups.key = entries.owner AND groups.kind = 'own' WHERE model = ? LIMIT ?`
   )
 

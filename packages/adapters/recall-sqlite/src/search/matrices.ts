@@ -17,7 +17,7 @@ export const packed = (vector: ReadonlyArray<number>): Uint8Array => {
   )
 }
 
-type VectorRow = readonly [entry: number, vector: Uint8Array]
+type VectorRow = readonly [entry: number, vector: Uint8Array, ...of: ReadonlyArray<unknown>]
 
 interface Matrix {
   readonly model: number
@@ -61,13 +61,13 @@ export class Matrices {
     this.#version = query(database, "PRAGMA data_version")
     this.#own = query(
       database,
-      `SELECT vectors.entry, vectors.vector FROM entries
+      `SELECT vectors.entry, vectors.vector, vectors.model, vectors.owner FROM entries
        JOIN vectors ON vectors.model = ? AND vectors.entry = entries.key WHERE entries.owner = ?`,
       { asArrays: true }
     )
     this.#shared = query(
       database,
-      `SELECT vectors.entry, vectors.vector FROM shared
+      `SELECT vectors.entry, vectors.vector, vectors.model, vectors.owner FROM shared
        JOIN vectors ON vectors.model = ? AND vectors.entry = shared.entry WHERE shared.reader = ?`,
       { asArrays: true }
     )

@@ -63,7 +63,7 @@ export class Merge {
       leaf: undefined,
       bounds: undefined
     }))
-    const { key, write } = segments.begun()
+    const { key, write } = segments.begun(this.grp)
     this.segment = key
     this.#writer = new SegmentWriter(write)
   }

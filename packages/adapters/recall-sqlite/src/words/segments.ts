@@ -101,9 +101,9 @@ const least = (values: Float64Array): number => values.reduce((min, value) => Ma
 
 const reading = (database: DatabaseSync) => {
   const ofGroup = query<SegmentRow>(database, `SELECT ${columns} FROM segments WHERE grp = ? ORDER BY first`)
-  const head = query<{ readonly head: Uint8Array }>(database, "SELECT head FROM segments WHERE key = ?")
+  const head = query<{ readonly head: Uint8Array }>(database, "SELECT key, grp, head FROM segments WHERE key = ?")
   const bounds = query<{ readonly body: Uint8Array }>(database, "SELECT body FROM bounds WHERE segment = ?")
-  const leaf = query<{ readonly body: Uint8Array }>(database, "SELECT body FROM leaves WHERE key = ?")
+  const leaf = query<{ readonly body: Uint8Array }>(database, "SELECT key, grp, body FROM leaves WHERE key = ?")
   const readLeaf = (key: number, number: number): Uint8Array => {
     const row = leaf.one(key * MOST_LEAVES + number)
     if (row === undefined) throw new Error(`segment ${key} has no leaf ${number}`)
@@ -175,7 +175,7 @@ export const segmentQueries = (database: DatabaseSync) => {
     database,
     "UPDATE counters SET segment = segment + 1 RETURNING segment"
   )
-  const insertLeaf = change(database, "INSERT INTO leaves (key, body) VALUES (?, ?)")
+  const insertLeaf = change(database, "INSERT INTO leaves (key, grp, body) VALUES (?, ?, ?)")
   const insert = change(
     database,
     `INSERT INTO segments (key, grp, level, docs, dead, first, last, min_at, max_at, min_trust, head)
@@ -191,11 +191,14 @@ export const segmentQueries = (database: DatabaseSync) => {
 
   return {
     ...read,
-    /** The key of a segment that is being made, and how its leaves are kept. */
-    begun: () => {
+    /** The key of a segment that is being made for a group, and how its leaves are kept. */
+    begun: (grp: number) => {
       const key = nextKey.one()?.segment ?? 0
       begin(key)
-      return { key, write: (number: number, body: Uint8Array) => void insertLeaf(key * MOST_LEAVES + number, body) }
+      return {
+        key,
+        write: (number: number, body: Uint8Array) => void insertLeaf(key * MOST_LEAVES + number, grp, body)
+      }
     },
     isInUse: (key: number): boolean => inUse.one(key) !== undefined,
     /** Takes a segment into use; false when its leaves have been dropped by someone else. */

@@ -159,7 +159,7 @@ const postingsOf = (docs: ReadonlyArray<Doc>): ReadonlyMap<number, Posting> => {
 
 /** Makes a segment of entries, which are in the order in which they were told. */
 export const flush = (segments: Segments, grp: number, docs: ReadonlyArray<Doc>): void => {
-  const { key: segment, write } = segments.begun()
+  const { key: segment, write } = segments.begun(grp)
   const writer = new SegmentWriter(write)
   const postings = postingsOf(docs)
   for (const key of Float64Array.from(postings.keys()).toSorted()) {
@@ -181,7 +181,7 @@ const tailQueries = (database: DatabaseSync) => {
   const remove = changing(database, "DELETE FROM tail WHERE grp = ? AND doc = ?")
   const rows = query<Doc>(
     database,
-    "SELECT doc, row, kind, at, trust, terms FROM tail WHERE grp = ? ORDER BY doc LIMIT ?"
+    "SELECT grp, doc, row, kind, at, trust, terms FROM tail WHERE grp = ? ORDER BY doc LIMIT ?"
   )
   const count = query<{ readonly count: number }>(database, "SELECT count(*) AS count FROM tail WHERE grp = ?")
   const dropUpTo = change(database, "DELETE FROM tail WHERE grp = ? AND doc <= ?")

@@ -151,6 +151,8 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
         })
       ),
     mark: (mark) => told("mark")(turn((query) => putMark(query, mark))),
+    // Nothing here is encrypted by us.
+    shred: () => Effect.void,
     marked: told("marked")(markIn(database.query))
   }
 }

@@ -21,6 +21,7 @@ import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger
 import { entryQueries } from "../ledger/entries.ts"
 import { readBlob } from "../ledger/blobs.ts"
 import { segmentsOf } from "../ledger/segments.ts"
+import { recordRows } from "../ledger/record-rows.ts"
 import { query } from "../sql.ts"
 
 const PAGE = 256
@@ -34,18 +35,21 @@ interface BlockRow {
 }
 
 const blockQueries = (database: DatabaseSync) => {
-  const columns = "SELECT key, id, owner, label, body FROM blocks WHERE tenant = ?"
+  const columns = "SELECT key, tenant, id, owner, label, body FROM blocks WHERE tenant = ?"
   const ofOwner = query<BlockRow>(database, `${columns} AND owner = ?`)
   const ofTenant = query<BlockRow>(database, columns)
   const readers = query<{ readonly reader: string }>(database, "SELECT reader FROM block_readers WHERE block = ?")
   const versions = query<{ readonly body: string; readonly patch: Uint8Array }>(
     database,
-    "SELECT body, patch FROM block_versions WHERE block = ? ORDER BY version"
+    "SELECT block, version, body, patch FROM block_versions WHERE block = ? ORDER BY version"
   )
-  const snapshot = query<{ readonly bytes: Uint8Array }>(database, "SELECT bytes FROM block_snapshots WHERE block = ?")
+  const snapshot = query<{ readonly bytes: Uint8Array }>(
+    database,
+    "SELECT block, bytes FROM block_snapshots WHERE block = ?"
+  )
   const answers = query<{ readonly key: string; readonly answer: string }>(
     database,
-    "SELECT key, answer FROM block_answers WHERE tenant = ?"
+    "SELECT tenant, key, answer FROM block_answers WHERE tenant = ?"
   )
   const named = (row: BlockRow): BlockRow => ({
     ...row,
@@ -76,7 +80,7 @@ interface MailRow {
 const rowQueries = (database: DatabaseSync) => ({
   mail: query<MailRow>(
     database,
-    `SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes
+    `SELECT seq, assistant, id, accepted_at AS acceptedAt, body FROM envelopes
      WHERE assistant = ? AND lane = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
   ),
   handled: query<{ readonly count: number }>(
@@ -84,18 +88,15 @@ const rowQueries = (database: DatabaseSync) => ({
     "SELECT count(*) AS count FROM envelopes WHERE assistant = ? AND lane = ? AND seq <= ?"
   ),
   newestMail: query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM envelopes"),
-  records: query<{ readonly kind: string; readonly key: string; readonly body: string }>(
-    database,
-    "SELECT kind, key, body FROM records WHERE assistant = ?"
-  ),
+  records: recordRows(database),
   sends: query<{ readonly body: string }>(database, "SELECT body FROM sends ORDER BY seq"),
   deadLetters: query<{ readonly body: string; readonly discarded: number | null }>(
     database,
-    "SELECT body, discarded FROM dead_letters WHERE assistant = ? ORDER BY seq"
+    "SELECT assistant, body, discarded FROM dead_letters WHERE assistant = ? ORDER BY seq"
   ),
   prompts: query<LineRow>(
     database,
-    "SELECT kind, key, version, at, restores, body FROM prompts WHERE tenant = ? ORDER BY version"
+    "SELECT tenant, kind, key, version, at, restores, body FROM prompts WHERE tenant = ? ORDER BY version"
   ),
   living: query<{ readonly id: string }>(database, "SELECT id FROM assistants WHERE tenant = ?"),
   tenants: query<{ readonly tenant: string }>(

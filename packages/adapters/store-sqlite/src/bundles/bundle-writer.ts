@@ -11,6 +11,7 @@ import { entryQueries } from "../ledger/entries.ts"
 import { usageAdding } from "../ledger/allowance.ts"
 import { keepBlob, leaveBlobs } from "../ledger/blobs.ts"
 import { segmentsOf, segmentWriter } from "../ledger/segments.ts"
+import { recordRows } from "../ledger/record-rows.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { viewersWithoutBlocks } from "../blocks.ts"
 import { AT_REST } from "../formats.ts"
@@ -37,7 +38,7 @@ const livesTo = (database: DatabaseSync) => {
     database,
     "INSERT INTO envelopes (assistant, lane, id, accepted_at, body) VALUES (?, ?, ?, ?, ?)"
   )
-  const keep = change(database, "INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
+  const { keep } = recordRows(database)
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
   const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body, discarded) VALUES (?, ?, ?)")
   const countDiscarded = discardedCounting(database)
@@ -128,7 +129,7 @@ const obstaclesTo = (database: DatabaseSync) => {
   )
   const answer = query<{ readonly answer: string }>(
     database,
-    "SELECT answer FROM block_answers WHERE tenant = ? AND key = ?"
+    "SELECT tenant, key, answer FROM block_answers WHERE tenant = ? AND key = ?"
   )
   return (tenant: TenantId, parts: Iterable<BundlePart>): string | undefined => {
     for (const part of parts) {
@@ -161,12 +162,12 @@ const leavingFrom = (database: DatabaseSync, table: "envelopes" | "ledger", empt
 const mailIn = (database: DatabaseSync) => {
   const rows = query<{ readonly seq: number; readonly body: string }>(
     database,
-    "SELECT seq, body FROM envelopes WHERE assistant = ? AND lane = ? ORDER BY seq"
+    "SELECT seq, assistant, id, body FROM envelopes WHERE assistant = ? AND lane = ? ORDER BY seq"
   )
   const segments = segmentsOf(database)
   const leave = leavingFrom(database, "envelopes", "lane = 0, id = CAST(seq AS TEXT)")
   const rename = change(database, "UPDATE envelopes SET id = CAST(seq AS TEXT) WHERE seq = ?")
-  const put = change(database, "UPDATE envelopes SET id = ?, accepted_at = ?, body = ? WHERE seq = ?")
+  const put = change(database, "UPDATE envelopes SET id = ?, accepted_at = ?, body = ? WHERE seq = ? AND assistant = ?")
   const putAround = change(database, "UPDATE envelopes SET id = ?, accepted_at = ? WHERE seq = ?")
   /** Answers the numbers of what is left of each lane, and how many that waited are gone. */
   return (key: number, cursors: Readonly<Record<Lane, number>>, parts: ReadonlyArray<BundlePart>) => {
@@ -194,7 +195,7 @@ const mailIn = (database: DatabaseSync) => {
       const text = textOf(part.body)
       // What is as it was stays where it is.
       if (segments.whole(bodies.get(seq) ?? "") === text) putAround(keyText(part.id), part.acceptedAt, seq)
-      else put(keyText(part.id), part.acceptedAt, text, seq)
+      else put(keyText(part.id), part.acceptedAt, text, seq, key)
     }
     return { gone, numbers }
   }
@@ -203,7 +204,7 @@ const mailIn = (database: DatabaseSync) => {
 const entriesIn = (database: DatabaseSync) => {
   const entries = entryQueries(database)
   const leave = leavingFrom(database, "ledger", "no = 1, previous = 0")
-  const put = change(database, "UPDATE ledger SET body = ? WHERE seq = ?")
+  const put = change(database, "UPDATE ledger SET body = ? WHERE seq = ? AND assistant = ? AND no = ?")
   /** Answers where the last of them stands. */
   return (key: number, last: number, version: number, parts: ReadonlyArray<BundlePart>): number => {
     const made = new Map(
@@ -216,7 +217,7 @@ const entriesIn = (database: DatabaseSync) => {
       else {
         newest = Math.max(newest, seq)
         const text = entryText(entry)
-        if (text !== body) put(text, seq)
+        if (text !== body) put(text, seq, key, no)
       }
     }
     return newest
@@ -228,7 +229,7 @@ const lettersIn = (database: DatabaseSync) => {
     database,
     "SELECT seq, discarded FROM dead_letters WHERE assistant = ? ORDER BY seq"
   )
-  const put = change(database, "UPDATE dead_letters SET body = ? WHERE seq = ?")
+  const put = change(database, "UPDATE dead_letters SET body = ? WHERE seq = ? AND assistant = ?")
   const clear = change(
     database,
     `UPDATE dead_letters SET assistant = ${UNOWNED}, body = '{}', discarded = ? WHERE seq = ?`
@@ -243,7 +244,7 @@ const lettersIn = (database: DatabaseSync) => {
       if (letter === undefined) clear(discarded ?? countDiscarded() + 1, seq)
       else {
         const { at, envelope, reason } = letter
-        put(JSON.stringify({ envelope, reason, at }), seq)
+        put(JSON.stringify({ envelope, reason, at }), seq, key)
       }
     }
     for (let count = 0; count < gone; count++) add(countDiscarded() + 1)
@@ -252,7 +253,7 @@ const lettersIn = (database: DatabaseSync) => {
 
 /** Sends, records, blocks, answers and bytes of a life leave the store. */
 const emptying = (database: DatabaseSync) => {
-  const records = change(database, "DELETE FROM records WHERE assistant = ?")
+  const records = recordRows(database)
   const sends = query<{ readonly seq: number; readonly body: string }>(database, "SELECT seq, body FROM sends")
   const settle = change(database, "DELETE FROM sends WHERE seq = ?")
   const blockKey = query<{ readonly key: number }>(database, "SELECT key FROM blocks WHERE tenant = ? AND id = ?")
@@ -265,7 +266,7 @@ const emptying = (database: DatabaseSync) => {
   return (key: number, { head, parts }: Bundle): void => {
     const tenant = head.kind === "tenant" ? head.tenant : head.address.tenant
     const open = new Set(parts.flatMap((part) => (part.kind === "send" ? [JSON.stringify(part.envelope)] : [])))
-    records(key)
+    records.dropAll(key)
     if (open.size > 0) for (const { body, seq } of sends.all()) if (open.has(body)) settle(seq)
     for (const part of parts) {
       if (part.kind === "block") {
@@ -286,7 +287,7 @@ const rewritingIn = (database: DatabaseSync) => {
   const empty = emptying(database)
   const leaveBytes = leaveBlobs(database)
   const segments = segmentWriter(database)
-  const keep = change(database, "INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
+  const { keep } = recordRows(database)
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
   const rows = entryRowsTo(database)
   const stand = change(

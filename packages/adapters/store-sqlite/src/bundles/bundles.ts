@@ -16,6 +16,7 @@ import {
   nobodyAt,
   occupiedBy,
   rewritten,
+  type Subject,
   tenantOf
 } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
@@ -29,6 +30,8 @@ import { type Leases, ledgerUnavailable } from "../ledger/assistants.ts"
 import type { Marks } from "../ledger/marks.ts"
 import { type BundleReader, bundleReader } from "./bundle-reader.ts"
 import { type BundleWriter, bundleWriter } from "./bundle-writer.ts"
+import type { Keyring } from "../sealing/keyring.ts"
+import { renewed } from "../sealing/resealing.ts"
 import { reading } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 
@@ -132,11 +135,32 @@ const rewriting = (
     }).pipe(Effect.uninterruptible, oneByOne.withPermits(1))
 }
 
+/** What is left of a life is sealed with another key before the one of before goes: the tombstones stay readable. */
+const shredding = (
+  database: DatabaseSync,
+  writer: Writer,
+  keyring: Keyring,
+  places: ReadonlyArray<BundlePlace>
+): Effect.Effect<void, LedgerUnavailable> => {
+  const subjects = places.map(({ assistant = "", tenant }): Subject => ({ tenant, assistant }))
+  return writer
+    .write(ledgerUnavailable("shred"), () => Result.succeed(renewed(database, keyring, subjects)))
+    .pipe(
+      Effect.andThen(
+        reading(ledgerUnavailable("shred"), () =>
+          Result.succeed(subjects.forEach((each) => keyring.destroyFormer(each)))
+        )
+      ),
+      Effect.uninterruptible
+    )
+}
+
 export const sqliteBundles = (
   database: DatabaseSync,
   writer: Writer,
   leases: Leases,
-  marks: Marks
+  marks: Marks,
+  keyring?: Keyring
 ): Bundles["Service"] => {
   // Most openings move no bundle.
   const reader = onceAsked(() => bundleReader(database))
@@ -171,6 +195,7 @@ export const sqliteBundles = (
             writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(bundle, now, onUndo))
           ),
     rewrite: rewriting(reader, rows, writer, leases, marks),
+    shred: (places) => (keyring === undefined ? Effect.void : shredding(database, writer, keyring, places)),
     admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
     mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),
     marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read()))

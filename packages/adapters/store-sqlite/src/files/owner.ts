@@ -36,7 +36,7 @@ import { sqliteFailure } from "../sql.ts"
 const OTHERS = 0o077
 
 /** Names that Reverie gives to files of a data directory. */
-const OURS = /^(reverie|recall)\.(db|mark)|^(owner|server|moved|audit)\.[a-z]+|^restored\.|^lost\+found$/
+const OURS = /^(reverie|recall|keys)\.(db|mark)|^(owner|server|moved|audit)\.[a-z]+|^restored\.|^lost\+found$/
 
 /** Windows keeps rights in lists that its directories inherit; there are no modes to set. */
 const hasModes = process.platform !== "win32"

@@ -14,6 +14,7 @@ import type { Writer } from "../writer.ts"
 import { assistantQueries, envelopeQueries, ledgerUnavailable } from "./assistants.ts"
 import { entryQueries } from "./entries.ts"
 import { leaveBlobs } from "./blobs.ts"
+import { recordRows } from "./record-rows.ts"
 import { digestsOf, type Moving, segmentOf, segmentsOf, segmentWriter } from "./segments.ts"
 
 /** Of one segment: enough for what repeats to be said once, and few enough to be opened for a single row. */
@@ -111,10 +112,7 @@ const movingIn = (database: DatabaseSync) => {
   const segments = segmentWriter(database)
 
   const leave = leaveBlobs(database)
-  const standing = query<{ readonly body: string }>(
-    database,
-    "SELECT body FROM records WHERE assistant = ? AND kind = ? AND key = ?"
-  )
+  const records = recordRows(database)
 
   const partAfter = (address: Address, upTo: number, least: number, reached: (key: number) => number) => {
     const row = parts.find(address)
@@ -155,7 +153,7 @@ const movingIn = (database: DatabaseSync) => {
       if (part === undefined) return NOTHING
       overwriting(() => {
         const stands = ({ key, kind, value }: RecordChange): boolean =>
-          value !== null && standing.one(part.key, kind, key)?.body === JSON.stringify(value)
+          value !== null && records.under(part.key, kind, key)[0]?.body === JSON.stringify(value)
         const emptied = part.rows.map((each) => ({ ...each, text: emptiedText(each, at, stands) }))
         segments.put({ assistant: part.key, upTo: part.upTo, deletedAt: at }, emptied)
         for (const segment of part.left) segments.renew(segment)

@@ -16,7 +16,7 @@ import {
 } from "@reverie/protocol"
 import { LedgerUnavailable } from "@reverie/ledger"
 import { undamaged } from "../files/salvage.ts"
-import { change, query, type SqliteFailure } from "../sql.ts"
+import { change, query, sealedOverhead, type SqliteFailure } from "../sql.ts"
 import { segmentsOf } from "./segments.ts"
 
 export interface AssistantRow extends Cursors {
@@ -67,7 +67,7 @@ export const addressOf = ({ tenant, id }: Pick<AssistantRow, "tenant" | "id">): 
 export const assistantQueries = (database: DatabaseSync) => {
   const byAddress = query<FoundRow>(
     database,
-    `SELECT ${found}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
+    `SELECT ${found}, octet_length(state) - ${sealedOverhead(database)} AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
   )
   const door = query<DoorRow>(
     database,
@@ -196,11 +196,11 @@ export const envelopeQueries = (database: DatabaseSync) => {
   }
   const bySeq = query<EnvelopeRow>(
     database,
-    "SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
+    "SELECT seq, assistant, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
   )
   const named = query<EnvelopeRow & { readonly lane: number }>(
     database,
-    "SELECT seq, id, lane, accepted_at AS acceptedAt, body FROM envelopes WHERE assistant = ? AND id = ?"
+    "SELECT seq, assistant, id, lane, accepted_at AS acceptedAt, body FROM envelopes WHERE assistant = ? AND id = ?"
   )
   const count = query<{ readonly waiting: number }>(database, `SELECT count(*) AS waiting ${beyond}`)
   const newest = query<{ readonly seq: number }>(database, "SELECT max(seq) AS seq FROM envelopes")

@@ -7,40 +7,49 @@ import { type Blobs, digestOf, flawOfBlobs } from "@reverie/ledger"
 import { isDigest, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { change, query, reading } from "../sql.ts"
+import { change, query, reading, sealedIn } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 import { ledgerUnavailable } from "./assistants.ts"
 
 export const readBlob = (database: DatabaseSync) => {
   const bytes = query<{ readonly bytes: Uint8Array }>(
     database,
-    "SELECT bytes FROM blobs WHERE tenant = ? AND digest = ?"
+    "SELECT tenant, digest, bytes FROM blobs WHERE tenant = ? AND digest = ?"
   )
-  return (tenant: TenantId, digest: string): Uint8Array | undefined =>
-    isDigest(digest) ? bytes.one(tenant, digest)?.bytes : undefined
+  return (tenant: TenantId, digest: string): Uint8Array | undefined => {
+    const found = isDigest(digest) ? bytes.one(tenant, digest)?.bytes : undefined
+    // What does not open is not there; nothing that was kept has no bytes.
+    return found?.length === 0 ? undefined : found
+  }
 }
 
 export const keepBlob = (database: DatabaseSync) =>
   change(database, "INSERT INTO blobs (tenant, digest, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
 
+/** Whether a text stands in rows of a tenant: in the clear the database looks, in what is sealed only who has its key. */
+const standsIn = (database: DatabaseSync, table: string, column: string, name: string) => {
+  const whose = `FROM ${table} JOIN assistants ON assistants.key = assistant WHERE tenant = ?`
+  if (column === "body" && sealedIn(database) !== undefined) {
+    const rows = query<{ readonly body: string }>(database, `SELECT assistant, ${table}.${name}, body ${whose}`)
+    return (tenant: TenantId, text: string): boolean => rows.all(tenant).some(({ body }) => body.includes(text))
+  }
+  const row = query<{ readonly one: number }>(
+    database,
+    `SELECT 1 AS one ${whose} AND instr(${table}.${column}, ?) > 0 LIMIT 1`
+  )
+  return (tenant: TenantId, text: string): boolean => row.one(tenant, text) !== undefined
+}
+
 /** Removes those of some bytes that no envelope, entry or segment of the tenant refers to. */
 export const leaveBlobs = (database: DatabaseSync) => {
   const used = [
-    ["envelopes", "body"],
-    ["ledger", "body"],
-    ["segments", "digests"]
-  ].map(([table, column]) =>
-    query<{ readonly one: number }>(
-      database,
-      `SELECT 1 AS one FROM ${table} JOIN assistants ON assistants.key = assistant
-       WHERE tenant = ? AND instr(${table}.${column}, ?) > 0 LIMIT 1`
-    )
-  )
+    standsIn(database, "envelopes", "body", "id"),
+    standsIn(database, "ledger", "body", "no"),
+    standsIn(database, "segments", "digests", "key")
+  ]
   const remove = change(database, "DELETE FROM blobs WHERE tenant = ? AND digest = ?")
   return (tenant: TenantId, digests: ReadonlyArray<string>): void => {
-    for (const digest of digests) {
-      if (used.every((rows) => rows.one(tenant, digest) === undefined)) remove(tenant, digest)
-    }
+    for (const digest of digests) if (used.every((stands) => !stands(tenant, digest))) remove(tenant, digest)
   }
 }
 

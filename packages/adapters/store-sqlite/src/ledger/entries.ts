@@ -40,7 +40,7 @@ export const entryQueries = (database: DatabaseSync) => {
     `INSERT INTO ledger (assistant, no, previous, settled, body)
      VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`
   )
-  const bySeq = query<EntryRow>(database, "SELECT seq, no, previous, body FROM ledger WHERE seq = ?")
+  const bySeq = query<EntryRow>(database, "SELECT seq, assistant, no, previous, body FROM ledger WHERE seq = ?")
   const step = query<Omit<EntryRow, "body">>(database, "SELECT seq, no, previous FROM ledger WHERE seq = ?")
   const landmark = query<{ readonly seq: number }>(
     database,
@@ -49,7 +49,7 @@ export const entryQueries = (database: DatabaseSync) => {
   // CROSS JOIN keeps the order of the tables: the ledger leads, each row looks up one assistant.
   const after = query<OutboxEntryRow>(
     database,
-    `SELECT seq, no, previous, body, tenant, id
+    `SELECT seq, assistant, no, previous, body, tenant, id
      FROM ledger CROSS JOIN assistants ON key = assistant WHERE ${BEHIND} ORDER BY seq LIMIT ?`
   )
   const newest = query<{ readonly seq: number; readonly settled: number }>(

@@ -46,6 +46,7 @@ import {
 import { entryQueries, sqliteEntryHistory } from "./entries.ts"
 import { sqliteUsage, usageAdding } from "./allowance.ts"
 import { sqliteBlobs } from "./blobs.ts"
+import { type KeptRow, recordRows } from "./record-rows.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
@@ -60,14 +61,20 @@ interface DeadLetterRow {
   readonly body: string
 }
 
+type Letter = Omit<DeadLetter, "address">
+
 const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
   address: addressOf(row),
-  ...(JSON.parse(row.body) as { readonly envelope: EnvelopeId; readonly reason: string; readonly at: number })
+  ...Result.match(parseJson(row.body), {
+    onSuccess: (letter) => letter as unknown as Letter,
+    // That one waits for a person is known, also where what it says is lost.
+    onFailure: (reason): Letter => ({ envelope: "?" as EnvelopeId, reason, at: 0 })
+  })
 })
 
 /** Of one tenant, or of all where it is null. */
 const lettersIn = (order: "ASC" | "DESC"): string => `
-  SELECT tenant, id, body FROM dead_letters INDEXED BY dead_letters_told CROSS JOIN assistants ON key = assistant
+  SELECT tenant, id, assistant, body FROM dead_letters INDEXED BY dead_letters_told CROSS JOIN assistants ON key = assistant
   WHERE discarded IS NULL AND tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
 
 /** What the body of a letter of this id begins with, and of no other. */
@@ -147,34 +154,12 @@ const sqliteRegister = (database: DatabaseSync, readable: Readable): Register =>
 
 // Kept: what assistants keep about themselves, read back.
 
-interface KeptRow {
-  readonly kind: RecordKind
-  readonly key: string
-  readonly body: string
-}
-
 const sqliteKept = (database: DatabaseSync): Pick<Ledger["Service"], "records"> => {
   const assistants = assistantQueries(database)
-  const ofKind = query<KeptRow>(
-    database,
-    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? ORDER BY key LIMIT ?"
-  )
-  const underKey = query<KeptRow>(
-    database,
-    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? AND key = ?"
-  )
-  const isEntity = query<{ readonly there: number }>(
-    database,
-    "SELECT 1 AS there FROM records INDEXED BY records_entity WHERE assistant = ? AND kind = 'entity' AND key = ?"
-  )
-  /** Most names that a message could hold are of no entity, and are found missing without reading a row. */
-  const mayBe = (assistant: number, kind: RecordKind, key: string): boolean =>
-    kind !== "entity" || isEntity.one(assistant, key) !== undefined
+  const rows = recordRows(database)
   const some = (assistant: number, kind: RecordKind, { keys, limit }: RecordFilter): ReadonlyArray<KeptRow> => {
-    if (keys === undefined) return ofKind.all(assistant, kind, limit === undefined ? -1 : limited(limit))
-    const found = [...new Set(keys)]
-      .toSorted()
-      .flatMap((key) => (mayBe(assistant, kind, key) ? underKey.all(assistant, kind, key) : []))
+    if (keys === undefined) return rows.ofKind(assistant, kind, limit)
+    const found = [...new Set(keys)].toSorted().flatMap((key) => rows.under(assistant, kind, key))
     return limit === undefined ? found : found.slice(0, limited(limit))
   }
   return {
@@ -223,8 +208,7 @@ const encode = (entry: Entry) => {
 const appending = (database: DatabaseSync) => {
   const entries = entryQueries(database)
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
-  const keep = change(database, "INSERT OR REPLACE INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
-  const drop = change(database, "DELETE FROM records WHERE assistant = ? AND kind = ? AND key = ?")
+  const kept = recordRows(database)
   const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body) VALUES (?, ?)")
   const use = usageAdding(database)
   /** Files an entry with its sends and dead letters; answers its place in the outbox. */
@@ -235,8 +219,8 @@ const appending = (database: DatabaseSync) => {
   ) => {
     use(assistant, entry)
     for (const { kind, key, value } of records) {
-      if (value === null) drop(assistant, kind, key)
-      else keep(assistant, kind, key, value)
+      if (value === null) kept.drop(assistant, kind, key)
+      else kept.keep(assistant, kind, key, value)
     }
     for (const envelope of sends) send(envelope)
     for (const letter of deadLetters) deadLetter(assistant, letter)
@@ -348,13 +332,14 @@ const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Se
 interface DeadLetteredRow {
   readonly seq: number
   readonly discarded: number | null
+  readonly body: string
 }
 
 const discarding = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "discard"> => {
   const assistants = assistantQueries(database)
   const deadLettered = query<DeadLetteredRow>(
     database,
-    "SELECT seq, discarded FROM dead_letters WHERE assistant = ? AND instr(body, ?) = 1"
+    "SELECT seq, assistant, discarded, body FROM dead_letters WHERE assistant = ?"
   )
   const countDiscarded = discardedCounting(database)
   const lay = change(database, "UPDATE dead_letters SET discarded = ? WHERE seq = ?")
@@ -362,7 +347,9 @@ const discarding = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servic
     discard: (address, envelope) =>
       writer.write(ledgerUnavailable("discard"), (): Result.Result<Discarded> => {
         const who = assistants.find(address)
-        const row = who === undefined ? undefined : deadLettered.one(who.key, beginningOf(envelope))
+        const beginning = beginningOf(envelope)
+        const letters = who === undefined ? [] : deadLettered.all(who.key)
+        const row = letters.find(({ body }) => body.startsWith(beginning))
         if (row === undefined) return Result.succeed("unknown")
         if (row.discarded !== null) return Result.succeed("already")
         lay(countDiscarded() + 1, row.seq)

@@ -96,6 +96,9 @@ interface SegmentRow extends SegmentOf {
   readonly bytes: Uint8Array
 }
 
+/** What tells a row among those of its assistant. */
+const names: Readonly<Record<Kept, string>> = { ledger: "no", envelopes: "id" }
+
 interface Statements {
   readonly find: Query<Omit<SegmentRow, "deletedAt"> & { readonly deletedAt: number | null }>
   readonly bodies: Readonly<Record<Kept, Query<{ readonly body: string }>>>
@@ -103,7 +106,10 @@ interface Statements {
 
 const statementsOf = (database: DatabaseSync): Statements => {
   const bodyIn = (table: Kept) =>
-    query<{ readonly body: string }>(database, `SELECT body FROM ${table} WHERE seq = ? AND assistant = ?`)
+    query<{ readonly body: string }>(
+      database,
+      `SELECT assistant, ${names[table]}, body FROM ${table} WHERE seq = ? AND assistant = ?`
+    )
   return {
     find: query(
       database,
@@ -171,10 +177,15 @@ export const segmentWriter = (database: DatabaseSync) => {
     "INSERT INTO segments (assistant, up_to, deleted_at, codec, digests, body) VALUES (?, ?, ?, ?, ?, ?)"
   )
   const remove = change(database, "DELETE FROM segments WHERE key = ?")
-  const refer = {
-    ledger: change(database, "UPDATE ledger SET body = ? WHERE seq = ?"),
-    envelopes: change(database, "UPDATE envelopes SET body = ? WHERE seq = ?")
+  const referIn = (table: Kept) => {
+    const row = query<{ readonly name: string | number }>(
+      database,
+      `SELECT ${names[table]} AS name FROM ${table} WHERE seq = ?`
+    )
+    const put = change(database, `UPDATE ${table} SET body = ? WHERE seq = ? AND assistant = ? AND ${names[table]} = ?`)
+    return (text: string, seq: number, assistant: number) => put(text, seq, assistant, row.one(seq)?.name ?? null)
   }
+  const refer = { ledger: referIn("ledger"), envelopes: referIn("envelopes") }
   const ofAssistant = query<{ readonly key: number }>(database, "SELECT key FROM segments WHERE assistant = ?")
 
   const put = ({ assistant, deletedAt, upTo }: SegmentOf, rows: ReadonlyArray<Moving>): void => {
@@ -182,7 +193,7 @@ export const segmentWriter = (database: DatabaseSync) => {
     const { bytes, codec } = pressed(rows)
     const digests = [...new Set(rows.flatMap(({ text }) => digestsOf(text)))].join(" ")
     const { lastSeq } = insert(assistant, upTo, deletedAt ?? null, codec, digests, bytes)
-    for (const [line, { seq, table }] of rows.entries()) refer[table](referenceTo(lastSeq, line), seq)
+    for (const [line, { seq, table }] of rows.entries()) refer[table](referenceTo(lastSeq, line), seq, assistant)
   }
 
   /** Its rows as they stand now: those that have left it, and those that are no more, are not among them. */

@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto"
+import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { defineAssistant, defineFleet, Fleet } from "reverie"
+import { assert, test } from "vitest"
+import { assertFailure, run, temporary } from "./command-line.ts"
+
+const CANARY = "kestrel-9713"
+
+const isInTheClear = (data: string): boolean =>
+  readdirSync(data, { withFileTypes: true }).some(
+    (entry) => entry.isFile() && readFileSync(join(data, entry.name)).includes(CANARY)
+  )
+
+test("Z1 O1 a directory is encrypted with the key of the environment, read with it, and opened with another one after a rotation", async () => {
+  await using place = await temporary()
+  const data = join(place.path, "data")
+  const fleet = await Fleet.open({
+    data,
+    model: "offline",
+    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
+  })
+  await fleet.answer("desk", `The code is ${CANARY}.`)
+  await fleet.close()
+  assert.isTrue(isInTheClear(data))
+  const key = { REVERIE_KEY: randomBytes(32).toString("hex") }
+  assertFailure(await run(["encrypt", "--data", data, "--json"]), 5, "data-sealed", "no key is given")
+  const encrypted = await run(["encrypt", "--data", data], { env: key })
+  assert.match(encrypted.stdout, /is encrypted: \d+ rows.*\n.*keys\.db; keep a copy apart/)
+  assert.isFalse(isInTheClear(data))
+  const read = ["export", "desk", "--data", data, "--quiet"]
+  assert.include((await run(read, { env: key })).stdout, CANARY)
+  const refused = await run([...read, "--out", join(data, "..", "out")])
+  assert.strictEqual(refused.code, 5)
+  assert.match(refused.stderr, /it is encrypted, and no key is given; set REVERIE_KEY/)
+  const next = randomBytes(32).toString("base64")
+  const rotated = await run(["keys", "rotate", "--renew", "--data", data], { env: { ...key, REVERIE_NEW_KEY: next } })
+  assert.match(rotated.stdout, /were wrapped anew under the new key.*\n\d+ rows|wrapped anew[\s\S]*rows were encrypted/)
+  assert.match((await run(read, { env: key })).stderr, /does not open its keys/)
+  const [found] = [await run(["agents", "inspect", "desk", "--data", data, "--json"], { env: { REVERIE_KEY: next } })]
+  assert.strictEqual(found.code, 0, found.stderr)
+  rmSync(join(data, "keys.db"))
+  assert.match((await run(read, { env: { REVERIE_KEY: next } })).stderr, /its keys are not there/)
+})

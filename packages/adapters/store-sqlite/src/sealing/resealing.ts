@@ -1,0 +1,236 @@
+// Resealing: rows that are sealed anew, as they lie in the store.
+// Owns a store in the clear becoming sealed, other keys for one that is, and the keys of a subject that are destroyed.
+// Leaves the columns to sealed-store.ts, the keys to keyring.ts.
+// Z1  A store is sealed anew as a whole or not at all: one transaction; keys go only after it is durable.
+// Z2  Afterwards no file of the directory holds what was in the clear, nor is the index there, which is made anew sealed.
+
+import { existsSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import type { Subject } from "@reverie/ledger"
+import { keyText } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { type StoreError, StoreSealed, StoreUnopenable } from "../errors.ts"
+import { DATABASE } from "../files/safeguard.ts"
+import { closeFiles, own, privateDirectory } from "../files/owner.ts"
+import { survive } from "../files/survival.ts"
+import { NO_DATA, presentFormat } from "../format.ts"
+import { formats } from "../formats.ts"
+import { directoryMarks } from "../ledger/marks.ts"
+import { type KeptRow, recordRows } from "../ledger/record-rows.ts"
+import { change, query, sealDatabase, sqliteFailure } from "../sql.ts"
+import { purgeDatabase } from "../writer.ts"
+import type { Keyring } from "./keyring.ts"
+import { type Encryption, type EncryptionKey, isSealedIn, keysOf, masterIn, openKeyring } from "./opening.ts"
+import { SealedStore, sealedTables } from "./sealed-store.ts"
+
+/** What a row is found by, where that is not a number of its own. */
+const keys: Readonly<Record<string, ReadonlyArray<string>>> = {
+  prompts: ["tenant", "kind", "key", "version"],
+  block_versions: ["block", "version"],
+  block_answers: ["tenant", "key"]
+}
+
+const OWN = "(SELECT key FROM assistants WHERE tenant = ? AND id = ?)"
+const BLOCKS = "(SELECT key FROM blocks WHERE tenant = ? AND owner = ?)"
+
+/** Which rows of a table are a subject's, and the values for it. Of envelopes on their way it is not told. */
+const ofSubject = (table: string, { assistant, tenant }: Subject): readonly [string, ReadonlyArray<SQLInputValue>] => {
+  if (table === "sends") return ["1 = 1", []]
+  if (table === "assistants") return ["tenant = ? AND id = ?", [tenant, assistant]]
+  if (table === "blocks") return ["tenant = ? AND owner = ?", [tenant, keyText(assistant)]]
+  if (table.startsWith("block_") && table !== "block_answers")
+    return [`block IN ${BLOCKS}`, [tenant, keyText(assistant)]]
+  if (sealedTables[table]?.subject[0]?.[0] === "assistant") return [`assistant = ${OWN}`, [tenant, assistant]]
+  return assistant === "" ? ["tenant = ?", [tenant]] : ["1 = 0", []]
+}
+
+type Row = Readonly<Record<string, SQLInputValue>>
+
+/** Reads rows as they are: opened where the store is sealed, else in the clear. */
+type Reading = (sql: string) => (...values: ReadonlyArray<SQLInputValue>) => ReadonlyArray<Row>
+
+const NO_ONE = 0
+
+const resealTable = (database: DatabaseSync, reading: Reading, table: string, subject: Subject | undefined): number => {
+  const { columns, place, subject: told } = sealedTables[table] ?? { columns: [], place: [], subject: [] }
+  const found = keys[table] ?? ["rowid"]
+  const known = [...new Set([...found, ...(told[0] ?? []), ...place])]
+  const [where, values] = subject === undefined ? ["1 = 1", []] : ofSubject(table, subject)
+  const rows = database.prepare(`SELECT ${found.join(", ")} FROM ${table} WHERE ${where}`)
+  // A column under the name of the number of a row is called by that.
+  rows.setReturnArrays(true)
+  const at = found.map((column) => `${column} = ?`).join(" AND ")
+  const one = reading(
+    `SELECT ${[...known.filter((column) => column !== "rowid"), ...columns].join(", ")} FROM ${table} WHERE ${at}`
+  )
+  const put = change(
+    database,
+    `UPDATE ${table} SET ${columns.map((column) => `${column} = ?`).join(", ")} WHERE ${known.map((column) => `${column} = ?`).join(" AND ")}`
+  )
+  let count = 0
+  for (const key of rows.all(...values) as unknown as ReadonlyArray<ReadonlyArray<SQLInputValue>>) {
+    const [row] = one(...key)
+    if (row === undefined || row["assistant"] === NO_ONE) continue
+    const valueOf = (column: string): SQLInputValue => (column === "rowid" ? (key[0] ?? null) : (row[column] ?? null))
+    put(...columns.map(valueOf), ...known.map(valueOf))
+    count++
+  }
+  return count
+}
+
+/** Records change their names too. */
+const resealRecords = (database: DatabaseSync, isClear: boolean, subject: Subject | undefined): number => {
+  const [where, values] = subject === undefined ? ["1 = 1", []] : ofSubject("records", subject)
+  const owners = database.prepare(`SELECT DISTINCT assistant FROM records WHERE ${where}`).all(...values)
+  const records = recordRows(database)
+  const clear = database.prepare("SELECT kind, key, body FROM records WHERE assistant = ?")
+  let count = 0
+  for (const { assistant } of owners) {
+    const owner = Number(assistant)
+    const rows = isClear ? (clear.all(owner) as unknown as ReadonlyArray<KeptRow>) : records.all(owner)
+    records.dropAll(owner)
+    for (const { body, key, kind } of rows) records.keep(owner, kind, key, body)
+    count += rows.length
+  }
+  return count
+}
+
+/** Within a transaction: seals every row, or those of a subject, with the present keys. `isClear`: what stands there is not sealed. */
+const resealed = (database: DatabaseSync, isClear: boolean, subject?: Subject): number => {
+  const clear: Reading = (sql) => {
+    const statement = database.prepare(sql)
+    return (...values) => statement.all(...values) as unknown as ReadonlyArray<Row>
+  }
+  const opened: Reading = (sql) => query<Row>(database, sql).all
+  const others = Object.keys(sealedTables).filter((table) => table !== "records")
+  const count = others.reduce((sum, table) => sum + resealTable(database, isClear ? clear : opened, table, subject), 0)
+  return count + resealRecords(database, isClear, subject)
+}
+
+/** Other keys for subjects, and what is left of theirs sealed with those. To be called within a transaction. */
+export const renewed = (database: DatabaseSync, keyring: Keyring, subjects: ReadonlyArray<Subject>): void => {
+  for (const subject of subjects) {
+    keyring.renew(subject)
+    resealed(database, false, subject)
+  }
+}
+
+const attempted = <A>(directory: string, run: () => A): Effect.Effect<A, StoreError> =>
+  Effect.try({
+    try: run,
+    catch: (error) => {
+      if (error instanceof StoreSealed) return error
+      const failure = sqliteFailure(error)
+      if (failure === undefined) throw error
+      return new StoreUnopenable({ directory, reason: failure.message, cause: error })
+    }
+  })
+
+/** A database that no one else works on, as it is. */
+const alone = Effect.fnUntraced(function* (directory: string) {
+  const file = join(directory, DATABASE)
+  if (!existsSync(file)) return yield* new StoreUnopenable({ directory, reason: NO_DATA })
+  yield* attempted(directory, () => privateDirectory(directory))
+  yield* own(directory)
+  yield* attempted(directory, () => {
+    closeFiles(directory)
+    survive(directory, false)
+  })
+  const database = yield* Effect.acquireRelease(
+    attempted(directory, () => new DatabaseSync(file, { enableForeignKeyConstraints: false })),
+    (open) => Effect.sync(() => open.close())
+  )
+  yield* Effect.flatMap(
+    attempted(directory, () => presentFormat(database, { directory, file }, formats)),
+    Effect.fromResult
+  )
+  return database
+})
+
+const INDEX = /^recall\.db/
+
+const sealWhole = (directory: string, database: DatabaseSync, keyring: Keyring, isClear: boolean): number => {
+  const marks = directoryMarks(directory)
+  sealDatabase(database, new SealedStore(database, keyring))
+  // Bytes of before are in the files until they are written anew, also when that is broken off.
+  marks.purging(true)
+  database.exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+  let count = 0
+  try {
+    if (!isClear) for (const subject of keyring.subjects()) keyring.renew(subject)
+    count = resealed(database, isClear)
+    database.exec("COMMIT")
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK")
+    throw error
+  }
+  for (const name of readdirSync(directory)) if (INDEX.test(name)) rmSync(join(directory, name), { force: true })
+  purgeDatabase(database)
+  marks.purging(false)
+  if (!isClear) for (const subject of keyring.subjects()) keyring.destroyFormer(subject)
+  return count
+}
+
+/** What was done. */
+export interface Encrypted {
+  /** How many rows were sealed. */
+  readonly rows: number
+  /** The file with the data keys: without it, and without the master key, nothing of the directory can be read. */
+  readonly keys: string
+}
+
+/** Seals a data directory that is in the clear. No one may work on it. */
+export const encryptDirectory = (directory: string, encryption: Encryption): Effect.Effect<Encrypted, StoreError> =>
+  Effect.gen(function* () {
+    const database = yield* alone(directory)
+    if (yield* attempted(directory, () => isSealedIn(database) === true)) {
+      return yield* new StoreSealed({
+        directory,
+        reason: "it is encrypted already; other keys are made with `reverie keys rotate`"
+      })
+    }
+    const keys = keysOf(directory, encryption)
+    const keyring = yield* openKeyring(directory, keys, yield* masterIn(directory, encryption.key))
+    const rows = yield* attempted(directory, () => sealWhole(directory, database, keyring, true))
+    return { rows, keys }
+  }).pipe(Effect.scoped)
+
+export interface Rotation {
+  /** The master key from now on; the same as before when left out. */
+  readonly to?: EncryptionKey
+  /** Makes other data keys too, and seals every row anew. */
+  readonly renew?: boolean
+}
+
+/** What was done. */
+export interface Rotated {
+  /** How many data keys were wrapped anew. */
+  readonly keys: number
+  /** How many rows were sealed anew: none unless `renew` asks for it. */
+  readonly rows: number
+}
+
+/** Wraps the keys of an encrypted data directory anew. No one may work on it. */
+export const rotateKeys = (
+  directory: string,
+  encryption: Encryption,
+  { renew = false, to = encryption.key }: Rotation = {}
+): Effect.Effect<Rotated, StoreError> =>
+  Effect.gen(function* () {
+    const database = yield* alone(directory)
+    const file = keysOf(directory, encryption)
+    if (!existsSync(file))
+      return yield* new StoreSealed({
+        directory,
+        reason: `there are no keys in ${file}; run \`reverie encrypt\` first`
+      })
+    const keyring = yield* openKeyring(directory, file, yield* masterIn(directory, encryption.key))
+    const master = yield* masterIn(directory, to)
+    const rows = renew ? yield* attempted(directory, () => sealWhole(directory, database, keyring, false)) : 0
+    const keys = yield* Effect.tryPromise({
+      try: () => keyring.rotate(master),
+      catch: (error) => new StoreSealed({ directory, reason: `the new key does not wrap (${String(error)})` })
+    })
+    return { keys, rows }
+  }).pipe(Effect.scoped)

@@ -1,0 +1,209 @@
+// SealedRows: which columns of which tables are sealed, applied to statements as they are prepared.
+// Owns finding what a statement writes and reads of sealed columns. Leaves the tables to the adapters, sealing to `sealing.ts`.
+// R1  A statement that touches a sealed column and does not tell whose it is, or which row, is not prepared: no query can forget it.
+// R2  A value that does not open is read as UNOPENED, or as no bytes, which no reader of rows takes for anything: it fails there,
+//     and the others are read. Clear text in the place of a sealed one does not open either.
+
+import type { Opened, Place, Sealing, Subject } from "./sealing.ts"
+
+export interface SealedTable {
+  readonly columns: ReadonlyArray<string>
+  /** The columns that tell the subject, several ways; the first whose columns a statement has counts. */
+  readonly subject: ReadonlyArray<ReadonlyArray<string>>
+  /** The columns that tell the row, and that nothing changes without writing the sealed ones anew. */
+  readonly place: ReadonlyArray<string>
+  /** Those of the columns that hold bytes and no text. */
+  readonly bytes?: ReadonlyArray<string>
+}
+
+export type SealedTables = Readonly<Record<string, SealedTable>>
+
+type Value = string | number | bigint | null | NodeJS.ArrayBufferView
+
+/** The sealed tables of an open database. */
+export interface SealedRows {
+  readonly tables: SealedTables
+  readonly sealing: Sealing
+  /** Whose row it is, by the columns that tell it, or by what is written where none do; undefined when no one is there. */
+  readonly subjectOf: (table: string, told: Readonly<Record<string, unknown>>, content?: unknown) => Subject | undefined
+  /** Called with the table where a value does not open, in the place of reading on. */
+  readonly unopened?: (table: string) => never
+}
+
+/** What stands in the place of a text that does not open. */
+const UNOPENED = "sealed, and does not open: it was changed, it is not in its place, or its key is gone"
+
+const placeOf = (table: string, column: string, values: ReadonlyArray<unknown>): Place => [
+  table,
+  column,
+  ...(values as Place)
+]
+
+/** The expressions of a list, cut at the commas that stand in no brackets. */
+const listed = (text: string): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  let [depth, from] = [0, 0]
+  for (const [at, sign] of [...text].entries()) {
+    if (sign === "(") depth++
+    else if (sign === ")") depth--
+    else if (sign === "," && depth === 0) {
+      parts.push(text.slice(from, at))
+      from = at + 1
+    }
+  }
+  return [...parts, text.slice(from)].map((part) => part.trim())
+}
+
+/** What stands between the bracket at a place and the one that closes it. */
+const bracketed = (text: string, from: number): string => {
+  let depth = 0
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "(") depth++
+    else if (text[at] === ")" && --depth === 0) return text.slice(from + 1, at)
+  }
+  return ""
+}
+
+interface Written {
+  readonly table: string
+  /** The number of the parameter that each column is written with, or compared with. */
+  readonly parameters: ReadonlyMap<string, number>
+}
+
+const INSERT = /^\s*INSERT (?:OR \w+ )?INTO (\w+)\s*\(([^)]*)\)\s*VALUES\s*(?=\()/
+const UPDATE = /^\s*UPDATE (\w+) SET/
+
+/** What a change writes, with which of its parameters; undefined for what writes no row. */
+const writtenBy = (sql: string): Written | undefined => {
+  const insert = INSERT.exec(sql)
+  const parameters = new Map<string, number>()
+  if (insert !== null) {
+    const [head, table = "", columns = ""] = insert
+    const names = listed(columns)
+    let count = 0
+    for (const [index, value] of listed(bracketed(sql, head.length)).entries()) {
+      if (value === "?") parameters.set(names[index] ?? "", count)
+      count += value.split("?").length - 1
+    }
+    return { table, parameters }
+  }
+  const table = UPDATE.exec(sql)?.[1]
+  if (table === undefined) return undefined
+  let count = 0
+  for (const [, name] of sql.matchAll(/(?:(\w+) = )?\?/g)) {
+    if (name !== undefined && !parameters.has(name)) parameters.set(name, count)
+    count++
+  }
+  return { table, parameters }
+}
+
+const forgot = (sql: string, column: string): never => {
+  throw new Error(`a statement touches the sealed ${column} and does not tell its row: ${sql}`)
+}
+
+const toldBy = ({ subject }: SealedTable, has: (column: string) => boolean): ReadonlyArray<string> | undefined =>
+  subject.find((columns) => columns.every(has))
+
+/** What a change does to its values before they are written; undefined when it writes nothing that is sealed. */
+export const sealingIn = <V extends Value>(
+  rows: SealedRows,
+  sql: string
+): ((values: ReadonlyArray<V>) => ReadonlyArray<V>) | undefined => {
+  const written = writtenBy(sql)
+  const table = written === undefined ? undefined : rows.tables[written.table]
+  if (written === undefined || table === undefined) return undefined
+  const { parameters } = written
+  const sealed = table.columns.filter((column) => parameters.has(column))
+  if (sealed.length === 0) return undefined
+  const told = toldBy(table, (column) => parameters.has(column))
+  if (told === undefined || !table.place.every((column) => parameters.has(column))) {
+    return forgot(sql, `${written.table}.${sealed.join()}`)
+  }
+  const at = (column: string): number => parameters.get(column) ?? -1
+  return (values) => {
+    const made = [...values]
+    const named = Object.fromEntries(told.map((column) => [column, values[at(column)]]))
+    const subject = rows.subjectOf(written.table, named, values[at(sealed[0] ?? "")])
+    if (subject === undefined) throw new Error(`no one is known whose ${written.table} these are`)
+    const place = table.place.map((column) => values[at(column)])
+    for (const column of sealed) {
+      const value = values[at(column)]
+      if (typeof value !== "string" && !(value instanceof Uint8Array)) continue
+      made[at(column)] = rows.sealing.seal(subject, placeOf(written.table, column, place), value) as V & Value as V
+    }
+    return made
+  }
+}
+
+/** A column of what a query answers, and where it is from. */
+export interface Origin {
+  readonly name: string
+  readonly table: string | null
+  readonly column: string | null
+}
+
+type Row = Record<string | number, unknown>
+
+const isSame = (one: Subject | undefined, other: Subject): boolean =>
+  one?.tenant === other.tenant && one.assistant === other.assistant
+
+/** What a query does to each row that it answers; undefined when nothing in it is sealed. */
+export const openingOf = (
+  rows: SealedRows,
+  sql: string,
+  origins: ReadonlyArray<Origin>,
+  asArrays = false
+): (<R>(row: R) => R) | undefined => {
+  const openings = origins.flatMap(({ column, name, table: from }, index) => {
+    const table = from === null ? undefined : rows.tables[from]
+    if (from === null || column === null || table?.columns.includes(column) !== true) return []
+    const keyOf = (wanted: string): string | number => {
+      const found = origins.findIndex((each) => each.table === from && each.column === wanted)
+      if (found < 0) return forgot(sql, `${from}.${column}`)
+      return asArrays ? found : (origins[found]?.name ?? "")
+    }
+    const told = toldBy(table, (wanted) => origins.some((each) => each.table === from && each.column === wanted))
+    if (told === undefined) return forgot(sql, `${from}.${column}`)
+    const key = asArrays ? index : name
+    const flawed = table.bytes?.includes(column) === true ? new Uint8Array() : UNOPENED
+    return [
+      {
+        from,
+        column,
+        flawed,
+        key,
+        told: told.map((each) => [each, keyOf(each)] as const),
+        place: table.place.map(keyOf)
+      }
+    ]
+  })
+  if (openings.length === 0) return undefined
+  const opened = (
+    row: Row,
+    { column, from, place, told }: (typeof openings)[number],
+    value: Uint8Array
+  ): Opened | undefined => {
+    const found = rows.sealing.open(
+      placeOf(
+        from,
+        column,
+        place.map((each) => row[each])
+      ),
+      value
+    )
+    if (found === undefined || told.length === 0) return found
+    const subject = rows.subjectOf(from, Object.fromEntries(told.map(([name, each]) => [name, row[each]])))
+    return isSame(subject, found.subject) ? found : undefined
+  }
+  return (given) => {
+    const row = given as Row
+    for (const opening of openings) {
+      const value = row[opening.key]
+      if (value === null) continue
+      const found = value instanceof Uint8Array ? opened(row, opening, value)?.content : undefined
+      if (found === undefined) rows.unopened?.(opening.from)
+      row[opening.key] = found ?? opening.flawed
+    }
+    return given
+  }
+}

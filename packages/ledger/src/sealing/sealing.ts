@@ -1,0 +1,136 @@
+// Sealing: what a store keeps of a subject, encrypted under a key of that subject.
+// Owns the form of sealed bytes and what they are bound to. Leaves keys to the adapter that keeps them (`SubjectKeys`), and
+// which columns are sealed to the adapters whose rows they are (`sealed-rows.ts`).
+// S1  AES-256-GCM. What was sealed for a place opens there and nowhere else: subject, table, column and the row's own columns are
+//     authenticated with it. What was changed or moved, or whose key is gone, does not open; nothing else suffers from it.
+// S2  No nonce comes twice under a key. Each opening of the store draws 128 random bits, and derives from a data key and these
+//     the key it seals with; under it nonces count. So no key has a bound that a long life could reach, and nothing has to be
+//     written down to keep count.
+// S3  A subject whose keys are destroyed can be read nowhere any more, also not in a copy that was made before.
+
+import { Buffer } from "node:buffer"
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject } from "node:crypto"
+
+/** Whose key it is: an assistant's, or with an empty `assistant` what a tenant has besides its assistants. */
+export interface Subject {
+  readonly tenant: string
+  readonly assistant: string
+}
+
+export interface SubjectKey {
+  /** The number of the key: it stands in what was sealed. Never used twice. */
+  readonly id: number
+  readonly subject: Subject
+  /** Of 32 bytes. As an object: bytes would be made into one with each use, which costs three times the encryption. */
+  readonly secret: KeyObject
+}
+
+/** The data keys of a store. */
+export interface SubjectKeys {
+  /** The key that a subject is sealed with; made, and durable, where there is none. */
+  readonly current: (subject: Subject) => SubjectKey
+  /** Undefined when it was destroyed, or never was. */
+  readonly byId: (id: number) => SubjectKey | undefined
+}
+
+/** What the values of a row are bound to: the names of table and column, and the columns that tell the row. */
+export type Place = ReadonlyArray<string | number | bigint | null>
+
+export interface Opened {
+  readonly content: string | Uint8Array
+  readonly subject: Subject
+}
+
+const TEXT = 0xa1
+const BYTES = 0xa2
+const SALT_BYTES = 16
+const SALT_AT = 5
+const COUNT_AT = SALT_AT + SALT_BYTES
+const COUNT_BYTES = 6
+const HEADER_BYTES = COUNT_AT + COUNT_BYTES
+const TAG_BYTES = 16
+const NONCE_BYTES = 12
+
+/** By how much sealed bytes are longer than what is in them. */
+export const SEALED_OVERHEAD = HEADER_BYTES + TAG_BYTES
+
+/** Derived keys in memory. Beyond it they are derived again. */
+const MOST_DERIVED = 4_096
+
+const nonceOf = (header: Uint8Array): Uint8Array => {
+  const nonce = new Uint8Array(NONCE_BYTES)
+  nonce.set(header.subarray(COUNT_AT, HEADER_BYTES), NONCE_BYTES - COUNT_BYTES)
+  return nonce
+}
+
+const associated = (kind: number, { assistant, tenant }: Subject, place: Place): Buffer =>
+  Buffer.from(JSON.stringify([kind, tenant, assistant, ...place.map((each) => (each === null ? null : String(each)))]))
+
+/** Whether a value has the form of one that was sealed. */
+const isSealed = (value: unknown): value is Uint8Array =>
+  value instanceof Uint8Array && value.length >= SEALED_OVERHEAD && (value[0] === TEXT || value[0] === BYTES)
+
+export class Sealing {
+  readonly #keys: SubjectKeys
+  readonly #salt: Uint8Array
+  readonly #derived = new Map<string, KeyObject>()
+  #count = 0
+
+  /** `salt`: random bytes of this opening. */
+  constructor(keys: SubjectKeys, salt: Uint8Array) {
+    if (salt.length !== SALT_BYTES) throw new Error(`a salt has ${SALT_BYTES} bytes`)
+    this.#keys = keys
+    this.#salt = salt
+  }
+
+  seal(subject: Subject, place: Place, content: string | Uint8Array): Uint8Array {
+    const key = this.#keys.current(subject)
+    const header = Buffer.alloc(HEADER_BYTES)
+    header[0] = typeof content === "string" ? TEXT : BYTES
+    header.writeUInt32BE(key.id, 1)
+    header.set(this.#salt, SALT_AT)
+    header.writeUIntBE(++this.#count, COUNT_AT, COUNT_BYTES)
+    const cipher = createCipheriv("aes-256-gcm", this.#derive(key, header), nonceOf(header))
+    cipher.setAAD(associated(header[0] ?? 0, subject, place))
+    const body = typeof content === "string" ? cipher.update(content, "utf8") : cipher.update(content)
+    cipher.final()
+    return Buffer.concat([header, body, cipher.getAuthTag()])
+  }
+
+  /** Undefined when it does not open; see S1. */
+  open(place: Place, sealed: Uint8Array): Opened | undefined {
+    if (!isSealed(sealed)) return undefined
+    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+    const key = this.#keys.byId(bytes.readUInt32BE(1))
+    if (key === undefined) return undefined
+    const kind = bytes[0] ?? 0
+    const decipher = createDecipheriv("aes-256-gcm", this.#derive(key, bytes), nonceOf(bytes), {
+      authTagLength: TAG_BYTES
+    })
+    decipher.setAAD(associated(kind, key.subject, place))
+    decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
+    const body = decipher.update(bytes.subarray(HEADER_BYTES, bytes.length - TAG_BYTES))
+    try {
+      decipher.final()
+    } catch {
+      return undefined
+    }
+    return { content: kind === TEXT ? body.toString("utf8") : new Uint8Array(body), subject: key.subject }
+  }
+
+  /** A name that stands for a text: the same for the same text of a subject, and telling nothing without its key. */
+  blind({ assistant, tenant }: Subject, text: string): string {
+    const { secret } = this.#keys.current({ tenant, assistant })
+    return createHmac("sha256", secret).update(`name\n${text}`).digest("base64url")
+  }
+
+  #derive({ id, secret }: SubjectKey, header: Buffer): KeyObject {
+    const name = `${id} ${header.toString("latin1", SALT_AT, COUNT_AT)}`
+    const known = this.#derived.get(name)
+    if (known !== undefined) return known
+    if (this.#derived.size >= MOST_DERIVED) this.#derived.clear()
+    const key = createSecretKey(createHmac("sha256", secret).update(header.subarray(SALT_AT, COUNT_AT)).digest())
+    this.#derived.set(name, key)
+    return key
+  }
+}
