@@ -90,6 +90,8 @@ export const nightFleet = defineFleet({
       tools: [...selfTools, ...memoryTools].filter(({ name }) => wanted.has(name)),
       maxContextTokens: 8_000,
       reservedResponseTokens: 400,
+      // The night's last work archives the day: whatever place it is killed at, what is left is read out of segments.
+      retention: { archiveAfter: 8 },
       compaction: {
         compactPreserveWindow: 8,
         preCompactMaxIterations: 2,
