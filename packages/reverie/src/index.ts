@@ -149,6 +149,7 @@ export type { Blocks, EditOptions } from "./fleet/blocks.ts"
 export type { BackupRequest, EncryptRequest, RestoreRequest, RotateKeysRequest } from "./opening/backup.ts"
 export type { Encrypted, Encryption, EncryptionKey, MasterKey, Rotated } from "@reverie/store-sqlite"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
+export type { RetrievedMemory } from "./views/retrieved.ts"
 export {
   type AssistantDefinition,
   type AssistantOptions,

@@ -300,19 +300,23 @@ describe("the tools of memory", () => {
     const rows = await fleet.history.entries("desk")
     const told = rows.flatMap(({ entry }) => entry.messages.filter(({ role }) => role === "tool")).at(-1)?.content
     const report = await fleet.history.contextReport("desk")
+    const memories = await fleet.history.retrieved("desk")
     await fleet.close()
     assert.isAbove(results.length, 0)
     const found = (JSON.parse(told ?? "{}").memories as ReadonlyArray<{ readonly kind: string }>).map(
       ({ kind }) => kind
     )
-    return { byItself: report?.recalled ?? [], found: [...new Set(found)].toSorted() }
+    return { memories, byItself: report?.recalled ?? [], found: [...new Set(found)].toSorted() }
   }
 
   test("F107 a definition says which memories are recalled, by themselves and with the tool", async () => {
     const usual = await minded({})
     assert.match(usual.byItself.join(), /^p\/passage_/)
+    const [memory] = usual.memories
+    assert.deepInclude(memory, { owner: "desk", kind: "passage", text: "Captain Hansen prefers berth nine." })
+    assert.isAbove(memory?.score ?? 0, 0)
     assert.includeMembers(usual.found, ["message", "passage"])
-    assert.deepStrictEqual(await minded({ kinds: ["message"] }), { byItself: [], found: ["message"] })
+    assert.deepStrictEqual(await minded({ kinds: ["message"] }), { memories: [], byItself: [], found: ["message"] })
     const trusted = await minded({ minTrust: 0.9 })
     assert.deepStrictEqual([trusted.byItself, trusted.found], [[], ["message"]])
     // What a call names for itself holds in its place; the least trust holds for every call.

@@ -153,6 +153,8 @@ export interface ContextSearch {
   readonly open?: string | undefined
   /** The slider ends before this commit. */
   readonly before?: number | undefined
+  /** What chart and stack show: the part that is used, or the whole window; what is more than half full is shown whole. */
+  readonly scale?: "used" | "window" | undefined
 }
 
 export const contextSearch = (raw: Raw): ContextSearch => ({
@@ -160,7 +162,8 @@ export const contextSearch = (raw: Raw): ContextSearch => ({
   iteration: whole(raw["iteration"]),
   with: whole(raw["with"]),
   open: text(raw["open"], 128),
-  before: whole(raw["before"])
+  before: whole(raw["before"]),
+  scale: oneOf(raw["scale"], ["used", "window"])
 })
 
 // Search of Replay.

@@ -101,17 +101,46 @@ export const kinds: ReadonlyArray<ContextKind> = [
 export const contextHandlers: Handlers = {
   "GET /v1/assistants/:id/context-kinds": () => ({ definition: "pilot", items: kinds }),
   "GET /v1/assistants/:id/context": (world, asked) => askedFor(world.now(), asked),
+  "GET /v1/assistants/:id/window": () => ({
+    tokens: 9_000,
+    messages: 40,
+    maxTokens: WINDOW,
+    share: 9_000 / WINDOW,
+    sleepShare: 0.7,
+    emergencyShare: 0.8
+  }),
+  "GET /v1/assistants/:id/context/memories": (world, asked) => {
+    const { recalled, tick } = askedFor(world.now(), asked)
+    const owner = asked.params["id"] ?? ""
+    return {
+      items: recalled.map((id, n) =>
+        id.startsWith("m/")
+          ? {
+              id,
+              owner,
+              kind: "message" as const,
+              tick: tick - 4,
+              text: `Berth four is free. ${hostile(n)}`,
+              score: 0.81
+            }
+          : id.startsWith("j/")
+            ? { id, owner: "berth-ada-00001", kind: "episode" as const, score: 0.44 }
+            : { id, owner, kind: "fact" as const, text: `The pilot boards before four. ${hostile(tick)}`, score: 0.93 }
+      )
+    }
+  },
   "GET /v1/assistants/:id/contexts": (world, { query }) => {
     const before = Number(query["before"] ?? TICKS * 10 + 1)
     const newest = Math.min(TICKS, Math.floor((before - 1) / 10))
     const ticks = Array.from({ length: Math.min(newest, 120) }, (_, n) => newest - n)
     const items = ticks.flatMap((tick) =>
       (tick % 4 === 0 ? [2, 1] : [1]).map((iteration) => {
-        const { at, share, tokens } = reportOf(world.now(), tick, iteration)
+        const { at, parts, share, tokens } = reportOf(world.now(), tick, iteration)
+        const conversationTokens = parts.find(({ key }) => key === "conversation_history")?.tokens ?? 0
         const broken = tick % 6 === 0 ? { broken: { key: "core_memory", how: "changed" } } : {}
         const known = Math.round(tokens * (tick % 6 === 0 ? 0.3 : 0.97))
         const prefix = { tokens: known, share: known / tokens, ...broken }
-        return { tick, iteration, at, share, tokens, context: "tick_event", prefix }
+        return { tick, iteration, at, share, tokens, conversationTokens, context: "tick_event", prefix }
       })
     )
     const last = ticks.at(-1) ?? 1

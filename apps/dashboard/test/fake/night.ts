@@ -13,7 +13,7 @@ const recordOf = (now: number, n: number): Shown["record"] => {
   const marker = { role: "system", content: hostile(n), at: now, tokens: 40 } as const
   return {
     id: `compact-${n}`,
-    at: now - n * 20 * HOUR,
+    at: now - (2 + n * 20) * HOUR,
     trigger: "order",
     strategy: "truncate",
     threshold: 0.8,
@@ -34,7 +34,7 @@ const recordOf = (now: number, n: number): Shown["record"] => {
 
 const compactionOf = (now: number, n: number): Shown => ({
   id: `compact-${n}`,
-  at: now - n * 20 * HOUR,
+  at: now - (2 + n * 20) * HOUR,
   reason: ["emergency", "sleep", "order"][n % 3] ?? "order",
   undone: taken.has(`compact-${n}`) || n === 2,
   messages: 40 + n * 3,

@@ -65,6 +65,8 @@ const ContextPoint = Schema.Struct({
   tokens: Schema.Finite,
   share: Schema.Finite,
   context: Schema.optionalKey(Schema.String),
+  /** Of the conversation among them: what a compaction is measured by. */
+  conversationTokens: Schema.Finite,
   prefix: Schema.optionalKey(Prefix),
   cachedTokens: Schema.optionalKey(Schema.Finite)
 })
@@ -88,6 +90,18 @@ const PromptText = Schema.Struct({
 })
 export type PromptText = typeof PromptText.Type
 
+/** A memory that came to mind; its text as it stands now, absent when it is gone. */
+const RetrievedView = Schema.Struct({
+  id: Schema.String,
+  owner: Schema.String,
+  kind: Schema.Literals(["message", "episode", "fact", "passage", "profile", "block"]),
+  text: Schema.optionalKey(Schema.String),
+  /** In which a message was said. */
+  tick: Schema.optionalKey(Schema.Int),
+  /** How well it fits the event: greater is better, comparable within one call. */
+  score: Schema.optionalKey(Schema.Finite)
+})
+
 export class ContextGroup extends HttpApiGroup.make("context").add(
   HttpApiEndpoint.get("report", "/v1/assistants/:id/context", {
     params: ofAssistant,
@@ -99,6 +113,13 @@ export class ContextGroup extends HttpApiGroup.make("context").add(
     params: ofAssistant,
     query: { before: Schema.optionalKey(WholeFromQuery), limit },
     success: Schema.Struct({ items: Schema.Array(ContextPoint), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** The memories that came to mind with a call, with their texts. */
+  HttpApiEndpoint.get("retrieved", "/v1/assistants/:id/context/memories", {
+    params: ofAssistant,
+    query: whichCall,
+    success: Schema.Struct({ items: Schema.Array(RetrievedView) }),
     error: failures
   }),
   /** The kinds of context of its definition: those that a message can ask for with `context`. */

@@ -20,6 +20,7 @@ import { measured } from "../checks/metrics.ts"
 import { type Readiness, readiness } from "../checks/readiness.ts"
 import type { Profile, Services } from "../opening/deployment.ts"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
+import { type RetrievedMemory, retrievedOf } from "../views/retrieved.ts"
 import { type LastError, lastErrorIn, usageSince, type UsageView } from "../views/usage.ts"
 import { type WaitingDeadLetter, waitingFor } from "../views/mail-view.ts"
 import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
@@ -108,6 +109,12 @@ export interface FleetHistory {
   readonly lastError: (id: string) => Promise<LastError | undefined>
   /** What the model was shown with one call, part by part, in tokens; undefined when there is no such call. */
   readonly contextReport: (id: string, question?: ContextQuestion) => Promise<ContextReport | undefined>
+  /**
+   * The memories that came to mind with that call, each with its text as it stands now and how well it fit; empty when there is no
+   * such call. Rejects with IdInvalid.
+   * @example const memories = await fleet.history.retrieved("desk", { tick: 4 })
+   */
+  readonly retrieved: (id: string, question?: ContextQuestion) => Promise<ReadonlyArray<RetrievedMemory>>
 }
 
 /** Notices, and how far was read for them. */
@@ -224,6 +231,8 @@ export const historyIn = (core: Core): FleetHistory => {
     return spans.map((span) => tickViewOf(span, letters.get(beganWith(span) ?? ""), { maxChars }))
   }
 
+  const contextReport = contextReportsIn(core)
+
   return {
     ticks: async (id, { before, limit = DEFAULT_TICKS } = {}) => {
       const record = await inspect(id)
@@ -251,7 +260,11 @@ export const historyIn = (core: Core): FleetHistory => {
       return run(usageSince(tenant, assistant, sinceMillis))
     },
     lastError: async (id) => lastErrorIn(newestFirst(historyOf(core, id, await inspect(id)))),
-    contextReport: contextReportsIn(core)
+    contextReport,
+    retrieved: async (id, question) => {
+      const report = await contextReport(id, question)
+      return report === undefined ? [] : retrievedOf(core, id, report)
+    }
   }
 }
 

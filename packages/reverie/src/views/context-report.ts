@@ -24,6 +24,8 @@ export interface ContextReport extends Report {
   readonly usage?: Usage
   /** Ids of the memories that came to mind; not there when none did. */
   readonly recalled?: ReadonlyArray<string>
+  /** How well each of them fits the event, by its id; those that were not searched for have none. */
+  readonly scores?: { readonly [id: string]: number }
 }
 
 const NOTHING: Report = {
@@ -55,6 +57,7 @@ export const contextReportOf = (entry: Entry): ContextReport | undefined => {
   const model = step.detail?.["model"]
   const pattern = step.detail?.["pattern"]
   const recalled = step.detail?.["recalled"]
+  const scores = step.detail?.["scores"]
   return {
     tick,
     iteration: iterationOf(entry),
@@ -67,7 +70,8 @@ export const contextReportOf = (entry: Entry): ContextReport | undefined => {
     ...defined({
       pattern: isJsonObject(pattern) ? pattern : undefined,
       usage: step.usage,
-      recalled: Array.isArray(recalled) ? recalled.map(String) : undefined
+      recalled: Array.isArray(recalled) ? recalled.map(String) : undefined,
+      scores: isJsonObject(scores) ? (scores as { readonly [id: string]: number }) : undefined
     })
   }
 }

@@ -130,13 +130,18 @@ export const seeing = (
   end: JobEnd,
   report: ContextReport,
   pattern: Json | undefined,
-  recalled: ReadonlyArray<string>,
+  { ids, scores }: Session["recollection"],
   served: Json | undefined
 ): JobEnd => {
   if (end.step === undefined) return end
   const shown = {
     context: report as unknown as Json,
-    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled, served })
+    ...defined({
+      pattern,
+      recalled: ids.length === 0 ? undefined : ids,
+      scores: Object.keys(scores).length === 0 ? undefined : scores,
+      served
+    })
   }
   return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
 }

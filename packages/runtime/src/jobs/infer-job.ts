@@ -276,7 +276,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
       ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
   const served = servedIn(end, model, prompt)
-  const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, served)
+  const seen = seeing(end, report, patternShown(session, pressed), session.recollection, served)
   return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
 })
 

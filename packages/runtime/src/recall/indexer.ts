@@ -304,6 +304,8 @@ export interface Recollection {
   /** The same one by one, by their ids. */
   profileLines: ReadonlyMap<string, MemoryLine>
   ids: ReadonlyArray<string>
+  /** How well those that were searched for fit what was said. */
+  scores: { readonly [id: string]: number }
   /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
   indexed: IndexPosition | undefined
   /** Something was kept since that an index finds. */
@@ -324,6 +326,7 @@ export const openRecollection = (): Recollection => ({
   profiles: "",
   profileLines: new Map(),
   ids: [],
+  scores: {},
   indexed: undefined,
   isBehind: true,
   newest: [],

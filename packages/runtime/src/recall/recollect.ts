@@ -48,6 +48,8 @@ import { recallFor } from "./recaller.ts"
 
 /** Of each hit, in UTF-16 units. */
 const MAX_HIT_CHARS = 600
+/** Of a score that is recorded, four behind the point. */
+const SCORE_DIGITS = 10_000
 
 interface Room {
   readonly maxTokens: number
@@ -60,6 +62,8 @@ interface Remembered {
   readonly lines: ReadonlyArray<MemoryLine>
   /** Of what is shown; those of another assistant with its name before them. */
   readonly ids: ReadonlyArray<string>
+  /** How well each fits what was said, where it was searched for. */
+  readonly scores?: ReadonlyArray<number>
 }
 
 const lineOf = (hit: Hit, self: AssistantId): MemoryLine => {
@@ -92,7 +96,8 @@ const remembered = (
   return {
     content: dataOf(asData(memories.slice(0, count))),
     lines: memories.slice(0, count),
-    ids: hits.slice(0, count).map(({ entry, owner }) => (owner === self ? entry.id : `${owner} ${entry.id}`))
+    ids: hits.slice(0, count).map(({ entry, owner }) => (owner === self ? entry.id : `${owner} ${entry.id}`)),
+    scores: hits.slice(0, count).map(({ score }) => Math.round(score * SCORE_DIGITS) / SCORE_DIGITS)
   }
 }
 
@@ -279,4 +284,6 @@ export const recollect = Effect.fnUntraced(function* (session: Session) {
   recollection.profileLines = new Map(profiles?.ids.map((id, index) => [id, profiles.lines[index] as MemoryLine]))
   recollection.memories = memories?.content ?? ""
   recollection.ids = [...(profiles?.ids ?? []), ...(memories?.ids ?? [])]
+  const { ids = [], scores = [] } = memories ?? {}
+  recollection.scores = Object.fromEntries(ids.map((id, index) => [id, scores[index] ?? 0]))
 })

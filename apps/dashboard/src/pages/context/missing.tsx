@@ -2,9 +2,12 @@
 
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer } from "../../api/questions.ts"
 import { count, many, tokens } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
+import { Answered } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { nameOf, type Report } from "./pieces.tsx"
 
@@ -78,18 +81,61 @@ export const Missing = ({ report }: { readonly report: Report }) => {
   )
 }
 
-const Memory = ({ entry, id }: { readonly entry: string; readonly id: string }) => {
-  const fact = /^f\/(.+)$/.exec(entry)?.[1]
+type Retrieved = Answer<"GET /v1/assistants/:id/context/memories">["items"][number]
+
+/** Where a memory stands: a message in its tick, the rest in the lists of its owner. */
+const Place = ({ memory: { id, kind, owner, tick } }: { readonly memory: Retrieved }) => {
+  const key = id.slice(2)
+  if (kind === "message" && tick !== undefined) {
+    return (
+      <Link to="/a/$id/timeline" params={{ id: owner }} search={{ tick }}>
+        tick {tick}
+      </Link>
+    )
+  }
+  const tabs = { fact: "facts", profile: "profiles", episode: "journal", passage: "recall" } as const
+  if (kind === "message" || kind === "block") return <Visible text={id} />
   return (
-    <li className="rounded border border-line px-1.5 font-mono text-[0.857rem]" data-recalled={entry}>
-      {fact === undefined ? (
-        <Visible text={entry} />
-      ) : (
-        <Link to="/a/$id/memory" params={{ id }} search={{ tab: "facts", open: fact }}>
-          <Visible text={entry} />
-        </Link>
-      )}
+    <Link to="/a/$id/memory" params={{ id: owner }} search={{ tab: tabs[kind], open: key }}>
+      <Visible text={kind} />
+    </Link>
+  )
+}
+
+const Memory = ({ id, memory }: { readonly id: string; readonly memory: Retrieved }) => {
+  const { owner, score, text } = memory
+  return (
+    <li className="space-y-0.5 px-3 py-1.5" data-recalled={memory.id}>
+      <p className="line-clamp-3 min-w-0 break-words" title={memory.id}>
+        {text === undefined ? <span className="text-ink-3">its text is gone</span> : <Visible text={text} />}
+      </p>
+      <p className="flex flex-wrap gap-x-3 text-ink-2">
+        <Place memory={memory} />
+        {owner === id ? null : (
+          <span>
+            of <Visible text={owner} />
+          </span>
+        )}
+        <span className="tabular" data-score={score}>
+          {score === undefined ? "score not recorded" : `score ${score.toFixed(2)}`}
+        </span>
+      </p>
     </li>
+  )
+}
+
+const Memories = ({ id, report: { iteration, tick } }: { readonly id: string; readonly report: Report }) => {
+  const found = useAnswer("GET /v1/assistants/:id/context/memories", { params: { id }, query: { tick, iteration } })
+  return (
+    <Answered of={found} lines={3}>
+      {({ items }) => (
+        <ul className="divide-y divide-line">
+          {items.map((memory) => (
+            <Memory key={`${memory.owner} ${memory.id}`} id={id} memory={memory} />
+          ))}
+        </ul>
+      )}
+    </Answered>
   )
 }
 
@@ -100,11 +146,7 @@ export const CameToMind = ({ id, report }: { readonly id: string; readonly repor
       {recalled.length === 0 ? (
         <p className="p-3 text-ink-2">No memory was brought up for this call.</p>
       ) : (
-        <ul className="flex flex-wrap gap-1.5 p-3">
-          {recalled.map((entry) => (
-            <Memory key={entry} entry={entry} id={id} />
-          ))}
-        </ul>
+        <Memories id={id} report={report} />
       )}
       {pattern === undefined ? null : (
         <details className="border-t border-line px-3 py-2">

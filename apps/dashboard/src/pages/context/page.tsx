@@ -11,7 +11,8 @@ import { Figures, hasWords, type Piece, piecesOf, type Report, windowOf } from "
 import { CameToMind, Missing } from "./missing.tsx"
 import { PartsTable } from "./parts-table.tsx"
 import type { ContextSearch } from "../../shell/search.ts"
-import { type Point, Slider } from "./slider.tsx"
+import type { Point } from "./chart.tsx"
+import { Slider } from "./slider.tsx"
 import { Words, WordsOfTwo } from "./words.tsx"
 
 // Stack: one context window as a bar; each piece as wide as its share of it.
@@ -20,6 +21,7 @@ import { Words, WordsOfTwo } from "./words.tsx"
 interface StackProps {
   readonly label: string
   readonly pieces: ReadonlyArray<Piece>
+  /** What the whole bar stands for. */
   readonly window: number
   readonly open?: string | undefined
   readonly onPick: (key: string) => void
@@ -55,6 +57,8 @@ const Stack = ({ label, onPick, open, pieces, window }: StackProps) => (
 )
 
 const POINTS = 500
+/** So full, a window is shown whole. */
+const HALF = 0.5
 
 const route = getRouteApi("/a/$id/context")
 
@@ -105,6 +109,7 @@ const Against = ({
 )
 
 interface Shown {
+  readonly isWhole: boolean
   readonly report: Report
   readonly before: Report | undefined
   readonly open: string | undefined
@@ -114,10 +119,20 @@ interface Shown {
 const said = (report: Report): string =>
   `Tick ${report.tick}: ${count(report.tokens)} tokens, ${percent(report.share)} of the window`
 
-const Bars = ({ before, onPick, open, report }: Shown) => {
-  const window = Math.max(windowOf(report), before === undefined ? 0 : windowOf(before))
+/** Without what is free and what is kept for the output. */
+const isUsed = ({ kind }: Piece): boolean => kind === "part" || kind === "tools"
+
+const Bars = ({ before, isWhole, onPick, open, report }: Shown) => {
+  const both = before === undefined ? [report] : [report, before]
+  const window = Math.max(...both.map((one) => (isWhole ? windowOf(one) : Math.max(1, one.tokens))))
   const bar = (one: Report, pieces: ReadonlyArray<Piece>) => (
-    <Stack label={said(one)} pieces={pieces} window={window} open={open} onPick={onPick} />
+    <Stack
+      label={said(one)}
+      pieces={isWhole ? pieces : pieces.filter(isUsed)}
+      window={window}
+      open={open}
+      onPick={onPick}
+    />
   )
   return (
     <div className="space-y-2 border-b border-line p-3">
@@ -134,6 +149,13 @@ const Bars = ({ before, onPick, open, report }: Shown) => {
         {before === undefined ? null : <span className="tabular">tick {report.tick}</span>}
         {bar(report, piecesOf(report))}
       </div>
+      <p className="flex justify-between text-ink-3 tabular" data-stack-scale={isWhole ? "window" : "used"}>
+        <span>0</span>
+        <span>
+          {count(window)} tokens:{" "}
+          {isWhole ? "the whole window" : `the used part, ${percent(report.share)} of the window`}
+        </span>
+      </p>
     </div>
   )
 }
@@ -195,7 +217,17 @@ const useCounted = (id: string, report: Report | undefined): Report | undefined 
   return report === undefined || usage === undefined ? report : { ...report, usage }
 }
 
-const OfOne = ({ change, id, search }: { id: string; search: ContextSearch; change: Change }) => {
+const OfOne = ({
+  change,
+  id,
+  isWhole,
+  search
+}: {
+  id: string
+  isWhole: boolean
+  search: ContextSearch
+  change: Change
+}) => {
   const report = useAnswer("GET /v1/assistants/:id/context", { params: { id }, query: callOf(search) }, { keep: true })
   const counted = useCounted(id, report.data)
   return (
@@ -204,6 +236,7 @@ const OfOne = ({ change, id, search }: { id: string; search: ContextSearch; chan
         <Prompt
           id={id}
           shown={{
+            isWhole,
             report: counted ?? found,
             before: undefined,
             open: search.open,
@@ -226,11 +259,13 @@ const OfOne = ({ change, id, search }: { id: string; search: ContextSearch; chan
 const OfTwo = ({
   change,
   id,
+  isWhole,
   other,
   search,
   tick
 }: {
   id: string
+  isWhole: boolean
   tick: number
   other: number
   search: ContextSearch
@@ -248,6 +283,7 @@ const OfTwo = ({
         <Prompt
           id={id}
           shown={{
+            isWhole,
             report: found.other,
             before: found.one,
             open: search.open,
@@ -285,6 +321,7 @@ const ContextPage = () => {
   const ordered = (points.data?.items ?? []).toReversed()
   const at = tick === undefined ? (before === undefined ? ordered.length - 1 : -1) : ordered.findLastIndex(isAt(search))
   const next = points.data?.next
+  const isWhole = search.scale === undefined ? (ordered.at(-1)?.share ?? 0) > HALF : search.scale === "window"
   const isNew = points.data !== undefined && ordered.length === 0 && tick === undefined && before === undefined
   return (
     <Page name="context" title="Context" ready={isReady(points)}>
@@ -294,6 +331,9 @@ const ContextPage = () => {
             <None />
           ) : (
             <Slider
+              id={id}
+              isWhole={isWhole}
+              onScale={(whole) => change({ scale: whole ? "window" : "used" })}
               points={ordered}
               at={at}
               onPick={(point) => change({ tick: point.tick, iteration: point.iteration })}
@@ -308,9 +348,9 @@ const ContextPage = () => {
         }
       </Answered>
       {points.data === undefined || isNew ? null : other !== undefined && tick !== undefined ? (
-        <OfTwo id={id} tick={tick} other={other} search={search} change={change} />
+        <OfTwo id={id} isWhole={isWhole} tick={tick} other={other} search={search} change={change} />
       ) : (
-        <OfOne id={id} search={search} change={change} />
+        <OfOne id={id} isWhole={isWhole} search={search} change={change} />
       )}
     </Page>
   )

@@ -1,37 +1,16 @@
-// Slider: every model call of a life, one after the other; the line above it is how full the window was.
+// Slider: every model call of a life, one after the other, below the chart of how full the window was.
 // L1  It moves by mouse, by its own keys, and by ← → from anywhere on the page.
 
 import { useKeys } from "../../shell/keys.ts"
-import type { Answer } from "../../api/contract.ts"
 import { percent } from "../../parts/format.ts"
 import { Ago } from "../../parts/time.tsx"
+import { Chart, type Point } from "./chart.tsx"
 import { nameOf } from "./pieces.tsx"
 
-export type Point = Answer<"GET /v1/assistants/:id/contexts">["items"][number]
-
-const HEIGHT = 100
-
-const lineOf = (points: ReadonlyArray<Point>): string => {
-  const top = Math.max(0.05, ...points.map(({ share }) => share))
-  const last = Math.max(1, points.length - 1)
-  return points
-    .map(({ share }, at) => `${((at / last) * 1_000).toFixed(1)},${(HEIGHT * (1 - share / top)).toFixed(1)}`)
-    .join(" ")
-}
-
-const Line = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly at: number }) => {
-  const line = lineOf(points)
-  const x = (at / Math.max(1, points.length - 1)) * 1_000
-  return (
-    <svg className="context-line" viewBox={`0 0 1000 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden>
-      <polygon points={`0,${HEIGHT} ${line} 1000,${HEIGHT}`} className="context-area" />
-      <polyline points={line} className="context-edge" />
-      {at < 0 ? null : <line x1={x} x2={x} y1="0" y2={HEIGHT} className="context-mark" />}
-    </svg>
-  )
-}
-
 interface SliderProps {
+  readonly id: string
+  readonly isWhole: boolean
+  readonly onScale: (isWhole: boolean) => void
   /** The oldest first. */
   readonly points: ReadonlyArray<Point>
   /** Which of them is looked at; -1 when it is not among them. */
@@ -72,9 +51,46 @@ const Repeated = ({ prefix }: Point) =>
     <span data-repeated={prefix.share} data-ended-by={prefix.broken?.key}>
       {" · "}
       {percent(prefix.share)} repeats the call before
-      {prefix.broken === undefined ? null : `, up to ${nameOf(prefix.broken.key)} (${prefix.broken.how})`}
+      {prefix.broken === undefined
+        ? ": the prompt cache holds"
+        : `: the prompt cache is broken by ${nameOf(prefix.broken.key)} (${prefix.broken.how})`}
     </span>
   )
+
+/** Which parts broke the prompt cache in these calls, the most frequent first, each with its newest call. */
+const breaksIn = (points: ReadonlyArray<Point>) => {
+  const found = new Map<string, { readonly times: number; readonly point: Point }>()
+  for (const point of points) {
+    const key = point.prefix?.broken?.key
+    if (key !== undefined) found.set(key, { times: (found.get(key)?.times ?? 0) + 1, point })
+  }
+  return [...found].toSorted(([, one], [, other]) => other.times - one.times)
+}
+
+const Breaks = ({ onPick, points }: Pick<SliderProps, "onPick" | "points">) => {
+  const breaks = breaksIn(points)
+  const held = points.filter(({ prefix }) => prefix !== undefined).length
+  if (held === 0) return null
+  return (
+    <p className="context-words" data-breaks={breaks.length}>
+      {breaks.length === 0
+        ? `In ${held} calls nothing broke the prompt cache.`
+        : `In ${held} calls the prompt cache was broken by`}
+      {breaks.map(([key, { point, times }]) => (
+        <button
+          key={key}
+          type="button"
+          className="quiet-link"
+          title={`to the newest of them, tick ${point.tick}`}
+          onClick={() => onPick(point)}
+          data-break={key}
+        >
+          {nameOf(key)} {times}×
+        </button>
+      ))}
+    </p>
+  )
+}
 
 const AsOf = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly at: number }) => {
   const point = points[at]
@@ -93,7 +109,7 @@ const AsOf = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly 
   )
 }
 
-export const Slider = ({ at, onEarlier, onNewest, onPick, points }: SliderProps) => {
+export const Slider = ({ at, id, isWhole, onEarlier, onNewest, onPick, onScale, points }: SliderProps) => {
   const go = (to: number) => {
     const point = points[Math.max(0, Math.min(points.length - 1, to))]
     if (point !== undefined) onPick(point)
@@ -106,7 +122,20 @@ export const Slider = ({ at, onEarlier, onNewest, onPick, points }: SliderProps)
       <div className="flex flex-wrap items-center gap-2">
         <Steps at={at} go={go} points={points} />
         <AsOf at={at} points={points} />
-        <span className="ml-auto flex gap-2">
+        <span className="ml-auto flex flex-wrap gap-2">
+          <span className="segmented" role="group" aria-label="Scale of chart and stack">
+            {([false, true] as const).map((whole) => (
+              <button
+                key={String(whole)}
+                type="button"
+                aria-pressed={whole === isWhole}
+                onClick={() => onScale(whole)}
+                data-scale={whole ? "window" : "used"}
+              >
+                {whole ? "Whole window" : "Used part"}
+              </button>
+            ))}
+          </span>
           {onEarlier === undefined ? null : (
             <button type="button" className="button button-small button-quiet" onClick={onEarlier} data-earlier="">
               Earlier calls
@@ -119,7 +148,7 @@ export const Slider = ({ at, onEarlier, onNewest, onPick, points }: SliderProps)
           )}
         </span>
       </div>
-      <Line points={points} at={at} />
+      <Chart id={id} points={points} at={at} isWhole={isWhole} />
       <input
         type="range"
         className="context-range"
@@ -130,6 +159,7 @@ export const Slider = ({ at, onEarlier, onNewest, onPick, points }: SliderProps)
         value={Math.max(0, at)}
         onChange={({ target }) => go(Number(target.value))}
       />
+      <Breaks points={points} onPick={onPick} />
     </section>
   )
 }

@@ -15,17 +15,19 @@ import { found, living, unworded } from "../../views/facts.ts"
 const MAX_READ = 4_000
 const READ_AT_ONCE = 200
 
-const viewOf = (report: ContextReport): ContextView => ({ recalled: [], ...report })
+const viewOf = ({ scores: _scores, ...report }: ContextReport): ContextView => ({ recalled: [], ...report })
 
 /** A report, and the one before it of the same kind of context. */
 const pointOf = (report: ContextReport, before: ContextReport | undefined): ContextPoint => {
-  const { at, context, iteration, share, tick, tokens, usage } = report
+  const { at, context, iteration, parts, share, tick, tokens, usage } = report
+  const conversation = parts.filter(({ key }) => key === "conversation_history")
   return {
     tick,
     iteration,
     at,
     tokens,
     share,
+    conversationTokens: conversation.reduce((sum, part) => sum + part.tokens, 0),
     ...defined({
       context,
       prefix: before === undefined ? undefined : prefixOf(before, report),
@@ -103,6 +105,11 @@ export const contextLive = HttpApiBuilder.group(
         asking(async (fleet) => {
           const { version } = await living(fleet, id)
           return pointsBefore(fleet, id, Math.min(before ?? version + 1, version + 1), limit)
+        }),
+      retrieved: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          return { items: await fleet.history.retrieved(id, query) }
         }),
       kinds: ({ params: { id } }) =>
         asking(async (fleet, { readOnly }) => {
