@@ -4,6 +4,7 @@ import { Dialog } from "../parts/dialogs/confirm.tsx"
 import { assistantPages, fleetPages } from "./pages.ts"
 
 const general = [
+  ["Ctrl-K", "go to or do anything, by its name"],
   ["/", "search on this page"],
   ["j  k", "next and previous row"],
   ["Enter", "open the row"],

@@ -2,9 +2,10 @@
 // Owns the bar, the navigation, keys of the shell, and who is asked for a token. Leaves what is in the middle to the page.
 
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react"
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react"
 import { isTokenWanted, onToken, setToken, tokenNow } from "../api/token.ts"
 import { type Bindings, useKeys } from "./keys.ts"
+import { useApprovalNotifications } from "./notify.ts"
 import { assistantPages, fleetPages } from "./pages.ts"
 import { Page } from "../parts/page.tsx"
 import { useAnswer } from "../api/questions.ts"
@@ -92,7 +93,7 @@ const ConnectionState = () => {
 
 const themeWords = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const
 
-const Bar = ({ onHelp }: { readonly onHelp: () => void }) => {
+const Bar = ({ onHelp, onPalette }: { readonly onHelp: () => void; readonly onPalette: () => void }) => {
   const theme = useTheme()
   return (
     <header className="bar">
@@ -105,6 +106,24 @@ const Bar = ({ onHelp }: { readonly onHelp: () => void }) => {
       </Link>
       <Breadcrumb />
       <div className="ml-auto flex items-center gap-3">
+        <button
+          type="button"
+          className="button button-quiet"
+          onClick={onPalette}
+          aria-label="Ctrl K: go to, or do"
+          aria-keyshortcuts="Control+K Meta+K"
+          data-open-palette=""
+        >
+          <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden>
+            <path
+              d="M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2Zm3.6 8.6L14 14"
+              fill="none"
+              stroke="currentColor"
+              strokeWidth="1.6"
+            />
+          </svg>
+          <kbd className="max-md:hidden">Ctrl K</kbd>
+        </button>
         <ConnectionState />
         <button
           type="button"
@@ -250,6 +269,21 @@ const SignIn = () => {
 
 const Help = lazy(() => import("./help.tsx").then(({ Help }) => ({ default: Help })))
 
+const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })))
+
+/** From anywhere, also while one types: it is no letter. */
+const usePaletteKey = (open: () => void): void => {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return
+      event.preventDefault()
+      open()
+    }
+    document.addEventListener("keydown", onKey)
+    return () => document.removeEventListener("keydown", onKey)
+  }, [open])
+}
+
 const focusSearch = (): void => {
   const field = document.querySelector<HTMLInputElement>("[data-search]")
   field?.focus()
@@ -269,18 +303,28 @@ const useShellKeys = (showHelp: () => void): void => {
 
 export const Layout = () => {
   const [help, setHelp] = useState(false)
+  const [palette, setPalette] = useState(false)
+  const openPalette = useCallback(() => setPalette(true), [])
+  const navigate = useNavigate()
   const tokenWanted = useSyncExternalStore(onToken, isTokenWanted)
   useShellKeys(() => setHelp(true))
+  usePaletteKey(openPalette)
+  useApprovalNotifications(() => void navigate({ to: "/approvals" }))
   return (
     <div className="grid h-dvh grid-cols-[13rem_minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] max-md:grid-cols-1 max-md:grid-rows-[auto_auto_minmax(0,1fr)]">
       <a href="#main" className="skip-link">
         Skip to the page
       </a>
-      <Bar onHelp={() => setHelp(true)} />
+      <Bar onHelp={() => setHelp(true)} onPalette={openPalette} />
       <Navigation />
       <main id="main" tabIndex={-1} className="min-h-0 min-w-0 overflow-auto outline-none">
         {tokenWanted ? <SignIn /> : <Outlet />}
       </main>
+      {palette ? (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} />
+        </Suspense>
+      ) : null}
       {help ? (
         <Suspense>
           <Help onClose={() => setHelp(false)} />

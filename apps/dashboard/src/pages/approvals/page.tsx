@@ -6,6 +6,7 @@ import { useState } from "react"
 import { useAnswer } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"
 import { Export } from "../../parts/export/export.tsx"
+import { setNotifying, useNotifying } from "../../shell/notify.ts"
 import { many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
@@ -56,6 +57,24 @@ const Cards = ({ items }: { readonly items: ReadonlyArray<ApprovalAsked> }) => {
   )
 }
 
+/** Off until it is clicked; the browser asks then. */
+const Notify = () => {
+  const state = useNotifying()
+  if (state === "unsupported") return null
+  if (state === "denied") return <span className="text-ink-2">This browser allows no notifications here.</span>
+  return (
+    <button
+      type="button"
+      className="button button-small"
+      aria-pressed={state === "on"}
+      onClick={() => void setNotifying(state === "off")}
+      data-notify={state}
+    >
+      {state === "on" ? "Notifications on" : "Notify me"}
+    </button>
+  )
+}
+
 const ApprovalsPage = () => {
   const { of } = route.useSearch()
   const open = useAnswer("GET /v1/approvals", {}, { everyMillis: EVERY_MILLIS })
@@ -84,6 +103,7 @@ const ApprovalsPage = () => {
             isPaged={false}
             isMeant={({ assistant }) => of === undefined || assistant === of}
           />
+          <Notify />
           <span className="label ml-auto max-md:hidden">
             <kbd>j</kbd> <kbd>k</kbd> from card to card, then <kbd>a</kbd> approves, <kbd>d</kbd> denies
           </span>

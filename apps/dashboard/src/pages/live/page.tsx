@@ -2,10 +2,9 @@
 
 import type { AssistantDetail } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
-import { useEffect, useState } from "react"
-import { defined } from "../../api/defined.ts"
+import { useEffect } from "react"
 import { troubleOf } from "../../api/client.ts"
-import { useAnswer, useChange } from "../../api/questions.ts"
+import { useAnswer } from "../../api/questions.ts"
 import { activityOf, isTagged } from "../../parts/activity.ts"
 import { StateChip, toneOfActivity } from "../../parts/chip.tsx"
 import { count, percent, serversIn, spentText, tokens } from "../../parts/format.ts"
@@ -17,45 +16,12 @@ import { Chart } from "./chart.tsx"
 import { Conversation } from "./conversation.tsx"
 import { InHand, Log, Mailbox } from "./in-hand.tsx"
 import { type Turn, useTurn } from "./turn.ts"
-import type { Asked } from "../../api/contract.ts"
-import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
+import { useOrder, verbsFor } from "../../parts/dialogs/order.tsx"
 
 // Orders: the buttons for what the present state accepts, and no others.
 
-const ORDER = "POST /v1/assistants/:id/orders"
-type Order = Asked<typeof ORDER>["payload"]["order"]
-
-interface Verb {
-  readonly order: Order
-  readonly title: string
-  /** Asked for first. */
-  readonly question?: string
-}
-
-const verbs: ReadonlyArray<Verb> = [
-  { order: "wake", title: "Wake" },
-  { order: "sleep", title: "Start dreaming" },
-  { order: "compact", title: "Compact history" },
-  { order: "resume", title: "Resume" },
-  {
-    order: "halt",
-    title: "Halt",
-    question: "It stops at once, keeps its mail, and goes on with what is in progress when it is asked to resume."
-  },
-  {
-    order: "retire",
-    title: "Retire",
-    question: "This can not be undone: it ends, takes its sub-agents along, and what waits for it is dead-lettered."
-  }
-]
-
 const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
-  const { error, isPending, mutate, mutateAsync } = useChange(ORDER)
-  const [asked, ask] = useState<Verb>()
-  const give = (order: Order, reason?: string) => (key: string) => ({
-    params: { id: detail.id },
-    payload: { order, id: key, ...defined({ reason }) }
-  })
+  const { asked, give, question, ...order } = useOrder(detail.id)
   return (
     <div
       className="flex flex-wrap items-center gap-1.5"
@@ -63,33 +29,20 @@ const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
       aria-label="Actions"
       data-accepts={detail.accepts.join(" ")}
     >
-      {error === null ? null : <Failed trouble={error} />}
-      {verbs
-        .filter(({ order }) => detail.accepts.includes(order))
-        .map((verb) => (
-          <button
-            key={verb.order}
-            type="button"
-            className={`button button-small ${verb.order === "retire" ? "button-danger" : ""}`}
-            data-order={verb.order}
-            disabled={isPending}
-            onClick={() => (verb.question === undefined ? mutate(give(verb.order)) : ask(verb))}
-          >
-            {verb.title}
-          </button>
-        ))}
-      {asked === undefined ? null : (
-        <ConfirmLater
-          title={`${asked.title} ${detail.id}?`}
-          verb={asked.title}
-          danger
-          asksReason
-          onClose={() => ask(undefined)}
-          onConfirm={(reason) => mutateAsync(give(asked.order, reason))}
+      {order.error === null ? null : <Failed trouble={order.error} />}
+      {verbsFor(detail.accepts).map((verb) => (
+        <button
+          key={verb.order}
+          type="button"
+          className={`button button-small ${verb.order === "retire" ? "button-danger" : ""}`}
+          data-order={verb.order}
+          disabled={order.isPending}
+          onClick={() => give(verb)}
         >
-          {asked.question}
-        </ConfirmLater>
-      )}
+          {verb.title}
+        </button>
+      ))}
+      {asked === undefined ? null : question}
     </div>
   )
 }

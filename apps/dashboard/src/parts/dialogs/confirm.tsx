@@ -1,7 +1,7 @@
 // Confirm: asks before something is changed, and says first how much it would change.
 // O1  Where the server can count without doing, the count stands in the question, and the button waits for it.
 
-import { type ReactNode, useState } from "react"
+import { type ReactNode, type RefObject, useState } from "react"
 import { Dialog as Base } from "@base-ui/react/dialog"
 import { type Trouble, troubleOf } from "../../api/client.ts"
 import { Failed } from "../states.tsx"
@@ -11,18 +11,24 @@ import { Failed } from "../states.tsx"
 interface DialogProps {
   readonly title: string
   readonly narrow?: boolean
+  /** Where the focus goes; to the first that can have it where it is not said. */
+  readonly first?: RefObject<HTMLElement | null>
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-export const Dialog = ({ children, narrow = false, onClose, title }: DialogProps) => (
+export const Dialog = ({ children, first, narrow = false, onClose, title }: DialogProps) => (
   <Base.Root open onOpenChange={(open) => (open ? undefined : onClose())}>
     <Base.Portal>
       <Base.Backdrop className="backdrop" />
-      <Base.Popup className={narrow ? "dialog dialog-narrow" : "dialog"} data-dialog={title}>
+      <Base.Popup
+        className={narrow ? "dialog dialog-narrow" : "dialog"}
+        data-dialog={title}
+        initialFocus={first ?? true}
+      >
         <header className="mb-4 flex items-center justify-between gap-4">
           <Base.Title className="text-[1.1rem] font-semibold">{title}</Base.Title>
-          <Base.Close className="button button-quiet button-small" aria-label="Close">
+          <Base.Close className="button button-quiet button-small" aria-label="Close: Esc">
             <kbd>Esc</kbd>
           </Base.Close>
         </header>
