@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type ModelRequest, startModelServer } from "@reverie/testkit/model-server"
 import { assert, describe, test } from "vitest"
+import { liveThrough } from "../src/bench/lives.ts"
 import { sampled } from "../src/bench/memory-bench.ts"
 import { plainSearch } from "../src/bench/plain-search.ts"
 import { type Life, readSuite } from "../src/bench/suites.ts"
@@ -62,7 +63,7 @@ const chat = [
     turns: [
       [
         turn("user", "I keep bees.", { id: 0, time_anchor: "March-15-2024" }),
-        turn("assistant", "How many?", { id: 1 })
+        turn("assistant", "How many hives of bees do you keep behind the car?", { id: 1 })
       ],
       [turn("user", "Two hives.", { id: 2, time_anchor: null })]
     ]
@@ -196,6 +197,8 @@ describe("bench memory", () => {
       assert.deepInclude(memory, { asked: 3, unjudged: 1 })
       assert.deepInclude(plain, { asked: 3, unjudged: 1 })
       assert.isAbove(memory.inputTokens, 0)
+      // 9 answers with a verdict each; the rest is asked by the dream.
+      assert.isAbove(server.requests.length, 18)
       // With the whole text in view "A cello." is all that this model says.
       assert.deepInclude(whole, { asked: 3, right: 0, tooLong: 0 })
       const short = await said(["bench", "memory", ...asked.slice(0, -1), "10"])
@@ -204,6 +207,17 @@ describe("bench memory", () => {
     } finally {
       await server.close()
     }
+  })
+
+  test("L1 in a chat the assistant answers in the words of the file, and they are found", async () => {
+    await using folder = await temporary()
+    const files = { "100K/1/chat.json": chat, "100K/1/probing_questions/probing_questions.json": probing }
+    const [life] = await readSuite("beam", await written(folder.path, files))
+    assert.isDefined(life)
+    const { before } = await liveThrough(life, { top: 5 })
+    const [car, hives] = before.map(({ turns }) => turns.toSorted())
+    assert.include(car, "1")
+    assert.deepStrictEqual(hives, ["0", "1", "2"])
   })
 
   test("B1 a seed chooses the same questions again, and another one others", () => {
@@ -219,6 +233,7 @@ describe("bench memory", () => {
     })
     const lives: ReadonlyArray<Life> = [0, 1].map((each) => ({
       name: String(each),
+      isChat: false,
       turns: [],
       questions: Array.from({ length: 40 }, (_, index) => question(each * 40 + index))
     }))

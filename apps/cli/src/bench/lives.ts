@@ -1,7 +1,8 @@
 // Lives: a conversation told to an assistant of its own, and what is found of it by questions.
 // Owns telling it, dreaming, and asking the memory. Leaves scores to memory-bench.ts, answers to answers.ts.
-// L1  Every turn goes in by the front door as a message of its own time; the assistant listens, and says nothing.
-// L2  A hit counts by the very message that it is, in its place among all messages found.
+// L1  Every turn goes in by the front door as a message of its own time. Among people the assistant listens, and says nothing;
+//     in a chat it is the assistant, and answers in the very words of the file.
+// L2  A hit counts by the very message or answer that it is, in its place among all that are found.
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -9,15 +10,20 @@ import { join } from "node:path"
 import { defined } from "@reverie/protocol"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
-import { defineAssistant, defineFleet, Fleet, type FleetOptions } from "reverie"
+import { defineAssistant, defineFleet, Fleet, type FleetOptions, type PromiseModel } from "reverie"
 import type { Life, Question, Turn } from "./suites.ts"
 
 const ID = "listener"
+const ASSISTANT = "assistant"
+/** To a turn without an answer. */
+const NOTHING_TO_SAY = "Noted."
 const PAGE = 500
 /** So many messages are looked at, for ten sessions to be among them. */
 const MOST = 50
 /** What is out of the window can only be remembered. */
 const WINDOW_TOKENS = 8_000
+/** A few answers of a chat are as long as all that. */
+const CHAT_WINDOW_TOKENS = 32_000
 
 export interface LifeOptions {
   /** Asked by the dream; the offline model when not said. */
@@ -56,39 +62,71 @@ const listening = defineFleet({
   ]
 })
 
+const chatting = defineFleet({
+  assistants: [defineAssistant({ id: ID, instructions: "You help a person.", maxContextTokens: CHAT_WINDOW_TOKENS })]
+})
+
 const dayOf = (atMillis: number): string => new Date(atMillis).toISOString().slice(0, 10)
 
 /** A turn as a model is shown it. */
 export const turnLine = ({ atMillis, from, text }: Pick<Turn, "atMillis" | "from" | "text">): string =>
   `[${dayOf(atMillis)}] ${from}: ${text}`
 
-const tell = async (fleet: Fleet, turns: ReadonlyArray<Turn>): Promise<void> => {
-  for (const [index, { atMillis, from, text }] of turns.entries()) {
+/** In a chat: the turn in which the assistant answers another one. */
+const replyTo = ({ isChat, turns }: Life, index: number): Turn | undefined => {
+  const next = turns[index + 1]
+  return isChat && turns[index]?.from !== ASSISTANT && next?.from === ASSISTANT ? next : undefined
+}
+
+const isReply = (life: Life, index: number): boolean => replyTo(life, index - 1) !== undefined
+
+/** A model that says what was said then. */
+class Replies implements PromiseModel {
+  readonly name = "recorded"
+  next = ""
+  readonly infer = (): Promise<string> => Promise.resolve(this.next)
+}
+
+const tell = async (fleet: Fleet, life: Life, replies: Replies): Promise<void> => {
+  for (const [index, { atMillis, from, text }] of life.turns.entries()) {
+    if (isReply(life, index)) continue
+    replies.next = replyTo(life, index)?.text ?? NOTHING_TO_SAY
     await fleet.post(ID, { type: "message", text, at: atMillis }, { id: `turn-${index}`, from })
+    if (life.isChat) await fleet.idle()
   }
   await fleet.idle()
 }
 
 /** For the place of a message in the history, the turn it is. */
-const placesOf = async (fleet: Fleet, turns: ReadonlyArray<Turn>): Promise<ReadonlyMap<string, string>> => {
+const placesOf = async (fleet: Fleet, life: Life): Promise<ReadonlyMap<string, string>> => {
   const places = new Map<string, string>()
+  let reply: Turn | undefined
   for (let from = 1; ; from += PAGE) {
     const rows = await fleet.history.entries(ID, from, PAGE)
     for (const { entry } of rows) {
-      const index = entry.messages.findIndex(({ role }) => role === "user")
-      const turn = entry.cause.kind === "envelope" ? turns[Number(entry.cause.id.slice("turn-".length))] : undefined
-      if (turn !== undefined && index >= 0) places.set(`m/${entry.no}/${index}`, turn.id)
+      for (const [index, { content, role }] of entry.messages.entries()) {
+        const place = `m/${entry.no}/${index}`
+        if (role === "user" && entry.cause.kind === "envelope") {
+          const turn = Number(entry.cause.id.slice("turn-".length))
+          const id = life.turns[turn]?.id
+          if (id !== undefined) places.set(place, id)
+          reply = replyTo(life, turn)
+        } else if (role === "assistant" && content === reply?.text) {
+          places.set(place, reply.id)
+          reply = undefined
+        }
+      }
     }
     if (rows.length < PAGE) return places
   }
 }
 
-const findAll = async (fleet: Fleet, { questions, turns }: Life, top: number): Promise<ReadonlyArray<Found>> => {
-  const places = await placesOf(fleet, turns)
+const findAll = async (fleet: Fleet, life: Life, top: number): Promise<ReadonlyArray<Found>> => {
+  const places = await placesOf(fleet, life)
   const found: Array<Found> = []
-  for (const question of questions) {
+  for (const question of life.questions) {
     const { text } = question
-    const messages = await fleet.memory.recall(ID, text, { limit: MOST, kinds: ["message"] })
+    const messages = await fleet.memory.recall(ID, text, { limit: MOST, kinds: ["message", "answer"] })
     const all = await fleet.memory.recall(ID, text, { limit: top })
     found.push({
       question,
@@ -105,19 +143,25 @@ const findAll = async (fleet: Fleet, { questions, turns }: Life, top: number): P
 /** Lives through a conversation in a directory that is gone afterwards. */
 export const liveThrough = async (life: Life, { embedder, model, top }: LifeOptions): Promise<LivedThrough> => {
   const directory = await mkdtemp(join(tmpdir(), "reverie-memory-"))
+  const replies = new Replies()
   try {
     await using fleet = await Fleet.open({
       data: directory,
-      fleet: listening,
-      model: "offline",
-      ...defined({ models: model === undefined ? undefined : { dream: model } }),
+      fleet: life.isChat ? chatting : listening,
+      // Not `model`: a fleet that is opened offline asks no other model for anything.
+      models: {
+        answer: life.isChat ? replies : "offline",
+        assess: "offline",
+        compact: "offline",
+        dream: model ?? "offline"
+      },
       embedder: embedder ?? "none",
       recall: "embedded",
       durability: "normal",
       // Of such a life compactions are the rule: their warnings would hide the course of the measurement.
       tracing: Layer.succeed(References.MinimumLogLevel, "None")
     })
-    await tell(fleet, life.turns)
+    await tell(fleet, life, replies)
     const before = await findAll(fleet, life, top)
     await fleet.post(ID, { type: "sleep" })
     await fleet.idle()

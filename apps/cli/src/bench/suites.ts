@@ -42,6 +42,8 @@ export interface Question {
 /** A conversation with the questions about it. */
 export interface Life {
   readonly name: string
+  /** A person and an assistant, whose turns are from `user` and `assistant`; else people among themselves. */
+  readonly isChat: boolean
   readonly turns: ReadonlyArray<Turn>
   readonly questions: ReadonlyArray<Question>
 }
@@ -171,6 +173,7 @@ const locomoSample = (sample: Row, place: string): Life => {
   const questions = rowsAt(sample["qa"], `${place}, qa`)
   return {
     name,
+    isChat: false,
     turns,
     questions: questions.map((row, index) => locomoQuestion(row, `${name}/q${index}`, known, place))
   }
@@ -188,7 +191,12 @@ const locomoLines = async (file: string): Promise<Life> => {
   const asked = file.replace(/\.jsonl$/, ".questions.jsonl")
   const known = byId(turns)
   const rows = await linesIn(asked)
-  return { name, turns, questions: rows.map((row, index) => locomoQuestion(row, `${name}/q${index}`, known, asked)) }
+  return {
+    name,
+    isChat: false,
+    turns,
+    questions: rows.map((row, index) => locomoQuestion(row, `${name}/q${index}`, known, asked))
+  }
 }
 
 const readLocomo = async (folder: string): Promise<ReadonlyArray<Life>> => {
@@ -241,7 +249,7 @@ const longLife = (row: Row, place: string): Life => {
     isUnanswered: id.endsWith("_abs"),
     ...defined({ date: typeof row["question_date"] === "string" ? row["question_date"] : undefined })
   }
-  return { name: id, turns: turns.toSorted((a, b) => a.atMillis - b.atMillis), questions: [question] }
+  return { name: id, isChat: true, turns: turns.toSorted((a, b) => a.atMillis - b.atMillis), questions: [question] }
 }
 
 const readLong = async (folder: string): Promise<ReadonlyArray<Life>> => {
@@ -292,7 +300,7 @@ const beamLife = async (folder: string): Promise<Life> => {
       }
     })
   )
-  return { name, turns, questions }
+  return { name, isChat: true, turns, questions }
 }
 
 const readBeam = async (folder: string): Promise<ReadonlyArray<Life>> => {
