@@ -3,7 +3,6 @@
 // npm run bench -- tick --encrypted [--rounds N] [--short] [--json]: encrypted at rest beside in the clear
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]; with --compact-at N,N its second life, for itself
-// npm run bench -- disk [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
@@ -14,7 +13,6 @@ import { parseArgs } from "node:util"
 import { benchAge } from "./age.ts"
 import { benchCache } from "./cache.ts"
 import { benchContext } from "./context.ts"
-import { benchDisk } from "./disk.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
 import { benchJudge } from "./judge.ts"
@@ -64,7 +62,6 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
       values["compact-at"]?.split(",").filter(Boolean).map(Number)
     ),
   context: benchContext,
-  disk: (isShort) => benchDisk(isShort, values.data === undefined ? undefined : resolve(values.data)),
   judge: benchJudge,
   memory: benchMemory,
   page: benchPage,

@@ -4,6 +4,8 @@
 // N1  Each of these moves a score by a share of itself or of a neighbour's: what no word found is never found by them.
 // N2  The words of an answer often stand in its question only. So a message that asks gives less of its score to itself
 //     than to the message after it, when someone else said that.
+// N3  Of what a person said and the assistant answered, what the person said leads: an own answer counts less, and neither
+//     gives to the other.
 
 import { type MemoryEntry, placeOfId } from "../indexing/messages.ts"
 import { type AttachedFact, termsOf, termsSaid, type Token } from "./tokens.ts"
@@ -32,6 +34,10 @@ const REPLY_SHARE = 0.7
 /** Of a neighbour's score: what follows a message is mostly about the same, what precedes it less often. */
 const FOLLOWING_SHARE = 0.2
 const PRECEDING_SHARE = 0.1
+/** A longer sentence tells what it is about, and does not only ask. */
+const ASKING_CHARACTERS = 120
+/** What is left of an own answer's score: it says at length what it was asked in few words, and that is what is looked for. */
+const ANSWER_PART = 0.7
 /** Messages this far apart, in entries of the ledger and in time, are no neighbours any more. */
 const NEIGHBOUR_ENTRIES = 6
 const NEIGHBOUR_MILLIS = 6 * 3_600_000
@@ -192,14 +198,14 @@ const coverageOf = ({ entry, facts }: Refinable, terms: ReadonlySet<string>): nu
 
 const sentencePattern = /[^.!?\u3002\uff01\uff1f\n]*[\p{L}\p{N}][^.!?\u3002\uff01\uff1f\n]*([.!?\u3002\uff01\uff1f]*)/gu
 
-/** The share of sentences that are questions. */
+/** The share of sentences that only ask. */
 const askingOf = ({ kind, text }: MemoryEntry): number => {
   if (kind !== "message" || !/[?\uff1f]/.test(text)) return 0
   let sentences = 0
   let questions = 0
-  for (const [, end = ""] of text.slice(0, READ_CHARACTERS).matchAll(sentencePattern)) {
+  for (const [sentence, end = ""] of text.slice(0, READ_CHARACTERS).matchAll(sentencePattern)) {
     sentences++
-    if (/[?\uff1f]/.test(end)) questions++
+    if (/[?\uff1f]/.test(end) && sentence.length < ASKING_CHARACTERS) questions++
   }
   return sentences === 0 ? 0 : questions / sentences
 }
@@ -272,6 +278,7 @@ const sharesOf = (
     const [before, after] = [weighed[earlier], weighed[later]]
     const [ofBefore, ofAfter] = [shares[earlier], shares[later]]
     if (before === undefined || after === undefined || ofBefore === undefined || ofAfter === undefined) continue
+    if (before.entry.kind === "answer" || after.entry.kind === "answer") continue
     ofBefore.neighbour += PRECEDING_SHARE * after.score
     ofAfter.neighbour += FOLLOWING_SHARE * before.score
     if (before.entry.speaker !== after.entry.speaker) ofAfter.reply += REPLY_SHARE * before.full * before.asking
@@ -293,7 +300,8 @@ export const refine = <A extends Refinable>(
     const full = lexical * (1 + COVERAGE_SHARE * coverageOf(candidate, asked))
     const asking = askingOf(entry)
     const time = 1 + TIME_SHARE * timelinessOf(entry, spans)
-    const score = full * (1 - ASKING_SHARE * asking) * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1) * time
+    const part = entry.kind === "answer" ? ANSWER_PART : 1
+    const score = part * full * (1 - ASKING_SHARE * asking) * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1) * time
     return { entry, full, asking, score }
   })
   const shares = sharesOf(candidates, weighed)

@@ -134,6 +134,9 @@ const B = 0.75
 /** Terms of a usual entry with what was said around it. A constant, so that W1 holds. */
 const USUAL_LENGTH = 100
 
+/** Terms of what was said around it that make an entry longer: beside the long answers of a chat short messages would be lost. */
+const MOST_AROUND = 220
+
 /** What a term counts by the field it stands in. */
 const fieldWeights = { body: 1, context: 0.4, facts: 1 } as const
 
@@ -157,7 +160,7 @@ export const termWeights = ({ body, context, facts }: Fields): ReadonlyMap<strin
   count(body, fieldWeights.body)
   count(context, fieldWeights.context)
   count(facts, fieldWeights.facts)
-  const length = body.length + context.length + facts.length
+  const length = body.length + Math.min(context.length, MOST_AROUND) + facts.length
   for (const [term, counted] of counts) counts.set(term, weightOf(counted, length))
   return counts
 }

@@ -173,6 +173,30 @@ describe("what refines the search for words", () => {
     assert.isAbove(scoreOf(said, asked), scoreOf(asked, said))
   })
 
+  test("N3 what a person said comes before the long answer to it, and neither lifts the other", () => {
+    const said = aCandidate({ lexical: 8, entry: message(2, { speaker: "Kim" }) })
+    const answer = (lexical: number) =>
+      aCandidate({
+        lexical,
+        entry: message(3, { kind: "answer", speaker: "ada", text: `the tide ${"and so on ".repeat(90)}` })
+      })
+    const [alone, beside] = [scoreOf(said), scoreOf(said, answer(10))]
+    assert.strictEqual(beside, alone)
+    assert.isAbove(beside, scoreOf(answer(10), said))
+    // What says much more of it is found first all the same.
+    assert.isBelow(scoreOf(said, answer(16)), scoreOf(answer(16), said))
+  })
+
+  test("a long sentence that ends in a question says what it is about", () => {
+    const told =
+      "Since March I have had a berth for a boat of nine metres at the north quay beside the tide gauge; can you"
+    const long = aCandidate({ entry: message(2, { text: `${told} tell me what it costs?` }) })
+    const short = aCandidate({ entry: message(400, { text: "Is the tide high?" }) })
+    const stated = aCandidate({ entry: message(800, { text: `${told} tell me what it costs.` }) })
+    assert.isAbove(scoreOf(long, short), scoreOf(short, long))
+    assert.approximately(scoreOf(long, stated), scoreOf(stated, long), 1e-6)
+  })
+
   test("what contains the words comes before what stands beside them", () => {
     const said = aCandidate({ entry: anEntry({ id: "p/said" }) })
     const around = aCandidate({ entry: anEntry({ id: "p/around", text: "so it is" }) })

@@ -24,6 +24,13 @@ describe("weights", () => {
     )
   })
 
+  test("however much is said around it, a message is lost in it no further", () => {
+    const around = (count: number) =>
+      termWeights({ body: ["tide"], context: Array.from({ length: count }, () => "moon"), facts: [] }).get("tide") ?? 0
+    assert.isBelow(around(200), around(100))
+    assert.strictEqual(around(2_000), around(400))
+  })
+
   test("a word of the context weighs less than one of the body, one of a fact as much", () => {
     const [body, context, facts] = (["body", "context", "facts"] as const).map((field) =>
       termWeights({ body: ["x"], context: ["y"], facts: ["z"], [field]: ["tide"] }).get("tide")
