@@ -142,6 +142,25 @@ const accountsIn = ({
   return [{ id, spent, whole: [id, ...below.flatMap(([first]: Json) => first.whole)] }, ...below.flat()]
 }
 
+/** What the page Usage draws: for each way to divide it, the sums of all points of its rows, and of all of them together. */
+const courses = async (url: string) => {
+  const sumOfPoints = (points: Json) =>
+    ["calls", "tokens", "costMicros", "unpricedCalls"].map((name) =>
+      points.reduce((sum: number, point: Json) => sum + point[name], 0)
+    )
+  return Promise.all(
+    ["assistant", "model", "purpose"].flatMap((by) =>
+      ["hour", "day"].map(async (step) => {
+        const { items, series } = await asked(
+          `${url}/v1/usage?by=${by}&step=${step}&order=greatest&from=${Date.now() - 720 * 3_600_000}`
+        )
+        const rows = sumOfPoints(items.flatMap(({ points }: Json) => points))
+        return [rows, sumOfPoints(series.points)]
+      })
+    )
+  )
+}
+
 /** What each place tells, in sums of the same form. */
 const told = async (url: string) => {
   const api = await asked(`${url}/v1/usage?from=0&by=assistant`)
@@ -178,6 +197,7 @@ const told = async (url: string) => {
       said.reduce((sum, [, , tokens]) => sum + Number(tokens), 0)
     ],
     money: said.map(([, calls, , money = "unpriced"]) => `${calls} calls: ${money}`).toSorted(),
+    courses: await courses(url),
     accounts: accountsIn(await asked(`${url}/v1/assistants/desk/subagents`)),
     costs
   }
@@ -193,6 +213,8 @@ const same = async (url: string, books: Sum) => {
   assert.deepStrictEqual(places.metrics, books, "metrics")
   assert.deepStrictEqual(places.board, [calls, input + output, costMicros, unpricedCalls], "list of the page")
   assert.deepStrictEqual(places.chat, [calls, input + output], `chat: ${places.costs.join("\n")}`)
+  const whole = [calls, input + output, costMicros, unpricedCalls]
+  for (const each of places.courses) assert.deepStrictEqual(each, [whole, whole], "bars of the page")
   assert.deepStrictEqual(places.money, Object.values(places.rows).map(moneyOf).toSorted(), "money in the chat")
   for (const { id, spent, whole } of places.accounts) {
     const used = whole.map((each: string) => places.rows[each] ?? NOTHING).reduce(add, NOTHING)

@@ -137,6 +137,22 @@ test("O1 O2 an order for many is counted first, asked for, and sent once with a 
   )
 })
 
+test("O2 retire asks for the number to be typed", async () => {
+  const { page } = tab
+  await page.locator("[data-assistant] input[type=checkbox]").nth(0).check()
+  await page.locator("[data-assistant] input[type=checkbox]").nth(1).check()
+  await page.click("[data-order=retire]")
+  await page.waitForSelector('[data-dry-run="2"]')
+  expect(await page.isDisabled("[data-confirm]")).toBe(true)
+  await page.fill("[data-dialog] input[name=number]", "3")
+  expect(await page.isDisabled("[data-confirm]")).toBe(true)
+  await page.fill("[data-dialog] input[name=number]", "2")
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-dialog]", { state: "detached" })
+  const sent = api.changes.filter(({ asked }) => asked.payload["dryRun"] !== true)
+  expect(sent.map(({ asked }) => asked.payload["order"])).toEqual(["retire"])
+})
+
 test("who needs a person stands first where no order is asked for", async () => {
   const shown = (await ids()).map((id) => api.world.rows.find((row) => row.id === id)?.state)
   expect(shown.length).toBeGreaterThan(10)

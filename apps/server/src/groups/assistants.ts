@@ -214,8 +214,8 @@ export const assistantsLive = HttpApiBuilder.group(
         }),
       setBudget: ({ params: { id }, payload: { id: key, ...budget } }) =>
         changing("assistants.setBudget", `${budgetWords(budget)} for ${id}`, async (fleet) => {
-          boards.touch(fleet.tenant, id)
-          return fleet.subAgents.setBudget(id, budget, keyOf(key))
+          const receipt = fleet.subAgents.setBudget(id, budget, keyOf(key))
+          return receipt.finally(() => boards.touch(fleet.tenant, id))
         }),
       budgets: ({ query: { limit } }) => asking((fleet) => budgetsOf(fleet, boards, limit)),
       orderAll: ({ payload }) => orderAll(boards, payload),

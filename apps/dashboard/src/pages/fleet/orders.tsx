@@ -64,6 +64,9 @@ const Question = ({
 }) => {
   const [, verb, says] = order
   const { counted, trouble } = useCounted(wanted)
+  const [typed, type] = useState("")
+  // What can not be undone is said twice.
+  const isSure = wanted.order !== "retire" || typed.trim() === String(counted)
   const client = useQueryClient()
   const { mutateAsync } = useChange(ORDER_ALL)
   return (
@@ -72,7 +75,7 @@ const Question = ({
       verb={counted === undefined ? verb : `${verb} ${count(counted)}`}
       danger={isDangerous(wanted.order)}
       asksReason
-      waiting={counted === undefined || counted === 0}
+      waiting={counted === undefined || counted === 0 || !isSure}
       onClose={onClose}
       onConfirm={async (reason) => {
         await mutateAsync({ payload: { ...wanted, ...defined({ reason }) } })
@@ -85,6 +88,19 @@ const Question = ({
           {counted === undefined ? "Counting…" : `${many(counted, "assistant")} would be told.`}
         </p>
         <p>{says}</p>
+        {wanted.order === "retire" && counted !== undefined ? (
+          <label className="block space-y-1">
+            <span className="label">Type {counted} to confirm</span>
+            <input
+              className="field tabular w-full"
+              name="number"
+              inputMode="numeric"
+              autoComplete="off"
+              value={typed}
+              onChange={({ target }) => type(target.value)}
+            />
+          </label>
+        ) : null}
         {trouble === undefined ? null : <Failed trouble={trouble} />}
       </div>
     </ConfirmLater>

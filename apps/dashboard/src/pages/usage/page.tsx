@@ -26,7 +26,9 @@ const route = getRouteApi("/usage")
 type Use = Usage["total"]
 
 const HOUR_MILLIS = 3_600_000
+/** Of a day, and of more: sums of many hours of a large fleet are read less often. */
 const EVERY_MILLIS = 10_000
+const SELDOM_MILLIS = 60_000
 const MINUTE_MILLIS = 60_000
 const ROWS = 50
 
@@ -158,7 +160,9 @@ const useUsage = ({ assistant, by = "assistant", model, purpose, range = "day" }
   const filter = { by, from, ...defined({ assistant, model, purpose }) }
   const step = range === "day" ? "hour" : "day"
   const query = { ...filter, order: "greatest", step, limit: ROWS } as const
-  return { now, filter, sums: useAnswer("GET /v1/usage", { query }, { everyMillis: EVERY_MILLIS, keep: true }) }
+  const everyMillis = range === "day" ? EVERY_MILLIS : SELDOM_MILLIS
+  const isLive = range === "day" ? {} : { staleMillis: SELDOM_MILLIS }
+  return { now, filter, sums: useAnswer("GET /v1/usage", { query }, { everyMillis, keep: true, ...isLive }) }
 }
 
 const Course = ({
