@@ -146,9 +146,8 @@ const Filters = ({ search }: { readonly search: UsageSearch }) =>
         search={({ [kind]: _, ...before }) => before}
         className="button button-small"
         data-clear-filter={kind}
-        aria-label={`Show every ${kind} again`}
       >
-        {kind}: <Visible text={value} /> ×
+        {kind}: <Visible text={value} /> · show all
       </Link>
     )
   })
