@@ -215,7 +215,7 @@ describe("bench memory", () => {
     const [life] = await readSuite("beam", await written(folder.path, files))
     assert.isDefined(life)
     const { before } = await liveThrough(life, { top: 5 })
-    const [car, hives] = before.map(({ turns }) => turns.toSorted())
+    const [car = [], hives] = before.map(({ turns }) => turns.toSorted())
     assert.include(car, "1")
     assert.deepStrictEqual(hives, ["0", "1", "2"])
   })

@@ -7,7 +7,6 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { defined } from "@reverie/protocol"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { defineAssistant, defineFleet, Fleet, type FleetOptions, type PromiseModel } from "reverie"
