@@ -80,6 +80,10 @@ const otherVariables: ReadonlyArray<readonly [name: string, says: string]> = [
   ["OTEL_SERVICE_NAME", "The name of the service in the spans."],
   ["OTEL_SDK_DISABLED", "`true` exports nothing."],
   ["QDRANT_COLLECTION", "The collection of the memory index in Qdrant."],
+  ["REVERIE_KEY", "The key that a data directory is encrypted with, 32 bytes in hex or base64; a secret."],
+  ["REVERIE_KEY_FILE", "A file with it, in its place."],
+  ["REVERIE_NEW_KEY", "The key from now on, for `reverie keys rotate`; a secret."],
+  ["REVERIE_NEW_KEY_FILE", "A file with that."],
   ["REVERIE_DEBUG", "Set, a command that failed prints the stack too."],
   ["NO_COLOR", "Set, nothing is coloured."]
 ]

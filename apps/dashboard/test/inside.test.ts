@@ -100,7 +100,7 @@ const attribute = (tab: Tab, selector: string, name: string) => tab.page.getAttr
 test("Context: keys step through calls, a part opens its words, two ticks are held against each other (X1)", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
-  await tab.open(`${home}/context`, "context")
+  await tab.open(`${home}/context?scale=window`, "context")
   await page.waitForSelector("[data-parts]")
   await page.keyboard.press("ArrowLeft")
   await page.waitForSelector("[data-as-of='180'][data-iteration='1']")

@@ -23,7 +23,7 @@ export interface Piece {
 const colours: Readonly<Record<string, string>> = {
   system_prompt: "light-dark(#2f5fb3, #6c9be8)",
   core_blocks: "light-dark(#7a4fc4, #a98bee)",
-  working_blocks: "light-dark(#9a5fb8, #c9a6f2)",
+  working_blocks: "light-dark(#955ab3, #c9a6f2)",
   activity: "light-dark(#5d6fb8, #9aa8e6)",
   tool_rules: "light-dark(#8a5a3c, #cf9c78)",
   plan_first: "light-dark(#7d6a55, #bfa98f)",
@@ -41,13 +41,13 @@ const colours: Readonly<Record<string, string>> = {
 }
 
 const others = [
-  "light-dark(#3f7fd6, #8db5f2)",
+  "light-dark(#3573c9, #8db5f2)",
   "light-dark(#a8447c, #e38abb)",
-  "light-dark(#8f7a12, #d3be52)",
-  "light-dark(#1f8ca6, #5cc3db)",
+  "light-dark(#85710f, #d3be52)",
+  "light-dark(#1a7d94, #5cc3db)",
   "light-dark(#b0493c, #ee8f80)",
   "light-dark(#5d6fb8, #9aa8e6)",
-  "light-dark(#6f8f12, #b0cd55)",
+  "light-dark(#5f7c0c, #b0cd55)",
   "light-dark(#8a5a3c, #cf9c78)"
 ]
 
