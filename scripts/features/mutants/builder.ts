@@ -51,7 +51,7 @@ export const builderMutants: ReadonlyArray<Mutant> = [
   {
     row: "F111",
     file: "packages/runtime/src/jobs/infer-job.ts",
-    find: "const seen = seeing(end, report, patternShown(session, pressed), session.recollection.ids, served)",
+    find: "const seen = seeing(end, report, patternShown(session, pressed), session.recollection, served)",
     put: "const seen = end"
   },
   {
