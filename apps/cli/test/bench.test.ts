@@ -209,6 +209,34 @@ describe("bench memory", () => {
     }
   })
 
+  test("B5 a model that refuses is told before anything is lived through; one that fails later loses no figure", async () => {
+    await using folder = await temporary()
+    await written(folder.path, { "locomo10.json": locomo })
+    let left = 3
+    const server = await startModelServer({
+      script: (request) => {
+        const isDream = !request.messages.some(({ content }) =>
+          /^You (?:judge answers|answer a question)/.test(String(content))
+        )
+        return isDream || left-- > 0 ? { text: "yes" } : { refuse: "no more" }
+      }
+    })
+    const asked = (url: string) =>
+      said(["bench", "memory", "--suite", "locomo", "--data", folder.path, "--model", `${url}#fake`, "--json"])
+    try {
+      const { code, stdout } = await asked(server.url)
+      assert.strictEqual(code, 0)
+      const { answers, retrieval } = JSON.parse(stdout)
+      assert.deepInclude(answers.memory, { asked: 0, failed: 3 })
+      assert.strictEqual(retrieval.after.overall.questions, 2)
+      const refused = await asked(server.url)
+      assert.notStrictEqual(refused.code, 0)
+      assert.notInclude(refused.stderr, "turns")
+    } finally {
+      await server.close()
+    }
+  })
+
   test("L1 in a chat the assistant answers in the words of the file, and they are found", async () => {
     await using folder = await temporary()
     const files = { "100K/1/chat.json": chat, "100K/1/probing_questions/probing_questions.json": probing }

@@ -4,7 +4,7 @@
 // A2  A question that is too long to be asked is not asked: it is counted by itself, and is neither right nor wrong.
 
 import * as Effect from "effect/Effect"
-import type { RecordingModel } from "reverie/testing"
+import type { OpenModel } from "reverie/testing"
 import type { Question } from "./suites.ts"
 
 export interface Answered {
@@ -34,7 +34,7 @@ const referenceOf = ({ answer, isUnanswered, rubric }: Question): string => {
 
 const CALL = "bench"
 
-const said = (model: RecordingModel, system: string, user: string, maxOutputTokens: number) =>
+const said = ({ model }: OpenModel, system: string, user: string, maxOutputTokens: number) =>
   Effect.runPromise(
     model.infer({
       messages: [
@@ -58,7 +58,7 @@ const verdictOf = (text: string): boolean | undefined => {
 export const answer = async (
   question: Question,
   lines: ReadonlyArray<string>,
-  { judge, model }: { readonly model: RecordingModel; readonly judge: RecordingModel }
+  { judge, model }: { readonly model: OpenModel; readonly judge: OpenModel }
 ): Promise<Answered> => {
   const reply = await said(model, ANSWERING, `${lines.join("\n")}\n\nQuestion: ${asked(question)}`, ANSWER_TOKENS)
   const about = `Question: ${asked(question)}\nReference: ${referenceOf(question)}\nAnswer: ${reply.text}`

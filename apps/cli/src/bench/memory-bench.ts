@@ -5,12 +5,13 @@
 //     share of questions of which any session with the answer is among the first k sessions found.
 // B3  All three ways answer the same questions, asked and judged in the same words.
 // B4  What a question costs is said in tokens beside each figure.
+// B5  A model that does not answer is found out before anything is lived through; what fails later is counted, and loses nothing.
 
 import * as Effect from "effect/Effect"
 import { Tokens } from "@reverie/model"
 import { defined } from "@reverie/protocol"
 import { gptTokenizerLayer } from "@reverie/tokens"
-import { type RecordingModel, recordingModel } from "reverie/testing"
+import { openModel, type OpenModel } from "reverie/testing"
 import { answer, type Answered } from "./answers.ts"
 import { type Found, liveThrough, type LifeOptions, turnLine } from "./lives.ts"
 import { plainSearch } from "./plain-search.ts"
@@ -54,6 +55,8 @@ export interface Answers {
   readonly asked: number
   /** Longer than the window. */
   readonly tooLong: number
+  /** No answer, or no verdict, came of the server. */
+  readonly failed: number
   readonly right: number
   /** Of what was asked, from 0 to 1. */
   readonly accuracy: number
@@ -169,15 +172,19 @@ const toldApart = (found: ReadonlyArray<Found>): number | undefined => {
 
 interface Asked {
   readonly question: Question
-  readonly answered?: Answered
+  readonly answered: Answered | "too long" | "failed"
 }
 
 const answersOf = (asked: ReadonlyArray<Asked>): Answers => {
-  const done = asked.flatMap(({ answered, question }) => (answered === undefined ? [] : [{ ...answered, question }]))
+  const done = asked.flatMap(({ answered, question }) =>
+    typeof answered === "string" ? [] : [{ ...answered, question }]
+  )
+  const countOf = (what: Asked["answered"]): number => asked.filter(({ answered }) => answered === what).length
   const accuracy = (some: ReadonlyArray<Answered>): number => mean(some.map(({ isRight }) => (isRight ? 1 : 0)))
   return {
     asked: done.length,
-    tooLong: asked.length - done.length,
+    tooLong: countOf("too long"),
+    failed: countOf("failed"),
     right: done.filter(({ isRight }) => isRight).length,
     accuracy: accuracy(done),
     unjudged: done.filter(({ isUnjudged }) => isUnjudged).length,
@@ -187,32 +194,52 @@ const answersOf = (asked: ReadonlyArray<Asked>): Answers => {
   }
 }
 
-/** Of a conversation: what each way shows for each of its questions. */
+/** What each way shows for a question. */
 interface Shown {
   readonly question: Question
-  readonly lines: Readonly<Record<Way, ReadonlyArray<string>>>
+  readonly life: Life
+  readonly memory: ReadonlyArray<string>
+  readonly plain: ReadonlyArray<string>
+  readonly tokens: Readonly<Record<Way, number>>
 }
+
+/** A conversation as a whole is put into lines when it is asked for: all at once they would be many megabytes. */
+const linesOf = (shown: Shown, way: Way): ReadonlyArray<string> =>
+  way === "whole" ? shown.life.turns.map(turnLine) : shown[way]
 
 interface Looked {
   readonly shown: ReadonlyArray<Shown>
-  readonly before: ReadonlyArray<Found>
-  readonly after: ReadonlyArray<Found>
+  readonly before: ReadonlyArray<Ranked>
+  readonly after: ReadonlyArray<Ranked>
   readonly plain: ReadonlyArray<Ranked>
+  readonly found: ReadonlyArray<Found>
   readonly facts: number
 }
 
-const lookedAt = async (life: Life, { embedder, model, top }: MemoryBenchOptions): Promise<Looked> => {
+type Count = (text: string) => number
+
+const lookedAt = async (life: Life, count: Count, { embedder, model, top }: MemoryBenchOptions): Promise<Looked> => {
   const lived = await liveThrough(life, { top, ...defined({ embedder, model }) })
   const search = plainSearch(life.turns)
   const known = new Map(life.turns.map((turn) => [turn.id, turn]))
-  const whole = life.turns.map(turnLine)
+  const tokensOf = (lines: ReadonlyArray<string>): number => count(lines.join("\n"))
+  const whole = tokensOf(life.turns.map(turnLine))
   const plain = life.questions.map((question) => ranked(life, question, search(question.text, MOST)))
   const shown = lived.after.map(({ memories, question }, index): Shown => {
     const turns = plain[index]?.turns.slice(0, top) ?? []
     const lines = turns.flatMap((id) => known.get(id) ?? []).map(turnLine)
-    return { question, lines: { memory: memories, plain: lines, whole } }
+    const tokens = { memory: tokensOf(memories), plain: tokensOf(lines), whole }
+    return { question, life, memory: memories, plain: lines, tokens }
   })
-  return { shown, plain, before: lived.before, after: lived.after, facts: lived.facts }
+  const rankedOf = (found: ReadonlyArray<Found>) => found.map(({ question, turns }) => ranked(life, question, turns))
+  return {
+    shown,
+    plain,
+    before: rankedOf(lived.before),
+    after: rankedOf(lived.after),
+    found: lived.after,
+    facts: lived.facts
+  }
 }
 
 const ranked = ({ turns }: Life, question: Question, found: ReadonlyArray<string>): Ranked => {
@@ -220,31 +247,46 @@ const ranked = ({ turns }: Life, question: Question, found: ReadonlyArray<string
   return { question, turns: found, sessions: found.flatMap((id) => sessions.get(id) ?? []) }
 }
 
+/** Asked first: a key that is refused is known within a second, and not after an hour. */
+const PROBE: Question = {
+  id: "probe",
+  text: "Which colour has the boat?",
+  category: "",
+  evidence: [],
+  sessions: [],
+  answer: "blue",
+  rubric: [],
+  isUnanswered: false
+}
+
 interface Minds {
-  readonly model: RecordingModel
-  readonly judge: RecordingModel
+  readonly model: OpenModel
+  readonly judge: OpenModel
 }
 
 const askedOf = async (
   shown: ReadonlyArray<Shown>,
   way: Way,
   minds: Minds,
-  count: (text: string) => number,
   { progress, window }: MemoryBenchOptions
 ): Promise<Answers> => {
   const asked: Array<Asked> = []
-  for (const { lines, question } of shown) {
-    const isTooLong = way === "whole" && count(lines[way].join("\n")) > window
-    asked.push({
-      question,
-      ...defined({ answered: isTooLong ? undefined : await answer(question, lines[way], minds) })
-    })
+  for (const each of shown) {
+    const { question, tokens } = each
+    const isTooLong = way === "whole" && tokens.whole > window
+    const answered = isTooLong
+      ? "too long"
+      : await answer(question, linesOf(each, way), minds).catch((error: unknown): "failed" => {
+          progress(`${question.id}: ${error instanceof Error ? error.message : String(error)}`)
+          return "failed"
+        })
+    asked.push({ question, answered })
     if (asked.length % 50 === 0) progress(`${way}: ${asked.length} of ${shown.length} questions answered`)
   }
   return answersOf(asked)
 }
 
-const counter = (): Promise<(text: string) => number> =>
+const counter = (): Promise<Count> =>
   Effect.runPromise(
     Effect.provide(
       Effect.flatMap(Tokens, ({ ready }) => ready),
@@ -252,24 +294,16 @@ const counter = (): Promise<(text: string) => number> =>
     )
   )
 
-/** Lives through every conversation, asks every question, and with a model has each answered in three ways. */
-export const memoryBench = async (all: ReadonlyArray<Life>, options: MemoryBenchOptions): Promise<MemoryReport> => {
-  const { judge = options.model, limit, model, progress, seed, suite, top } = options
-  const started = process.cpuUsage()
-  const lives = sampled(all, seed, limit)
-  const looked: Array<{ readonly life: Life; readonly of: Looked }> = []
-  for (const life of lives) {
-    progress(`${looked.length + 1} of ${lives.length}: ${life.name}, ${life.turns.length} turns`)
-    looked.push({ life, of: await lookedAt(life, options) })
-  }
-  const rankedBy = (phase: "before" | "after") =>
-    looked.flatMap(({ life, of }) => of[phase].map(({ question, turns }) => ranked(life, question, turns)))
-  const shown = looked.flatMap(({ of }) => of.shown)
-  const count = await counter()
-  const tokensOf = (way: Way): number => mean(shown.map(({ lines }) => count(lines[way].join("\n"))))
-  const plain = retrievalsOf(looked.flatMap(({ of }) => of.plain))
-  const { user, system } = process.cpuUsage(started)
-  const report: MemoryReport = {
+const reportOf = (
+  lives: ReadonlyArray<Life>,
+  looked: ReadonlyArray<Looked>,
+  { seed, suite, top }: MemoryBenchOptions
+): Omit<MemoryReport, "answers" | "cpuSeconds"> => {
+  const all = <A>(of: (each: Looked) => ReadonlyArray<A>): ReadonlyArray<A> => looked.flatMap(of)
+  const shown = all((each) => each.shown)
+  const tokensOf = (way: Way): number => mean(shown.map(({ tokens }) => tokens[way]))
+  const plain = retrievalsOf(all((each) => each.plain))
+  return {
     suite,
     seed,
     conversations: lives.length,
@@ -277,20 +311,54 @@ export const memoryBench = async (all: ReadonlyArray<Life>, options: MemoryBench
     questions: shown.length,
     measured: plain.overall.questions,
     top,
-    facts: looked.reduce((sum, { of }) => sum + of.facts, 0),
-    retrieval: { plain, before: retrievalsOf(rankedBy("before")), after: retrievalsOf(rankedBy("after")) },
-    ...defined({ unansweredTold: toldApart(looked.flatMap(({ of }) => of.after)) }),
-    tokens: { memory: tokensOf("memory"), plain: tokensOf("plain"), whole: tokensOf("whole") },
-    cpuSeconds: (user + system) / 1e6
+    facts: looked.reduce((sum, { facts }) => sum + facts, 0),
+    retrieval: {
+      plain,
+      before: retrievalsOf(all(({ before }) => before)),
+      after: retrievalsOf(all(({ after }) => after))
+    },
+    ...defined({ unansweredTold: toldApart(all(({ found }) => found)) }),
+    tokens: { memory: tokensOf("memory"), plain: tokensOf("plain"), whole: tokensOf("whole") }
   }
-  if (model === undefined || judge === undefined) return report
-  const minds = { model: await recordingModel(model), judge: await recordingModel(judge) }
+}
+
+const openMinds = async (model: string, judge: string): Promise<Minds> => {
+  const minds = { model: await openModel(model), judge: await openModel(judge) }
   try {
-    const askedBy = (way: Way) => askedOf(shown, way, minds, count, options)
+    await answer(PROBE, ["[2024-05-01] Ann: My boat is blue."], minds)
+    return minds
+  } catch (error) {
+    await closeMinds(minds)
+    throw error
+  }
+}
+
+const closeMinds = async ({ judge, model }: Minds): Promise<void> => {
+  await model.close()
+  await judge.close()
+}
+
+/** Lives through every conversation, asks every question, and with a model has each answered in three ways. */
+export const memoryBench = async (all: ReadonlyArray<Life>, options: MemoryBenchOptions): Promise<MemoryReport> => {
+  const { judge = options.model, limit, model, progress, seed } = options
+  const minds = model === undefined || judge === undefined ? undefined : await openMinds(model, judge)
+  try {
+    const started = process.cpuUsage()
+    const lives = sampled(all, seed, limit)
+    const count = await counter()
+    const looked: Array<Looked> = []
+    for (const life of lives) {
+      progress(`${looked.length + 1} of ${lives.length}: ${life.name}, ${life.turns.length} turns`)
+      looked.push(await lookedAt(life, count, options))
+    }
+    const { user, system } = process.cpuUsage(started)
+    const report: MemoryReport = { ...reportOf(lives, looked, options), cpuSeconds: (user + system) / 1e6 }
+    if (minds === undefined || model === undefined || judge === undefined) return report
+    const shown = looked.flatMap((each) => each.shown)
+    const askedBy = (way: Way) => askedOf(shown, way, minds, options)
     const [memory, plain, whole] = [await askedBy("memory"), await askedBy("plain"), await askedBy("whole")]
     return { ...report, answers: { model, judge, memory, plain, whole } }
   } finally {
-    await minds.model.close()
-    await minds.judge.close()
+    if (minds !== undefined) await closeMinds(minds)
   }
 }

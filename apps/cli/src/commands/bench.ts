@@ -44,8 +44,12 @@ const retrievalLines = (name: string, { categories, overall }: Retrievals): Read
       ])
   )
 
-const answerLine = (name: string, { accuracy, asked, inputTokens, tooLong, unjudged }: Answers): string => {
-  const left = [tooLong > 0 ? `${tooLong} too long to ask` : "", unjudged > 0 ? `${unjudged} not judged` : ""]
+const answerLine = (name: string, { accuracy, asked, failed, inputTokens, tooLong, unjudged }: Answers): string => {
+  const left = [
+    tooLong > 0 ? `${tooLong} too long to ask` : "",
+    unjudged > 0 ? `${unjudged} not judged` : "",
+    failed > 0 ? `${failed} failed` : ""
+  ]
   const rest = left.filter((text) => text !== "").join(", ")
   return `${line([name, String(asked), figure(accuracy), String(Math.round(inputTokens))])}${rest === "" ? "" : `   ${rest}`}`
 }

@@ -57,12 +57,20 @@ const requestHash = ({ maxOutputTokens, messages, tools }: Prompt): string =>
 const isSameModel = (answered: string, asked: string | undefined): boolean =>
   asked !== undefined && asked !== "" && answered.startsWith(asked)
 
-/** A model of a choice, open until it is closed. */
-interface OpenModel {
+/** A model without a fleet, open until it is closed. */
+export interface OpenModel {
+  /** Answers prompts. */
   readonly model: Model["Service"]
+  /** Closes its connections. */
   readonly close: () => Promise<void>
 }
 
+/**
+ * Opens a model without a fleet: for a judge, or an answer that no assistant gives. Nothing of its calls is kept. Rejects with
+ * FleetDefinitionInvalid for what is no choice of a model.
+ * @example
+ * const { close, model } = await openModel("openai/gpt-5-mini")
+ */
 export const openModel = async (choice: ModelChoice): Promise<OpenModel> => {
   const runtime = ManagedRuntime.make(modelLayer(choice))
   return { model: await runtime.runPromise(Model), close: () => runtime.dispose() }

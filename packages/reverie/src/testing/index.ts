@@ -50,6 +50,8 @@ export {
   type FixtureSource,
   type Lived,
   type MemoryCase,
+  openModel,
+  type OpenModel,
   type Replayed,
   replayFixture,
   type ReplayRequest,
