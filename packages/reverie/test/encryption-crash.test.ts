@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process"
 import { cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, type Encryption, encrypt, Fleet, StoreSealed } from "../src/index.ts"
+import { killedIn } from "./killing.ts"
 import { aDirectory, filesWith } from "./rig.ts"
 
 const CANARY = "kestrel-9713"
@@ -17,27 +17,6 @@ const open = (data: string, encryption?: Encryption): Promise<Fleet> =>
     fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You keep the harbour book." })] }),
     model: "offline",
     ...(encryption !== undefined && { encryption })
-  })
-
-/** Runs in a process of its own, which is killed so long after it has begun; answers how long it took. */
-const runIn = (args: ReadonlyArray<string>, killAfterMillis: number | undefined): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const options = ["--disable-warning=ExperimentalWarning", child, ...args]
-    const running = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "pipe"] })
-    let [said, wrong, begun, done] = ["", "", 0, 0]
-    running.stderr.setEncoding("utf8").on("data", (text: string) => (wrong += text))
-    running.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said += text
-      if (begun === 0 && said.includes("begins")) {
-        begun = performance.now()
-        if (killAfterMillis !== undefined) setTimeout(() => running.kill("SIGKILL"), killAfterMillis)
-      }
-      if (done === 0 && said.includes("done")) done = performance.now()
-    })
-    running.on("close", (code, signal) => {
-      if (begun === 0 || (signal === null && code !== 0)) reject(new Error(`it ended with ${code}: ${wrong}`))
-      else resolve((done === 0 ? performance.now() : done) - begun)
-    })
   })
 
 const lived = async (): Promise<string> => {
@@ -79,13 +58,13 @@ describe("a process that is killed", () => {
     await before.close()
     const whole = aDirectory()
     cpSync(clear, whole, { recursive: true })
-    const millis = await runIn(["encrypt", whole, file], undefined)
+    const millis = await killedIn(child, ["encrypt", whole, file])
     await assertSealed(whole, encryption, ticks)
     const outcomes: Array<"clear" | "sealed"> = []
     for (let kill = 0; kill < KILLS; kill++) {
       const data = aDirectory()
       cpSync(clear, data, { recursive: true })
-      await runIn(["encrypt", data, file], (millis * (kill + 0.5)) / KILLS)
+      await killedIn(child, ["encrypt", data, file], (millis * (kill + 0.5)) / KILLS)
       const refusal: unknown = await open(data).then(
         (fleet) => fleet.close(),
         (error: unknown) => error
@@ -107,11 +86,11 @@ describe("a process that is killed", () => {
     await before.close()
     const whole = aDirectory()
     cpSync(data, whole, { recursive: true })
-    const millis = await runIn(["renew", whole, file], undefined)
+    const millis = await killedIn(child, ["renew", whole, file])
     for (let kill = 0; kill < KILLS; kill++) {
       const each = aDirectory()
       cpSync(data, each, { recursive: true })
-      await runIn(["renew", each, file], (millis * (kill + 0.5)) / KILLS)
+      await killedIn(child, ["renew", each, file], (millis * (kill + 0.5)) / KILLS)
       await assertSealed(each, encryption, ticks)
     }
   })

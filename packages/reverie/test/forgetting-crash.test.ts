@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process"
 import { cpSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, exportFleet, Fleet } from "../src/index.ts"
+import { killedIn } from "./killing.ts"
 import { aDirectory, filesWith } from "./rig.ts"
 
 const CANARY = "kestrel-9713"
@@ -15,27 +15,6 @@ const open = (data: string): Promise<Fleet> =>
     data,
     fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You keep the harbour book." })] }),
     model: "offline"
-  })
-
-/** Forgets in a process of its own, which is killed so long after it has begun; answers how long it took. */
-const forgetIn = (data: string, killAfterMillis: number | undefined): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const options = ["--disable-warning=ExperimentalWarning", child, data, CANARY]
-    const running = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "pipe"] })
-    let [said, wrong, begun, done] = ["", "", 0, 0]
-    running.stderr.setEncoding("utf8").on("data", (text: string) => (wrong += text))
-    running.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said += text
-      if (begun === 0 && said.includes("begins")) {
-        begun = performance.now()
-        if (killAfterMillis !== undefined) setTimeout(() => running.kill("SIGKILL"), killAfterMillis)
-      }
-      if (done === 0 && said.includes("done")) done = performance.now()
-    })
-    running.on("close", (code, signal) => {
-      if (begun === 0 || (signal === null && code !== 0)) reject(new Error(`it ended with ${code}: ${wrong}`))
-      else resolve((done === 0 ? performance.now() : done) - begun)
-    })
   })
 
 const isKept = async (data: string): Promise<boolean> => {
@@ -59,13 +38,13 @@ describe("forgetting that is killed", () => {
       assert.isNotEmpty(filesWith(lived, CANARY), "it was never kept")
       const whole = aDirectory()
       cpSync(lived, whole, { recursive: true })
-      const millis = await forgetIn(whole, undefined)
+      const millis = await killedIn(child, [whole, CANARY])
       assert.isEmpty(filesWith(whole, CANARY))
       const outcomes: Array<"kept" | "forgotten"> = []
       for (let kill = 0; kill < KILLS; kill++) {
         const data = aDirectory()
         cpSync(lived, data, { recursive: true })
-        await forgetIn(data, (millis * (kill + 0.5)) / KILLS)
+        await killedIn(child, [data, CANARY], (millis * (kill + 0.5)) / KILLS)
         const again = await open(data)
         await again.idle()
         const kept = await isKept(data)
