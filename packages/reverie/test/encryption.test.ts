@@ -111,6 +111,27 @@ describe("encryption at rest", () => {
     assert.deepStrictEqual(inTheClear(data), [])
   })
 
+  it("Z2 what a reader kept in the files, or a process that ended on the way, the next start takes away", async () => {
+    const data = aDirectory()
+    const fleet = await openFleet({ data, says })
+    await live(fleet)
+    await fleet.close()
+    // Who reads keeps the log from being emptied: so it is too when a process ends before it could.
+    const reader = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
+    reader.exec("BEGIN")
+    reader.prepare("SELECT count(*) FROM ledger").get()
+    assert.match(
+      String(await failureOf(encrypt({ data, encryption }))),
+      /it is encrypted, and another program reads it/
+    )
+    assert.isNotEmpty(inTheClear(data))
+    reader.close()
+    const again = await openFleet({ data, says, encryption })
+    assert.deepStrictEqual(inTheClear(data), [])
+    assert.isTrue((await again.replay.verify("desk")).equal)
+    await again.close()
+  })
+
   it("O1 without its key, with another one, or without its keys it is refused in one line, and nothing changes", async () => {
     const data = aDirectory()
     const fleet = await openFleet({ data, says, encryption })

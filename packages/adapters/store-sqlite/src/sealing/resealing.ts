@@ -148,6 +148,10 @@ const alone = Effect.fnUntraced(function* (directory: string) {
   return database
 })
 
+const STILL_READ =
+  "it is encrypted, and another program reads it, so what it was before is not gone from its files yet; end that, and the next " +
+  "start of a fleet takes it away"
+
 const INDEX = /^recall\.db/
 
 const sealWhole = (directory: string, database: DatabaseSync, keyring: Keyring, isClear: boolean): number => {
@@ -166,9 +170,10 @@ const sealWhole = (directory: string, database: DatabaseSync, keyring: Keyring, 
     throw error
   }
   for (const name of readdirSync(directory)) if (INDEX.test(name)) rmSync(join(directory, name), { force: true })
-  purgeDatabase(database)
-  marks.purging(false)
+  const isPurged = purgeDatabase(database)
   if (!isClear) for (const subject of keyring.subjects()) keyring.destroyFormer(subject)
+  if (!isPurged) throw new StoreSealed({ directory, reason: STILL_READ })
+  marks.purging(false)
   return count
 }
 
