@@ -209,7 +209,7 @@ describe("bench memory", () => {
     }
   })
 
-  test("B5 a model that refuses is told before anything is lived through; one that fails later loses no figure", async () => {
+  test("B5 a model that refuses is found out before anything is lived through; one that fails later loses no figure", async () => {
     await using folder = await temporary()
     await written(folder.path, { "locomo10.json": locomo })
     let left = 3

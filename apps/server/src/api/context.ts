@@ -49,7 +49,7 @@ export const ContextView = Schema.Struct({
     Schema.Struct({ role: Role, call: Schema.optionalKey(Schema.String), characters: Schema.Finite, of: Schema.Finite })
   ),
   interrupted: Schema.Array(Schema.String),
-  /** Ids of the memories that came to mind. */
+  /** Ids of the memories that were retrieved. */
   recalled: Schema.Array(Schema.String),
   /** What the tick was allowed, and which layer said so. */
   pattern: Schema.optionalKey(Fields)
@@ -115,7 +115,7 @@ export class ContextGroup extends HttpApiGroup.make("context").add(
     success: Schema.Struct({ items: Schema.Array(ContextPoint), next: Schema.NullOr(Schema.Int) }),
     error: failures
   }),
-  /** The memories that came to mind with a call, with their texts. */
+  /** The memories that were retrieved with a call, with their texts. */
   HttpApiEndpoint.get("retrieved", "/v1/assistants/:id/context/memories", {
     params: ofAssistant,
     query: whichCall,

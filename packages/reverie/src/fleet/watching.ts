@@ -110,7 +110,7 @@ export interface FleetHistory {
   /** What the model was shown with one call, part by part, in tokens; undefined when there is no such call. */
   readonly contextReport: (id: string, question?: ContextQuestion) => Promise<ContextReport | undefined>
   /**
-   * The memories that came to mind with that call, each with its text as it stands now and how well it fit; empty when there is no
+   * The memories that were retrieved with that call, each with its text as it stands now and how well it fit; empty when there is no
    * such call. Rejects with IdInvalid.
    * @example const memories = await fleet.history.retrieved("desk", { tick: 4 })
    */

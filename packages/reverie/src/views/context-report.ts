@@ -22,7 +22,7 @@ export interface ContextReport extends Report {
   readonly pattern?: { readonly [key: string]: Json }
   /** Tokens of the call, as they were told or counted. */
   readonly usage?: Usage
-  /** Ids of the memories that came to mind; not there when none did. */
+  /** Ids of the memories that were retrieved; not there when none were. */
   readonly recalled?: ReadonlyArray<string>
   /** How well each of them fits the event, by its id; those that were not searched for have none. */
   readonly scores?: { readonly [id: string]: number }

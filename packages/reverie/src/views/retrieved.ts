@@ -1,4 +1,4 @@
-// Retrieved: the memories that came to mind with one model call, as a person reads them.
+// Retrieved: the memories that were retrieved with one model call, as a person reads them.
 // Owns finding the text behind an id. Leaves which ids those were to the report of the call.
 // R1  Each id of the report is there once, in its order; one whose memory is gone has no text.
 

@@ -1,4 +1,4 @@
-// Missing: what was known and is not in the prompt, each with its reason, and what came to mind.
+// Missing: what was known and is not in the prompt, each with its reason, and what was retrieved.
 
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"

@@ -1,4 +1,4 @@
-// Chronicle: what was committed, read back.
+// EntryHistory: what was committed, read back.
 // Owns history, entries and the outbox as values.
 // I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
 // I2  The outbox tells an entry only when no transaction that began before its own is still under way: anyone who reads on

@@ -99,7 +99,7 @@ export const entryQueries = (database: DatabaseSync) => {
   }
 }
 
-// Chronicle: what was committed, read back.
+// EntryHistory: what was committed, read back.
 // I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
 
 const entryOf = (address: Address, { no, body }: EntryRow) =>
