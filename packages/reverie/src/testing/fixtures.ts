@@ -7,14 +7,13 @@
 // R4  Of a dream or a compaction the ledger keeps what came of the model's answers, not the answers. Their fixtures are made
 //     of recorded calls, and are the requests and answers alone.
 
-import { Model, ModelRefused, type Prompt, type Reply } from "@reverie/model"
+import { type Model, ModelRefused, type Prompt, type Reply } from "@reverie/model"
 import { defined, isJsonObject, parseJson } from "@reverie/protocol"
 import { recordedModel, type RecordedTick, type ToolStub } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
 import * as Clock from "effect/Clock"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import type { AssistantDefinition } from "../define-assistant.ts"
 import { defineFleet, type FleetDefinition } from "../fleet-options.ts"
 import type { Fleet } from "../fleet.ts"
@@ -22,9 +21,10 @@ import { compareTicks, type ForkComparison } from "../forking/digest.ts"
 import { fixtureOfTick, readFixture, sourceOfFixture, type TickFixture } from "../forking/fixture.ts"
 import { digestOfLived, forkTick } from "../forking/fork.ts"
 import { liveAgain } from "../forking/sandbox.ts"
-import { type ModelChoice, modelLayer } from "../models/model-choice.ts"
+import type { ModelChoice } from "../models/model-choice.ts"
 import type { TickView } from "../timeline/tick-view.ts"
 import { FixtureRefused } from "./errors.ts"
+import { openModel } from "./open-model.ts"
 import { COMPACTION_CALL, type Purpose, purposeOf } from "./scripted-model.ts"
 import type { ModelCall } from "./stage.ts"
 
@@ -56,25 +56,6 @@ const requestHash = ({ maxOutputTokens, messages, tools }: Prompt): string =>
 /** True when the model that would be asked is the one that answered: providers put dates behind names. */
 const isSameModel = (answered: string, asked: string | undefined): boolean =>
   asked !== undefined && asked !== "" && answered.startsWith(asked)
-
-/** A model without a fleet, open until it is closed. */
-export interface OpenModel {
-  /** Answers prompts. */
-  readonly model: Model["Service"]
-  /** Closes its connections. */
-  readonly close: () => Promise<void>
-}
-
-/**
- * Opens a model without a fleet: for a judge, or an answer that no assistant gives. Nothing of its calls is kept. Rejects with
- * FleetDefinitionInvalid for what is no choice of a model.
- * @example
- * const { close, model } = await openModel("openai/gpt-5-mini")
- */
-export const openModel = async (choice: ModelChoice): Promise<OpenModel> => {
-  const runtime = ManagedRuntime.make(modelLayer(choice))
-  return { model: await runtime.runPromise(Model), close: () => runtime.dispose() }
-}
 
 /** A model that keeps every call. */
 export interface RecordingModel extends Readonly<Model["Service"]> {

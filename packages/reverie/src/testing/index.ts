@@ -50,8 +50,6 @@ export {
   type FixtureSource,
   type Lived,
   type MemoryCase,
-  openModel,
-  type OpenModel,
   type Replayed,
   replayFixture,
   type ReplayRequest,
@@ -60,6 +58,7 @@ export {
   type RecordingModel,
   recordingModel
 } from "./fixtures.ts"
+export { openModel, type OpenModel } from "./open-model.ts"
 export {
   type CalledTool,
   type CaseReport,

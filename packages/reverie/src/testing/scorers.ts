@@ -12,7 +12,8 @@ import type { ModelChoice } from "../models/model-choice.ts"
 import { EvalBroken } from "./errors.ts"
 import type { CalledTool, Score, Scorer, Task, TaskResult } from "./evals.ts"
 import { holds, inLine, isLike, toolCallsOf, type Words } from "./expectations.ts"
-import { fixtureFrom, openModel, replayFixture, type ReplayRequest } from "./fixtures.ts"
+import { fixtureFrom, replayFixture, type ReplayRequest } from "./fixtures.ts"
+import { openModel } from "./open-model.ts"
 import { testFleet, type TestFleetOptions } from "./test-fleet.ts"
 
 /** How the assistant of a task is opened for each case. */
