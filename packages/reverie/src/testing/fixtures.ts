@@ -24,7 +24,7 @@ import { liveAgain } from "../forking/sandbox.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
 import type { TickView } from "../timeline/tick-view.ts"
 import { FixtureRefused } from "./errors.ts"
-import { openModel } from "./open-model.ts"
+import { openModel } from "../models/open-model.ts"
 import { COMPACTION_CALL, type Purpose, purposeOf } from "./scripted-model.ts"
 import type { ModelCall } from "./stage.ts"
 

@@ -58,7 +58,7 @@ export {
   type RecordingModel,
   recordingModel
 } from "./fixtures.ts"
-export { openModel, type OpenModel } from "./open-model.ts"
+export { openModel, type OpenModel } from "../models/open-model.ts"
 export {
   type CalledTool,
   type CaseReport,

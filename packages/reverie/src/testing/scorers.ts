@@ -13,7 +13,7 @@ import { EvalBroken } from "./errors.ts"
 import type { CalledTool, Score, Scorer, Task, TaskResult } from "./evals.ts"
 import { holds, inLine, isLike, toolCallsOf, type Words } from "./expectations.ts"
 import { fixtureFrom, replayFixture, type ReplayRequest } from "./fixtures.ts"
-import { openModel } from "./open-model.ts"
+import { openModel } from "../models/open-model.ts"
 import { testFleet, type TestFleetOptions } from "./test-fleet.ts"
 
 /** How the assistant of a task is opened for each case. */

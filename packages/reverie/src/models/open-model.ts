@@ -3,7 +3,7 @@
 
 import { Model } from "@reverie/model"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { type ModelChoice, modelLayer } from "../models/model-choice.ts"
+import { type ModelChoice, modelLayer } from "./model-choice.ts"
 
 /** A model without a fleet, open until it is closed. */
 export interface OpenModel {
