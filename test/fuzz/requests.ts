@@ -83,7 +83,8 @@ const meant: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "prompts.write": { name: "greeting", text: "Hello {{assistant}}.", expected: 0 },
   "assistants.create": { id: "created-1", definition: "desk" },
   "approvals.decide": { decision: "denied" },
-  "replay.fork": { tick: 1, model: "offline" }
+  "replay.fork": { tick: 1, model: "offline" },
+  "replay.evalCase": { tick: 1, expected: ["berth"] }
 }
 
 const brokenBodies = ["", "{", "[]", "null", '{"text":', "\ufeff{}", "{}{}", "[".repeat(5_000), "\0", "text=1"]

@@ -1,7 +1,11 @@
-import { join } from "node:path"
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
 import { startModelServer } from "@reverie/testkit/model-server"
+import { Fleet } from "reverie"
 import { assert, describe, test } from "vitest"
 import { assertFailure } from "./command-line.ts"
+import fleetFile from "./fixtures/fleet.ts"
 import { said } from "./in-process.ts"
 
 const fixture = (name: string): string => join(import.meta.dirname, "fixtures", name)
@@ -38,6 +42,41 @@ describe("E1 eval", () => {
     assertFailure(await said(["eval", fixture("nothing.ts"), "--json"]), 4, "no-such-file", "there is no eval file")
     assertFailure(await said(["eval", evals, "--only", "none", "--json"]), 2, "eval-invalid", "no eval whose name")
     assertFailure(await said(["eval", evals, "--min-score", "80", "--json"]), 2, "usage", "from 0 to 1")
+  })
+})
+
+describe("E3 saved cases", () => {
+  test("are judged by the fleet, pass as they were lived without a model, and fail where they expect more", async () => {
+    await using fleet = await Fleet.open({ fleet: fleetFile, data: ":memory:", model: "offline" })
+    const id = fleet.defaultAssistant
+    const reply = await fleet.answer(id, "Good morning.")
+    const path = join(mkdtempSync(join(tmpdir(), "reverie-cases-")), "mornings.jsonl")
+    const asThen = await fleet.replay.evalCase({ assistant: id, tick: 1 })
+    writeFileSync(path, `${JSON.stringify(asThen)}\n`)
+    const passing = await said(["eval", path, "--fleet", fixture("fleet.ts")])
+    assert.deepStrictEqual([passing.code, passing.stderr], [0, ""])
+    assert.include(passing.stdout, "pass mornings: 100 %, 1 of 1 cases reach 100 %")
+    const wants = { expected: [reply.slice(0, 5), "a word that it never says"] }
+    appendFileSync(path, `${JSON.stringify(await fleet.replay.evalCase({ assistant: id, tick: 1, ...wants }))}\n`)
+    const failing = await said(["eval", path, "--fleet", fixture("fleet.ts"), "--model", "offline"])
+    assert.strictEqual(failing.code, 1)
+    assert.include(failing.stdout, 'contains: 50 %, without "a word that it never says"')
+    assertFailure(await said(["eval", path, "--json"]), 2, "usage", "--fleet FILE is missing")
+    const none = path.replace("mornings", "none")
+    assertFailure(
+      await said(["eval", none, "--fleet", fixture("fleet.ts"), "--json"]),
+      4,
+      "no-such-file",
+      "there is no"
+    )
+    writeFileSync(path, "{}\n")
+    assertFailure(
+      await said(["eval", path, "--fleet", fixture("fleet.ts"), "--json"]),
+      2,
+      "eval-invalid",
+      "line 1 is no case"
+    )
+    rmSync(dirname(path), { recursive: true })
   })
 })
 

@@ -4,6 +4,7 @@
 // I2  What is written is what holds: a name that does not exist, a value outside its range, a time zone, tool or part of a
 //     prompt that there is none of are refused, and nothing is brought into its range in silence.
 
+import { createHash } from "node:crypto"
 import {
   changedSettings,
   DEFAULT_SETTINGS,
@@ -95,11 +96,27 @@ export interface SleepOption {
 /** A block that an assistant is created with. */
 export type CreatedBlock = Omit<BlockDraft, "owner">
 
+/** Characters that a key of a template may have, and how many. */
+const KEY = /^[A-Za-z0-9._-]{1,64}$/
+
+/**
+ * The key of the template in `fleet.prompts` that stands in the place of the instructions of a definition: `instructions.<id>`, or
+ * a digest of the id where that is no key.
+ * @example await fleet.prompts.createTemplate({ key: instructionsKey("desk"), name: "Desk", content: "You are brief." })
+ */
+export const instructionsKey = (id: string): string => {
+  const key = `instructions.${id}`
+  return KEY.test(key) ? key : `instructions.${createHash("sha256").update(id).digest("hex").slice(0, 40)}`
+}
+
 /** What `defineAssistant` takes. */
 export interface AssistantOptions extends SpendingOptions, ModelOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string
-  /** What the model learns about the assistant and its work: the first part of every prompt. */
+  /**
+   * What the model learns about the assistant and its work: the first part of every prompt. A template that a tenant keeps under
+   * `instructionsKey(id)` of `fleet.prompts` stands in its place from the next message on; sub-agents keep these words.
+   */
   readonly instructions: string
   /**
    * The key of the template in `fleet.prompts` that every prompt begins with, before the instructions or around its gap
@@ -290,6 +307,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     name: id,
     systemPrompt: options.instructions,
     template: options.template ?? "default",
+    instructionsKey: instructionsKey(id),
     ...defined({ persona: options.persona }),
     ...sleepAndSettings(options),
     rules: options.toolRules ?? [],

@@ -156,6 +156,7 @@ export {
   type AssistantSettings,
   type CreatedBlock,
   defineAssistant,
+  instructionsKey,
   type SleepOption
 } from "./define-assistant.ts"
 export {
@@ -222,6 +223,7 @@ export {
 export type { PromptPart, PromptQuestion, ShownMessage, TickPrompt } from "./forking/exact-prompt.ts"
 export { type FixtureRequest, readFixture, type TickFixture } from "./forking/fixture.ts"
 export type { Fork, ForkRequest } from "./forking/fork.ts"
+export type { CaseChanges, EvalCaseRequest, ForkBeginning, SavedCase } from "./forking/tick-case.ts"
 export type { TickSource, TickSources } from "./forking/tick-source.ts"
 export {
   backup,

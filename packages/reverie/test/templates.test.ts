@@ -4,7 +4,7 @@ import { assert, describe, test } from "vitest"
 import type { Prompt } from "@reverie/model"
 import type { Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import { selfTools } from "../src/index.ts"
+import { instructionsKey, selfTools } from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 
 const heard = () => {
@@ -45,6 +45,41 @@ describe("component 0", () => {
     const refused = await failureOf(fleet.prompts.createTemplate({ ...draft, content: "Hello {stranger}" }))
     assert.include(refused.message, "nothing fills {stranger}")
     assert.strictEqual((await fleet.prompts.getTemplate("default")).version, 0)
+  })
+
+  test("T4 what the tenant writes under the key of the instructions stands in their place, and undoing it takes it back", async () => {
+    const { prompts, says } = heard()
+    await using fleet = await openFleet({ says })
+    await fleet.answer("desk", "Hello?")
+    const before = firstOf(prompts)
+    assert.match(before, /\n\nYou are under test\.$/)
+    const key = instructionsKey("desk")
+    const own = { ...draft, key, content: "Be {{brief}}, {assistant}. {instructions}" }
+    const { version } = await fleet.prompts.createTemplate(own)
+    await fleet.answer("desk", "And now?")
+    const written = firstOf(prompts)
+    assert.strictEqual(written, before.replace("You are under test.", "Be {brief}, desk. You are under test."))
+    // Replayed, each tick has what it was told then.
+    assert.strictEqual((await fleet.replay.beginning("desk", 1)).instructions, "You are under test.")
+    assert.deepInclude(await fleet.replay.beginning("desk", 2), {
+      instructions: "Be {brief}, desk. You are under test.",
+      promptKey: key
+    })
+    assert.isTrue((await fleet.replay.prompt({ assistant: "desk", tick: 2 }))?.exact)
+    await fleet.prompts.updateTemplate(key, version, { content: "Silence." })
+    await fleet.prompts.undo("template", key)
+    await fleet.answer("desk", "And now?")
+    assert.strictEqual(firstOf(prompts), written)
+    await fleet.prompts.undo("template", key)
+    await fleet.answer("desk", "And now?")
+    assert.strictEqual(firstOf(prompts), before)
+  })
+
+  test("an id that is no key of a template has one all the same", () => {
+    const keys = ["desk", "ann@harbour", "ann#harbour", "a".repeat(128)].map(instructionsKey)
+    assert.strictEqual(keys[0], "instructions.desk")
+    assert.strictEqual(new Set(keys).size, 4)
+    for (const key of keys) assert.match(key, /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
   })
 
   test("F112 an assistant names its template; one that there is not is the default", async () => {

@@ -1,18 +1,22 @@
-// Eval: the evals of a file, with a gate for a build; and how well a model dreams.
+// Eval: the evals of a file, or the cases saved in one, with a gate for a build; and how well a model dreams.
 // Owns loading the file, the exit code and the tree's entry. Leaves running and scoring to `reverie/testing`.
 // E1  0 when every eval passes, 1 when one does not. A file without evals is a wrong use (2), and no pass.
 // E2  `dreams` in place of a file: labelled conversations that come with Reverie, dreamt of by the model that is named. It passes
 //     where both figures of those held out reach `--min-score`; a file of that name is reached as ./dreams.
+// E3  A file of cases (.jsonl) is judged by the definitions of a fleet file, and asks no model but the one that is named: where none
+//     is, what is not the same as then fails, and says so.
 
-import { stat } from "node:fs/promises"
-import { resolve } from "node:path"
+import { readFile, stat } from "node:fs/promises"
+import { basename, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { defined } from "@reverie/protocol"
 import { InvalidArgumentError, type Command } from "commander"
 import { CommandFailed, failureOf } from "../failure.ts"
 import { note, say, sayJson } from "../output.ts"
 import { plain } from "../texts/plain.ts"
 import type { DreamFigures } from "reverie/testing"
 import { does, leaf, type Trunk } from "../tree/leaf.ts"
+import { fleetOption } from "../tree/options.ts"
 
 export interface EvalOptions {
   readonly json: boolean
@@ -20,8 +24,10 @@ export interface EvalOptions {
   readonly only?: string
   /** In place of each case's threshold: what the mean of an eval must reach, from 0 to 1. */
   readonly minScore?: number
-  /** Of `dreams`: the model that dreams. */
+  /** Of `dreams`: the model that dreams. Of saved cases: the model that answers. */
   readonly model?: string
+  /** Of saved cases: the file that exports the fleet. */
+  readonly fleet?: string
 }
 
 const wrong = (message: string): CommandFailed =>
@@ -30,11 +36,32 @@ const wrong = (message: string): CommandFailed =>
     hint: "an eval file exports default defineEval(name, { data, task, scorers }) of reverie/testing"
   })
 
-const loaded = async (path: string): Promise<object> => {
+const fileAt = async (path: string): Promise<string> => {
   const file = resolve(path)
-  if ((await stat(file).catch(() => undefined))?.isFile() !== true) {
-    throw new CommandFailed("no-such-file", `there is no eval file ${path}`)
+  if ((await stat(file).catch(() => undefined))?.isFile() === true) return file
+  throw new CommandFailed("no-such-file", `there is no eval file ${path}`)
+}
+
+const CASES = ".jsonl"
+
+/** The cases of a file as an eval of that name, as if a module had exported it. */
+const savedIn = async (path: string, { fleet, model }: EvalOptions): Promise<object> => {
+  const text = await readFile(await fileAt(path), "utf8")
+  if (fleet === undefined) {
+    throw new CommandFailed("usage", "saved cases are judged by a fleet: --fleet FILE is missing", {
+      hint: "add --fleet FILE, the file that exports the fleet"
+    })
   }
+  const [{ savedEval }, { loadFleet }] = await Promise.all([
+    import("reverie/testing"),
+    import("../running/fleet-file.ts")
+  ])
+  return { default: savedEval(basename(path, CASES), text, defined({ fleet: await loadFleet(fleet), model })) }
+}
+
+const loaded = async (path: string, options: EvalOptions): Promise<object> => {
+  if (path.endsWith(CASES)) return savedIn(path, options)
+  const file = await fileAt(path)
   try {
     return (await import(pathToFileURL(file).href)) as object
   } catch (error) {
@@ -42,8 +69,9 @@ const loaded = async (path: string): Promise<object> => {
   }
 }
 
-const evaluate = async (path: string, { json, minScore, only = "" }: EvalOptions): Promise<number> => {
-  const module = await loaded(path)
+const evaluate = async (path: string, options: EvalOptions): Promise<number> => {
+  const { json, minScore, only = "" } = options
+  const module = await loaded(path, options)
   const { EvalBroken, evalsIn, evalText, runEval } = await import("reverie/testing")
   try {
     const asked = evalsIn(module).filter(({ name }) => name.includes(only))
@@ -93,12 +121,16 @@ const share = (text: string): number => {
 export const addEval = (root: Command, trunk: Trunk): void => {
   const command = leaf(root, "eval <file>", {
     kind: "other",
-    says: "run the evals of a file, or of the dreams of a model, and fail below a threshold",
+    says: "run the evals or the saved cases of a file, or of the dreams of a model, and fail below a threshold",
     example: "eval evals/berths.ts --json"
   })
     .option("--only <text>", "evals whose name holds this")
     .option("--min-score <score>", "what the mean of each must reach, in place of its threshold", share)
-    .option("--model <name>", "of `eval dreams`: the model that dreams, e.g. openai/gpt-5-mini; offline when not said")
+    .option(
+      "--model <name>",
+      "who is asked, e.g. openai/gpt-5-mini: by `eval dreams`, offline when not said; by saved cases, no one when not said"
+    )
+    .addOption(fleetOption())
     .option("--json", "print one JSON object on stdout", false)
   does(command, trunk, (options, file: string) => (file === "dreams" ? dreams(options) : evaluate(file, options)))
 }

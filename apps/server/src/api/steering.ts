@@ -196,6 +196,21 @@ export const Frame = Schema.Struct({
 })
 export type Frame = typeof Frame.Type
 
+/** A tick and what is changed in it. */
+const changedTick = {
+  tick: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+  /** In the place of the instructions. */
+  prompt: Schema.optionalKey(Text(100_000)),
+  /** Results by the name of a tool: every call of it gets this one. */
+  stubs: Schema.optionalKey(Schema.Record(Text(200), Text(100_000))),
+  /** Results of single calls, as long as the same tool is called at the same place. */
+  results: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ call: Text(200), tool: Text(200), content: Text(100_000) })).check(
+      Schema.isMaxLength(200)
+    )
+  )
+}
+
 export class ReplayGroup extends HttpApiGroup.make("replay").add(
   /** Computed anew from the ledger, without any effect. */
   HttpApiEndpoint.get("frames", "/v1/assistants/:id/replay", {
@@ -230,13 +245,40 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
   HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
     params: ofAssistant,
     payload: Schema.Struct({
-      tick: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
-      prompt: Schema.optionalKey(Text(100_000)),
+      ...changedTick,
       /** `recorded`, `offline`, or the name of a model of the server that is configured; its own when not said. */
-      model: Schema.optionalKey(Text(200)),
-      stubs: Schema.optionalKey(Schema.Record(Text(200), Text(100_000)))
+      model: Schema.optionalKey(Text(200))
     }),
     success: Schema.Struct({ original: Json, forked: Json, differs: Schema.Array(Schema.String) }),
+    error: failures
+  }),
+  /** What a fork of a tick begins with: what the assistant was told in it, and where the prompt registry keeps other words. */
+  HttpApiEndpoint.get("beginning", "/v1/assistants/:id/forks/:tick", {
+    params: { ...ofAssistant, tick: WholeFromQuery },
+    success: Schema.Struct({
+      tick: Schema.Int,
+      definition: Schema.String,
+      instructions: Schema.String,
+      promptKey: Schema.String
+    }),
+    error: failures
+  }),
+  /** A tick as a case of an eval: a line of the file that `reverie eval FILE.jsonl` takes. It asks no model and changes nothing. */
+  HttpApiEndpoint.post("evalCase", "/v1/assistants/:id/eval-cases", {
+    params: ofAssistant,
+    payload: Schema.Struct({
+      ...changedTick,
+      name: Schema.optionalKey(Text(200)),
+      /** Texts that the answer must hold, and tools that must be called; where neither is said, it must be the recorded answer. */
+      expected: Schema.optionalKey(Schema.Array(Text(10_000)).check(Schema.isMaxLength(50))),
+      expectedTools: Schema.optionalKey(Schema.Array(Text(200)).check(Schema.isMaxLength(50)))
+    }),
+    success: Schema.Struct({
+      name: Schema.String,
+      input: Schema.String,
+      expected: Schema.optionalKey(Schema.Array(Schema.String)),
+      expectedTools: Schema.optionalKey(Schema.Array(Schema.String))
+    }),
     error: failures
   })
 ) {}

@@ -98,6 +98,8 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
     replay: {
       ...replay,
       prompt: async () => undefined,
+      beginning: async () => onlyLooked(),
+      evalCase: async () => onlyLooked(),
       fork: async (request) => {
         const { forkTick } = await import("reverie")
         return definition === undefined ? onlyLooked() : forkTick(peek, definition, request)

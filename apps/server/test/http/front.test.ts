@@ -263,6 +263,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/dead-letters/:id/retry": { envelope: "e" },
   "POST /v1/dead-letters/:id/discard": { envelope: "e" },
   "POST /v1/assistants/:id/forks": { tick: 1 },
+  "POST /v1/assistants/:id/eval-cases": { tick: 1 },
   "PUT /v1/prompts/:key": { name: "Ours", text: "Ours.", expected: 0 },
   "POST /v1/prompts/:key/undo": {},
   "POST /v1/prompts/:key/clone": { to: "copy" },

@@ -20,6 +20,7 @@ import type { Model } from "@reverie/model"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { PromptQuestion, TickPrompt } from "../forking/exact-prompt.ts"
 import type { Fork, ForkRequest } from "../forking/fork.ts"
+import type { EvalCaseRequest, ForkBeginning, SavedCase } from "../forking/tick-case.ts"
 import type { TickSource } from "../forking/tick-source.ts"
 import { type Core, entriesUpTo, type EntrySource, recordOf, settingsKept } from "./entry-source.ts"
 import { MAX_FRAMES } from "../forking/errors.ts"
@@ -100,6 +101,18 @@ export interface FleetReplay extends ReplayReadings {
    * Nothing outside sees it. Rejects with ForkRefused and UnknownAssistant.
    */
   readonly fork: (request: ForkRequest) => Promise<Fork>
+  /**
+   * What a fork of a tick begins with: what the assistant was told in it, and the key under which the prompt registry keeps other
+   * words. Rejects with ForkRefused and UnknownAssistant.
+   * @example const { instructions } = await fleet.replay.beginning("desk", 12)
+   */
+  readonly beginning: (id: string, tick: number) => Promise<ForkBeginning>
+  /**
+   * A tick as a case of an eval: its JSON is a line of a file for `reverie eval FILE.jsonl --fleet FILE`. It carries the whole life
+   * before the tick, up to 5,000 commits. Rejects with ForkRefused and UnknownAssistant.
+   * @example const line = JSON.stringify(await fleet.replay.evalCase({ assistant: "desk", tick: 12, expected: ["berth 7"] }))
+   */
+  readonly evalCase: (request: EvalCaseRequest) => Promise<SavedCase>
   /** The exact words that a model was shown with one call; undefined when there was none. Rejects with ForkRefused. */
   readonly prompt: (question: PromptQuestion & { readonly iteration?: number }) => Promise<TickPrompt | undefined>
 }
@@ -113,6 +126,14 @@ export const openReplay = (
   fork: async (request) => {
     const { forkTick } = await import("../forking/fork.ts")
     return forkTick({ replay }, definition, { ...request, model: request.model ?? (await model()) })
+  },
+  beginning: async (id, tick) => {
+    const { beginningOf } = await import("../forking/tick-case.ts")
+    return beginningOf({ replay }, definition, id, tick)
+  },
+  evalCase: async (request) => {
+    const { evalCaseOf } = await import("../forking/tick-case.ts")
+    return evalCaseOf({ replay }, definition, request)
   },
   prompt: async (question) => {
     const { promptOfTick } = await import("../forking/exact-prompt.ts")

@@ -107,10 +107,12 @@ const definitionsOf = (
   if (found.team !== undefined) {
     throw new ForkRefused({ reason: "team", message: `"${definition}" is a team: no model is asked in its ticks` })
   }
+  const { instructionsKey, ...rest } = found
   const edited = {
-    ...found,
+    ...rest,
     settings,
-    ...defined({ systemPrompt, persona })
+    // What the tenant has written in the place of the instructions is changed as they are.
+    ...defined({ systemPrompt, persona, instructionsKey: systemPrompt === undefined ? instructionsKey : undefined })
   }
   const hooks = recordedHooks(recorded, asking, request.model === "recorded")
   return fleet.assistants.map((each): Definition => {

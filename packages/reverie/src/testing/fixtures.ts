@@ -1,5 +1,5 @@
 // Fixtures: what an assistant has lived, put away in a file, and judged again with another prompt or model.
-// Owns the form of a fixture, making one, and going through it again. Leaves living through a tick to forking/.
+// Owns the fixtures of dreams and compactions, and going through any again. Leaves the case of a tick and living to forking/.
 // R1  A fixture is JSON and stands alone: no store, no key and no clock is needed to go through it.
 // R2  A request that is the same as the recorded one (fixtures.ts) is answered with the recorded answer, and costs nothing;
 //     every other one is asked, and counted. Where no model is named to ask it is refused, and the result says so.
@@ -12,15 +12,15 @@ import { defined, isJsonObject, parseJson } from "@reverie/protocol"
 import { recordedModel, type RecordedTick, type ToolStub } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { createHash } from "node:crypto"
 import * as Clock from "effect/Clock"
 import type { AssistantDefinition } from "../define-assistant.ts"
 import { defineFleet, type FleetDefinition } from "../fleet-options.ts"
 import type { Fleet } from "../fleet.ts"
 import { compareTicks, type ForkComparison } from "../forking/digest.ts"
-import { fixtureOfTick, readFixture, sourceOfFixture, type TickFixture } from "../forking/fixture.ts"
-import { digestOfLived, forkTick } from "../forking/fork.ts"
+import { readFixture, sourceOfFixture } from "../forking/fixture.ts"
+import { digestOfLived } from "../forking/fork.ts"
 import { liveAgain } from "../forking/sandbox.ts"
+import { CASE_VERSION, iterationIn, requestHash, type TickCase, tickCase } from "../forking/tick-case.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
 import type { TickView } from "../timeline/tick-view.ts"
 import { FixtureRefused } from "./errors.ts"
@@ -46,12 +46,6 @@ export interface RecordedCall {
   /** What the call failed with, in words. */
   readonly failure?: string
 }
-
-/** What tells requests apart: SHA-256 of the messages, tools and limits as JSON. */
-const requestHash = ({ maxOutputTokens, messages, tools }: Prompt): string =>
-  createHash("sha256")
-    .update(JSON.stringify([messages, tools, maxOutputTokens ?? null]))
-    .digest("hex")
 
 /** True when the model that would be asked is the one that answered: providers put dates behind names. */
 const isSameModel = (answered: string, asked: string | undefined): boolean =>
@@ -96,30 +90,10 @@ export const recordingModel = async (choice: ModelChoice): Promise<RecordingMode
   return { infer, calls, close, ...defined({ circuit, serves }) }
 }
 
-const VERSION = 1
-
-/** One call of the model in a tick: its answer stands in the entries. */
-interface TickRequest {
-  readonly iteration: number
-  readonly sha256: string
-}
-
-/** A tick: what it began from, what was asked, and what it came to. */
-export interface TickCase {
-  /** The version of this form. */
-  readonly v: typeof VERSION
-  /** Tells it from a fixture of a dream or a compaction. */
-  readonly kind: "tick"
-  /** The fingerprint of each request, in their order. */
-  readonly requests: ReadonlyArray<TickRequest>
-  /** The tick, with everything that it began from. */
-  readonly recorded: TickFixture
-}
-
 /** A dream or a compaction: what the model was asked and what it answered. */
 export interface MemoryCase {
   /** The version of this form. */
-  readonly v: typeof VERSION
+  readonly v: typeof CASE_VERSION
   /** What the model was asked for. */
   readonly kind: "dream" | "compaction"
   /** The id of the assistant. */
@@ -136,8 +110,6 @@ export type Fixture = TickCase | MemoryCase
 const refuse = (message: string): never => {
   throw new FixtureRefused({ message })
 }
-
-const iterationIn = ({ callPrefix }: Prompt): number => Number(callPrefix.split(".")[1] ?? Number.NaN)
 
 const PAGE = 500
 
@@ -172,7 +144,7 @@ const memoryCase = (assistant: string, span: TickView, recorded: ReadonlyArray<R
       `the answers of a ${kind} are not kept in the ledger: live it with testFleet or recordingModel, and give its calls`
     )
   }
-  return { v: VERSION, kind: kind === "dream" ? "dream" : "compaction", assistant, tick, calls }
+  return { v: CASE_VERSION, kind: kind === "dream" ? "dream" : "compaction", assistant, tick, calls }
 }
 
 const recordedCallOf = ({ at, failure, prompt, purpose, reply }: ModelCall): RecordedCall => ({
@@ -212,31 +184,13 @@ export const fixtureOf = async (
   }
   const isTick = (await fleet.history.tick(id, lived))?.kind === "tick"
   const dream = isTick ? undefined : await spanOf(fleet, id, "dream", lived)
-  return dream === undefined ? tickCase(fleet, id, lived) : memoryCase(id, dream, recorded)
-}
-
-/** The tick goes its recorded way once more, for the requests of which the ledger keeps none. */
-const tickCase = async (fleet: Fleet, assistant: string, tick: number): Promise<TickCase> => {
-  const source = await fleet.replay.source(assistant, tick)
-  const records = { replay: { source: async () => source } }
-  const requests: Array<TickRequest> = []
-  const then = recordedModel(source.recorded.asks)
-  const model: Model["Service"] = {
-    infer: (prompt, options) =>
-      Effect.suspend(() => {
-        requests.push({ iteration: iterationIn(prompt), sha256: requestHash(prompt) })
-        return then.infer(prompt, options)
-      })
-  }
-  await forkTick(records, fleet.definition, { assistant, tick, model })
-  const whole = await fixtureOfTick(records, fleet.definition, { assistant, tick, isWhole: true })
-  return { v: VERSION, kind: "tick", requests, recorded: whole }
+  return dream === undefined ? tickCase(fleet, fleet.definition, id, lived) : memoryCase(id, dream, recorded)
 }
 
 /** A fixture out of a file: its text or its JSON. Throws FixtureRefused or ForkRefused with one sentence. */
 export const fixtureFrom = (file: unknown): Fixture => {
   const value = typeof file === "string" ? Result.getOrElse(parseJson(file), () => undefined) : file
-  if (!isJsonObject(value) || value["v"] !== VERSION) return refuse(`it is no fixture of version ${VERSION}`)
+  if (!isJsonObject(value) || value["v"] !== CASE_VERSION) return refuse(`it is no fixture of version ${CASE_VERSION}`)
   const fixture = value as unknown as Fixture
   if (fixture.kind === "tick") {
     if (!Array.isArray(fixture.requests)) refuse("its requests are no list")
@@ -339,7 +293,9 @@ const judgedBy = (judge: Judge, { requests }: TickCase, { asks }: RecordedTick):
 }
 
 const tickAgain = async (fixture: TickCase, judge: Judge, request: ReplayRequest): Promise<Replayed> => {
-  const { persona, instructions: prompt, stubs } = request
+  // What the case itself changes holds where nothing else is said.
+  const { changes: kept = {} } = fixture
+  const { persona, instructions: prompt = kept.instructions, stubs = kept.stubs } = request
   if (request.fleet === undefined) return refuse("a tick is lived again by a definition: say `fleet`")
   const fleet = "assistants" in request.fleet ? request.fleet : defineFleet({ assistants: [request.fleet] })
   const source = await sourceOfFixture(fixture.recorded)
@@ -370,7 +326,7 @@ const answersAgain = async ({ calls }: MemoryCase, judge: Judge): Promise<Replay
  * same words of the same model is answered from the fixture, with no token used; the rest is asked of `model`.
  * Rejects with FixtureRefused or ForkRefused, and with what the model of a dream fails with.
  * @example
- * const { after, isSame, tokens } = await replayFixture(fixture, { fleet: desk, prompt: "Be brief.", model: "offline" })
+ * const { after, isSame, tokens } = await replayFixture(fixture, { fleet: desk, instructions: "Be brief.", model: "offline" })
  */
 export const replayFixture = async (fixture: Fixture, request: ReplayRequest = {}): Promise<Replayed> => {
   const opened = request.model === undefined ? undefined : await openModel(request.model)

@@ -53,11 +53,11 @@ export {
   type Replayed,
   replayFixture,
   type ReplayRequest,
-  type TickCase,
   type RecordedCall,
   type RecordingModel,
   recordingModel
 } from "./fixtures.ts"
+export type { CaseChanges, SavedCase, TickCase } from "../forking/tick-case.ts"
 export { openModel, type OpenModel } from "../models/open-model.ts"
 export {
   type CalledTool,
@@ -85,6 +85,7 @@ export {
   fixtureTask,
   judgedBy,
   type JudgeOptions,
+  savedEval,
   unchanged,
   usesAtMost
 } from "./scorers.ts"

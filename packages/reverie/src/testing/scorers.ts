@@ -10,7 +10,16 @@ import type { AssistantDefinition } from "../define-assistant.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
 import { EvalBroken } from "./errors.ts"
-import type { CalledTool, Score, Scorer, Task, TaskResult } from "./evals.ts"
+import {
+  type CalledTool,
+  casesFrom,
+  defineEval,
+  type Eval,
+  type Score,
+  type Scorer,
+  type Task,
+  type TaskResult
+} from "./evals.ts"
 import { holds, inLine, isLike, toolCallsOf, type Words } from "./expectations.ts"
 import { fixtureFrom, replayFixture, type ReplayRequest } from "./fixtures.ts"
 import { openModel } from "../models/open-model.ts"
@@ -53,7 +62,7 @@ export const assistantTask =
  * A task whose input is the text of a fixture: it is gone through again with another prompt or model, and comes to what is
  * said now. `unchanged()` scores it against what was said then.
  * @example
- * const task = fixtureTask({ fleet: desk, prompt: "Be brief.", model: "offline" })
+ * const task = fixtureTask({ fleet: desk, instructions: "Be brief.", model: "offline" })
  */
 export const fixtureTask =
   (request: ReplayRequest): Task =>
@@ -125,6 +134,26 @@ export const unchanged = (): Scorer =>
         : fixture.calls.map(({ reply }) => reply?.text ?? "").join("\n")
     return before === output ? { score: 1 } : { score: 0, metadata: { rationale: `before: ${inLine(before)}` } }
   }
+
+const NOTHING_EXPECTED = ["expected", "expectedTools"] as const
+
+/** Of a case that says what it expects, that counts; any other one must say what it said then. */
+const asThen = unchanged()
+const unchangedWhereNothingIsExpected: Scorer = (scored) =>
+  NOTHING_EXPECTED.some((name) => scored[name] !== undefined) ? { score: null } : asThen(scored)
+
+/**
+ * The cases of a file as an eval: what `fleet.replay.evalCase` gives, one JSON object a line. Each tick is gone through again by
+ * the definitions of `fleet`, with what the case changes, and scored by what it expects. Throws EvalBroken with the line.
+ * @example
+ * const report = await runEval(savedEval("berths", readFileSync("berths.jsonl", "utf8"), { fleet: harbour, model: "offline" }))
+ */
+export const savedEval = (name: string, text: string, request: ReplayRequest): Eval =>
+  defineEval(name, {
+    data: () => casesFrom(text),
+    task: fixtureTask(request),
+    scorers: [contains(), callsTools(), unchangedWhereNothingIsExpected]
+  })
 
 /** Who judges, and by what. */
 export interface JudgeOptions {

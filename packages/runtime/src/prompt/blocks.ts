@@ -177,6 +177,8 @@ export const insightsOf = (session: Session, answer: string, now: number): Reado
 // T1  A template that the tenant wrote takes the place of the built-in one of its key, from the next tick on (F112).
 // T2  A model without tool calls is given the fallback of its template, `default_fallback` where there is none of its own.
 // T3  What the assistant was told, and has told itself, stands in the gap `instructions`, or behind the text.
+// T4  A template under the `instructionsKey` of a definition stands in the place of its instructions, from the next tick on; its
+//     own gap `instructions` is what the definition says.
 
 const FALLBACK = "_fallback"
 const DEFAULT_TEMPLATE = "default"
@@ -191,6 +193,16 @@ export const templateNow = (session: Session, isPlain = session.rendering.isPlai
   const own = isPlain ? templateIn(session, `${key}${FALLBACK}`) : templateIn(session, key)
   return own ?? templateIn(session, isPlain ? `${DEFAULT_TEMPLATE}${FALLBACK}` : DEFAULT_TEMPLATE)
 }
+
+/** The template that the tenant wrote in the place of the instructions of the definition. */
+export const instructionsTemplate = ({ definition, rendering }: Session): PromptTemplate | undefined =>
+  definition.instructionsKey === undefined ? undefined : rendering.templates.get(definition.instructionsKey)
+
+/** What the assistant has as its instructions: the words of its definition, or what the tenant wrote in their place. */
+export const instructionsText = (
+  { definition: { systemPrompt }, rendering: { values } }: Session,
+  own: PromptTemplate | undefined
+): string => (own === undefined ? systemPrompt : safeRenderTemplate(own, { ...values, instructions: systemPrompt }))
 
 const toolLine = ({ description, name, parameters }: ToolOffer): string =>
   `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`

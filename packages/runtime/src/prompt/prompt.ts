@@ -52,7 +52,7 @@ import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
 import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
-import { builtWith, describesTools, systemText, templateNow } from "./blocks.ts"
+import { builtWith, describesTools, instructionsTemplate, instructionsText, systemText, templateNow } from "./blocks.ts"
 import { contextTypeNow } from "./layers.ts"
 import { windowLimits } from "./metered.ts"
 
@@ -69,9 +69,11 @@ const remembered = (session: Session, key: string, sources: ReadonlyArray<object
 const systemOf = (session: Session, prompts: Records, isPlain: boolean): Content => {
   const template = templateNow(session, isPlain)
   const offers = offersOf(session)
-  const sources = [prompts, session.rendering.values, ...(template === undefined ? [] : [template, offers])]
+  const own = instructionsTemplate(session)
+  const told = own ?? session.definition
+  const sources = [prompts, session.rendering.values, told, ...(template === undefined ? [] : [template, offers])]
   return remembered(session, isPlain ? "system_prompt in JSON" : "system_prompt", sources, () =>
-    systemText(session, template, renderPrompts(selfPromptOf(prompts), session.definition.systemPrompt), offers)
+    systemText(session, template, renderPrompts(selfPromptOf(prompts), instructionsText(session, own)), offers)
   )
 }
 

@@ -4,7 +4,8 @@
 // A2  A call of the tick is answered by the recorded run with the same tool and arguments, with everything that run
 //     changed; one of an earlier tick lends its words only. Equal calls get their results in the recorded order, and the
 //     last one again when there are no more.
-// A3  A stub for a call goes before one for its tool, and either before what was recorded.
+// A3  A stub for a call goes before one for its tool, and either before what was recorded. One that names both answers that
+//     call of that tool alone: where another tool is called in its place, it is of no account.
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
 import {
@@ -29,9 +30,9 @@ const NOT_RECORDED = "not recorded: a fork runs no tools"
 
 /** A given answer, to every call of a tool or to one call by its id. */
 export interface ToolStub {
-  /** The name of a tool: every call of it gets this answer. */
+  /** The name of a tool: every call of it gets this answer, where `call` is not said. */
   readonly tool?: string
-  /** The id of one call; goes before `tool`. */
+  /** The id of one call: that call alone gets this answer, where it is one of `tool` or `tool` is not said. */
   readonly call?: string
   /** What the model reads as the result. */
   readonly content: string
@@ -147,7 +148,8 @@ export const toolAnswers = (recorded: RecordedTick, stubs: ReadonlyArray<ToolStu
   const given = new Map<string, AnsweredBy>()
   const runs = grouped(recorded.runs, ({ call }) => keyOf(call))
   const stubFor = ({ id, tool }: ToolCall) =>
-    stubs.find((stub) => stub.call === id) ?? stubs.find((stub) => stub.call === undefined && stub.tool === tool)
+    stubs.find((stub) => stub.call === id && (stub.tool === undefined || stub.tool === tool)) ??
+    stubs.find((stub) => stub.call === undefined && stub.tool === tool)
   const nextRun = (call: ToolCall): RecordedRun | undefined => {
     const left = runs.get(keyOf(call)) ?? []
     const exact = left.findIndex((run) => run.call.id === call.id)

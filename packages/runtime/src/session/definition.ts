@@ -48,6 +48,8 @@ export interface Definition extends DefinesContexts {
   readonly systemPrompt: string
   /** The key of the template that component 0 is rendered from; the system prompt alone stands there when not said. */
   readonly template?: string
+  /** The key of the template that stands in the place of the system prompt where the tenant has written one. */
+  readonly instructionsKey?: string
   readonly persona?: string
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>

@@ -63,7 +63,9 @@ export const sentDefinition = (
 ): Definition => {
   const above = assignment.above.map(find)
   const settings = settingsFor(definition, assignment, above)
-  const { memory: _memory, output: _output, persona, sleep: _sleep, team: _team, ...rest } = definition
+  const { memory: _memory, output: _output, persona, sleep: _sleep, team: _team, ...kept } = definition
+  // Its prompt is of its assignment, and no one has written another.
+  const { instructionsKey: _key, ...rest } = kept
   const { categories, insulation } = assignment
   const isAllowed = (name: string): boolean =>
     !notForAssignments.has(name) &&

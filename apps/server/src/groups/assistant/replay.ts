@@ -176,22 +176,51 @@ const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCa
   }
 }
 
-interface ForkAsked {
+interface ChangedTick {
   readonly tick: number
   readonly prompt?: string
-  readonly model?: string
   readonly stubs?: { readonly [tool: string]: string }
+  readonly results?: ReadonlyArray<{ readonly call: string; readonly tool: string; readonly content: string }>
 }
 
-const forkOf = async (fleet: ReadFleet, id: string, { model, prompt, stubs = {}, tick }: ForkAsked): Promise<Fork> => {
+/** What the SDK takes for a tick and what is changed in it. */
+const changesOf = (assistant: string, { prompt, results = [], stubs = {}, tick }: ChangedTick) => ({
+  assistant,
+  tick,
+  ...defined({ instructions: prompt }),
+  stubs: [...results, ...Object.entries(stubs).map(([tool, content]) => ({ tool, content }))]
+})
+
+const assertTick = async (fleet: ReadFleet, id: string, tick: number): Promise<void> => {
   const record = await living(fleet, id)
   if (tick > viewOf(record).ticks) throw new NotFound({ message: `${id} has no tick ${tick}` })
-  return fleet.replay.fork({
-    assistant: id,
-    tick,
-    ...defined({ systemPrompt: prompt, model: model === undefined ? undefined : modelNamed(model) }),
-    stubs: Object.entries(stubs).map(([tool, content]) => ({ tool, content }))
-  })
+}
+
+const forkOf = async (
+  fleet: ReadFleet,
+  id: string,
+  { model, ...changed }: ChangedTick & { readonly model?: string }
+): Promise<Fork> => {
+  await assertTick(fleet, id, changed.tick)
+  const chosen = defined({ model: model === undefined ? undefined : modelNamed(model) })
+  const request: ForkRequest = { ...changesOf(id, changed), ...chosen }
+  return fleet.replay.fork(request)
+}
+
+const beginningOf = async (fleet: ReadFleet, id: string, tick: number) => {
+  await assertTick(fleet, id, tick)
+  return { tick, ...(await fleet.replay.beginning(id, tick)) }
+}
+
+interface CaseAsked extends ChangedTick {
+  readonly name?: string
+  readonly expected?: ReadonlyArray<string>
+  readonly expectedTools?: ReadonlyArray<string>
+}
+
+const caseOf = async (fleet: ReadFleet, id: string, { expected, expectedTools, name, ...changed }: CaseAsked) => {
+  await assertTick(fleet, id, changed.tick)
+  return fleet.replay.evalCase({ ...changesOf(id, changed), ...defined({ expected, expectedTools, name }) })
 }
 
 const toldOf = ({ differs, forked, original }: Fork) => ({
@@ -214,7 +243,10 @@ export const replayLive = HttpApiBuilder.group(
           return verdictOf(await fleet.replay.verify(id))
         }),
       fork: ({ params: { id }, payload }) =>
-        costing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload)))
+        costing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload))),
+      beginning: ({ params: { id, tick } }) => asking((fleet) => beginningOf(fleet, id, tick)),
+      evalCase: ({ params: { id }, payload }) =>
+        costing("replay.eval-case", `${id}/${payload.tick}`, (fleet) => caseOf(fleet, id, payload))
     })
   })
 )
