@@ -1,5 +1,6 @@
 export * from "./fixtures.ts"
 export * from "./hashed-embedder.ts"
+export * from "./crowd.ts"
 export * from "./data-store.ts"
 export * from "./law.ts"
 export * from "./laws/allowance-laws.ts"
