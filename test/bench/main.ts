@@ -5,6 +5,7 @@
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]; with --compact-at N,N its second life, for itself
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
+// npm run bench -- questions [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
 // npm run bench -- recall --data <directory of conversations> --recall postgres [--json]
 
@@ -18,6 +19,7 @@ import { benchIdle } from "./idle.ts"
 import { benchJudge } from "./judge.ts"
 import { benchMemory } from "./memory.ts"
 import { benchPage } from "./page.ts"
+import { benchQuestions } from "./questions.ts"
 import { benchRecall } from "./recall.ts"
 import { benchRules } from "./rules.ts"
 import { benchServer } from "./server.ts"
@@ -37,13 +39,20 @@ const { positionals, values } = parseArgs({
     beside: { type: "string" },
     encrypted: { type: "boolean", default: false },
     rounds: { type: "string", default: "10" },
-    assistants: { type: "string", default: "1000000" }
+    assistants: { type: "string" }
   }
 })
 
 const refuse = (problem: string): never => {
   process.stderr.write(`bench: ${problem}\n`)
   process.exit(2)
+}
+
+const assistantsOr = (otherwise: number): number => {
+  const assistants = Number(values.assistants ?? otherwise)
+  return Number.isInteger(assistants) && assistants >= 3
+    ? assistants
+    : refuse("--assistants takes a whole number from 3")
 }
 
 interface Report {
@@ -75,12 +84,8 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   },
   fleet: (isShort) =>
     benchFleet({ isShort, ...(values.profiles === undefined ? {} : { profiles: resolve(values.profiles) }) }),
-  idle: () => {
-    const assistants = Number(values.assistants)
-    return Number.isInteger(assistants) && assistants >= 1
-      ? benchIdle(assistants)
-      : refuse("--assistants takes a whole number")
-  },
+  idle: () => benchIdle(assistantsOr(1_000_000)),
+  questions: () => benchQuestions(assistantsOr(100_000)),
   recall: () =>
     benchRecall(
       values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it"),

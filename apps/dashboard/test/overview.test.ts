@@ -46,6 +46,22 @@ test("O1 what needs a person stands first: approvals are given right here, the r
   expect(new URL(page.url()).searchParams.get("state")).toBe("halted")
 })
 
+test("O1 what is stuck stands there by name: who is halted and why, and what was dead-lettered", async () => {
+  const { page } = tab
+  const halted = api.world.rows.filter(({ state }) => state === "halted")
+  const [dead] = api.world.dead
+  expect(halted.length).toBeGreaterThan(0)
+  const shown = page.locator("[data-stuck][data-why=halted]")
+  expect(await shown.count()).toBe(Math.min(5, halted.length))
+  const name = (await shown.first().getAttribute("data-stuck")) ?? ""
+  expect(await shown.first().innerText()).toContain(halted.find(({ id }) => id === name)?.haltReason ?? "no reason")
+  const letter = page.locator(`[data-stuck="${dead?.assistant}"][data-why=dead]`).first()
+  expect(await letter.innerText()).toContain(dead?.reason)
+  await shown.first().locator("a").click()
+  await page.waitForSelector('[data-page="live"][data-ready]')
+  expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(`/a/${name}`)
+})
+
 test("O2 figures of the last hour and day, with what failed, and the last lines in words, each leading to its assistant", async () => {
   const { page } = tab
   const bars = (name: string) => page.locator(`[data-series=${name}] .series-bar`).count()

@@ -31,7 +31,7 @@ const current = ({ page }: Tab): Promise<string | null | undefined> =>
 const orders = () =>
   api.changes.flatMap(({ asked, route }) => (route.endsWith("/orders") ? [String(asked.payload["order"])] : []))
 
-test("Ctrl-K finds pages and an assistant that no page has loaded, by keyboard alone (P1, P2)", async () => {
+test("Ctrl-K finds pages and an assistant that no page has loaded, by keyboard alone (P1, P3)", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
   const asked: Array<string> = []
@@ -67,6 +67,23 @@ test("Ctrl-K finds pages and an assistant that no page has loaded, by keyboard a
   await page.waitForSelector("[data-palette] [role=status] >> text=No assistant, page or action")
   await page.keyboard.press("Escape")
   await page.waitForSelector("[data-palette]", { state: "detached" })
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("a page of an assistant is found from anywhere by both names (P2)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  const id = api.world.rows[377]?.id ?? ""
+  await tab.open("/", "overview")
+  await page.keyboard.press("Control+k")
+  await page.waitForSelector(FIELD)
+  await page.keyboard.type(`${id} dr`)
+  await page.waitForSelector("[data-entries='1']")
+  expect(await current(tab)).toBe(`page-dreams-${id}`)
+  await page.keyboard.press("Enter")
+  await page.waitForSelector("[data-page=dreams]")
+  expect(new URL(page.url()).pathname).toBe(`/a/${id}/dreams`)
   expect(tab.wrongs).toEqual([])
   await tab.close()
 })

@@ -1,7 +1,8 @@
 // Palette: what one may go to or do, found by its name: assistants, pages, actions of the assistant that is open.
 // Owns the list and its keys. Leaves what an action asks first to the dialogs that ask it elsewhere.
 // P1  Assistants are found through the API, however many there are.
-// P2  It is a combobox with a list: the focus stays in the field, and readers hear which entry is current.
+// P2  A page of an assistant is found by both their names, from anywhere: `ada dreams`.
+// P3  It is a combobox with a list: the focus stays in the field, and readers hear which entry is current.
 
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
@@ -64,7 +65,50 @@ const usePages = (id: string | undefined): ReadonlyArray<Entry> => {
   ]
 }
 
-const useFound = (words: string): { readonly entries: ReadonlyArray<Entry>; readonly isLooking: boolean } => {
+type AssistantPage = (typeof assistantPages)[number]
+
+interface Wanted {
+  /** Of whom. */
+  readonly q: string
+  /** The pages whose titles begin like the last word; none where there is but one word. */
+  readonly pages: ReadonlyArray<AssistantPage>
+}
+
+/** `ada dr` is the page Dreams of `ada`; an assistant of that whole name is found as well. */
+const wantedIn = (words: string): Wanted => {
+  const [, q = "", page = ""] = /^(.*\S)\s+(\S+)$/.exec(words.toLowerCase()) ?? []
+  return { q, pages: q === "" ? [] : assistantPages.filter(({ title }) => title.toLowerCase().startsWith(page)) }
+}
+
+interface Found {
+  readonly entries: ReadonlyArray<Entry>
+  readonly isLooking: boolean
+}
+
+/** Pages of assistants that both words name, the first of the assistants first. */
+const useFoundPages = (words: string): Found => {
+  const navigate = useNavigate()
+  const { pages, q } = wantedIn(useSettled(words.trim()))
+  const { data, isFetching } = useAnswer(
+    "GET /v1/assistants",
+    { query: { q, limit: MOST_FOUND } },
+    { enabled: pages.length > 0, keep: true }
+  )
+  const items = pages.length === 0 ? [] : (data?.items ?? [])
+  return {
+    isLooking: isFetching && pages.length > 0,
+    entries: items.flatMap(({ id }) =>
+      pages.map(({ page, title, to }): Entry => ({
+        key: `page-${page}-${id}`,
+        group: "Assistants",
+        title: `${title} of ${id}`,
+        go: () => void navigate({ to, params: { id } })
+      }))
+    )
+  }
+}
+
+const useFoundAssistants = (words: string): Found => {
   const navigate = useNavigate()
   const q = useSettled(words.trim())
   const { data, isFetching } = useAnswer(
@@ -82,6 +126,15 @@ const useFound = (words: string): { readonly entries: ReadonlyArray<Entry>; read
       state,
       go: () => void navigate({ to: "/a/$id", params: { id } })
     }))
+  }
+}
+
+/** What the server knows by these words. */
+const useFound = (words: string): Found => {
+  const [assistants, pages] = [useFoundAssistants(words), useFoundPages(words)]
+  return {
+    entries: [...assistants.entries, ...pages.entries],
+    isLooking: assistants.isLooking || pages.isLooking
   }
 }
 

@@ -1,5 +1,6 @@
 // Context: what the model was shown with one call, part by part, in words and in tokens.
 // X1  Every view of it stands in the URL: the call, what it is held against, and the part that is open.
+// X2  Of one call the words of its newest part are open until another one is, or all are closed.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { defined } from "../../api/defined.ts"
@@ -203,6 +204,12 @@ const Prompt = ({
   )
 }
 
+/** What stands in the address where all parts are closed. */
+const CLOSED = "none"
+
+/** The part that the call was made for: the event, or what a tool said. */
+const newestPart = (report: Report): string | undefined => piecesOf(report).findLast(({ kind }) => kind === "part")?.key
+
 const callOf = ({ iteration, tick }: ContextSearch) => defined({ tick, iteration })
 
 /** The report with the provider's count; where it does not tell that itself, the row of the timeline does. */
@@ -232,26 +239,29 @@ const OfOne = ({
   const counted = useCounted(id, report.data)
   return (
     <Answered of={report} lines={10}>
-      {(found) => (
-        <Prompt
-          id={id}
-          shown={{
-            isWhole,
-            report: counted ?? found,
-            before: undefined,
-            open: search.open,
-            onPick: (key) => change({ open: key === search.open ? undefined : key })
-          }}
-          onClose={() => change({ open: undefined })}
-          side={
-            <Against
-              tick={found.tick}
-              value={undefined}
-              onPick={(other) => change({ tick: found.tick, with: other })}
-            />
-          }
-        />
-      )}
+      {(found) => {
+        const open = search.open ?? newestPart(found)
+        return (
+          <Prompt
+            id={id}
+            shown={{
+              isWhole,
+              report: counted ?? found,
+              before: undefined,
+              open: open === CLOSED ? undefined : open,
+              onPick: (key) => change({ open: key === open ? CLOSED : key })
+            }}
+            onClose={() => change({ open: CLOSED })}
+            side={
+              <Against
+                tick={found.tick}
+                value={undefined}
+                onPick={(other) => change({ tick: found.tick, with: other })}
+              />
+            }
+          />
+        )
+      }}
     </Answered>
   )
 }

@@ -1,5 +1,5 @@
 // Overview: what needs a person, what the fleet does, and what it did last. The page that one opens first.
-// O1  What needs a person stands first, and an approval is given right here.
+// O1  What needs a person stands first, by its name and with its reason, and an approval is given right here.
 // O2  Figures are those of the server's pulse. Where the span reaches back to what it does not know, that is said.
 
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
@@ -12,6 +12,7 @@ import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
 import { Banner } from "../fleet/banner.tsx"
+import { MOST_STUCK, Stuck } from "./stuck.tsx"
 
 type Pulse = Answer<"GET /v1/pulse">
 type Point = Pulse["hour"][number]
@@ -21,6 +22,9 @@ const route = getRouteApi("/")
 
 const EVERY_MILLIS = 5_000
 const MINUTE_MILLIS = 60_000
+
+/** Those who need a person most. */
+const attention = { sort: "attention", descending: "true", limit: MOST_STUCK } as const
 
 const Card = lazy(() => import("../approvals/card.tsx").then(({ Card }) => ({ default: Card })))
 
@@ -235,7 +239,7 @@ const Spans = ({ span }: { readonly span: "hour" | "day" }) => (
 const OverviewPage = () => {
   const { span = "hour" } = route.useSearch()
   const pulse = useAnswer("GET /v1/pulse", {}, { everyMillis: EVERY_MILLIS })
-  const fleet = useAnswer("GET /v1/assistants", { query: { limit: 1 } }, { everyMillis: EVERY_MILLIS })
+  const fleet = useAnswer("GET /v1/assistants", { query: attention }, { everyMillis: EVERY_MILLIS })
   const open = useAnswer("GET /v1/approvals", {}, { everyMillis: EVERY_MILLIS }).data?.items ?? []
   const counts = fleet.data?.counts
   return (
@@ -255,6 +259,7 @@ const OverviewPage = () => {
       }
     >
       <Banner counts={counts} outages={fleet.data?.outages} />
+      <Stuck rows={fleet.data?.items ?? []} total={(counts?.halted ?? 0) + (counts?.stuck ?? 0)} />
       <Answered of={pulse} lines={10}>
         {(known) => (
           <>
