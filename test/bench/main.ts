@@ -3,6 +3,7 @@
 // npm run bench -- tick --encrypted [--rounds N] [--short] [--json]: encrypted at rest beside in the clear
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- cache --data <directory of conversations> [--short] [--json]; with --compact-at N,N its second life, for itself
+// npm run bench -- disk [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- questions [--assistants N] [--json]
@@ -14,6 +15,7 @@ import { parseArgs } from "node:util"
 import { benchAge } from "./age.ts"
 import { benchCache } from "./cache.ts"
 import { benchContext } from "./context.ts"
+import { benchDisk } from "./disk.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
 import { benchJudge } from "./judge.ts"
@@ -71,6 +73,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
       values["compact-at"]?.split(",").filter(Boolean).map(Number)
     ),
   context: benchContext,
+  disk: (isShort) => benchDisk(isShort, values.data === undefined ? undefined : resolve(values.data)),
   judge: benchJudge,
   memory: benchMemory,
   page: benchPage,

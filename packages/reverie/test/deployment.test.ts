@@ -1,6 +1,13 @@
 import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import { assert, it } from "vitest"
-import { type Deployment, defineAssistant, defineFleet, Fleet, type FleetRole } from "../src/index.ts"
+import {
+  type Deployment,
+  defineAssistant,
+  defineFleet,
+  Fleet,
+  type FleetOptions,
+  type FleetRole
+} from "../src/index.ts"
 
 const postgres = sharePostgres({ fsync: false })
 const redis = shareRedis()
@@ -72,6 +79,31 @@ postgres.describe("a fleet on PostgreSQL", () => {
       await life({ database: postgres.server().url, redis: redis.server().url, name: "on-redis" })
     }, 120_000)
   })
+
+  it("T3 refuses a policy that no one would carry out there, and to vacuum, each in one line", async () => {
+    const deployment = { database: postgres.server().url, name: "kept" }
+    const desk = defineAssistant({
+      id: "desk",
+      instructions: "You are under test.",
+      retention: { archiveAfter: "30d" }
+    })
+    const refusalOf = async (options: Partial<FleetOptions> & Pick<FleetOptions, "fleet">) =>
+      Fleet.open({ deployment, role: "api", model: "offline", recall: "none", ...options }).then(
+        (opened) => opened.close(),
+        (error: unknown) => error
+      )
+    assert.match(
+      String(await refusalOf({ fleet: defineFleet({ assistants: [desk] }) })),
+      /assistant "desk": its retention needs a data directory; on PostgreSQL every entry is kept as it is/
+    )
+    assert.match(
+      String(await refusalOf({ fleet, tenants: { south: { retention: { deleteAfter: "90d" } } } })),
+      /tenant "south": its retention needs a data directory/
+    )
+    await using api = await open(deployment, "api")
+    const vacuum = await api.vacuum().catch((error: unknown) => error)
+    assert.match(String(vacuum), /vacuum is for a data directory; PostgreSQL gives back room by itself/)
+  }, 120_000)
 
   it("D2 does the same without Redis", async () => {
     await life({ database: postgres.server().url, name: "alone" })

@@ -1,5 +1,6 @@
 // Retention: older parts of lives are archived and deleted, and what is read of them afterwards is true.
 
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "vitest"
@@ -84,6 +85,19 @@ describe("retention", () => {
     assert.deepStrictEqual(await readingsOf(fleet), before)
     assert.deepStrictEqual((await fleet.vacuum()).archived, { entries: 0, envelopes: 0 })
     await fleet.close()
+  })
+
+  it("Z5 of a life with its dreams the store keeps at most 2,000 bytes a message", { timeout: 120_000 }, async () => {
+    const data = aDirectory()
+    const fleet = await openWith(data, { archiveAfter: 20 })
+    const messages = 200
+    for (let from = 0; from < messages; from += 100) {
+      await live(fleet, 100, from)
+      await dream(fleet)
+    }
+    await fleet.vacuum()
+    await fleet.close()
+    assert.isAtMost(statSync(join(data, "reverie.db")).size / messages, 2_000)
   })
 
   it(

@@ -104,6 +104,26 @@ describe("archiving", () => {
     })
   )
 
+  it.effect("C1 a segment that a Node without zstd wrote is read by one that has it", () =>
+    Effect.gen(function* () {
+      const directory = aDirectory()
+      const before = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const store = yield* openSqliteStore(directory)
+          yield* lived(store, 80)
+          yield* store.archive.archive(ada, 70)
+          return yield* readingsOf(store)
+        })
+      )
+      const database = new DatabaseSync(join(directory, "reverie.db"))
+      const body = database.prepare("SELECT body FROM segments").get()?.["body"] as Uint8Array
+      const brotli = brotliCompressSync(zstdDecompressSync(body))
+      database.prepare("UPDATE segments SET codec = 'brotli', body = ?").run(brotli)
+      database.close()
+      assert.deepStrictEqual(yield* readingsOf(yield* openSqliteStore(directory)), before)
+    })
+  )
+
   it.effect("S4 a segment that this program can not read is said by each of its entries, and hides no other", () =>
     Effect.gen(function* () {
       const directory = aDirectory()
