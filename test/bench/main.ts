@@ -9,6 +9,7 @@
 // npm run bench -- questions [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
 // npm run bench -- recall --data <directory of conversations> --recall postgres [--json]
+// npm run bench -- usage [--assistants N] [--beside <another checkout, installed>] [--json]
 
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -27,6 +28,7 @@ import { benchRules } from "./rules.ts"
 import { benchServer } from "./server.ts"
 import { benchTick } from "./tick.ts"
 import { benchTickBeside, benchTickEncrypted } from "./tick-beside.ts"
+import { benchUsage } from "./usage.ts"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -89,6 +91,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
     benchFleet({ isShort, ...(values.profiles === undefined ? {} : { profiles: resolve(values.profiles) }) }),
   idle: () => benchIdle(assistantsOr(1_000_000)),
   questions: () => benchQuestions(assistantsOr(100_000)),
+  usage: () => benchUsage(assistantsOr(100_000), values.beside === undefined ? undefined : resolve(values.beside)),
   recall: () =>
     benchRecall(
       values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it"),

@@ -179,4 +179,27 @@ CREATE INDEX segments_assistant ON segments (assistant, up_to);
 CREATE INDEX segments_deleted ON segments (assistant, up_to) WHERE deleted_at IS NOT NULL;
 `
 
-export const formats: ReadonlyArray<string> = [first, segments]
+// What all assistants of a tenant used, so that nothing of that is added up when it is asked for.
+const usageTotals = `
+CREATE TABLE usage_totals (
+  hour INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  model TEXT NOT NULL,
+  purpose TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  reasoning_tokens INTEGER NOT NULL,
+  cost_micros INTEGER NOT NULL,
+  unpriced_calls INTEGER NOT NULL,
+  last_no INTEGER NOT NULL,
+  PRIMARY KEY (hour, tenant, model, purpose)
+) WITHOUT ROWID;
+INSERT INTO usage_totals
+  SELECT hour, tenant, model, purpose, sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens),
+    sum(reasoning_tokens), sum(cost_micros), sum(unpriced_calls), max(last_no)
+  FROM usage CROSS JOIN assistants ON key = assistant GROUP BY hour, tenant, model, purpose;
+`
+
+export const formats: ReadonlyArray<string> = [first, segments, usageTotals]

@@ -8,7 +8,7 @@ import { type AssistantHead, type Bundle, type BundlePart, bytesOf, droppedDiges
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import { assistantQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
-import { usageAdding } from "../ledger/allowance.ts"
+import { usageAdding } from "../ledger/usage.ts"
 import { keepBlob, leaveBlobs } from "../ledger/blobs.ts"
 import { segmentsOf, segmentWriter } from "../ledger/segments.ts"
 import { recordRows } from "../ledger/record-rows.ts"
@@ -67,7 +67,7 @@ const livesTo = (database: DatabaseSync) => {
       } else if (part.kind === "entry") {
         const entry = part.entry as unknown as Entry
         const settled = settledBy(entry)
-        use(key, entry)
+        use(key, address.tenant, entry)
         last = entries.append({ assistant: key, no: entry.no, previous: last, settled, body: entryText(entry) })
       } else if (part.kind === "record") keep(key, part.of, part.key, JSON.stringify(part.value))
       else if (part.kind === "send") send(JSON.stringify(part.envelope))

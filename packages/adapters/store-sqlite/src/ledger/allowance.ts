@@ -1,5 +1,5 @@
-// Allowance on SQLite: what tenants spend, and their calls under way; what assistants have used.
-// Owns the tables `allowance_accounts`, `allowance_calls` and `usage`. Leaves the arithmetic of windows to the ledger room.
+// Allowance on SQLite: what tenants spend, and their calls under way.
+// Owns the tables `allowance_accounts` and `allowance_calls`. Leaves the arithmetic of windows to the ledger room.
 // A1  A call is judged and reserved in one step of the writer; a refusal writes nothing.
 
 import type { DatabaseSync } from "node:sqlite"
@@ -10,21 +10,16 @@ import {
   type AllowanceAnswer,
   type AllowanceView,
   judgeAsking,
-  type Ledger,
   type Reservation,
   reservedOn,
-  settledOn,
-  type UsageDimension,
-  type UsageKey,
-  type UsageQuery,
-  type UsageSum
+  settledOn
 } from "@reverie/ledger"
-import { type Entry, keyText, readKeyText, type TenantId, type Used, usageOf } from "@reverie/protocol"
+import type { TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { ledgerUnavailable } from "./assistants.ts"
-import { change, limited, type Query, query, reading } from "../sql.ts"
+import { change, query, reading } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 
 interface BodyRow {
@@ -93,116 +88,5 @@ export const sqliteAllowance = (database: DatabaseSync, writer: Writer): Allowan
           return Result.succeed({ inMinute, inDay, underWay: purse.underWay(tenant, now) })
         })
       )
-  }
-}
-
-// Usage: what the model calls of assistants have used, by hour, model and purpose.
-// U1  The rows of an entry are written in the transaction of the entry, and by no one else.
-
-const columns = {
-  calls: "calls",
-  inputTokens: "input_tokens",
-  cachedTokens: "cached_tokens",
-  outputTokens: "output_tokens",
-  reasoningTokens: "reasoning_tokens",
-  costMicros: "cost_micros",
-  unpricedCalls: "unpriced_calls"
-} as const satisfies Readonly<Record<keyof Used, string>>
-
-const amounts = Object.values(columns)
-const fields = Object.keys(columns) as ReadonlyArray<keyof Used>
-
-/** Adds what an entry used to the sums of its assistant. */
-export const usageAdding = (database: DatabaseSync): ((assistant: number, entry: Entry) => void) => {
-  const add = change(
-    database,
-    `INSERT INTO usage (hour, assistant, model, purpose, ${amounts.join(", ")}, last_no)
-     VALUES (?, ?, ?, ?, ${amounts.map(() => "?").join(", ")}, ?) ON CONFLICT (hour, assistant, model, purpose)
-     DO UPDATE SET ${amounts.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}, last_no = excluded.last_no`
-  )
-  return (assistant, entry) => {
-    for (const row of usageOf(entry)) {
-      const { hour, model, purpose } = row
-      add(hour, assistant, keyText(model), purpose, ...fields.map((field) => row[field]), entry.no)
-    }
-  }
-}
-
-const expressions: Readonly<Record<UsageDimension, string>> = {
-  tenant: "tenant",
-  assistant: "id",
-  hour: "hour",
-  model: "model",
-  purpose: "purpose"
-}
-
-type SumRow = Readonly<Record<keyof Used | "lastNo", number | null>> & Readonly<Record<string, string | number | null>>
-
-const GREATEST = ["total(cost_micros) DESC", "total(input_tokens) + total(output_tokens) DESC"]
-
-/** The statement of a question; as many as there are kinds of questions. */
-const statementOf = ({ after, assistant, by, from, model, order, purpose, tenant, to }: UsageQuery): string => {
-  const keys = by.map((dimension) => expressions[dimension])
-  const wanted = [
-    ...(tenant === undefined ? [] : ["tenant = ?"]),
-    ...(assistant === undefined ? [] : ["id = ?"]),
-    ...(from === undefined ? [] : ["hour >= ?"]),
-    ...(to === undefined ? [] : ["hour < ?"]),
-    ...(model === undefined ? [] : ["model = ?"]),
-    ...(purpose === undefined ? [] : ["purpose = ?"]),
-    ...(after === undefined || keys.length === 0 ? [] : [`(${keys.join(", ")}) > (${keys.map(() => "?").join(", ")})`])
-  ]
-  const sums = fields.map((field) => `total(${columns[field]}) AS ${field}`)
-  const chosen = [...keys.map((key, index) => `${key} AS key${index}`), ...sums, "max(last_no) AS lastNo"]
-  const ordered = order === "greatest" ? [...GREATEST, ...keys] : keys
-  const grouped = keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} ORDER BY ${ordered.join(", ")}`
-  // One assistant is found first, many are found by their hours.
-  const joined = assistant === undefined ? "usage CROSS JOIN assistants" : "assistants CROSS JOIN usage"
-  const where = wanted.length === 0 ? "" : `WHERE ${wanted.join(" AND ")}`
-  return `SELECT ${chosen.join(", ")} FROM ${joined} ON key = assistant ${where} ${grouped} LIMIT ?`
-}
-
-const valuesOf = ({
-  after = [],
-  assistant,
-  by,
-  from,
-  limit,
-  model,
-  purpose,
-  tenant,
-  to
-}: UsageQuery): ReadonlyArray<string | number> => [
-  ...[tenant, assistant, from, to, model === undefined ? model : keyText(model), purpose].filter(
-    (value) => value !== undefined
-  ),
-  ...by
-    .map((dimension, index) => {
-      const value = after[index] ?? ""
-      return dimension === "model" ? keyText(String(value)) : value
-    })
-    .slice(0, after.length),
-  limited(limit)
-]
-
-const sumOf = (row: SumRow, by: UsageQuery["by"]): UsageSum => {
-  const key: UsageKey = by.map((dimension, index) => {
-    const value = row[`key${index}`] ?? ""
-    return dimension === "model" ? readKeyText(String(value)) : value
-  })
-  const used = Object.fromEntries(fields.map((field) => [field, row[field] ?? 0])) as Record<keyof Used, number>
-  return { ...used, key, lastNo: row.lastNo ?? 0 }
-}
-
-export const sqliteUsage = (database: DatabaseSync): Pick<Ledger["Service"], "usage"> => {
-  const prepared = new Map<string, Query<SumRow>>()
-  return {
-    usage: (asked) =>
-      reading(ledgerUnavailable("usage"), () => {
-        const sql = statementOf(asked)
-        const found = prepared.get(sql) ?? query<SumRow>(database, sql)
-        prepared.set(sql, found)
-        return Result.succeed(found.all(...valuesOf(asked)).map((row) => sumOf(row, asked.by)))
-      })
   }
 }

@@ -17,6 +17,7 @@ import {
 } from "@reverie/ledger"
 import {
   entryText,
+  type Address,
   addressKey,
   type AssistantState,
   type Cause,
@@ -44,7 +45,7 @@ import {
   type StateRow
 } from "./assistants.ts"
 import { entryQueries, sqliteEntryHistory } from "./entries.ts"
-import { sqliteUsage, usageAdding } from "./allowance.ts"
+import { sqliteUsage, usageAdding } from "./usage.ts"
 import { sqliteBlobs } from "./blobs.ts"
 import { type KeptRow, recordRows } from "./record-rows.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
@@ -214,10 +215,11 @@ const appending = (database: DatabaseSync) => {
   /** Files an entry with its sends and dead letters; answers its place in the outbox. */
   return (
     assistant: number,
+    tenant: Address["tenant"],
     previous: number,
     { entry, body, sends, deadLetters, records, settled }: ReturnType<typeof encode>
   ) => {
-    use(assistant, entry)
+    use(assistant, tenant, entry)
     for (const { kind, key, value } of records) {
       if (value === null) kept.drop(assistant, kind, key)
       else kept.keep(assistant, kind, key, value)
@@ -254,7 +256,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
         if (assistants.find(address) !== undefined) return Result.succeed("exists" as const)
         const wake = wakeOnCommit(AT_REST, state, now, () => undefined)
         const key = insert(wake, entry.no, ...flagsOf(state), tenant, assistant, body).lastSeq
-        setLast(append(key, 0, encoded), key)
+        setLast(append(key, tenant, 0, encoded), key)
         return Result.succeed("created" as const)
       })
     })
@@ -274,7 +276,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
             return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
           }
           const { key } = row
-          const seq = append(key, row.last, encoded)
+          const seq = append(key, address.tenant, row.last, encoded)
           const cursors = moved(row, entry.cause)
           const { control, reply, mail } = cursors
           const attempts = state.jobs.length === 0 ? 0 : 1
