@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { diffLines, compacted } from "../src/parts/diff-view.tsx"
+import { diffLines, diffWords, compacted } from "../src/parts/diff-view.tsx"
 
 const text = fc
   .array(fc.constantFrom("a", "b", "c", "", "<script>"), { maxLength: 14 })
@@ -21,6 +21,31 @@ test("what stayed and went is the one text, what stayed and came is the other (D
       expect(side(before, after, "new")).toBe(after)
     })
   )
+})
+
+test("D1 the words that stayed and went are the one text, those that stayed and came the other, whatever stands between", () => {
+  const words = fc.array(fc.constantFrom("a", "b ", "c\n", "  ", "\t", "<b>", "long-word "), { maxLength: 14 })
+  const said = words.map((each) => each.join(""))
+  fc.assert(
+    fc.property(said, said, (before, after) => {
+      const pieces = diffWords(before, after)
+      const of = (other: "gone" | "new") =>
+        pieces
+          .filter(({ kind }) => kind === "same" || kind === other)
+          .map(({ text }) => text)
+          .join("")
+      expect([of("gone"), of("new")]).toEqual([before, after])
+      expect(pieces.some(({ kind }, at) => kind === pieces[at + 1]?.kind)).toBe(false)
+    })
+  )
+})
+
+test("D1 a word that is another one is marked, and its neighbours are not", () => {
+  expect(diffWords("Berth four is free.", "Berth four is taken. Sorry.")).toEqual([
+    { kind: "same", text: "Berth four is" },
+    { kind: "gone", text: " free." },
+    { kind: "new", text: " taken. Sorry." }
+  ])
 })
 
 test("what is left out are lines that stayed and nothing else", () => {

@@ -46,7 +46,8 @@ const pages = [
   ["compactions", "compactions"],
   ["dreams", "dreams"],
   ["subagents", "subagents"],
-  ["replay", "replay?fork=12"]
+  ["replay", "replay"],
+  ["fork", "fork/12"]
 ] as const
 
 interface Looks {
@@ -57,7 +58,7 @@ interface Looks {
   readonly wrongs: ReadonlyArray<string>
 }
 
-const nameOf = (path: string): string => path.split("?")[0] ?? path
+const nameOf = (path: string): string => path.split(/[?/]/)[0] ?? path
 
 for (const theme of ["light", "dark"] as const) {
   test(`every page in ${theme} is whole, safe and readable (P1, V1, S1)`, { timeout: 240_000 }, async () => {
@@ -347,49 +348,17 @@ test("Sub-agents: a form that can not work is not there, and the page says why",
   await tab.close()
 })
 
-test("Replay: a fork that was asked for is in view, with its button, and so is what came of it", async () => {
-  const tab = await openTab(browser, api.url, { viewport: { width: 1440, height: 900 } })
-  const { page } = tab
-  const isSeen = (selector: string) =>
-    page.$eval(selector, (place) => {
-      const { top, bottom } = place.getBoundingClientRect()
-      return top >= 0 && (bottom <= innerHeight || top < innerHeight / 2)
-    })
-  await tab.open(`${home}/replay?fork=12`, "replay")
-  await page.waitForSelector("[data-frames]")
-  expect(await isSeen("[data-fork-form]")).toBe(true)
-  expect(await isSeen("button[data-fork]")).toBe(true)
-  await page.click("button[data-fork]")
-  await page.waitForSelector("[data-compared=reply]")
-  expect(await isSeen("[data-fork-differs]")).toBe(true)
-  expect(await isSeen("[data-compared=reply]")).toBe(true)
-  await picture(page, "replay-forked-light")
-  await page.setViewportSize({ width: 390, height: 844 })
-  await page.click("button[data-fork]")
-  await page.waitForFunction(() => {
-    const place = document.querySelector("[data-fork-differs]")?.getBoundingClientRect()
-    return place !== undefined && place.top >= 0 && place.top < innerHeight
-  })
-  expect(await spills(page)).toEqual([])
-  expect(tab.wrongs).toEqual([])
-  await tab.close()
-})
-
-test("Replay: arrows step, a breakpoint stops, the life is verified, a fork shows its difference", async () => {
+test("Replay: arrows step, a breakpoint stops, the life is verified, and it leads to the playground", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
-  await tab.open(`${home}/replay?from=1&fork=12`, "replay")
+  await tab.open(`${home}/replay?from=1`, "replay")
   await page.waitForSelector("[data-frames][data-at='1']")
   await page.keyboard.press("ArrowRight")
   await page.waitForSelector("[data-frames][data-at='2'], [data-open-frame='2']")
   await page.waitForSelector("[data-kept='2'] [data-diff=changed]")
   await page.click("[data-verify]")
   await page.waitForSelector("[data-verdict=equal]")
-  await page.click("[data-take-prompt]")
-  await page.waitForFunction(() => (document.querySelector("#fork-prompt")?.textContent ?? "").length > 0)
-  await page.click("button[data-fork]")
-  await page.waitForSelector("[data-compared=reply][data-differs]")
-  expect(await attribute(tab, "[data-fork-differs]", "data-fork-differs")).toContain("reply")
+  expect(await attribute(tab, "[data-fork-tick]", "href")).toBe(`${home}/fork/1`)
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("[data-export]")])
   expect(download.suggestedFilename()).toMatch(/^replay-.+-1-100\.json$/)
   await page.fill("[name=state]", "awake.acting")

@@ -137,7 +137,7 @@ test("M1 M2 a call and its result are one line, nothing empty is shown, and an a
   expect(used).toMatch(/^used list_berths.*"free":\["B4"\]/)
   const ways = await answer.$$eval("a", (links) => links.map((link) => link.getAttribute("href")))
   const of = `/a/${row.id}`
-  expect(ways).toEqual([`${of}/timeline?tick=99998&level=trace`, `${of}/context?tick=99998`, `${of}/replay?fork=99998`])
+  expect(ways).toEqual([`${of}/timeline?tick=99998&level=trace`, `${of}/context?tick=99998`, `${of}/fork/99998`])
   expect(await answer.textContent()).toMatch(/\d s, .*tokens, \$/)
   expect(tab.wrongs).toEqual([])
 })

@@ -4,8 +4,8 @@ import { useMemo } from "react"
 import { many } from "./format.ts"
 import { Visible } from "./text.tsx"
 
-// Diff: two texts, line by line: what stayed, what went, what came.
-// D1  The lines that stayed and went are the first text, those that stayed and came are the second.
+// Diff: two texts, line by line or word by word: what stayed, what went, what came.
+// D1  The parts that stayed and went are the first text, those that stayed and came are the second.
 // D2  It is bounded: of very long texts only the common beginning and end count as having stayed.
 
 interface DiffLine {
@@ -48,9 +48,7 @@ const middleOf = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): Rea
   return [...found, ...as("gone", one.slice(i)), ...as("new", other.slice(j))]
 }
 
-export const diffLines = (before: string, after: string): ReadonlyArray<DiffLine> => {
-  const one = before === "" ? [] : before.split("\n")
-  const other = after === "" ? [] : after.split("\n")
+const diffParts = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): ReadonlyArray<DiffLine> => {
   const shorter = Math.min(one.length, other.length)
   let head = 0
   while (head < shorter && one[head] === other[head]) head += 1
@@ -61,6 +59,25 @@ export const diffLines = (before: string, after: string): ReadonlyArray<DiffLine
     ...middleOf(one.slice(head, one.length - tail), other.slice(head, other.length - tail)),
     ...as("same", one.slice(one.length - tail))
   ]
+}
+
+const linesOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split("\n"))
+
+export const diffLines = (before: string, after: string): ReadonlyArray<DiffLine> =>
+  diffParts(linesOf(before), linesOf(after))
+
+/** Each word with the blanks before it: what is written behind the last one leaves that as it was. */
+const wordsOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split(/(?<=\S)(?=\s)/))
+
+/** The same of words; what follows each other and is of one kind is one piece. */
+export const diffWords = (before: string, after: string): ReadonlyArray<DiffLine> => {
+  const pieces: Array<DiffLine> = []
+  for (const { kind, text } of diffParts(wordsOf(before), wordsOf(after))) {
+    const last = pieces.at(-1)
+    if (last?.kind === kind) pieces[pieces.length - 1] = { kind, text: last.text + text }
+    else pieces.push({ kind, text })
+  }
+  return pieces
 }
 
 /** Lines that stayed and are far from any change are reported as a number. */

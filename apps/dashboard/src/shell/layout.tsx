@@ -196,7 +196,8 @@ const AssistantPages = ({ id }: { readonly id: string }) => (
             to={to}
             params={{ id }}
             className="nav-link"
-            activeOptions={{ exact: true, includeSearch: false }}
+            // The playground is one page, whichever run is in its address.
+            activeOptions={{ exact: page !== "fork", includeSearch: false }}
             data-nav={page}
           >
             {title}

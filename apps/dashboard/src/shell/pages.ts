@@ -18,5 +18,6 @@ export const assistantPages = [
   { page: "compactions", title: "Compactions", to: "/a/$id/compactions", key: "o" },
   { page: "dreams", title: "Dreams", to: "/a/$id/dreams", key: "d" },
   { page: "subagents", title: "Sub-agents & budget", to: "/a/$id/subagents", key: "b" },
-  { page: "replay", title: "Replay", to: "/a/$id/replay", key: "r" }
+  { page: "replay", title: "Replay", to: "/a/$id/replay", key: "r" },
+  { page: "fork", title: "Playground", to: "/a/$id/fork", key: "p" }
 ] as const

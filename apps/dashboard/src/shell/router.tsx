@@ -1,7 +1,14 @@
 // Router: the addresses of the page.
 // Owns the tree of routes; each page comes only when it is opened. What a page reads of the URL stands in search.ts.
 
-import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, Link } from "@tanstack/react-router"
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  Link,
+  redirect
+} from "@tanstack/react-router"
 import { troubleOf } from "../api/client.ts"
 import { memorySearch } from "../pages/memory/search.ts"
 import { timelineSearch } from "../pages/timeline/search.ts"
@@ -90,8 +97,20 @@ const dreams = createRoute({ ...ofAssistant("/dreams"), validateSearch: dreamsSe
 const subAgentTree = createRoute({ ...ofAssistant("/subagents"), validateSearch: subAgentTreeSearch }).lazy(() =>
   import("../pages/subagents/page.tsx").then(({ page }) => page)
 )
-const replay = createRoute({ ...ofAssistant("/replay"), validateSearch: replaySearch }).lazy(() =>
-  import("../pages/replay/page.tsx").then(({ page }) => page)
+const replay = createRoute({
+  ...ofAssistant("/replay"),
+  validateSearch: replaySearch,
+  // A link of the time when forks had no page of their own.
+  beforeLoad: ({ params: { id }, search: { fork } }) => {
+    if (fork === undefined || fork === 0) return
+    throw redirect({ to: "/a/$id/fork/$tick", params: { id, tick: String(fork) }, replace: true })
+  }
+}).lazy(() => import("../pages/replay/page.tsx").then(({ page }) => page))
+const newestFork = createRoute(ofAssistant("/fork")).lazy(() =>
+  import("../pages/fork/newest.tsx").then(({ page }) => page)
+)
+const fork = createRoute(ofAssistant("/fork/$tick")).lazy(() =>
+  import("../pages/fork/page.tsx").then(({ page }) => page)
 )
 
 export const router = createRouter({
@@ -102,7 +121,18 @@ export const router = createRouter({
     queues,
     usage,
     system,
-    assistant.addChildren([live, context, timeline, memory, compactions, dreams, subAgentTree, replay])
+    assistant.addChildren([
+      live,
+      context,
+      timeline,
+      memory,
+      compactions,
+      dreams,
+      subAgentTree,
+      replay,
+      newestFork,
+      fork
+    ])
   ]),
   defaultPreload: "intent",
   scrollRestoration: false

@@ -178,7 +178,7 @@ export interface ReplaySearch {
   /** It stops at the first frame that comes into this state, or is caused by this event. */
   readonly state?: string | undefined
   readonly event?: string | undefined
-  /** The tick that is to be lived again. */
+  /** Of older links: the tick whose playground is meant. */
   readonly fork?: number | undefined
 }
 

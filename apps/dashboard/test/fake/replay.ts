@@ -1,10 +1,14 @@
-// Replay: frames of the fake life, a verdict and forks.
+// Replay: frames of the fake life, a verdict, forks, and the prompt registry that a tried prompt goes into.
 
 import type { Frame } from "@reverie/server/api"
 import { hostile } from "./hostile.ts"
 import type { Handlers } from "./world.ts"
 
 const COMMITS = 39_000
+
+const PROMPT_KEY = "instructions.berth"
+/** What was written into the registry, the oldest first. */
+const written: Array<string> = []
 
 const cycle = [
   ["message", "awake.idle", "awake.assessing.weighing"],
@@ -119,15 +123,51 @@ export const replayHandlers: Handlers = {
         }
       : { commits: COMMITS, equal: true, modelCalls: 0, toolCalls: 0 },
   "POST /v1/assistants/:id/forks": (world, { payload }) => {
-    if (Number(payload["tick"]) > 90_000)
-      throw world.failure(404, "NotFound", `there is no tick ${String(payload["tick"])}`)
+    const { model, prompt, results, stubs, tick } = payload
+    if (model === "away") throw world.failure(400, "Malformed", `no model away is here ${hostile(1)}`)
+    if (Number(tick) > 90_000 && Number(tick) % 11 === 0)
+      throw world.failure(409, "Conflict", `tick ${String(tick)} is a team's: ${hostile(2)}`)
     const original = digest("Berth four is free until seven.", 8_412)
-    return payload["prompt"] === undefined && payload["stubs"] === undefined
+    return prompt === undefined && stubs === undefined && results === undefined
       ? { original, forked: original, differs: [] }
       : {
           original,
-          forked: digest(`Berth four is taken. ${hostile(0)}`, 9_604),
+          forked: digest(`Berth four is taken until seven. ${hostile(0)}`, 9_604 + (Number(tick) % 3)),
           differs: ["reply", "tokens", "cost", "context"]
         }
+  },
+  "GET /v1/assistants/:id/forks/:tick": (world, { params }) => {
+    const tick = Number(params["tick"])
+    if (tick > 200_000) throw world.failure(404, "NotFound", `there is no tick ${tick}`)
+    const instructions = `You look after the berths {of} the harbour.\n${hostile(3)}`
+    return { tick, definition: "berth", instructions, promptKey: PROMPT_KEY }
+  },
+  "POST /v1/assistants/:id/eval-cases": (_world, { payload }) => {
+    const { expected, expectedTools, name, ...rest } = payload
+    const lists = { expected, expectedTools } as { readonly expected?: ReadonlyArray<string> }
+    return { name: String(name), input: JSON.stringify({ v: 1, kind: "tick", ...rest }), ...lists }
+  },
+  "GET /v1/prompts": () => {
+    const text = written.at(-1)
+    const template = { key: PROMPT_KEY, name: "Instructions of berth", builtin: false, version: written.length }
+    return { items: text === undefined ? [] : [{ ...template, text }] }
+  },
+  "PUT /v1/prompts/:key": (world, { payload }) => {
+    if (payload["expected"] !== written.length) throw world.failure(409, "Conflict", "a newer version is there")
+    return { version: written.push(String(payload["text"])) }
+  },
+  "GET /v1/prompts/:key/history": (world) => ({
+    items: written
+      .map((content, at) => ({
+        version: at + 1,
+        at: world.now() - 60_000,
+        change: "written" as const,
+        definition: { content }
+      }))
+      .toReversed()
+  }),
+  "POST /v1/prompts/:key/undo": () => {
+    written.pop()
+    return {}
   }
 }

@@ -1,7 +1,9 @@
 // Walk: every page on a live fleet.
 
+import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { chart } from "reverie"
+import { runEval, savedEval } from "reverie/testing"
 import { afterAll, assert, beforeAll, test } from "vitest"
 import { spentText } from "../../src/parts/format.ts"
 import { isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "../browser.ts"
@@ -118,6 +120,7 @@ const walks = [
   ["queues", "/queues"],
   ["usage", "/usage"],
   ["replay", "/a/walker/replay"],
+  ["fork", "/a/walker/fork"],
   ["system", "/system"]
 ] as const
 
@@ -263,6 +266,59 @@ test(
       String(one.key) < String(other.key) ? -1 : 1
     assert.deepStrictEqual(told.toSorted(byKey), expected.toSorted(byKey))
     assert.include(await tab.page.locator('[data-usage-of="Cost"]').textContent(), spentText(total))
+    await tab.close()
+  }
+)
+
+test(
+  "the playground on a live fleet: runs are compared and kept, and the ledger is byte for byte what it was",
+  WAIT,
+  async () => {
+    const { fleet } = rig
+    for (let talk = 1; talk <= 3; talk++) await fleet.answer("crowd", `To be played, number ${talk}.`)
+    await fleet.idle()
+    const stored = async () => JSON.stringify([await fleet.outbox.end(), await fleet.history.entries("crowd", 1, 500)])
+    const before = await stored()
+    const tab = await openTab(browser, rig.url)
+    const { page } = tab
+    await tab.open("/a/crowd/fork", "fork")
+    await page.waitForSelector("[data-fork-form]")
+    assert.strictEqual(await page.inputValue("#fork-prompt"), "You are many.")
+    await page.click("[data-fork]")
+    await page.waitForSelector("[data-fork-differs='']")
+    await page.fill("#fork-prompt", "You are few.")
+    await page.fill("[name=model]", "offline")
+    await page.click("[data-run-last]")
+    await page.waitForFunction(() => {
+      const [ended, of] = (document.querySelector("[data-progress]")?.getAttribute("data-progress") ?? "0/1").split("/")
+      return ended === of && Number(of) >= 3
+    })
+    const states = await page.$$eval("[data-run-row]", (lines) => lines.map((line) => line.getAttribute("data-state")))
+    assert.isAtLeast(states.length, 3)
+    assert.deepStrictEqual([...new Set(states)], ["done"])
+    await page.click("[data-open-run='1']")
+    await page.waitForSelector("[data-compared=reply][data-differs]")
+    await picture(page, "walk-fork-last")
+    await page.click("[data-case]")
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("[data-save-case]")])
+    const text = readFileSync(await download.path(), "utf8")
+    const report = await runEval(savedEval("crowd", text, { fleet: fleet.definition, model: "offline" }))
+    assert.deepInclude(report, { passed: true, score: 1 })
+    await page.keyboard.press("Escape")
+    assert.strictEqual(await stored(), before)
+    assert.isTrue((await fleet.replay.verify("crowd")).equal)
+
+    await page.click("[data-use-prompt]")
+    await page.click("[data-confirm=Use]")
+    await page.waitForSelector("[data-in-use='1']")
+    await fleet.answer("crowd", "How many are you?")
+    const { ticks } = await fleet.history.ticks("crowd", { limit: 1 })
+    const told = async () => (await fleet.replay.beginning("crowd", ticks[0]?.tick ?? 0)).instructions
+    assert.strictEqual(await told(), "You are few.")
+    await page.click("[data-undo-prompt]")
+    await page.click("[data-confirm=Undo]")
+    await page.waitForSelector("[data-in-use]", { state: "detached" })
+    assert.deepStrictEqual(tab.wrongs, [])
     await tab.close()
   }
 )

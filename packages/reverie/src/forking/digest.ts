@@ -3,10 +3,11 @@
 // D1  It is JSON and bounded: long texts are cut, and say so.
 // D2  Two ticks in which the same was said and done have equal digests: no time, no commit number and no worker is in it.
 
-import { chargeOf, type Tariff } from "@reverie/model"
+import { chargeOf, type Price, type Tariff } from "@reverie/model"
 import { defined, type Entry, type Json, type ToolCall, type Usage } from "@reverie/protocol"
 import type { AnsweredBy } from "@reverie/runtime"
 import { compareReports, type ReportComparison } from "@reverie/context"
+import type { FleetDefinition } from "../fleet-options.ts"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 
 const MAX_TEXT_CHARS = 4_000
@@ -111,13 +112,24 @@ const sendsIn = (entries: ReadonlyArray<Entry>): TickDigest["sends"] =>
 export interface DigestOptions {
   readonly tick: number
   readonly prices?: Tariff | undefined
+  /** What the definition says that its models cost. */
+  readonly own?: Price | undefined
   readonly answered?: ReadonlyMap<string, AnsweredBy>
   readonly unfinished?: string
 }
 
+/** What calls of a definition cost, as the ledger charges them. */
+export const pricesFor = (
+  { assistants, prices }: FleetDefinition,
+  definition: string
+): Pick<DigestOptions, "own" | "prices"> => ({
+  prices,
+  own: assistants.find(({ name }) => name === definition)?.prices
+})
+
 /** The digest of the entries of one tick, from its beginning on. */
 export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions): TickDigest => {
-  const { answered = new Map(), prices = {}, tick, unfinished = "it has no end" } = options
+  const { answered = new Map(), own, prices = {}, tick, unfinished = "it has no end" } = options
   const end = entries.findLast(({ tickEnd }) => tickEnd !== undefined)?.tickEnd
   const asks = entries.flatMap(({ step }) => (step?.kind === "infer" ? [step] : []))
   const cause = entries[0]?.cause
@@ -140,7 +152,7 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
     },
     costMicros: asks.reduce((sum, { detail, usage }) => {
       const [model = ""] = detailText(detail, "model")
-      return sum + (usage === undefined ? 0 : (chargeOf(prices, undefined, model, usage) ?? 0))
+      return sum + (usage === undefined ? 0 : (chargeOf(prices, own, model, usage) ?? 0))
     }, 0),
     sends: sendsIn(entries),
     contexts: entries.flatMap((entry) => contextReportOf(entry) ?? [])

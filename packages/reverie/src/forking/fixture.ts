@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { FleetHistory } from "../fleet/watching.ts"
-import { compareTicks, digestOf, type ForkComparison, type TickDigest } from "./digest.ts"
+import { compareTicks, digestOf, pricesFor, type ForkComparison, type TickDigest } from "./digest.ts"
 import { FIXTURE_VERSION, ForkRefused, MAX_FIXTURE_COMMITS } from "./errors.ts"
 import type { TickSource, TickSources } from "./tick-source.ts"
 
@@ -103,7 +103,7 @@ export const fixtureOfTick = async (
     prompts,
     ...defined({ blobs: blobs.length === 0 ? undefined : blobs.map(packedBlob) }),
     entries,
-    expected: digestOf(entries, { tick, prices: fleet.prices })
+    expected: digestOf(entries, { tick, ...pricesFor(fleet, definition) })
   }
 }
 

@@ -7,7 +7,7 @@ import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
-import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
+import { compareTicks, digestOf, type ForkComparison, pricesFor } from "./digest.ts"
 import { liveAgain, type Lived, type Request } from "./sandbox.ts"
 import type { TickSource, TickSources } from "./tick-source.ts"
 
@@ -37,10 +37,10 @@ export interface Fork extends ForkComparison {
 }
 
 /** The digest of what was lived through again. */
-export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, { answered, end, entries }: Lived) =>
+export const digestOfLived = (source: TickSource, fleet: FleetDefinition, { answered, end, entries }: Lived) =>
   digestOf(entries, {
     tick: source.recorded.tick,
-    prices,
+    ...pricesFor(fleet, source.definition),
     answered,
     ...defined({ unfinished: end.reason === "" ? undefined : end.reason })
   })
@@ -61,7 +61,7 @@ export const forkTick = async (records: TickSources, fleet: FleetDefinition, req
     ...defined({ systemPrompt, persona })
   }
   const lived = await liveAgain(source, living)
-  const original = digestOf(source.recorded.entries, { tick, prices: fleet.prices })
+  const original = digestOf(source.recorded.entries, { tick, ...pricesFor(fleet, source.definition) })
   return {
     ...compareTicks(original, digestOfLived(source, fleet, lived)),
     isOriginalEnvelope: source.isOriginal

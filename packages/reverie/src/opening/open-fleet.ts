@@ -249,7 +249,8 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
       openFleet,
       hub,
       profile,
-      definition: fleet,
+      // What a fork costs is what the ledger would charge.
+      definition: options.prices === undefined ? fleet : Object.freeze({ ...fleet, prices: options.prices }),
       directory,
       teams,
       known: new Map(),

@@ -56,6 +56,27 @@ describe("a fork", () => {
   })
 })
 
+test("a fork costs what the ledger charges: by the prices that the fleet was opened with, else those of the definition", async () => {
+  const price = { inputMicros: 1_000_000, outputMicros: 2_000_000 }
+  const spentIn = async (options: object, own: object) => {
+    const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [look], ...own })
+    const { model } = scriptedModel(says)
+    await using fleet = await Fleet.open({
+      fleet: defineFleet({ assistants: [desk] }),
+      data: ":memory:",
+      model,
+      ...options
+    })
+    await fleet.answer("desk", "Is there a berth?")
+    const { forked, original } = await fleet.replay.fork({ assistant: "desk", tick: 1 })
+    return [original.costMicros, forked.costMicros, (await fleet.history.usage("desk", 0)).costMicros]
+  }
+  const byFleet = await spentIn({ prices: { "*": price } }, {})
+  assert.isAbove(byFleet[0] ?? 0, 12)
+  assert.strictEqual(new Set(byFleet).size, 1)
+  assert.deepStrictEqual(await spentIn({}, { prices: price }), byFleet)
+})
+
 describe("a tick as a case of an eval", () => {
   const saved = async () => {
     await using fleet = await open()

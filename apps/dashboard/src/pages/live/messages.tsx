@@ -82,7 +82,7 @@ const Why = ({ id, tick: view }: { readonly id: string; readonly tick: TickView 
       <Link to="/a/$id/context" params={{ id }} search={{ tick }}>
         what the model was shown
       </Link>
-      <Link to="/a/$id/replay" params={{ id }} search={{ fork: tick }}>
+      <Link to="/a/$id/fork/$tick" params={{ id, tick: String(tick) }}>
         fork
       </Link>
       <span className="tabular">

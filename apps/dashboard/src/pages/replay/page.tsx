@@ -1,16 +1,15 @@
-// Replay: a life computed anew from its ledger, frame by frame, without any effect; and a tick of it lived otherwise.
-// R1  The URL holds the range, the breakpoint, the frame that is open, and the tick that is forked.
+// Replay: a life computed anew from its ledger, frame by frame, without any effect.
+// R1  The URL holds the range, the breakpoint and the frame that is open.
 
 import { defined } from "../../api/defined.ts"
 import type { Frame } from "@reverie/server/api"
-import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { count, eventWords, many } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
-import { ForkForm } from "./fork.tsx"
 import { OpenFrame } from "./frame.tsx"
 import { FRAMES, Range } from "./range.tsx"
 import { fileName, saveJson } from "../../parts/export/save.ts"
@@ -276,24 +275,26 @@ const ReplayPage = () => {
     { enabled: isKnown, keep: true }
   )
   const change = (next: ReplaySearch) => void navigate({ search: { ...search, from, ...next }, replace: true })
-  const tick = search.fork ?? (told.data === undefined ? 0 : (openIn(told.data, search)?.tick ?? 0))
-  // Who asked for a fork sees it first; otherwise it stands below what is replayed.
-  const fork = (
-    <ForkForm key="fork" id={id} tick={tick} onTick={(next) => change({ fork: next === 0 ? undefined : next })} />
-  )
+  const tick = told.data === undefined ? 0 : (openIn(told.data, search)?.tick ?? 0)
   return (
     <Page
       name="replay"
       title="Replay"
       ready={who.isError || (isKnown && isReady(told))}
       side={
-        <Verify
-          id={id}
-          onOpen={(no) => change({ from: Math.max(1, no - 5), at: no, state: undefined, event: undefined })}
-        />
+        <>
+          <Verify
+            id={id}
+            onOpen={(no) => change({ from: Math.max(1, no - 5), at: no, state: undefined, event: undefined })}
+          />
+          {tick === 0 ? null : (
+            <Link to="/a/$id/fork/$tick" params={{ id, tick: String(tick) }} data-fork-tick={tick}>
+              Run {tick} in the playground
+            </Link>
+          )}
+        </>
       }
     >
-      {search.fork === undefined ? null : fork}
       {isKnown ? (
         <Range
           key={from}
@@ -312,7 +313,6 @@ const ReplayPage = () => {
           {() => null}
         </Answered>
       )}
-      {search.fork === undefined ? fork : null}
     </Page>
   )
 }

@@ -22,7 +22,7 @@ const Ways = ({ id, view }: { readonly id: string; readonly view: View }) => {
       </Link>
       {kind === "tick" ? (
         <>
-          <Link to="/a/$id/replay" params={{ id }} search={{ fork: tick }}>
+          <Link to="/a/$id/fork/$tick" params={{ id, tick: String(tick) }}>
             Fork it
           </Link>
           <Link to="/a/$id/timeline" params={{ id }} search={{ tick }} data-link-tick={tick}>

@@ -22,6 +22,10 @@ const save = (name: string, type: string, text: string): void => {
 export const saveJson = (name: string, value: unknown): void =>
   save(`${name}.json`, "application/json", `${JSON.stringify(value, null, 2)}\n`)
 
+/** One value as a line of a file of JSON lines. */
+export const saveLine = (name: string, value: unknown): void =>
+  save(name, "application/jsonl", `${JSON.stringify(value)}\n`)
+
 /** What spreadsheets begin a formula with, in the widths of East Asia too, and what makes them skip to it. */
 const FORMULA = /^[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/
 

@@ -1,0 +1,115 @@
+// Runs: how many run at once, what stopping does, and what is asked for of a draft.
+
+import { expect, test } from "vitest"
+import {
+  asTemplate,
+  type Beginning,
+  changesOf,
+  fromTemplate,
+  payloadFor,
+  payloadOf,
+  untouched
+} from "../src/pages/fork/draft.ts"
+import type { Fork } from "../src/pages/fork/digest.ts"
+import { AT_ONCE, type Run, runAll, sumsOf } from "../src/pages/fork/runs.ts"
+
+const digest = (reply: string, costMicros = 0) => ({
+  reply,
+  outcome: "answered",
+  calls: [],
+  tokens: { input: 10, output: 2 },
+  costMicros
+})
+const fork = (reply: string, costMicros?: number): Fork => ({
+  original: digest("Yes."),
+  forked: digest(reply, costMicros),
+  differs: reply === "Yes." ? [] : ["reply: Yes. → No."]
+})
+
+const payloads = (many: number) => Array.from({ length: many }, (_, at) => ({ tick: at + 1 }))
+
+const run = async (many: number, each: (tick: number) => Promise<Fork>, isStopped = () => false) => {
+  let runs: ReadonlyArray<Run> = []
+  let most = 0
+  const onChange = (now: ReadonlyArray<Run>) => {
+    runs = now
+    most = Math.max(most, now.filter(({ state }) => state === "running").length)
+  }
+  await runAll({ payloads: payloads(many), run: ({ tick }) => each(tick), isStopped, onChange })
+  return { runs, most }
+}
+
+test("R1 R2 at most so many run at once, each once, and one that fails holds up none", async () => {
+  const asked: Array<number> = []
+  const { most, runs } = await run(20, async (tick) => {
+    asked.push(tick)
+    await Promise.resolve()
+    if (tick === 7) throw new Error("the model was away")
+    return fork(tick % 2 === 0 ? "Yes." : "No.", tick === 4 ? 0 : 3)
+  })
+  expect(asked.toSorted((a, b) => a - b)).toEqual(payloads(20).map(({ tick }) => tick))
+  expect(most).toBe(AT_ONCE)
+  expect(runs.map(({ state }) => state).filter((state) => state !== "done")).toEqual(["failed"])
+  expect(runs[6]?.trouble?.message).toBe("the model was away")
+  expect(sumsOf(runs)).toEqual({
+    done: 19,
+    same: 10,
+    changed: 9,
+    failed: 1,
+    answers: 2,
+    input: 190,
+    output: 38,
+    costMicros: 54,
+    unpriced: 1
+  })
+})
+
+test("R1 once it is stopped none begins, and what has begun counts", async () => {
+  let begun = 0
+  const each = async () => {
+    begun += 1
+    await Promise.resolve()
+    return fork("Yes.")
+  }
+  const { runs } = await run(20, each, () => begun >= 4)
+  const states = runs.map(({ state }) => state)
+  expect(begun).toBeLessThanOrEqual(4 + AT_ONCE - 1)
+  expect(states.filter((state) => state === "done")).toHaveLength(begun)
+  expect(states.filter((state) => state === "stopped")).toHaveLength(20 - begun)
+})
+
+const beginning: Beginning = { tick: 3, definition: "desk", instructions: "Be kind.", promptKey: "instructions.desk" }
+const tools = [
+  { call: "3.1.0", tool: "look", at: 0, ok: true, elapsedMs: 1, result: "Two ships." },
+  { call: "3.1.1", tool: "look", at: 0, ok: true, elapsedMs: 1, result: "One ship." }
+]
+
+test("D1 D2 only what was changed is asked for, and of another run prompt and model alone", () => {
+  const tick = { tools } as never
+  expect(payloadOf(untouched, beginning, tick)).toEqual({ tick: 3 })
+  expect(payloadOf({ ...untouched, prompt: "Be kind.", model: " " }, beginning, tick)).toEqual({ tick: 3 })
+  expect(changesOf({ ...untouched, prompt: " " }, beginning, { tools })).toEqual({})
+  const draft = {
+    prompt: "Be brief.",
+    model: " offline ",
+    results: { "3.1.0": "Two ships.", "3.1.1": "No ship." },
+    extra: [
+      { tool: " ask ", answer: "Later." },
+      { tool: "", answer: "of nothing" }
+    ]
+  }
+  expect(payloadOf(draft, beginning, tick)).toEqual({
+    tick: 3,
+    prompt: "Be brief.",
+    model: "offline",
+    results: [{ call: "3.1.1", tool: "look", content: "No ship." }],
+    stubs: { ask: "Later." }
+  })
+  expect(payloadFor(draft, beginning, 9)).toEqual({ tick: 9, prompt: "Be brief.", model: "offline" })
+})
+
+test("a text is a template without gaps, and comes back as it was", () => {
+  const text = 'Say {name} and {"json": {"a": 1}} }{ {{'
+  expect(asTemplate("{a}")).toBe("{{a}}")
+  expect(fromTemplate(asTemplate(text))).toBe(text)
+})
