@@ -114,6 +114,11 @@ const live = async (fleet: Fleet): Promise<void> => {
   await fleet.halt(halted, "the pilot is ill")
   await fleet.idle()
   await fleet.send(busy, TALK.work, { from: "ann" })
+}
+
+/** The one that works does so, or everything that can come to rest has. */
+const begun = async (fleet: Fleet, isWorking: boolean): Promise<void> => {
+  if (!isWorking) return fleet.idle()
   while (!(await isAtWork(fleet))) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
@@ -139,6 +144,7 @@ export const questionsData = async (assistants: number): Promise<QuestionsData> 
       })
       if (!hasLived) await live(fleet)
       hasLived = true
+      await begun(fleet, isWorking)
       const server = await openServer({ fleet, role: "all", tokens: [], page, port: 0 })
       return {
         fleet,
