@@ -72,6 +72,8 @@ test("what is changed is sent, the answers stand side by side with their words m
   await page.fill("#fork-prompt", "Be brief {always}.")
   await page.fill("[name=model]", "harbour-small")
   await page.fill("#fork-result-0", "No crane is free.")
+  const tool = (await page.getAttribute("[data-every-call]", "data-every-call")) ?? ""
+  await page.check("[data-every-call] input")
   await page.click("[data-add-stub]")
   await page.fill("[aria-label='Other tool 1']", "ask_pilot")
   await page.fill("[aria-label='Result of other tool 1']", "Later.")
@@ -81,7 +83,7 @@ test("what is changed is sent, the answers stand side by side with their words m
   const sent = lastFork() as Readonly<Record<string, unknown>>
   expect(sent).toMatchObject({ tick: TICK, prompt: "Be brief {always}.", model: "harbour-small" })
   expect(sent["results"]).toMatchObject([{ call, content: "No crane is free." }])
-  expect(sent["stubs"]).toEqual({ ask_pilot: "Later." })
+  expect(sent["stubs"]).toEqual({ [tool]: "No crane is free.", ask_pilot: "Later." })
   expect(await page.locator("[data-answer=gone] [data-word=gone]").allTextContents()).toEqual(["free"])
   expect(await page.locator("[data-answer=new] [data-word=new]").first().textContent()).toBe("taken")
   expect(await page.locator("[data-answer=gone]").innerText()).toContain("Berth four is free until seven.")

@@ -93,6 +93,7 @@ test("D1 D2 only what was changed is asked for, and of another run prompt and mo
     prompt: "Be brief.",
     model: " offline ",
     results: { "3.1.0": "Two ships.", "3.1.1": "No ship." },
+    everyCall: ["look", "gone"],
     extra: [
       { tool: " ask ", answer: "Later." },
       { tool: "", answer: "of nothing" }
@@ -103,7 +104,7 @@ test("D1 D2 only what was changed is asked for, and of another run prompt and mo
     prompt: "Be brief.",
     model: "offline",
     results: [{ call: "3.1.1", tool: "look", content: "No ship." }],
-    stubs: { ask: "Later." }
+    stubs: { look: "Two ships.", ask: "Later." }
   })
   expect(payloadFor(draft, beginning, 9)).toEqual({ tick: 9, prompt: "Be brief.", model: "offline" })
 })

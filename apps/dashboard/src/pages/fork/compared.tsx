@@ -238,12 +238,18 @@ interface ComparedProps {
   readonly side: ReactNode
 }
 
+const FEW = 3
+
+/** As far as there is room: the table marks all of them. */
+const inShort = (names: ReadonlyArray<string>): string =>
+  names.length <= FEW ? names.join(", ") : `${names.slice(0, FEW - 1).join(", ")} and ${names.length - FEW + 1} more`
+
 const Verdict = ({ differs }: Pick<Difference, "differs">) => (
-  <span data-fork-differs={differs.join(" ")}>
+  <span data-fork-differs={differs.join(" ")} title={differs.join(", ")}>
     {differs.length === 0 ? (
       <Chip tone="good" text="nothing differs" />
     ) : (
-      <Chip tone="waiting" text={`differs in ${differs.join(", ")}`} />
+      <Chip tone="waiting" text={`differs in ${inShort(differs)}`} />
     )}
   </span>
 )

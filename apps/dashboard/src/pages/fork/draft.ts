@@ -21,11 +21,13 @@ export interface Draft {
   readonly model: string
   /** Results that were edited, by the id of their call. */
   readonly results: { readonly [call: string]: string }
+  /** Tools whose first result answers every call of them, whatever its arguments. */
+  readonly everyCall: ReadonlyArray<string>
   /** Results of tools that were not called then. */
   readonly extra: ReadonlyArray<ExtraStub>
 }
 
-export const untouched: Draft = { model: "", results: {}, extra: [] }
+export const untouched: Draft = { model: "", results: {}, everyCall: [], extra: [] }
 
 /** While the page is open: one looks at the timeline and comes back to one's words. */
 const kept = new Map<string, Draft>()
@@ -54,14 +56,26 @@ const editedResults = ({ results }: Draft, tick: Pick<TickView, "tools">) =>
     return content === undefined || content === result ? [] : [{ call, tool, content }]
   })
 
+/** Results by the name of their tool: those of tools that were called, and others; what is written last counts. */
+const stubsOf = ({ everyCall, extra, results }: Draft, tick: Pick<TickView, "tools">) => {
+  const recorded = everyCall.flatMap((name) => {
+    const first = callsOf(tick).find(({ tool }) => tool === name)
+    return first === undefined ? [] : [[name, results[first.call] ?? first.result ?? ""] as const]
+  })
+  const others = extra
+    .filter(({ tool }) => tool.trim() !== "")
+    .map(({ answer, tool }) => [tool.trim(), answer] as const)
+  return [...recorded, ...others]
+}
+
 /** What of a tick is changed, as the API takes it. */
 export const changesOf = (draft: Draft, beginning: Beginning, tick: Pick<TickView, "tools">) => {
   const results = editedResults(draft, tick)
-  const stubs = draft.extra.filter(({ tool }) => tool.trim() !== "")
+  const stubs = stubsOf(draft, tick)
   return defined({
     prompt: changedPrompt(draft, beginning),
     results: results.length === 0 ? undefined : results,
-    stubs: stubs.length === 0 ? undefined : Object.fromEntries(stubs.map(({ answer, tool }) => [tool.trim(), answer]))
+    stubs: stubs.length === 0 ? undefined : Object.fromEntries(stubs)
   })
 }
 

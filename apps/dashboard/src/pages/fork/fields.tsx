@@ -101,10 +101,30 @@ const ModelField = ({ draft, onDraft, tick }: FieldsProps) => {
   )
 }
 
+const EveryCall = ({
+  draft: { everyCall },
+  onDraft,
+  tool
+}: Pick<FieldsProps, "draft" | "onDraft"> & { readonly tool: string }) => (
+  <label className="label flex items-center gap-1.5" data-every-call={tool}>
+    <input
+      type="checkbox"
+      checked={everyCall.includes(tool)}
+      onChange={({ target }) =>
+        onDraft({ everyCall: target.checked ? [...everyCall, tool] : everyCall.filter((each) => each !== tool) })
+      }
+    />
+    <span>
+      also for calls of <Visible text={tool} /> with other arguments
+    </span>
+  </label>
+)
+
 const ResultFields = ({ draft, onDraft, tick }: FieldsProps) => {
   const { results } = draft
+  const calls = callsOf(tick)
   const set = (call: string, content: string) => onDraft({ results: { ...results, [call]: content } })
-  return callsOf(tick).map(({ arguments: args = "", call, result = "", tool }, at) => {
+  return calls.map(({ arguments: args = "", call, result = "", tool }, at) => {
     const text = results[call] ?? result
     return (
       <div key={call} className="space-y-1" data-result-of={call}>
@@ -125,6 +145,9 @@ const ResultFields = ({ draft, onDraft, tick }: FieldsProps) => {
           onChange={({ target }) => set(call, target.value)}
           spellCheck={false}
         />
+        {calls.findIndex((each) => each.tool === tool) === at ? (
+          <EveryCall draft={draft} onDraft={onDraft} tool={tool} />
+        ) : null}
       </div>
     )
   })
@@ -192,7 +215,7 @@ export const Fields = ({ beneath, ...props }: FieldsProps & { readonly beneath: 
           <p className="label">
             {calls.length === 0
               ? "No tool was called in this run. A call that is not recorded is refused."
-              : "What was recorded. Change a result, and that call is answered with it; a call that is not recorded is refused."}
+              : "What was recorded. Change a result, and that call is answered with it. A call that is not recorded is refused, unless its tool has a result for every call."}
           </p>
           <ResultFields {...props} />
           <ExtraFields {...props} />
