@@ -1,4 +1,4 @@
-// npm run bench -- context|judge|memory|page|rules|server|tick [--short] [--json]
+// npm run bench -- context|judge|memory|rules|server|tick [--short] [--json]
 // npm run bench -- tick --beside <another checkout, installed> [--rounds N] [--short] [--json]
 // npm run bench -- tick --encrypted [--rounds N] [--short] [--json]: encrypted at rest beside in the clear
 // npm run bench -- age [--short] [--data <directory of conversations>] [--json]
@@ -6,7 +6,7 @@
 // npm run bench -- disk [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
-// npm run bench -- questions [--assistants N] [--json]
+// npm run bench -- page|questions [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
 // npm run bench -- recall --data <directory of conversations> --recall postgres [--json]
 // npm run bench -- usage [--assistants N] [--beside <another checkout, installed>] [--json]
@@ -78,7 +78,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   disk: (isShort) => benchDisk(isShort, values.data === undefined ? undefined : resolve(values.data)),
   judge: benchJudge,
   memory: benchMemory,
-  page: benchPage,
+  page: () => benchPage(assistantsOr(100_000)),
   rules: benchRules,
   server: benchServer,
   tick: (isShort) => {

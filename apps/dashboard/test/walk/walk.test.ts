@@ -8,6 +8,7 @@ import { afterAll, assert, beforeAll, test } from "vitest"
 import { spentText } from "../../src/parts/format.ts"
 import { isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "../browser.ts"
 import { type Rig, openRig } from "./rig.ts"
+import { scrolled } from "./scrolling.ts"
 
 const WAIT = { timeout: 240_000 }
 
@@ -323,26 +324,6 @@ test(
   }
 )
 
-/** Times between frames while the table is scrolled from its top on, so many pixels a frame, in milliseconds. */
-const gapsWhileScrolling = (tab: Tab, step: number): Promise<ReadonlyArray<number>> =>
-  tab.page.evaluate(async (pixels) => {
-    const table = document.querySelector<HTMLElement>("[data-table]")
-    if (table === null) throw new Error("there is no table")
-    table.scrollTop = 0
-    const gaps: Array<number> = []
-    let last = performance.now()
-    for (let frame = 0; frame < 240; frame++) {
-      const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve))
-      if (frame > 5) gaps.push(now - last)
-      last = now
-      table.scrollTop += pixels
-    }
-    return gaps
-  }, step)
-
-/** As fast as a wheel turns, and as fast as a scrollbar is dragged through the whole. */
-const PACES = { wheel: 120, drag: 1_400 } as const
-
 test("ten thousand rows are scrolled, and only those in view are there", WAIT, async () => {
   const { fleet } = rig
   for (let from = 0; from < 10_000; from += 250) {
@@ -351,12 +332,7 @@ test("ten thousand rows are scrolled, and only those in view are there", WAIT, a
   const tab = await openTab(browser, rig.url)
   await tab.open("/fleet?q=crowd-", "fleet")
   await tab.page.waitForSelector('[data-matched="10000"]', { timeout: 60_000 })
-  for (const [pace, pixels] of Object.entries(PACES)) {
-    const gaps = (await gapsWhileScrolling(tab, pixels)).toSorted((one, other) => one - other)
-    const [p50 = 0, p99 = 0] = [0.5, 0.99].map((share) => gaps[Math.floor(gaps.length * share)])
-    process.stderr.write(`${pace}: ${gaps.length} frames, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`)
-    assert.isAbove(gaps.length, 200)
-  }
+  for (const { frames } of Object.values(await scrolled(tab))) assert.isAbove(frames, 200)
   const shown = await tab.page.locator("[data-row]").count()
   // Of ten thousand only those in view are there; that is what keeps frames short, wherever this runs.
   assert.isBelow(shown, 200)
