@@ -33,12 +33,6 @@ export interface SealedRows {
 /** What stands in the place of a text that does not open. */
 const UNOPENED = "sealed, and does not open: it was changed, it is not in its place, or its key is gone"
 
-const placeOf = (table: string, column: string, values: ReadonlyArray<unknown>): Place => [
-  table,
-  column,
-  ...(values as Place)
-]
-
 /** The expressions of a list, cut at the commas that stand in no brackets. */
 const listed = (text: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
@@ -120,16 +114,21 @@ export const sealingIn = <V extends Value>(
     return forgot(sql, `${written.table}.${sealed.join()}`)
   }
   const at = (column: string): number => parameters.get(column) ?? -1
+  const toldAt = told.map((column) => [column, at(column)] as const)
+  const placeAt = table.place.map(at)
+  const sealedAt = sealed.map((column) => [column, at(column)] as const)
   return (values) => {
     const made = [...values]
-    const named = Object.fromEntries(told.map((column) => [column, values[at(column)]]))
-    const subject = rows.subjectOf(written.table, named, values[at(sealed[0] ?? "")])
+    const named: Record<string, unknown> = {}
+    for (const [column, index] of toldAt) named[column] = values[index]
+    const subject = rows.subjectOf(written.table, named, values[sealedAt[0]?.[1] ?? -1])
     if (subject === undefined) throw new Error(`no one is known whose ${written.table} these are`)
-    const place = table.place.map((column) => values[at(column)])
-    for (const column of sealed) {
-      const value = values[at(column)]
+    for (const [column, index] of sealedAt) {
+      const value = values[index]
       if (typeof value !== "string" && !(value instanceof Uint8Array)) continue
-      made[at(column)] = rows.sealing.seal(subject, placeOf(written.table, column, place), value) as V & Value as V
+      const place: Array<unknown> = [written.table, column]
+      for (const each of placeAt) place.push(values[each])
+      made[index] = rows.sealing.seal(subject, place as unknown as Place, value) as V & Value as V
     }
     return made
   }
@@ -180,19 +179,16 @@ export const openingOf = (
   if (openings.length === 0) return undefined
   const opened = (
     row: Row,
-    { column, from, place, told }: (typeof openings)[number],
+    { column, from, place: columns, told }: (typeof openings)[number],
     value: Uint8Array
   ): Opened | undefined => {
-    const found = rows.sealing.open(
-      placeOf(
-        from,
-        column,
-        place.map((each) => row[each])
-      ),
-      value
-    )
+    const place: Array<unknown> = [from, column]
+    for (const each of columns) place.push(row[each])
+    const found = rows.sealing.open(place as unknown as Place, value)
     if (found === undefined || told.length === 0) return found
-    const subject = rows.subjectOf(from, Object.fromEntries(told.map(([name, each]) => [name, row[each]])))
+    const named: Record<string, unknown> = {}
+    for (const [name, each] of told) named[name] = row[each]
+    const subject = rows.subjectOf(from, named)
     return isSame(subject, found.subject) ? found : undefined
   }
   return (given) => {

@@ -54,14 +54,8 @@ const NONCE_BYTES = 12
 /** By how much sealed bytes are longer than what is in them. */
 export const SEALED_OVERHEAD = HEADER_BYTES + TAG_BYTES
 
-/** Derived keys in memory. Beyond it they are derived again. */
+/** Derived keys and names in memory. Beyond it they are derived again. */
 const MOST_DERIVED = 4_096
-
-const nonceOf = (header: Uint8Array): Uint8Array => {
-  const nonce = new Uint8Array(NONCE_BYTES)
-  nonce.set(header.subarray(COUNT_AT, HEADER_BYTES), NONCE_BYTES - COUNT_BYTES)
-  return nonce
-}
 
 const associated = (kind: number, { assistant, tenant }: Subject, place: Place): Buffer =>
   Buffer.from(JSON.stringify([kind, tenant, assistant, ...place.map((each) => (each === null ? null : String(each)))]))
@@ -70,10 +64,30 @@ const associated = (kind: number, { assistant, tenant }: Subject, place: Place):
 const isSealed = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length >= SEALED_OVERHEAD && (value[0] === TEXT || value[0] === BYTES)
 
+const derivedKey = (secret: KeyObject, salt: Uint8Array): KeyObject =>
+  createSecretKey(createHmac("sha256", secret).update(salt).digest())
+
+const kept = <K, V>(known: Map<K, V>, name: K, make: () => V): V => {
+  const value = known.get(name)
+  if (value !== undefined) return value
+  if (known.size >= MOST_DERIVED) known.clear()
+  const made = make()
+  known.set(name, made)
+  return made
+}
+
 export class Sealing {
   readonly #keys: SubjectKeys
   readonly #salt: Uint8Array
-  readonly #derived = new Map<string, KeyObject>()
+  /** Derived with the salt of this opening, by the numbers of the data keys. */
+  readonly #here = new Map<number, KeyObject>()
+  /** Derived with the salts of earlier openings. */
+  readonly #earlier = new Map<string, KeyObject>()
+  /** A name is asked for whenever its row is looked for and written. */
+  readonly #blind = new Map<string, string>()
+  /** Both are written anew for each value: what is made of them is a copy. */
+  readonly #header = Buffer.alloc(HEADER_BYTES)
+  readonly #nonce = Buffer.alloc(NONCE_BYTES)
   #count = 0
 
   /** `salt`: random bytes of this opening. */
@@ -81,17 +95,18 @@ export class Sealing {
     if (salt.length !== SALT_BYTES) throw new Error(`a salt has ${SALT_BYTES} bytes`)
     this.#keys = keys
     this.#salt = salt
+    this.#header.set(salt, SALT_AT)
   }
 
   seal(subject: Subject, place: Place, content: string | Uint8Array): Uint8Array {
     const key = this.#keys.current(subject)
-    const header = Buffer.alloc(HEADER_BYTES)
-    header[0] = typeof content === "string" ? TEXT : BYTES
+    const kind = typeof content === "string" ? TEXT : BYTES
+    const header = this.#header
+    header[0] = kind
     header.writeUInt32BE(key.id, 1)
-    header.set(this.#salt, SALT_AT)
     header.writeUIntBE(++this.#count, COUNT_AT, COUNT_BYTES)
-    const cipher = createCipheriv("aes-256-gcm", this.#derive(key, header), nonceOf(header))
-    cipher.setAAD(associated(header[0] ?? 0, subject, place))
+    const cipher = createCipheriv("aes-256-gcm", this.#derivedHere(key), this.#nonceOf(header))
+    cipher.setAAD(associated(kind, subject, place))
     const body = typeof content === "string" ? cipher.update(content, "utf8") : cipher.update(content)
     cipher.final()
     return Buffer.concat([header, body, cipher.getAuthTag()])
@@ -104,7 +119,7 @@ export class Sealing {
     const key = this.#keys.byId(bytes.readUInt32BE(1))
     if (key === undefined) return undefined
     const kind = bytes[0] ?? 0
-    const decipher = createDecipheriv("aes-256-gcm", this.#derive(key, bytes), nonceOf(bytes), {
+    const decipher = createDecipheriv("aes-256-gcm", this.#derived(key, bytes), this.#nonceOf(bytes), {
       authTagLength: TAG_BYTES
     })
     decipher.setAAD(associated(kind, key.subject, place))
@@ -120,17 +135,24 @@ export class Sealing {
 
   /** A name that stands for a text: the same for the same text of a subject, and telling nothing without its key. */
   blind({ assistant, tenant }: Subject, text: string): string {
-    const { secret } = this.#keys.current({ tenant, assistant })
-    return createHmac("sha256", secret).update(`name\n${text}`).digest("base64url")
+    const { id, secret } = this.#keys.current({ tenant, assistant })
+    return kept(this.#blind, `${id} ${text}`, () =>
+      createHmac("sha256", secret).update(`name\n${text}`).digest("base64url")
+    )
   }
 
-  #derive({ id, secret }: SubjectKey, header: Buffer): KeyObject {
-    const name = `${id} ${header.toString("latin1", SALT_AT, COUNT_AT)}`
-    const known = this.#derived.get(name)
-    if (known !== undefined) return known
-    if (this.#derived.size >= MOST_DERIVED) this.#derived.clear()
-    const key = createSecretKey(createHmac("sha256", secret).update(header.subarray(SALT_AT, COUNT_AT)).digest())
-    this.#derived.set(name, key)
-    return key
+  #nonceOf(header: Buffer): Uint8Array {
+    header.copy(this.#nonce, NONCE_BYTES - COUNT_BYTES, COUNT_AT, HEADER_BYTES)
+    return this.#nonce
+  }
+
+  #derivedHere({ id, secret }: SubjectKey): KeyObject {
+    return kept(this.#here, id, () => derivedKey(secret, this.#salt))
+  }
+
+  #derived(key: SubjectKey, header: Buffer): KeyObject {
+    if (header.compare(this.#salt, 0, SALT_BYTES, SALT_AT, COUNT_AT) === 0) return this.#derivedHere(key)
+    const name = `${key.id} ${header.toString("latin1", SALT_AT, COUNT_AT)}`
+    return kept(this.#earlier, name, () => derivedKey(key.secret, header.subarray(SALT_AT, COUNT_AT)))
   }
 }

@@ -123,7 +123,8 @@ export class Keyring implements SubjectKeys {
   readonly #readOnly: boolean
   #root: Uint8Array
   readonly #byId = new Map<number, SubjectKey>()
-  readonly #current = new Map<string, SubjectKey>()
+  /** By tenant, then by assistant: asked for each value that is sealed. */
+  readonly #current = new Map<string, Map<string, SubjectKey>>()
   readonly #rowOf: StatementSync
   readonly #newestOf: StatementSync
 
@@ -153,11 +154,10 @@ export class Keyring implements SubjectKeys {
   }
 
   current(subject: Subject): SubjectKey {
-    const name = nameOf(subject)
-    const known = this.#current.get(name)
+    const known = this.#current.get(subject.tenant)?.get(subject.assistant)
     if (known !== undefined) return known
     const row = this.#newestOf.get(subject.tenant, subject.assistant) as unknown as KeyRow | undefined
-    return row === undefined ? this.renew(subject) : this.#keep(name, this.#opened(row))
+    return row === undefined ? this.renew(subject) : this.#keep(this.#opened(row))
   }
 
   byId(id: number): SubjectKey | undefined {
@@ -175,12 +175,11 @@ export class Keyring implements SubjectKeys {
     const bytes = randomBytes(KEY_BYTES)
     // Who only reads has sealed nothing, and what is not kept seals nothing.
     if (this.#readOnly) return { id: 0, subject, secret: createSecretKey(bytes) }
-    const name = nameOf(subject)
     const { tenant, assistant } = subject
     const { lastInsertRowid } = this.#database
       .prepare("INSERT INTO keys (tenant, assistant, wrapped) VALUES (?, ?, ?)")
-      .run(tenant, assistant, wrapped(this.#root, bytes, name))
-    return this.#keep(name, {
+      .run(tenant, assistant, wrapped(this.#root, bytes, nameOf(subject)))
+    return this.#keep({
       id: Number(lastInsertRowid),
       subject: { tenant, assistant },
       secret: createSecretKey(bytes)
@@ -238,8 +237,10 @@ export class Keyring implements SubjectKeys {
     }
   }
 
-  #keep(name: string, key: SubjectKey): SubjectKey {
-    this.#current.set(name, key)
+  #keep(key: SubjectKey): SubjectKey {
+    const { assistant, tenant } = key.subject
+    const ofTenant = this.#current.get(tenant) ?? new Map<string, SubjectKey>()
+    this.#current.set(tenant, ofTenant.set(assistant, key))
     this.#byId.set(key.id, key)
     return key
   }
