@@ -23,7 +23,11 @@ import { Origin } from "./fact.ts"
 
 /** Changes of one assistant's entries, applied in their order. */
 export type IndexChange =
-  | { readonly type: "put"; readonly entry: MemoryEntry }
+  /**
+   * An entry as it is from now on. `around` are the ids of the entries of the same owner whose texts its context is
+   * (`contextOf`): an index that keeps these need not keep the context as well.
+   */
+  | { readonly type: "put"; readonly entry: MemoryEntry; readonly around?: ReadonlyArray<string> }
   | { readonly type: "remove"; readonly id: string }
   /** What the fact says that came from the entry `of`; null when it holds no longer. Without such an entry: nothing. */
   | { readonly type: "fact"; readonly of: string; readonly fact: string; readonly text: string | null }

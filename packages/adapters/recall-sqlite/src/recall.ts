@@ -4,13 +4,13 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Worker } from "node:worker_threads"
 import {
+  contextOf,
   INDEX_START,
   type IndexChange,
   type IndexPosition,
   inRounds,
   type Joined,
   meaningOf,
-  type MemoryEntry,
   type Readers,
   Recall,
   type RecallQuery,
@@ -35,11 +35,9 @@ import {
   entryRowsOf,
   groupQueries,
   type Groups,
-  modelQueries,
-  readEntry,
-  readRow
+  modelQueries
 } from "./entries/entries.ts"
-import type { EntryRow, Kept, Owner } from "./entries/row.ts"
+import { type EntryRow, type Kept, type Owner, readEntry, readRow } from "./entries/row.ts"
 
 // Erasing: an assistant leaves the index, with all that is its own.
 // Owns the order of it, a piece at a time. Leaves that nothing can be read afterwards to SecureDelete.
@@ -69,7 +67,7 @@ const pieceOf = (from: Erasable, owner: Owner, shared: Shared): boolean => {
   const { entries, words } = from
   const rows = entries.someOf(owner, ENTRIES_A_PIECE)
   for (const row of rows) {
-    share(from, owner, readEntry(row.entry).readers, shared)
+    share(from, owner, readEntry(row).readers, shared)
     entries.remove(owner, row)
   }
   return rows.length > 0 || words.housekeeping.dropSome(owner.key)
@@ -83,6 +81,12 @@ const beginErasing = ({ groups }: Erasable, address: Address): void => {
 
 /** Does a piece of what is to be erased; false when there is no more. `shared` is carried from one piece to the next. */
 const eraseSome = (from: Erasable, shared: Shared): boolean => {
+  const isMore = eraseNext(from, shared)
+  from.words.save()
+  return isMore
+}
+
+const eraseNext = (from: Erasable, shared: Shared): boolean => {
   const { groups, words } = from
   const [owner] = groups.gone()
   if (owner !== undefined) {
@@ -153,7 +157,7 @@ class Draft {
   change(change: IndexChange): void {
     switch (change.type) {
       case "put":
-        return this.#put(change.entry)
+        return this.#put(change)
       case "remove": {
         const touched = this.#touch(change.id)
         touched.kept = undefined
@@ -182,16 +186,30 @@ class Draft {
       } else if (row === undefined) {
         this.#entries.insert(this.#owner, kept)
         more++
-      } else this.#entries.update(this.#owner, row, kept, isVectorKept)
+      } else this.#entries.update(this.#owner, row, kept, isVectorKept, (bare) => this.#whole(bare))
     }
     return more
   }
 
-  #put(entry: MemoryEntry): void {
+  #put({ around = [], entry }: Extract<IndexChange, { readonly type: "put" }>): void {
     const touched = this.#touch(entry.id)
     const before = touched.kept
     if (before === undefined || meaningOf(before.entry) !== meaningOf(entry)) touched.isVectorKept = false
-    touched.kept = { entry, facts: before?.facts ?? [] }
+    touched.kept = { entry, facts: before?.facts ?? [], around }
+  }
+
+  /** With what was said around it: a row only names it. */
+  #whole(kept: Kept): Kept {
+    const { around, entry } = kept
+    if (entry.context !== undefined || around.length === 0) return kept
+    return { ...kept, entry: { ...entry, context: contextOf(around.map((id) => this.#textOf(id))) } }
+  }
+
+  #textOf(id: string): string {
+    const touched = this.#touched.get(id)
+    if (touched !== undefined) return touched.kept?.entry.text ?? ""
+    const row = this.#entries.find(this.#owner, id)
+    return row === undefined ? "" : readEntry(row).text
   }
 
   #touch(id: string): Touched {

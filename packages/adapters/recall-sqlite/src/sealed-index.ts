@@ -8,8 +8,8 @@ import type { DatabaseSync } from "node:sqlite"
 import { type SealedRows, type SealedTables, type Sealing, type Subject } from "@reverie/ledger"
 
 const sealedTables: SealedTables = {
-  entries: { columns: ["entry", "context", "facts"], subject: [["owner"]], place: ["id"] },
-  tail: { columns: ["terms"], subject: [["grp"]], place: ["doc"], bytes: ["terms"] },
+  entries: { columns: ["body"], subject: [["owner"]], place: ["id"] },
+  tail: { columns: ["body"], subject: [["grp"]], place: ["first"], bytes: ["body"] },
   segments: { columns: ["head"], subject: [["grp"]], place: ["key"], bytes: ["head"] },
   leaves: { columns: ["body"], subject: [["grp"]], place: ["key"], bytes: ["body"] },
   vectors: { columns: ["vector"], subject: [["owner"]], place: ["model", "entry"], bytes: ["vector"] }

@@ -8,14 +8,14 @@ import type { DatabaseSync } from "node:sqlite"
 export const APPLICATION_ID = 0x52565243
 
 /** To be raised whenever the tables, their bytes, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 5
+export const FORMAT = 6
 
 /**
  * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are
  * being erased. Keys are never used twice. `position` and the `digest` of the ledger entry there count for owners; `entries`
  * is how many entries the group may read.
- * entries: `doc` is the number under which its words are kept, another one whenever it is reported anew.
- * tail, segments, leaves, bounds: the words of entries, group by group; see words.ts. They hold no text.
+ * entries: `doc` is the number under which its words are kept, another one whenever it is reported anew. row.ts has its form.
+ * tail, segments, leaves, bounds: the words of entries, group by group; see tail.ts and words.ts. They hold no text.
  * What of them is sealed where the store is, sealed-index.ts says.
  * unfinished: segments that are being made, or that are out of use and not dropped yet.
  * shared: entries by the groups that may read them besides their owner.
@@ -37,22 +37,17 @@ CREATE TABLE entries (
   owner INTEGER NOT NULL,
   id TEXT NOT NULL,
   doc INTEGER NOT NULL,
-  entry ANY NOT NULL,
-  context ANY,
-  facts ANY,
+  body ANY NOT NULL,
   UNIQUE (owner, id)
 ) STRICT;
 CREATE TABLE counters (one INTEGER PRIMARY KEY CHECK (one = 1), doc INTEGER NOT NULL, segment INTEGER NOT NULL) STRICT;
 INSERT INTO counters (one, doc, segment) VALUES (1, 0, 0);
 CREATE TABLE tail (
   grp INTEGER NOT NULL,
-  doc INTEGER NOT NULL,
-  row INTEGER NOT NULL,
-  kind INTEGER NOT NULL,
-  at REAL NOT NULL,
-  trust REAL NOT NULL,
-  terms BLOB NOT NULL,
-  PRIMARY KEY (grp, doc)
+  first INTEGER NOT NULL,
+  docs INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (grp, first)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE segments (
   key INTEGER PRIMARY KEY,

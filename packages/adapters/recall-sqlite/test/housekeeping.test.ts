@@ -31,7 +31,7 @@ describe("the work that keeps an index small and quick", () => {
     const waiting: Array<number> = []
     for (let first = 0; first < ENTRIES; first += AT_ONCE) {
       for (let number = first; number < first + AT_ONCE; number++) {
-        words.put([GROUP], words.nextDoc(), number, { entry: told(number), facts: [] })
+        words.put([GROUP], words.nextDoc(), number, { entry: told(number), around: [], facts: [] })
       }
       words.settle()
       waiting.push(numberOf("SELECT count(*) FROM unfinished"))

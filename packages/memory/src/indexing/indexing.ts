@@ -122,8 +122,8 @@ const MIN_ANSWER_CHARS = 40
 interface Said {
   readonly no: number
   readonly entry: MemoryEntry
-  /** The assistant's own words right before it; empty when there are none. */
-  readonly after: string
+  /** The assistant's own words right before it. */
+  readonly after: MemoryEntry | undefined
 }
 
 /** What has to be known of what went before. */
@@ -131,7 +131,7 @@ export interface IndexWindow {
   /** The last things that others said, the newest last. */
   readonly said: ReadonlyArray<Said>
   /** What the assistant has answered since. */
-  readonly answer: { readonly no: number; readonly text: string }
+  readonly answer: { readonly no: number; readonly entry: MemoryEntry | undefined }
   /** Who began the tick at hand; null for a timer, and when it is not known. */
   readonly thread: { readonly no: number; readonly name: string | null }
 }
@@ -140,7 +140,7 @@ const NOWHERE = Number.NEGATIVE_INFINITY
 
 export const NOTHING_SAID: IndexWindow = {
   said: [],
-  answer: { no: NOWHERE, text: "" },
+  answer: { no: NOWHERE, entry: undefined },
   thread: { no: NOWHERE, name: null }
 }
 
@@ -225,27 +225,27 @@ class Draft {
   }
 
   /** The last things that others said before an entry and around it. */
-  #before(no: number, count: number): ReadonlyArray<string> {
+  #before(no: number, count: number): ReadonlyArray<MemoryEntry> {
     return this.#said
       .slice(-count)
       .filter((said) => areAround(said.no, no))
-      .map(textOf)
+      .map(({ entry }) => entry)
   }
 
-  #put(entry: MemoryEntry, around: ReadonlyArray<string>): void {
-    this.changes.push({ type: "put", entry: withContext(entry, around) })
+  #put(entry: MemoryEntry, around: ReadonlyArray<MemoryEntry>): void {
+    this.changes.push(putting(entry, around))
   }
 
   #hear(no: number, entry: MemoryEntry): void {
     this.#slots.push(this.changes.length)
     this.changes.push({ type: "put", entry })
-    this.#said.push({ no, entry, after: areAround(this.#answer.no, no) ? this.#answer.text : "" })
+    this.#said.push({ no, entry, after: areAround(this.#answer.no, no) ? this.#answer.entry : undefined })
     this.#answer = NOTHING_SAID.answer
   }
 
   #speak(no: number, entry: MemoryEntry, isAsked: boolean): void {
     this.#put(entry, isAsked && entry.text.length >= MIN_ANSWER_CHARS ? this.#before(no, 1) : [])
-    this.#answer = { no, text: bounded(entry.text, MAX_AROUND_CHARS) }
+    this.#answer = { no, entry }
   }
 
   #heardMore(): ReadonlyArray<IndexChange> {
@@ -266,20 +266,27 @@ class Draft {
     const earlier = this.#said
       .slice(Math.max(0, place - EARLIER), place)
       .filter(isAround)
-      .map(textOf)
+      .map(({ entry }) => entry)
     const later = this.#said
       .slice(place + 1, place + 1 + LATER)
       .filter(isAround)
-      .map(textOf)
-    return { type: "put", entry: withContext(said.entry, [...earlier, said.after, ...later]) }
+      .map(({ entry }) => entry)
+    const { after } = said
+    return putting(said.entry, [...earlier, ...(after === undefined ? [] : [after]), ...later])
   }
 }
 
 const areAround = (one: number, other: number): boolean => Math.abs(one - other) <= AROUND_ENTRIES
 
-const textOf = ({ entry }: Said): string => bounded(entry.text, MAX_AROUND_CHARS)
+/** What was said around an entry, of the texts of those that say it. */
+export const contextOf = (texts: ReadonlyArray<string>): string =>
+  texts
+    .map((text) => bounded(text, MAX_AROUND_CHARS))
+    .filter((text) => text !== "")
+    .join("\n")
 
-const withContext = (entry: MemoryEntry, around: ReadonlyArray<string>): MemoryEntry => {
-  const context = around.filter((text) => text !== "").join("\n")
-  return context === "" ? entry : { ...entry, context }
+const putting = (entry: MemoryEntry, neighbours: ReadonlyArray<MemoryEntry>): IndexChange => {
+  const context = contextOf(neighbours.map(({ text }) => text))
+  if (context === "") return { type: "put", entry }
+  return { type: "put", entry: { ...entry, context }, around: neighbours.map(({ id }) => id) }
 }

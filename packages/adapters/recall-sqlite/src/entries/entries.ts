@@ -1,11 +1,8 @@
 // Entries: the rows of entries.
-// Owns writing and reading a row. Leaves what an entry becomes by a change to recall.ts, and what hangs on it to
-// belongings.ts.
-// E1  What was put comes back equal: it is kept as JSON.
+// Owns the statements. Leaves the form of a row to row.ts, and what an entry becomes by a change to recall.ts.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
-  type AttachedFact,
   type IndexPosition,
   meaningOf,
   type MemoryEntry,
@@ -16,27 +13,11 @@ import {
 import type { Address, AssistantId, TenantId } from "@reverie/protocol"
 import { change, keyText, query } from "../connection.ts"
 import { sealedIn } from "../sealed-index.ts"
-import type { EntryRow, FoundEntry, Kept, Owner } from "./row.ts"
+import { type EntryRow, type FoundEntry, type Kept, type Owner, readEntry, readFound, writeRow } from "./row.ts"
 import type { Matrices } from "../search/matrices.ts"
 import type { Words } from "../words/words.ts"
 
-const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
-  facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)
-
-export const readEntry = (entry: string): MemoryEntry => JSON.parse(entry) as MemoryEntry
-
-export const readRow = ({ context, entry, facts }: EntryRow): Kept => {
-  const bare = readEntry(entry)
-  return { entry: context === null ? bare : { ...bare, context: JSON.parse(context) as string }, facts: factsIn(facts) }
-}
-
-const writeRow = ({ entry: { context, ...entry }, facts }: Kept): Omit<EntryRow, "key" | "doc"> => ({
-  entry: JSON.stringify(entry),
-  context: context === undefined ? null : keyText(context),
-  facts: facts.length === 0 ? null : JSON.stringify(facts)
-})
-
-type FoundRow = Pick<EntryRow, "key" | "doc" | "entry" | "facts"> & { readonly owner: number }
+type FoundRow = EntryRow & { readonly owner: number }
 
 /** What an entry is looked up by: its id, and in a sealed index what stands for it. */
 export const entryNames = (database: DatabaseSync): ((owner: number, id: string) => string) => {
@@ -47,20 +28,20 @@ export const entryNames = (database: DatabaseSync): ((owner: number, id: string)
 export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
   const byId = query<EntryRow>(
     database,
-    "SELECT key, owner, id, doc, entry, context, facts FROM entries WHERE owner = ? AND id = ?"
+    "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? AND id = ?"
   )
-  const byKey = query<FoundRow>(database, "SELECT key, owner, id, doc, entry, facts FROM entries WHERE key = ?")
+  const byKey = query<FoundRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE key = ?")
   const someOf = query<EntryRow>(
     database,
-    "SELECT key, owner, id, doc, entry, context, facts FROM entries WHERE owner = ? LIMIT ?"
+    "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? LIMIT ?"
   )
   const insert = change(
     database,
-    "INSERT INTO entries (owner, id, doc, entry, context, facts) VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO entries (owner, id, doc, body) VALUES (?, ?, ?, ?)"
   )
   const update = change(
     database,
-    "UPDATE entries SET doc = ?, entry = ?, context = ?, facts = ? WHERE key = ? AND owner = ? AND id = ?"
+    "UPDATE entries SET doc = ?, body = ? WHERE key = ? AND owner = ? AND id = ?"
   )
   const nameOf = entryNames(database)
   const remove = change(database, "DELETE FROM entries WHERE key = ?")
@@ -76,23 +57,24 @@ export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
       const owner = ownerOf(row.owner)
       return owner === undefined
         ? undefined
-        : ({ key, owner, entry: readEntry(row.entry), facts: factsIn(row.facts) } satisfies FoundEntry)
+        : ({ key, owner, ...readFound(row) } satisfies FoundEntry)
     },
     someOf: ({ key }: Owner, most: number) => someOf.all(key, most),
     insert: (owner: Owner, kept: Kept): void => {
-      const { context, entry, facts } = writeRow(kept)
       const doc = entryRows.nextDoc()
-      entryRows.give(insert(owner.key, nameOf(owner.key, kept.entry.id), doc, entry, context, facts), doc, owner, kept)
+      const key = insert(owner.key, nameOf(owner.key, kept.entry.id), doc, writeRow(kept))
+      entryRows.give(key, doc, owner, kept)
     },
-    update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean): void => {
-      const { context, entry, facts } = writeRow(kept)
-      if (row.entry === entry && row.context === context && row.facts === facts && isVectorKept) return
+    /** `whole` gives what was said around an entry, where its words are to be kept anew. */
+    update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean, whole: (kept: Kept) => Kept): void => {
+      const body = writeRow(kept)
+      if (row.body === body && isVectorKept) return
       const doc = entryRows.nextDoc()
-      update(doc, entry, context, facts, row.key, owner.key, nameOf(owner.key, kept.entry.id))
-      entryRows.renew(row, doc, owner, readEntry(row.entry), kept, isVectorKept)
+      update(doc, body, row.key, owner.key, nameOf(owner.key, kept.entry.id))
+      entryRows.renew(row, doc, owner, readEntry(row), whole(kept), isVectorKept)
     },
     remove: (owner: Owner, row: EntryRow): void => {
-      entryRows.take(row, owner, readEntry(row.entry))
+      entryRows.take(row, owner, readEntry(row))
       remove(row.key)
     }
   }
@@ -274,7 +256,7 @@ interface ModelRow extends VectorModel {
 }
 
 interface WantingRow {
-  readonly entry: string
+  readonly body: string
   readonly tenant: TenantId
   readonly assistant: AssistantId
 }
@@ -289,7 +271,7 @@ export const modelQueries = (database: DatabaseSync) => {
   const promote = change(database, "UPDATE models SET state = 'current' WHERE key = ?")
   const wanting = query<WantingRow>(
     database,
-    `SELECT entries.entry, entries.owner, entries.id, tenant, assistant FROM wanting JOIN entries ON entries.key = wanting.entry
+    `SELECT entries.body, entries.owner, entries.id, tenant, assistant FROM wanting JOIN entries ON entries.key = wanting.entry
      JOIN groups ON groups.key = entries.owner AND groups.kind = 'own' WHERE model = ? LIMIT ?`
   )
 
@@ -312,8 +294,8 @@ export const modelQueries = (database: DatabaseSync) => {
     missing: (id: string, limit: number) => {
       const model = named(id)
       if (model === undefined) return []
-      return wanting.all(model.key, Math.max(0, Math.trunc(limit))).map(({ assistant, entry, tenant }) => {
-        const kept = readEntry(entry)
+      return wanting.all(model.key, Math.max(0, Math.trunc(limit))).map(({ assistant, body, tenant }) => {
+        const kept = readEntry({ body })
         return { address: { tenant, assistant }, id: kept.id, text: meaningOf(kept) }
       })
     },

@@ -6,8 +6,8 @@ import type { DatabaseSync } from "node:sqlite"
 import type { Address } from "@reverie/protocol"
 import { change, query } from "../connection.ts"
 import { type Matrices, packed } from "../search/matrices.ts"
-import { entryNames, type Groups, readEntry } from "./entries.ts"
-import type { EntryRow } from "./row.ts"
+import { entryNames, type Groups } from "./entries.ts"
+import { type EntryRow, readEntry } from "./row.ts"
 
 interface PlacedVector {
   readonly address: Address
@@ -16,9 +16,9 @@ interface PlacedVector {
 }
 
 export const vectorQueries = (database: DatabaseSync, groups: Groups, matrices: Matrices) => {
-  const placed = query<Pick<EntryRow, "key" | "entry">>(
+  const placed = query<Pick<EntryRow, "key" | "body">>(
     database,
-    "SELECT key, owner, id, entry FROM entries WHERE owner = ? AND id = ?"
+    "SELECT key, owner, id, body FROM entries WHERE owner = ? AND id = ?"
   )
   const insert = change(database, "INSERT OR REPLACE INTO vectors (model, entry, owner, vector) VALUES (?, ?, ?, ?)")
   const nameOf = entryNames(database)
@@ -31,7 +31,7 @@ export const vectorQueries = (database: DatabaseSync, groups: Groups, matrices: 
         if (owner === undefined || row === undefined) continue
         insert(model, row.key, owner, packed(vector))
         wantNoMore(model, row.key)
-        const readers = groups.readers(address, readEntry(row.entry).readers)
+        const readers = groups.readers(address, readEntry(row).readers)
         for (const group of [owner, ...readers]) matrices.forget(group)
       }
     }

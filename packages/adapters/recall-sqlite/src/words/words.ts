@@ -1,15 +1,16 @@
 // Words: what the index keeps so that entries are found by their words.
 // Owns putting an entry under a number of its own for each group that may read it, and taking it away. Leaves
-// segments to segments.ts, and searching to word-search.ts.
+// segments to segments.ts, what is in none yet to tail.ts, and searching to word-search.ts.
 // W1  An entry has a new number whenever it is reported anew, so what stands under an old one is dead, wherever it still stands.
 // W2  An entry is found by its words as soon as it was told.
 // W3  Telling it something costs as much for an old assistant as for a young one.
 
 import type { DatabaseSync } from "node:sqlite"
 import { type Doc, docTerms, eachTerm, kindNumber, segmentQueries, type SegmentRow, type Segments } from "./segments.ts"
-import { change, changing, query } from "../connection.ts"
+import { query } from "../connection.ts"
 import { type DocColumns, MAX_DOCS, SegmentWriter } from "./segment.ts"
 import type { Kept } from "../entries/row.ts"
+import { Tail } from "./tail.ts"
 import { type IsAlive, Merge } from "./merging.ts"
 
 // Housekeeping: the work that keeps an index small and quick, a little at a time.
@@ -170,33 +171,6 @@ export const flush = (segments: Segments, grp: number, docs: ReadonlyArray<Doc>)
   segments.file(segment, { grp, level: 0, dead: 0 }, writer.head(columns), columns)
 }
 
-// Tail: the entries of each group that were told last and are in no segment yet.
-// T1  Every entry of the tail was told after every entry of a segment of its group.
-
-const tailQueries = (database: DatabaseSync) => {
-  const insert = change(
-    database,
-    "INSERT INTO tail (grp, doc, row, kind, at, trust, terms) VALUES (?, ?, ?, ?, ?, ?, ?)"
-  )
-  const remove = changing(database, "DELETE FROM tail WHERE grp = ? AND doc = ?")
-  const rows = query<Doc>(
-    database,
-    "SELECT grp, doc, row, kind, at, trust, terms FROM tail WHERE grp = ? ORDER BY doc LIMIT ?"
-  )
-  const count = query<{ readonly count: number }>(database, "SELECT count(*) AS count FROM tail WHERE grp = ?")
-  const dropUpTo = change(database, "DELETE FROM tail WHERE grp = ? AND doc <= ?")
-  return {
-    add: (grp: number, { at, doc, kind, row, terms, trust }: Doc): void =>
-      void insert(grp, doc, row, kind, at, trust, terms),
-    /** False when it was not there. */
-    remove: (grp: number, doc: number): boolean => remove(grp, doc) > 0,
-    /** The oldest first. */
-    of: (grp: number, most: number = -1): ReadonlyArray<Doc> => rows.all(grp, most),
-    count: (grp: number): number => count.one(grp)?.count ?? 0,
-    dropUpTo: (grp: number, doc: number): void => void dropUpTo(grp, doc)
-  }
-}
-
 export interface Sizes {
   /** So many entries become a segment. */
   readonly flushed: number
@@ -239,22 +213,20 @@ const numbersOf = (database: DatabaseSync) => {
 }
 
 export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: Sizes = SIZES) => {
-  const tail = tailQueries(database)
+  const tail = new Tail(database)
   const segments = segmentQueries(database)
   const housekeeping = new Housekeeping(database, segments)
   const numbers = numbersOf(database)
-  /** Groups that were told something in the transaction at hand, and how much. */
-  const told = new Set<number>()
   let put = 0
 
-  const settle = (grp: number): void => {
-    while (tail.count(grp) >= flushed + kept) {
-      const docs = tail.of(grp, flushed)
-      flush(segments, grp, docs)
-      tail.dropUpTo(grp, docs.at(-1)?.doc ?? 0)
-      housekeeping.note(grp)
-    }
+  /** The oldest of a tail become segments; answers those that stay. */
+  const flushOldest = (grp: number, docs: ReadonlyArray<Doc>): ReadonlyArray<Doc> => {
+    let from = 0
+    for (; docs.length - from >= flushed + kept; from += flushed) flush(segments, grp, docs.slice(from, from + flushed))
+    housekeeping.note(grp)
+    return docs.slice(from)
   }
+  const save = (): void => tail.settle(flushed + kept, flushOldest)
 
   return {
     read,
@@ -266,10 +238,7 @@ export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: S
     put: (groups: ReadonlyArray<number>, number: number, row: number, { entry, facts }: Kept): void => {
       const terms = docTerms(entry, facts)
       const doc: Doc = { doc: number, row, kind: kindNumber(entry), at: entry.at, trust: entry.trust, terms }
-      for (const group of groups) {
-        tail.add(group, doc)
-        told.add(group)
-      }
+      for (const group of groups) tail.add(group, doc)
       put++
     },
     /** Takes a number away from groups. */
@@ -278,16 +247,17 @@ export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: S
         if (!tail.remove(group, doc) && segments.die(group, doc)) housekeeping.note(group)
       }
     },
-    /** To be called at the end of a transaction. */
+    /** To be called at the end of a transaction that only takes away. */
+    save,
+    /** To be called at the end of a transaction that puts. */
     settle: (): void => {
-      for (const group of told) settle(group)
-      told.clear()
+      save()
       housekeeping.work(put * work)
       put = 0
     },
     /** A transaction came to nothing. */
     forget: (): void => {
-      told.clear()
+      tail.forget()
       put = 0
       numbers.forget()
       segments.forget()
