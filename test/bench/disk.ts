@@ -22,10 +22,10 @@ const TOGETHER = 50
 const ARCHIVE_AFTER = 20
 const BOUNDS = { storeBytes: 2_000 } as const
 
-/** Bytes a message, by file, and of the store by table. */
+/** Bytes a message, by file and by table. */
 interface Sizes {
   readonly files: Readonly<Record<string, number>>
-  readonly tables: Readonly<Record<string, number>>
+  readonly tables: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
 export interface DiskReport {
@@ -56,8 +56,8 @@ const openWith = (data: string, retention: Retention) =>
     })
   })
 
-const tablesOf = (data: string, messages: number): Readonly<Record<string, number>> => {
-  const database = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
+const tablesOf = (file: string, messages: number): Readonly<Record<string, number>> => {
+  const database = new DatabaseSync(file, { readOnly: true })
   try {
     const rows = database
       .prepare("SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name ORDER BY bytes DESC LIMIT 8")
@@ -70,10 +70,12 @@ const tablesOf = (data: string, messages: number): Readonly<Record<string, numbe
 
 const sizesOf = async (data: string, messages: number): Promise<Sizes> => {
   const files: Record<string, number> = {}
+  const tables: Record<string, Readonly<Record<string, number>>> = {}
   for (const name of (await readdir(data)).filter((each) => each.endsWith(".db"))) {
     files[name] = Math.round((await stat(join(data, name))).size / messages)
+    tables[name] = tablesOf(join(data, name), messages)
   }
-  return { files, tables: tablesOf(data, messages) }
+  return { files, tables }
 }
 
 export const benchDisk = async (isShort: boolean, conversations?: string): Promise<DiskReport> => {
