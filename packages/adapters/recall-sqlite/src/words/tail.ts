@@ -3,7 +3,7 @@
 // and when, to words.ts.
 // T1  Every entry of the tail was told after every entry of a segment of its group.
 // T2  What a transaction changes is written when it settles, each row once: what was told last is often told again at once.
-// T3  A row has few entries, so that one that is told anew costs little however many a tail has.
+// T2  What a transaction changes is written when it settles, each row once: what is new is often reported anew at once.
 
 import type { DatabaseSync } from "node:sqlite"
 import { change, query } from "../connection.ts"
