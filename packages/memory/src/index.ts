@@ -92,7 +92,14 @@ export {
   retireFacts
 } from "./facts/link.ts"
 export { itemOf, linkItemOf, type NightChange, takeBack } from "./facts/take-back.ts"
-export { contextOf, indexOf, type IndexWindow, isWindowWhole, NOTHING_SAID, recordChanges } from "./indexing/indexing.ts"
+export {
+  contextOf,
+  indexOf,
+  type IndexWindow,
+  isWindowWhole,
+  NOTHING_SAID,
+  recordChanges
+} from "./indexing/indexing.ts"
 export { applyChanges, indexInSteps, type RecentEntries, searchRecent } from "./indexing/recent-entries.ts"
 export { admitFact, asData, lineOfHit, type MemoryLine, releaseFact } from "./integrity/as-data.ts"
 export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"

@@ -29,14 +29,7 @@ import { Matrices } from "./search/matrices.ts"
 import { vectorQueries, type Vectors } from "./entries/vectors.ts"
 import { search, type Sources } from "./search/searching.ts"
 import { type Sizes, type Words, wordsOf } from "./words/words.ts"
-import {
-  type Entries,
-  entryQueries,
-  entryRowsOf,
-  groupQueries,
-  type Groups,
-  modelQueries
-} from "./entries/entries.ts"
+import { type Entries, entryQueries, entryRowsOf, groupQueries, type Groups, modelQueries } from "./entries/entries.ts"
 import { type EntryRow, type Kept, type Owner, readEntry, readRow } from "./entries/row.ts"
 
 // Erasing: an assistant leaves the index, with all that is its own.

@@ -26,23 +26,11 @@ export const entryNames = (database: DatabaseSync): ((owner: number, id: string)
 }
 
 export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
-  const byId = query<EntryRow>(
-    database,
-    "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? AND id = ?"
-  )
+  const byId = query<EntryRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? AND id = ?")
   const byKey = query<FoundRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE key = ?")
-  const someOf = query<EntryRow>(
-    database,
-    "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? LIMIT ?"
-  )
-  const insert = change(
-    database,
-    "INSERT INTO entries (owner, id, doc, body) VALUES (?, ?, ?, ?)"
-  )
-  const update = change(
-    database,
-    "UPDATE entries SET doc = ?, body = ? WHERE key = ? AND owner = ? AND id = ?"
-  )
+  const someOf = query<EntryRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? LIMIT ?")
+  const insert = change(database, "INSERT INTO entries (owner, id, doc, body) VALUES (?, ?, ?, ?)")
+  const update = change(database, "UPDATE entries SET doc = ?, body = ? WHERE key = ? AND owner = ? AND id = ?")
   const nameOf = entryNames(database)
   const remove = change(database, "DELETE FROM entries WHERE key = ?")
   return {
@@ -55,9 +43,7 @@ export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
       const row = byKey.one(key)
       if (row === undefined || (doc !== undefined && row.doc !== doc)) return undefined
       const owner = ownerOf(row.owner)
-      return owner === undefined
-        ? undefined
-        : ({ key, owner, ...readFound(row) } satisfies FoundEntry)
+      return owner === undefined ? undefined : ({ key, owner, ...readFound(row) } satisfies FoundEntry)
     },
     someOf: ({ key }: Owner, most: number) => someOf.all(key, most),
     insert: (owner: Owner, kept: Kept): void => {

@@ -61,7 +61,19 @@ const readersOut = (readers: Readers): Body[10] => {
 
 const textOr = (text: string | 0 | undefined): string | undefined => (text === 0 ? undefined : text)
 
-const entryOf = ([id, kind, at, text, trust, importance, entities, tags, speaker, thread, readers]: Body): MemoryEntry => ({
+const entryOf = ([
+  id,
+  kind,
+  at,
+  text,
+  trust,
+  importance,
+  entities,
+  tags,
+  speaker,
+  thread,
+  readers
+]: Body): MemoryEntry => ({
   id,
   kind: memoryKinds[kind] ?? "message",
   at,

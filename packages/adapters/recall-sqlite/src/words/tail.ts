@@ -65,7 +65,10 @@ const columns = "grp, first, docs, body"
 
 const rowsIn = (database: DatabaseSync) => ({
   all: query<TailRow>(database, `SELECT ${columns} FROM tail WHERE grp = ? ORDER BY first`),
-  having: query<TailRow>(database, `SELECT ${columns} FROM tail WHERE grp = ? AND first <= ? ORDER BY first DESC LIMIT 1`),
+  having: query<TailRow>(
+    database,
+    `SELECT ${columns} FROM tail WHERE grp = ? AND first <= ? ORDER BY first DESC LIMIT 1`
+  ),
   newest: query<TailRow>(
     database,
     `SELECT ${columns} FROM tail WHERE grp = ? AND docs < ${SMALL} AND first = (SELECT max(first) FROM tail WHERE grp = ?)`
