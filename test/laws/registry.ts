@@ -20,6 +20,7 @@ import { openPostgresStore, storePostgresLayer } from "@reverie/store-postgres"
 import { IN_MEMORY, openSqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
   allowanceLaws,
+  archiveLaws,
   blockStoreLaws,
   checkWaivers,
   embedderLaws,
@@ -31,6 +32,7 @@ import {
   mailboxLaws,
   dataStoresLayer,
   memoryAllowanceLayer,
+  memoryArchiveLayer,
   memoryBlockStoreLayer,
   MemoryDisk,
   memoryDataStoresLayer,
@@ -231,13 +233,15 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
       () => memoryAllowanceLayer()
     ),
     suite("bundles", bundleLaws, memoryDataStoresLayer),
+    suite("archive", archiveLaws, memoryArchiveLayer),
     suite("recall", recallLaws, () => memoryRecallLayer())
   ],
   sqlite: [
     ...store(inMemory, inMemory, inMemory, inMemory),
-    suite("bundles", bundleLaws, () => dataStoresLayer(openSqliteStore(IN_MEMORY)))
+    suite("bundles", bundleLaws, () => dataStoresLayer(openSqliteStore(IN_MEMORY))),
+    suite("archive", archiveLaws, inMemory)
   ],
-  "sqlite-directory": store(onDisk, onDisk, onDisk, onDisk),
+  "sqlite-directory": [...store(onDisk, onDisk, onDisk, onDisk), suite("archive", archiveLaws, onDisk)],
   "store-postgres": [
     ...store(onPostgres, onPostgres, onPostgres, onPostgres),
     suite("bundles", bundleLaws, () => dataStoresLayer(aDataStoreOnPostgres))

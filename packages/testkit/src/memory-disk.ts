@@ -52,6 +52,8 @@ export interface Resident {
   readonly records: Map<string, RecordRow>
   /** Use of entries that were taken away: it stays in the sums. */
   readonly used: Array<{ readonly no: number; readonly rows: ReturnType<typeof usageOf> }>
+  /** Up to which entry the archive has what was before it, and has deleted it. */
+  reached: { readonly archived: number; readonly removed: number }
 }
 
 /** A line of the list of dead letters. */
@@ -95,6 +97,7 @@ export const aResident = (address: Address, state: AssistantState, now: number):
   note: undefined,
   records: new Map(),
   used: [],
+  reached: { archived: 0, removed: 0 },
   cursors: NO_CURSORS,
   mail: { control: [], reply: [], mail: [] },
   accepted: new Set(),

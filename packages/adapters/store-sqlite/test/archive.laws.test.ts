@@ -1,9 +1,10 @@
-// Z1: every law of the ports, of stores whose whole past lies in segments whenever something was committed.
+// The laws of the archive; and Z1: every law of the other ports, of stores whose whole past lies in segments whenever something was
+// committed.
 
 import { Archive, Bundles, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { IN_MEMORY, openSqliteStore, type SqliteStore } from "@reverie/store-sqlite"
-import { bundleLaws, dataStoresLayer, ledgerLaws, mailboxLaws, storeLaws } from "@reverie/testkit"
+import { archiveLaws, bundleLaws, dataStoresLayer, ledgerLaws, mailboxLaws, storeLaws } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -35,9 +36,9 @@ const archiving = (store: SqliteStore["Service"]): SqliteStore["Service"] => {
 
 const opened = (directory: string) => Effect.map(openSqliteStore(directory), archiving)
 
-const archivingLayer = (directory: string) =>
+const layerOf = (open: ReturnType<typeof openSqliteStore>) =>
   Layer.effectContext(
-    Effect.map(opened(directory), ({ archive, bundles, ledger, mailbox }) =>
+    Effect.map(open, ({ archive, bundles, ledger, mailbox }) =>
       Context.make(Mailbox, mailbox).pipe(
         Context.add(Ledger, ledger),
         Context.add(Bundles, bundles),
@@ -46,6 +47,11 @@ const archivingLayer = (directory: string) =>
     )
   )
 
+prove("SQLite in memory: archive laws", archiveLaws, () => layerOf(openSqliteStore(IN_MEMORY)))
+prove("SQLite in directories: archive laws", archiveLaws, () =>
+  layerOf(Effect.suspend(() => openSqliteStore(aDirectory())))
+)
+
 const laws = [
   { port: "mailbox", list: mailboxLaws },
   { port: "ledger", list: ledgerLaws },
@@ -53,6 +59,6 @@ const laws = [
 ] as const
 
 for (const { port, list } of laws) {
-  prove(`SQLite, archived: ${port} laws`, list, () => archivingLayer(IN_MEMORY))
+  prove(`SQLite, archived: ${port} laws`, list, () => layerOf(opened(IN_MEMORY)))
 }
 prove("SQLite, archived: bundle laws", bundleLaws, () => dataStoresLayer(Effect.suspend(() => opened(aDirectory()))))

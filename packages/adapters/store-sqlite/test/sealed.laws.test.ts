@@ -1,6 +1,7 @@
 import { IN_MEMORY, openSqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
   allowanceLaws,
+  archiveLaws,
   blockStoreLaws,
   bundleLaws,
   dataStoresLayer,
@@ -23,3 +24,4 @@ prove("sealed SQLite in memory: prompt store laws", promptStoreLaws, () => store
 prove("sealed SQLite in memory: allowance laws", allowanceLaws, () => storeSqliteLayer(IN_MEMORY, sealed))
 prove("sealed SQLite in memory: block store laws", blockStoreLaws, () => storeSqliteLayer(IN_MEMORY, sealed))
 prove("sealed SQLite in memory: bundle laws", bundleLaws, () => dataStoresLayer(openSqliteStore(IN_MEMORY, sealed)))
+prove("sealed SQLite in memory: archive laws", archiveLaws, () => storeSqliteLayer(IN_MEMORY, sealed))
