@@ -3,7 +3,7 @@
 
 import * as assert from "node:assert/strict"
 import { Archive, bundleOfParts, Bundles, Ledger } from "@reverie/ledger"
-import { Mailbox } from "@reverie/mailbox"
+import type { Mailbox } from "@reverie/mailbox"
 import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
