@@ -24,7 +24,7 @@ const MAX_RELATED = 40
 /** Of the best score by words, what an entry gets whose related words make up for all that it does not say. */
 const RELATED_SHARE = 0.45
 /** Of its score in the second round. */
-const SECOND_SHARE = 0.2
+const SECOND_SHARE = 0.3
 /** More of both for the one person whom the question names. */
 const SPEAKER_SHARE = 0.6
 /** Off, for each further message of one conversation, where several things are asked for. */
