@@ -230,6 +230,8 @@ export const describesTools = (session: Session): boolean =>
 
 // ReflectionMetrics: what the template of a reflection tells of the time since the last one.
 // R1  They are counted from the ledger when a reflection begins, and at no other time.
+// R2  The last reflection ended with the entry that wrote so first: its time is written in whole seconds, and tells nothing of
+//     entries within one.
 
 const PAGE = 200
 const MOST_PAGES = 25
@@ -237,31 +239,59 @@ const MOST_PAGES = 25
 const isDone = ({ kind, value }: RecordChange): boolean =>
   kind === "goal" && isJsonObject(value) && value["status"] === "completed"
 
+/** When the assistant last reflected, as an entry writes it down; undefined where it writes nothing of it. */
+const reflectedIn = ({ records = [] }: Entry): string | null | undefined => {
+  const change = records.findLast(({ kind }) => kind === "reflection")
+  return change === undefined || change.value === null
+    ? undefined
+    : reflectionOf(new Map([[change.key, change.value]])).last_reflection
+}
+
+const NOTHING_COUNTED = { ticks: 0, tool_calls: 0, tool_failures: 0, goals_completed: 0 }
+
+/** R2: counts entries from the newest on, and keeps what was counted where the last reflection ended. */
+class SinceReflection {
+  readonly #last: string | null
+  readonly #done = new Set<string>()
+  readonly #counts = { ...NOTHING_COUNTED }
+  #since: typeof NOTHING_COUNTED | undefined
+
+  constructor(last: string | null) {
+    this.#last = last
+  }
+
+  get counts(): typeof NOTHING_COUNTED {
+    return this.#since ?? this.#counts
+  }
+
+  /** False for what is older. */
+  take(entry: Entry): boolean {
+    const reflected = reflectedIn(entry)
+    if (this.#last !== null && reflected === this.#last) this.#since = { ...this.#counts }
+    else if (this.#last !== null && (reflected !== undefined || entry.at < Date.parse(this.#last))) return false
+    if (entry.tickEnd !== undefined) this.#counts.ticks++
+    if (entry.step?.kind === "tool") this.#counts.tool_calls++
+    if (entry.step?.kind === "tool" && !entry.step.ok) this.#counts.tool_failures++
+    for (const change of entry.records ?? []) if (isDone(change)) this.#done.add(change.key)
+    this.#counts.goals_completed = this.#done.size
+    return true
+  }
+}
+
 /** Values of the gaps of a reflection, its template already filled. */
 export const reflectionValues = Effect.fnUntraced(function* (session: Session) {
   const ledger = yield* Ledger
   const { entries_since_reflection, last_reflection } = reflectionOf(recordsOf(session.own, "reflection"))
-  const since = last_reflection === null ? 0 : Date.parse(last_reflection)
   const open = [...goalsOf(recordsOf(session.own, "goal")).values()].filter(({ status }) => status === "active")
-  const done = new Set<string>()
-  const counts = { ticks: 0, tool_calls: 0, tool_failures: 0 }
+  const since = new SinceReflection(last_reflection)
   let isOlder = false
   for (let page = 0, to = session.version; page < MOST_PAGES && to > 0 && !isOlder; page++, to -= PAGE) {
     const from = Math.max(1, to - PAGE + 1)
-    for (const { entry } of yield* ledger.entries(session.address, from, to - from + 1)) {
-      if (entry.at <= since) {
-        isOlder = true
-        continue
-      }
-      if (entry.tickEnd !== undefined) counts.ticks++
-      if (entry.step?.kind === "tool") counts.tool_calls++
-      if (entry.step?.kind === "tool" && !entry.step.ok) counts.tool_failures++
-      for (const change of entry.records ?? []) if (isDone(change)) done.add(change.key)
-    }
+    const rows = yield* ledger.entries(session.address, from, to - from + 1)
+    isOlder = rows.toReversed().some(({ entry }) => !since.take(entry))
   }
   const metrics: Readonly<Record<(typeof REFLECTION_METRICS)[number], number>> = {
-    ...counts,
-    goals_completed: done.size,
+    ...since.counts,
     goals_open: open.length,
     journal_entries: entries_since_reflection
   }
