@@ -91,48 +91,57 @@ const question = fc.record(
   { requiredKeys: ["viewer", "text", "scope"] }
 )
 
+/** A row of a tail has few entries: only a tail with more of them has several rows. */
+const sizes = [
+  { name: "in tiny segments", sizes: TINY },
+  { name: "in a tail of several rows", sizes: { ...TINY, flushed: 20, kept: 4 } }
+]
+
 describe("words in segments", () => {
-  test("W1 W2 Q2 M2 F107 whatever was told, told anew and erased, what is found is what an exact index finds", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(step, { minLength: 1, maxLength: 40 }),
-        fc.array(question, { minLength: 1, maxLength: 8 }),
-        (steps, questions) =>
-          Effect.gen(function* () {
-            const recall = yield* Recall
-            const exact = memoryRecall()
-            const stands = new Map<number, IndexPosition>()
-            for (const [no, { changes, owner }] of steps.entries()) {
-              const address = owner === 0 ? ada : bob
-              if (address === undefined) continue
-              if (changes === "erase") {
-                yield* recall.erase(address)
-                yield* exact.erase(address)
-                stands.delete(owner)
-                continue
+  test.each(sizes)(
+    "W1 W2 Q2 M2 F107 whatever was told, told anew and erased, what is found is what an exact index finds, $name",
+    async ({ sizes }) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { minLength: 1, maxLength: 40 }),
+          fc.array(question, { minLength: 1, maxLength: 8 }),
+          (steps, questions) =>
+            Effect.gen(function* () {
+              const recall = yield* Recall
+              const exact = memoryRecall()
+              const stands = new Map<number, IndexPosition>()
+              for (const [no, { changes, owner }] of steps.entries()) {
+                const address = owner === 0 ? ada : bob
+                if (address === undefined) continue
+                if (changes === "erase") {
+                  yield* recall.erase(address)
+                  yield* exact.erase(address)
+                  stands.delete(owner)
+                  continue
+                }
+                const to = { no: no + 1, digest: String(no) }
+                const span = { from: stands.get(owner) ?? INDEX_START, to }
+                assert.deepStrictEqual(yield* recall.apply(address, changes, span), to)
+                yield* exact.apply(address, changes, span)
+                stands.set(owner, to)
               }
-              const to = { no: no + 1, digest: String(no) }
-              const span = { from: stands.get(owner) ?? INDEX_START, to }
-              assert.deepStrictEqual(yield* recall.apply(address, changes, span), to)
-              yield* exact.apply(address, changes, span)
-              stands.set(owner, to)
-            }
-            for (const { viewer, ...asked } of questions) {
-              const address = addresses[viewer]
-              if (address === undefined) continue
-              const query = { ...asked, search: "fts", limit: 100, now: NOW } as const
-              const names = (index: Recall["Service"]) =>
-                Effect.map(index.search(address, query), (hits) =>
-                  hits.map((hit) => `${hit.owner} ${hit.entry.id} ${hit.why.terms.join()}`).toSorted()
-                )
-              assert.deepStrictEqual(yield* names(recall), yield* names(exact))
-              assert.strictEqual(yield* recall.count(address), yield* exact.count(address))
-            }
-          }).pipe(Effect.provide(recallTuned(IN_MEMORY, {}, { sizes: TINY }), { local: true }), Effect.runPromise)
-      ),
-      { numRuns: 200 }
-    )
-  })
+              for (const { viewer, ...asked } of questions) {
+                const address = addresses[viewer]
+                if (address === undefined) continue
+                const query = { ...asked, search: "fts", limit: 100, now: NOW } as const
+                const names = (index: Recall["Service"]) =>
+                  Effect.map(index.search(address, query), (hits) =>
+                    hits.map((hit) => `${hit.owner} ${hit.entry.id} ${hit.why.terms.join()}`).toSorted()
+                  )
+                assert.deepStrictEqual(yield* names(recall), yield* names(exact))
+                assert.strictEqual(yield* recall.count(address), yield* exact.count(address))
+              }
+            }).pipe(Effect.provide(recallTuned(IN_MEMORY, {}, { sizes }), { local: true }), Effect.runPromise)
+        ),
+        { numRuns: 200 }
+      )
+    }
+  )
 
   test("W1 a weight comes back as that of its class, at most a fifteenth off", () => {
     fc.assert(
