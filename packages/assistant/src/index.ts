@@ -118,6 +118,7 @@ export {
   isReflectionDue,
   recordReflection,
   reflectionChanges,
+  reflectionIn,
   reflectionOf,
   reflectionQuestions,
   reflectionText

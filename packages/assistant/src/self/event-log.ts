@@ -10,7 +10,7 @@
 import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
 import type { Goal } from "./goals/goals.ts"
 import { goalsOf } from "./goals/goals.ts"
-import { REFLECTION_KEY, reflectionOf } from "./reflection.ts"
+import { reflectionIn } from "./reflection.ts"
 import { SELF_PROMPT_KEY } from "./session-memory.ts"
 
 export const logEventTypes = [
@@ -84,11 +84,8 @@ const changedGoals = (entry: Entry): ReadonlyMap<string, Goal> =>
     )
   )
 
-const reflectionIn = (entry: Entry, last: string | null): string | null => {
-  const change = entry.records?.findLast(({ key, kind }) => kind === "reflection" && key === REFLECTION_KEY)
-  if (change === undefined || change.value === null) return last
-  return reflectionOf(new Map([[REFLECTION_KEY, change.value]])).last_reflection ?? last
-}
+const lastReflectionIn = (entry: Entry, last: string | null): string | null =>
+  reflectionIn(entry)?.last_reflection ?? last
 
 const configurationEvents = ({ event, records = [] }: Entry): ReadonlyArray<Told> => {
   const settings = isJsonObject(event) ? event["settings"] : undefined
@@ -112,7 +109,7 @@ export const logged = (
   entry: Entry
 ): { readonly log: EventLog; readonly events: ReadonlyArray<LogEvent> } => {
   const changed = changedGoals(entry)
-  const lastReflection = reflectionIn(entry, log.lastReflection)
+  const lastReflection = lastReflectionIn(entry, log.lastReflection)
   const told: ReadonlyArray<Told> = [
     ...(entry.cause.kind === "creation" ? [{ type: "AssistantCreated", detail: {} } satisfies Told] : []),
     ...configurationEvents(entry),

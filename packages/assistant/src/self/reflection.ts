@@ -7,7 +7,7 @@
 // I5  An entry is shown once, and at most MAX_EVIDENCE_CHARS of it: what is asked stays in the conversation, and a few long
 //     entries would fill the window that the question shares with it.
 
-import { isJsonObject, type Json, linesIn, listIn, type RecordChange } from "@reverie/protocol"
+import { type Entry, isJsonObject, type Json, linesIn, listIn, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { Moment } from "./goals/goals.ts"
 import { addEntry, byAge, type Journal, type JournalEntry, personaRejection } from "./journal.ts"
@@ -104,7 +104,7 @@ const QUESTIONS = 3
 const MAX_INSIGHTS = 9
 
 /** Under this key of the kind `reflection` stands what has gathered. */
-export const REFLECTION_KEY = "state"
+const REFLECTION_KEY = "state"
 
 const isReflection = Schema.is(Reflection)
 
@@ -117,6 +117,14 @@ export const reflectionOf = (records: Records): Reflection => {
     entries_since_reflection: 0,
     last_reflection: null
   }
+}
+
+/** What an entry writes down of it; undefined where it writes nothing. */
+export const reflectionIn = ({ records = [] }: Pick<Entry, "records">): Reflection | undefined => {
+  const change = records.findLast(({ key, kind }) => kind === "reflection" && key === REFLECTION_KEY)
+  return change === undefined || change.value === null
+    ? undefined
+    : reflectionOf(new Map([[REFLECTION_KEY, change.value]]))
 }
 
 export const reflectionChanges = (before: Reflection, after: Reflection): ReadonlyArray<RecordChange> =>

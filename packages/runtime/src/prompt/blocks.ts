@@ -12,6 +12,7 @@ import {
   journalChanges,
   recordReflection,
   reflectionChanges,
+  reflectionIn,
   reflectionOf,
   reflectionQuestions,
   reflectionText
@@ -239,14 +240,6 @@ const MOST_PAGES = 25
 const isDone = ({ kind, value }: RecordChange): boolean =>
   kind === "goal" && isJsonObject(value) && value["status"] === "completed"
 
-/** When the assistant last reflected, as an entry writes it down; undefined where it writes nothing of it. */
-const reflectedIn = ({ records = [] }: Entry): string | null | undefined => {
-  const change = records.findLast(({ kind }) => kind === "reflection")
-  return change === undefined || change.value === null
-    ? undefined
-    : reflectionOf(new Map([[change.key, change.value]])).last_reflection
-}
-
 const NOTHING_COUNTED = { ticks: 0, tool_calls: 0, tool_failures: 0, goals_completed: 0 }
 
 /** R2: counts entries from the newest on, and keeps what was counted where the last reflection ended. */
@@ -266,7 +259,7 @@ class SinceReflection {
 
   /** False for what is older. */
   take(entry: Entry): boolean {
-    const reflected = reflectedIn(entry)
+    const reflected = reflectionIn(entry)?.last_reflection
     if (this.#last !== null && reflected === this.#last) this.#since = { ...this.#counts }
     else if (this.#last !== null && (reflected !== undefined || entry.at < Date.parse(this.#last))) return false
     if (entry.tickEnd !== undefined) this.#counts.ticks++

@@ -7,7 +7,7 @@ import { count, money } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
-import { type Call, type Difference, differenceOf, type Digest, type Fork, type Part } from "./digest.ts"
+import { type Call, callsText, type Difference, differenceOf, type Digest, type Fork, type Part } from "./digest.ts"
 
 // Answers: the old and the new one beside each other, with the words that went and those that came.
 
@@ -117,7 +117,7 @@ const rows: ReadonlyArray<{
   {
     what: "calls",
     title: "Tools",
-    said: ({ calls }) => JSON.stringify(calls.map(({ arguments: args, result, tool }) => [tool, args, result])),
+    said: callsText,
     show: ({ calls }) => <Calls calls={calls} />
   },
   {

@@ -67,7 +67,7 @@ export const digestOf = (value: unknown): Digest => {
   }
 }
 
-const callsText = ({ calls }: Digest): string =>
+export const callsText = ({ calls }: Digest): string =>
   JSON.stringify(calls.map(({ arguments: args, result, tool }) => [tool, args, result]))
 
 /** What a table says of a fork in a line. */
