@@ -74,6 +74,7 @@ export {
   NO_EXTRACTION,
   planExtraction
 } from "./compaction/extraction.ts"
+export { retained, type Retained, type RetainedDetail, type WindowPart, windowParts } from "./compaction/retained.ts"
 export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts"
 export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
 export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"

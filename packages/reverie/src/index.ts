@@ -34,7 +34,10 @@ export {
   type PartChange,
   type Prefix,
   prefixOf,
-  type ReportComparison
+  type ReportComparison,
+  type Retained,
+  type RetainedDetail,
+  type WindowPart
 } from "@reverie/context"
 export type {
   AllowanceView,
@@ -258,7 +261,7 @@ export type {
   SubAgentsView,
   SubAgentView
 } from "./fleet/sub-agents.ts"
-export type { CompactionReadings, FleetMemory, Rebuilt, WindowNow } from "./fleet/memories.ts"
+export type { CompactionOutcome, CompactionReadings, FleetMemory, Rebuilt, WindowNow } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
 export {
   type AgentFile,

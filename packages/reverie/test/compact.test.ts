@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Line } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import { type AssistantOptions, type Fleet, viewOf } from "../src/index.ts"
+import { type AssistantOptions, type Fleet, memoryTools, type RetainedDetail, viewOf } from "../src/index.ts"
 import { openFleet } from "./rig.ts"
 
 const NOOP: Line = { calls: [{ tool: "noop", arguments: {} }] }
@@ -69,6 +69,42 @@ describe("a compaction that a person orders", () => {
     assert.isTrue(again.some((text) => text.startsWith("Word 0.")))
     assert.isFalse(again.some((text) => text.startsWith("[CONTEXT SUMMARY]")))
     assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+  })
+
+  it("R1 R5 tells what of it is left: in the summary, only in memory, or nowhere, and the window part by part", async () => {
+    const fleet = await openFleet({
+      says: ({ messages, tools }) =>
+        Effect.succeed(
+          tools.length === 0
+            ? { text: "The Birch has a berth." }
+            : messages.some(({ content }) => content.includes("is about to be compacted"))
+              ? NOOP
+              : messages.at(-1)?.content.endsWith("Keep it.") === true
+                ? { calls: [{ tool: "store_memory", arguments: { text: "Nora is the pilot." } }] }
+                : { text: "Noted." }
+        ),
+      tools: [...memoryTools],
+      assistant: { memory: { recall: "off" }, compaction: { compactPreserveWindow: 4 } }
+    })
+    await using _ = fleet
+    await fleet.send("desk", "Put the Birch at berth 14, and call Nora at 07:30.")
+    await fleet.send("desk", "Nora is the pilot. Keep it.")
+    for (let at = 0; at < 6; at++) await fleet.send("desk", "The tide was fair and the wind stood east. ".repeat(6))
+    await fleet.idle()
+    assert.isUndefined(await fleet.compactions.outcome("desk", "compact_none"))
+    await fleet.compactions.run("desk")
+    await fleet.idle()
+    const [compaction] = await fleet.compactions.list("desk")
+    const left = await fleet.compactions.outcome("desk", compaction?.id ?? "")
+    const shown = (list: ReadonlyArray<RetainedDetail> = []) => list.map(({ message, text }) => [text, message])
+    assert.deepInclude(shown(left?.inSummary), ["Birch", "m/2/0"])
+    assert.deepStrictEqual(shown(left?.lost), [
+      ["14", "m/2/0"],
+      ["07:30", "m/2/0"]
+    ])
+    assert.deepStrictEqual(shown(left?.inMemory), [["Nora", "m/2/0"]])
+    const sum = (when: "before" | "after") => (left?.parts ?? []).reduce((total, part) => total + part[when], 0)
+    assert.deepStrictEqual([sum("before"), sum("after")], [compaction?.before.tokens, compaction?.after.tokens])
   })
 
   it("asleep it compacts too, and sleeps on", async () => {

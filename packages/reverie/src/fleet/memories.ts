@@ -9,6 +9,7 @@ import {
   isFact,
   isPassage,
   type Passage,
+  recordChanges,
   Recall,
   RecallUnavailable
 } from "@reverie/memory"
@@ -20,7 +21,11 @@ import {
   type HistoryStart,
   historyStartOf,
   planCompaction,
-  skipReasons
+  retained,
+  type Retained,
+  skipReasons,
+  type WindowPart,
+  windowParts
 } from "@reverie/context"
 import { settingsOf } from "@reverie/assistant"
 import type { Recalled, RecallOptions } from "@reverie/memory"
@@ -181,12 +186,34 @@ const windowOf = Effect.fnUntraced(function* (address: Address, definition: Assi
   return now
 })
 
+/** What a compaction left of the messages that it took out of sight. */
+export interface CompactionOutcome extends Retained {
+  /** The tokens of the window, part by part, before and after. */
+  readonly parts: ReadonlyArray<WindowPart>
+}
+
+/** What recall searches besides messages, and the entry that holds the summary itself. */
+const remembered = (rows: ReadonlyArray<RecordRow>, { journal_entry: own }: Compaction) =>
+  rows
+    .filter(({ key, kind }) => key !== own || (kind !== "journal" && kind !== "episode"))
+    .flatMap((row) => recordChanges(row))
+    .flatMap((change) => (change.type === "put" ? [{ id: change.entry.id, text: change.entry.text }] : []))
+
+const REMEMBERED = ["fact", "entity", "passage", "journal", "episode"] as const
+
 /** The readings of `fleet.compactions`. Each rejects with IdInvalid when the id can be none. */
 export interface CompactionReadings {
   /** Every compaction of an assistant's history, the oldest first, those that were taken back among them. */
   readonly list: (id: string) => Promise<ReadonlyArray<Compaction>>
   /** The messages that a compaction took out of sight, as they were committed. */
   readonly messages: (id: string, compaction: Pick<Compaction, "range">) => Promise<ReadonlyArray<PlacedMessage>>
+  /**
+   * Where the facts, names, numbers and dates of the compacted messages stand now: in the summary, only in memory, or nowhere any more
+   * (the messages themselves stay in the ledger); and the tokens of the window, part by part. Names are found by their capital
+   * letters. Undefined where there was no such compaction.
+   * @example const left = await fleet.compactions.outcome("desk", "compact_20251206_171500")
+   */
+  readonly outcome: (id: string, compaction: Compaction["id"]) => Promise<CompactionOutcome | undefined>
   /** Where the history that an assistant's model is shown begins; undefined when nothing is compacted. */
   readonly historyStart: (id: string) => Promise<HistoryStart | undefined>
   /** The undo that holds its history; undefined when none does. */
@@ -209,6 +236,15 @@ export const compactionsIn = (
     return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   },
   messages: async (id, { range }) => run(readPast(address(id), range.from, Infinity, range.to)),
+  outcome: async (id, wanted) => {
+    const compaction = (await run(readCompactions(address(id)))).find((each) => each.id === wanted)
+    if (compaction === undefined) return undefined
+    const { range, summary } = compaction
+    const compacted = await run(readPast(address(id), range.from, Infinity, range.to))
+    const rows = await records(id, REMEMBERED)
+    const left = retained({ compacted, summary, facts: factsIn(rows), memories: remembered(rows, compaction) })
+    return { ...left, parts: windowParts(compaction, compacted) }
+  },
   historyStart: async (id) => historyStartOf(byKey(await records(id, ["state"]))),
   hold: async (id) => historyHoldOf(byKey(await records(id, ["state"]))),
   window: async (id, definitions = known) => {
