@@ -49,6 +49,11 @@ describe.concurrent("compactions", () => {
       one.stdout,
       /what it replaced \(2 messages\)\n {2}m\/\d\/0 {2}\S+Z {2}\S+: The lease is number 4711\.\n/
     )
+    assert.match(
+      one.stdout,
+      /\nstands in the summary \(0\)\nonly in memory \(0\)\nlost: in neither; .*\(1\)\n {2}m\/\d\/0 {2}number 4711\n/
+    )
+    assert.match(one.stdout, /\n {2}left \(user\) +1 +\d+ +0\n/)
     assert.notInclude(one.stdout, "\u001b")
     const raw = await shown("--show", ID, ...data)
     assert.strictEqual(raw.messages[0]?.message.content, "The lease is number 4711.")

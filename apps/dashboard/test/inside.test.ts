@@ -283,6 +283,26 @@ test("Dreams: headlines, quiet nights on one line, items lead to their sources, 
   await tab.close()
 })
 
+test("Compactions: what is lost, only in memory, or in the summary, each with its message, and the window by part (L1, L2)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/compactions`, "compactions")
+  await page.waitForSelector("[data-left=lost][data-count='14']")
+  expect(await page.locator("[data-left=lost] [data-detail]").count()).toBe(8)
+  await page.click("[data-left=lost] button:has-text('Show all')")
+  expect(await page.locator("[data-left=lost] [data-detail]").count()).toBe(11)
+  expect(await page.locator("[data-left=lost]").innerText()).toContain("and 3 more")
+  await page.click("[data-left=lost] [data-says='m/410/0']")
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("data-compacted"))).toBe("410.0")
+  const parts = await page.$$eval("[data-part]", (rows) => rows.map((row) => row.textContent))
+  expect(parts).toEqual(["Summary1040", "Left: messages to it208.0k0", "Left: results207.3k0", "Stayed124.0k4.0k"])
+  await page.click("[data-left=memory] [data-in-memory='f/fact_7_0']")
+  await page.waitForSelector("[data-page=memory]")
+  expect(new URL(page.url()).searchParams.get("open")).toBe("fact_7_0")
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("Compactions: why each was made, which one is active, and one may be ordered where the state accepts it, and nowhere else", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
@@ -299,6 +319,12 @@ test("Compactions: why each was made, which one is active, and one may be ordere
   expect(states).toEqual(["active", "superseded", "reverted"])
   const before = api.changes.length
   await page.click("[data-order=compact]")
+  const preview = await page.waitForSelector("[data-preview]")
+  expect(await preview.innerText()).toMatch(
+    /^40 messages would leave the window behind a summary, and 12 would stay\. /
+  )
+  expect(api.changes.length).toBe(before)
+  await page.click("[data-confirm=Compact]")
   await page.waitForSelector("[data-told=compact]")
   expect(api.changes.slice(before).map(({ asked, route }) => [route, asked.payload["order"]])).toEqual([
     ["POST /v1/assistants/:id/orders", "compact"]

@@ -253,7 +253,8 @@ export class Backend implements AsyncDisposable {
   /** One of them whole, with the messages that it took out of sight. */
   async opened(id: string, { id: compaction }: Compaction) {
     const found = await this.#ask("night", (api) => api.compaction({ params: { id, compaction } }))
-    return { compaction: found.compaction.record, messages: found.messages as ReadonlyArray<PlacedMessage> }
+    const { messages, outcome } = found
+    return { compaction: found.compaction.record, messages: messages as ReadonlyArray<PlacedMessage>, outcome }
   }
 
   undoCompaction(id: string, compaction: string): Promise<Taken> {

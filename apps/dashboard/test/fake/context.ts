@@ -107,7 +107,8 @@ export const contextHandlers: Handlers = {
     maxTokens: WINDOW,
     share: 9_000 / WINDOW,
     sleepShare: 0.7,
-    emergencyShare: 0.8
+    emergencyShare: 0.8,
+    would: { compact: 40, keep: 12 }
   }),
   "GET /v1/assistants/:id/context/memories": (world, asked) => {
     const { recalled, tick } = askedFor(world.now(), asked)

@@ -127,6 +127,34 @@ const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/drea
   }
 }
 
+type Outcome = Answer<"GET /v1/assistants/:id/compactions/:compaction">["outcome"]
+
+const outcomeOf = (n: number): Outcome => {
+  const detail = (at: number, text: string, memory?: string) => ({
+    kind: (["fact", "name", "number", "date"] as const)[at % 4] ?? "fact",
+    text,
+    message: `m/${400 + at}/0`,
+    ...(memory === undefined ? {} : { memory })
+  })
+  const lost = Array.from({ length: 11 }, (_, at) =>
+    detail(at, `${at === 3 ? hostile(3) : "Berth four until seven"}, ${at}`)
+  )
+  return {
+    lost: n === 1 ? { count: 0, items: [] } : { count: 14, items: lost },
+    inMemory: {
+      count: 2,
+      items: [detail(0, "Ines answers in the morning", "f/fact_7_0"), detail(1, "Ines", "e/ines/a1")]
+    },
+    inSummary: { count: 1, items: [detail(2, "19:00")] },
+    parts: [
+      { part: "summary", messages: 1, before: 0, after: 40 },
+      { part: "left", role: "user", messages: 20, before: 8_000, after: 0 },
+      { part: "left", role: "tool", messages: 20, before: 7_300, after: 0 },
+      { part: "kept", messages: 12, before: 4_060, after: 4_060 }
+    ]
+  }
+}
+
 const bound = (tokens: number) => ({ tokens, costMicros: tokens * 4, calls: Math.round(tokens / 1_000) })
 
 const subAgentTree = (id: string): Answer<"GET /v1/assistants/:id/subagents"> => ({
@@ -190,6 +218,7 @@ export const nightHandlers: Handlers = {
     return {
       compaction: compactionOf(world.now(), n),
       messages: [],
+      outcome: outcomeOf(n),
       compacted: Array.from({ length: 40 }, (_, at) => ({
         no: 400 + at,
         index: 0,

@@ -102,6 +102,34 @@ export const DreamAccountView = Schema.Struct({
   )
 })
 
+const Detail = Schema.Struct({
+  kind: Schema.Literals(["fact", "name", "number", "date"]),
+  text: Schema.String,
+  /** The message that says it: `m/12/0`. */
+  message: Schema.String,
+  /** Where it stands in memory, as recall names it. */
+  memory: Schema.optionalKey(Schema.String)
+})
+
+const WindowPart = Schema.Struct({
+  part: Schema.Literals(["summary", "left", "kept"]),
+  role: Schema.optionalKey(Schema.Literals(["system", "user", "assistant", "tool"])),
+  messages: Schema.Int,
+  before: Schema.Finite,
+  after: Schema.Finite
+})
+
+/** Of each place the first of the details, in the order in which they were said, and how many there are. */
+const details = Schema.Struct({ count: Schema.Int, items: Schema.Array(Detail) })
+
+/** Where the details of compacted messages stand now, and the window part by part. */
+const OutcomeView = Schema.Struct({
+  inSummary: details,
+  inMemory: details,
+  lost: details,
+  parts: Schema.Array(WindowPart)
+})
+
 /** How full a window is now, whatever the last prompt was; shares are known where the definition is. */
 export const WindowView = Schema.Struct({
   tokens: Schema.Finite,
@@ -139,7 +167,8 @@ export class NightGroup extends HttpApiGroup.make("night").add(
       compaction: CompactionView,
       compacted: Schema.Array(MessageView),
       /** The same messages as they stand in the ledger. */
-      messages: Schema.Array(Placed)
+      messages: Schema.Array(Placed),
+      outcome: OutcomeView
     }),
     error: failures
   }),

@@ -37,7 +37,7 @@ describe("night", () => {
     const cursor = first.next ?? ""
     const rest = await ask("north", ({ night }) => night.compactions({ params, query: { limit: 2, cursor } }))
     assert.deepStrictEqual([rest.items.map(({ id }) => id), rest.next], [["compact_a"], null])
-    const { compaction, compacted } = await ask("north", ({ night }) =>
+    const { compaction, compacted, outcome } = await ask("north", ({ night }) =>
       night.compaction({ params: { id: "desk", compaction: "compact_c" } })
     )
     assert.strictEqual(compaction.summary, LONG)
@@ -49,6 +49,16 @@ describe("night", () => {
     assert.strictEqual(compacted[0]?.content, HOSTILE)
     assert.deepInclude(compacted[1]?.calls?.[0], { tool: "seed", arguments: "{}" })
     assert.isTrue(compaction.pairsWhole)
+    // The hostile text says 31 and its own names; the summary of this one repeats it, that of another says nothing of it.
+    const texts = ({ items }: { readonly items: ReadonlyArray<{ readonly text: string }> }) =>
+      items.map(({ text }) => text)
+    assert.includeMembers(texts(outcome.inSummary), ["31"])
+    const other = await ask("north", ({ night }) =>
+      night.compaction({ params: { id: "desk", compaction: "compact_a" } })
+    )
+    assert.includeMembers(texts(other.outcome.lost), ["31"])
+    assert.deepInclude(other.outcome.lost.items[0], { message: "m/2/0" })
+    assert.strictEqual(other.outcome.lost.count, other.outcome.lost.items.length)
   })
 
   test("N1 a compaction is taken back by anyone who may, and only one that is there", async () => {

@@ -18,6 +18,7 @@ import type { Stop } from "../../running/stop.ts"
 import { followed, type OrderOptions, watching, giveOrder } from "./orders.ts"
 import { accountsOf } from "./memory.ts"
 import { dreamsText } from "../../texts/memory-text.ts"
+import { type Outcome, outcomeText } from "../../texts/outcome-text.ts"
 import type { Backend, Entry } from "../../backend/backend.ts"
 
 // CompactionsText: compactions of a history for people.
@@ -73,7 +74,8 @@ const compactionText = (
   whose: string,
   compaction: Compaction,
   replaced: ReadonlyArray<PlacedMessage>,
-  current: string | undefined
+  current: string | undefined,
+  outcome: Outcome
 ): string => {
   const { after, before, extraction, id, marker, model, pieces, ratio, strategy, threshold, trigger } = compaction
   const atLeast = trigger === "order" ? "" : ` (threshold ${percent(threshold)})`
@@ -98,6 +100,8 @@ const compactionText = (
     ...plain(marker.content)
       .split("\n")
       .map((line) => `  ${line}`),
+    "",
+    ...outcomeText(outcome),
     "",
     `what it replaced (${counted(replaced.length, "message")})`,
     ...(before.start === null ? [] : [`  the marker of ${before.start.compaction}`]),
@@ -139,10 +143,10 @@ const look = async (name: string, options: CompactionsOptions, stop: Stop): Prom
     }
     return await tellList(options, find, backend)
   }
-  const { compaction, messages } = await backend.opened(id, chosen(await backend.compactions(id), show, id))
+  const { compaction, messages, outcome } = await backend.opened(id, chosen(await backend.compactions(id), show, id))
   const { current } = await backend.historyNow(id)
-  if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages })
-  else say(compactionText(id, compaction, messages, current))
+  if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages, outcome })
+  else say(compactionText(id, compaction, messages, current, outcome))
   return 0
 }
 
@@ -155,7 +159,7 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
   }
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { undoCompaction: compaction.id }, assistant: id })
-    else say(plain(`would take ${compaction.id} of ${id} back`))
+    else say(plain(`would revert ${compaction.id} of ${id}`))
     return 0
   }
   watching(backend, id, options.json)

@@ -12,6 +12,7 @@ import { Answered } from "../../parts/states.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { absolute } from "../../parts/time.tsx"
 import { TokenBar } from "../../parts/token-bar.tsx"
+import { anchorOf, Outcome, WindowParts } from "./outcome.tsx"
 
 type Whole = Answer<"GET /v1/assistants/:id/compactions/:compaction">
 type Compacted = Whole["compacted"][number]
@@ -30,7 +31,12 @@ const Window = ({ label, of, value }: { label: string; value: number; of: number
 const Message = ({ message }: { message: Compacted }) => {
   const { calls = [], content, index, name, no, role } = message
   return (
-    <li className="grid gap-1 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]" data-compacted={`${no}.${index}`}>
+    <li
+      id={anchorOf(`m/${no}/${index}`)}
+      tabIndex={-1}
+      className="grid gap-1 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]"
+      data-compacted={`${no}.${index}`}
+    >
       <span className="text-ink-2">
         <span className="font-medium text-ink">
           <Visible text={name ?? role} />
@@ -66,13 +72,13 @@ const Taking = ({ compaction, onUndo }: { compaction: Whole["compaction"]; onUnd
       data-undo={compaction.id}
       title={compaction.undone ? "It was reverted" : undefined}
     >
-      Take it back
+      Undo
     </button>
   </span>
 )
 
-const Whole = ({ of, onUndo }: { of: Whole; onUndo: () => void }) => {
-  const { compaction, compacted } = of
+const Whole = ({ id, of, onUndo }: { id: string; of: Whole; onUndo: () => void }) => {
+  const { compaction, compacted, outcome } = of
   const { afterTokens, at, beforeTokens, messages, record, summary } = compaction
   const widest = Math.max(beforeTokens, afterTokens)
   return (
@@ -86,7 +92,9 @@ const Whole = ({ of, onUndo }: { of: Whole; onUndo: () => void }) => {
             {tokens(Math.max(0, beforeTokens - afterTokens))} tokens became free.
           </p>
         </div>
+        <WindowParts of={outcome.parts} />
       </Section>
+      <Outcome id={id} of={outcome} />
       <div className="grid gap-4 xl:grid-cols-2">
         <Section title="Summary">
           <div className="p-3">
@@ -122,17 +130,17 @@ export const Opened = ({ compaction, id }: { readonly id: string; readonly compa
   return (
     <>
       <Answered of={whole} lines={6}>
-        {(of) => <Whole of={of} onUndo={() => ask(true)} />}
+        {(of) => <Whole id={id} of={of} onUndo={() => ask(true)} />}
       </Answered>
       {asks ? (
         <ConfirmLater
           title="Undo this compaction?"
-          verb="Take it back"
+          verb="Undo"
           onClose={() => ask(false)}
           onConfirm={() => mutateAsync({ params: { id, compaction } })}
         >
-          The model sees the compacted messages again with the next tick. Compactions that were made after this one are
-          taken back with it. The window may be full at once.
+          The model sees the compacted messages again with the next run. Compactions that were made after this one are
+          undone with it. The window may be full at once.
         </ConfirmLater>
       ) : null}
     </>

@@ -1,10 +1,12 @@
 // Compactions: the compactions of one history: what stood before, what stands now, and the way back.
 // C1  The list has the long texts cut; what is opened is whole, with the messages that it took out of sight.
 
+import { useState } from "react"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
+import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Export } from "../../parts/export/export.tsx"
 import { many, percent, tokens } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
@@ -15,27 +17,56 @@ import { Opened } from "./opened.tsx"
 
 // Order: compacting the history now, offered where the present state accepts it.
 
+/** What an order would compact now, before it is given. */
+const Preview = ({ id, onClose, onGo }: { id: string; onClose: () => void; onGo: () => Promise<unknown> }) => {
+  const { data: window, isPending } = useAnswer("GET /v1/assistants/:id/window", { params: { id } })
+  const { maxTokens, share, skipped, would } = window ?? {}
+  return (
+    <ConfirmLater
+      title="Compact this history now?"
+      verb="Compact"
+      waiting={isPending}
+      onClose={onClose}
+      onConfirm={onGo}
+    >
+      {window === undefined ? null : (
+        <span data-preview={would?.compact ?? 0}>
+          {would === undefined
+            ? skipped === undefined
+              ? "What it would do is known where the definition is. "
+              : `It would compact nothing: ${skipped}. `
+            : `${many(would.compact, "message")} would leave the window behind a summary, and ${would.keep} would stay. `}
+          The window holds {many(window.messages, "message")}, {tokens(window.tokens)} tokens
+          {share === undefined || maxTokens === undefined ? "" : ` (${percent(share)} of ${tokens(maxTokens)})`}.
+          {window.hold === undefined ? "" : ` The undo of ${window.hold.compaction} holds it: an order ends that.`}
+        </span>
+      )}
+    </ConfirmLater>
+  )
+}
+
 const Order = ({ id }: { readonly id: string }) => {
   const { data: detail } = useAnswer("GET /v1/assistants/:id", { params: { id } })
-  const { error, isPending, isSuccess, mutate } = useChange("POST /v1/assistants/:id/orders")
+  const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/orders")
+  const [asks, ask] = useState(false)
   return (
     <div className="ml-auto flex flex-wrap items-center gap-2">
-      {error === null ? null : <Failed trouble={error} />}
       {isSuccess ? (
         <span role="status" className="text-ink-2" data-told="compact">
           It was asked to compact. Where nothing can be compacted, the Live page says why.
         </span>
       ) : null}
       {detail?.accepts.includes("compact") === true ? (
-        <button
-          type="button"
-          className="button button-small"
-          data-order="compact"
-          disabled={isPending}
-          onClick={() => mutate((key) => ({ params: { id }, payload: { order: "compact", id: key } }))}
-        >
+        <button type="button" className="button button-small" data-order="compact" onClick={() => ask(true)}>
           Compact history
         </button>
+      ) : null}
+      {asks ? (
+        <Preview
+          id={id}
+          onClose={() => ask(false)}
+          onGo={() => mutateAsync((key) => ({ params: { id }, payload: { order: "compact", id: key } }))}
+        />
       ) : null}
     </div>
   )

@@ -3,7 +3,7 @@
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 
 import { defined } from "@reverie/protocol"
-import type { Compaction, DreamAccount, Json, PlacedMessage } from "reverie"
+import type { Compaction, DreamAccount, Json, PlacedMessage, RetainedDetail } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type CompactionView, Conflict } from "../../api/index.ts"
@@ -14,6 +14,7 @@ import { Live } from "../../live.ts"
 import { newestFirst, pageOf } from "../../views/paging.ts"
 
 const MAX_COMPACTED = 1_000
+const MAX_DETAILS = 300
 
 /** The timer that the next night of an assistant is. */
 const SLEEP_TIMER = "sleepTimer"
@@ -39,6 +40,16 @@ const arePairsWhole = (messages: ReadonlyArray<PlacedMessage>): boolean => {
   return messages.every(({ message }) => (message.calls ?? []).every(({ id }) => answered.has(id)))
 }
 
+const outcomeOf = async (fleet: ReadFleet, id: string, compaction: string, maxItems: number) => {
+  const left = found(await fleet.compactions.outcome(id, compaction), `compaction ${compaction} of ${id}`)
+  const shown = (list: ReadonlyArray<RetainedDetail>) => ({
+    count: list.length,
+    items: list.slice(0, maxItems).map((each) => ({ ...each, text: clip(each.text, LIST_CHARS) }))
+  })
+  const { inMemory, inSummary, lost, parts } = left
+  return { inSummary: shown(inSummary), inMemory: shown(inMemory), lost: shown(lost), parts }
+}
+
 const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boolean) => {
   await living(fleet, id)
   const all = await fleet.compactions.list(id)
@@ -52,7 +63,8 @@ const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boo
   return {
     compaction: { ...viewOf(compaction, boundOf(isWhole, WHOLE_CHARS)), pairsWhole: arePairsWhole(compacted) },
     compacted: shown.map((message) => messageViewOf(message, maxChars)),
-    messages: shown.map((message) => clipAll(message, maxChars) as PlacedMessage)
+    messages: shown.map((message) => clipAll(message, maxChars) as PlacedMessage),
+    outcome: await outcomeOf(fleet, id, wanted, boundOf(isWhole, MAX_DETAILS))
   }
 }
 
