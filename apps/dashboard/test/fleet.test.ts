@@ -116,10 +116,34 @@ test("filter and order stand in the URL, and are the same when it is opened else
   await other.close()
 })
 
+test("O1 S1 S2 nothing is done to those who are not selected, and all are selected in words, until another filter", async () => {
+  const { page } = tab
+  expect(await page.locator("[data-order]").count()).toBe(0)
+  expect(await page.textContent("[data-select-all]")).toBe("Select all 10,000")
+  await page.click("[data-counter=dreaming]")
+  await page.waitForFunction(() => document.querySelector("[data-select-all]")?.textContent?.endsWith("that match"))
+  await page.click("[data-select-all]")
+  expect(await page.textContent("[data-orders] [role=status]")).toMatch(/^All 1,\d{3} that match selected$/)
+  expect(await page.locator("[data-order]").count()).toBe(5)
+  expect(await page.getAttribute('[data-row="0"]', "aria-selected")).toBe("true")
+  await page.click("[data-counter=halted]")
+  await page.waitForSelector("[data-order]", { state: "detached" })
+  await page.waitForSelector('[data-row="0"][aria-selected="false"]')
+})
+
+test("every title of a column says what it tells", async () => {
+  const titles = await tab.page.$$eval("[role=columnheader]", (heads) =>
+    heads.slice(1).map((head) => [head.textContent?.replaceAll(/[↑↓]/g, ""), head.getAttribute("title") ?? ""] as const)
+  )
+  expect(titles.map(([title]) => title)).toEqual(expect.arrayContaining(["In state", "Sub-agents", "Used in 24 h"]))
+  for (const [title, hint] of titles) expect([title, hint.length > 20]).toEqual([title, true])
+})
+
 test("O1 O2 an order for many is counted first, asked for, and sent once with a key", async () => {
   const { page } = tab
   await page.click("[data-counter=dreaming]")
   await page.waitForFunction(() => location.search.includes("dreaming"))
+  await page.click("[data-select-all]")
   await page.click("[data-order=halt]")
   await page.waitForSelector("[data-dialog] [data-dry-run]")
   const counted = Number(await page.getAttribute("[data-dry-run]", "data-dry-run"))
@@ -178,7 +202,7 @@ test("a server that does not answer is said once, and no one is claimed to be ab
   await other.page.goto(`${api.url}/fleet?state=halted`)
   await other.page.waitForSelector('[data-page="fleet"] [data-failed="NoAnswer"]')
   expect(await other.page.locator("[data-empty]:visible").count()).toBe(0)
-  expect(await other.page.isDisabled("[data-order=retire]")).toBe(true)
+  expect(await other.page.locator("[data-order], [data-select-all]").count()).toBe(0)
   api.setBroken(false)
   await other.page.click("[data-failed] button")
   await other.page.waitForSelector("[data-assistant]")

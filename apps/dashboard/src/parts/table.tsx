@@ -12,6 +12,8 @@ import { useKeys } from "../shell/keys.ts"
 export interface Column<Row> {
   readonly id: string
   readonly title: string
+  /** What it tells, where one points at its title. */
+  readonly hint?: string
   /** A CSS grid track, e.g. `minmax(12rem, 2fr)` or `6rem`. */
   readonly width: string
   /** The head sorts by this. */
@@ -35,7 +37,7 @@ export interface TableProps<Row> {
   readonly descending?: boolean | undefined
   readonly onSort?: (sort: string) => void
   readonly onOpen?: (row: Row) => void
-  readonly chosen?: ReadonlySet<string>
+  readonly chosen?: Pick<ReadonlySet<string>, "has">
   readonly onChoose?: (row: Row) => void
   /** What is in view, whenever that changes. */
   readonly onRange?: (first: number, last: number) => void
@@ -116,6 +118,7 @@ const Head = <Row,>({ columns, descending, onSort, sort, tracks }: TableProps<Ro
           role="columnheader"
           aria-colindex={at + 1}
           data-align={column.align}
+          title={column.hint}
           {...(isSorted ? { "aria-sort": descending === true ? ("descending" as const) : ("ascending" as const) } : {})}
         >
           {column.sort === undefined || onSort === undefined ? (

@@ -79,19 +79,34 @@ const Trouble = ({ row }: { readonly row: AssistantRow }) => {
 }
 
 export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
-  { id: "id", title: "Assistant", sort: "id", width: "minmax(13rem, 1.5fr)", cell: (row) => <Who row={row} /> },
-  { id: "state", title: "State", width: "13rem", cell: ({ state }) => <StateChip path={state} /> },
+  {
+    id: "id",
+    title: "Assistant",
+    hint: "Its id, and the definition that it was created from.",
+    sort: "id",
+    width: "minmax(13rem, 1.5fr)",
+    cell: (row) => <Who row={row} />
+  },
+  {
+    id: "state",
+    title: "State",
+    hint: "The state of its statechart.",
+    width: "13rem",
+    cell: ({ state }) => <StateChip path={state} />
+  },
   {
     id: "since",
-    title: "For",
+    title: "In state",
+    hint: "How long it has been in this state.",
     sort: "since",
-    width: "5rem",
+    width: "5.6rem",
     align: "end",
     cell: ({ since }) => <Since at={since} />
   },
   {
     id: "context",
     title: "Context",
+    hint: "How full the context window of its model is.",
     sort: "context",
     width: "7rem",
     align: "end",
@@ -99,7 +114,8 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
   },
   {
     id: "waiting",
-    title: "Waiting",
+    title: "Queued",
+    hint: "How many messages wait in its mailbox, and for how long the oldest has.",
     sort: "waiting",
     width: "6.4rem",
     align: "end",
@@ -107,7 +123,8 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
   },
   {
     id: "cost",
-    title: "24 h",
+    title: "Used in 24 h",
+    hint: "Tokens of its model calls in the last 24 hours, and what they cost.",
     sort: "cost",
     width: "7.6rem",
     align: "end",
@@ -121,10 +138,18 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
         </span>
       )
   },
-  { id: "left", title: "Budget left", width: "6rem", align: "end", cell: (row) => <Left row={row} /> },
+  {
+    id: "left",
+    title: "Budget left",
+    hint: "What it may still spend in its whole life; nothing where no budget was set for it.",
+    width: "6rem",
+    align: "end",
+    cell: (row) => <Left row={row} />
+  },
   {
     id: "ticks",
-    title: "Ticks",
+    title: "Runs",
+    hint: "How many events it has handled since it was created. The API calls such a run a tick.",
     sort: "ticks",
     width: "4rem",
     align: "end",
@@ -132,14 +157,16 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
   },
   {
     id: "subAgents",
-    title: "Sub",
-    width: "3rem",
+    title: "Sub-agents",
+    hint: "How many sub-agents work for it now.",
+    width: "6rem",
     align: "end",
     cell: ({ subAgents }) => (subAgents === 0 ? <Dash /> : count(subAgents))
   },
   {
     id: "errors",
     title: "Last error",
+    hint: "Why it is halted, what it waits for, or the last error and when it was.",
     sort: "errors",
     width: "minmax(16rem, 2.2fr)",
     cell: (row) => <Trouble row={row} />

@@ -1,16 +1,17 @@
-// Orders: one order for many: those that were chosen, or everybody that the filter means.
+// Orders: one action for many: the selected rows, or all that match where a person selected them in words.
+// O1  Without a selection there is no action on the page.
 // O2  The server counts first, with a dry run; the number in the question is its number.
 
-import { defined } from "../../api/defined.ts"
 import { useEffect, useState } from "react"
 import { useQueryClient } from "@tanstack/react-query"
+import { defined } from "../../api/defined.ts"
 import { change, type Trouble, troubleOf } from "../../api/client.ts"
 import type { Asked } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, many } from "../../parts/format.ts"
 import { Failed } from "../../parts/states.tsx"
-import type { FleetSearch } from "../../shell/search.ts"
+import type { Filter, Selection } from "./selection.ts"
 
 const ORDER_ALL = "POST /v1/orders"
 type Payload = Asked<typeof ORDER_ALL>["payload"]
@@ -27,10 +28,11 @@ const verbs: ReadonlyArray<readonly [Order, string, string]> = [
 const isDangerous = (order: Order): boolean => order === "halt" || order === "retire"
 
 interface OrdersProps {
-  readonly search: FleetSearch
+  readonly filter: Filter
   readonly matched: number | undefined
-  readonly chosen: ReadonlySet<string>
+  readonly selection: Selection["of"]
   readonly onDone: () => void
+  readonly onSelectAll: () => void
   readonly onClear: () => void
 }
 
@@ -84,9 +86,7 @@ const Question = ({
       }}
     >
       <div className="space-y-2" data-dry-run={counted}>
-        <p className="text-ink">
-          {counted === undefined ? "Counting…" : `${many(counted, "assistant")} would be told.`}
-        </p>
+        <p className="text-ink">{counted === undefined ? "Counting…" : `${many(counted, "assistant")} will get it.`}</p>
         <p>{says}</p>
         {wanted.order === "retire" && counted !== undefined ? (
           <label className="block space-y-1">
@@ -107,39 +107,49 @@ const Question = ({
   )
 }
 
-export const Orders = ({ chosen, matched, onClear, onDone, search }: OrdersProps) => {
+const Verbs = ({ onOrder }: { readonly onOrder: (order: (typeof verbs)[number]) => void }) =>
+  verbs.map((order) => (
+    <button
+      key={order[0]}
+      type="button"
+      className={`button button-small ${order[0] === "retire" ? "button-danger" : ""}`}
+      data-order={order[0]}
+      title={order[2]}
+      onClick={() => onOrder(order)}
+    >
+      {order[1]}
+    </button>
+  ))
+
+export const Orders = ({ filter, matched = 0, onClear, onDone, onSelectAll, selection }: OrdersProps) => {
   const [open, setOpen] = useState<(typeof verbs)[number]>()
+  const isFiltered = Object.keys(filter).length > 0
+  const number = selection === "all" ? matched : selection.size
   const wanted = (order: Order): Payload =>
-    chosen.size > 0
-      ? { order, ids: [...chosen] }
-      : {
-          order,
-          ...defined({ q: search.q, state: search.state })
-        }
+    selection === "all" ? { order, ...filter } : { order, ids: [...selection] }
   return (
-    <div className="flex flex-wrap items-center gap-1.5" role="toolbar" aria-label="Actions" data-orders={chosen.size}>
-      <span className="mr-1 text-ink-2">
-        {chosen.size > 0
-          ? `${count(chosen.size)} chosen`
-          : `Actions for all ${matched === undefined ? "" : count(matched)}`}
-      </span>
-      {verbs.map((order) => (
-        <button
-          key={order[0]}
-          type="button"
-          className={`button button-small ${order[0] === "retire" ? "button-danger" : ""}`}
-          data-order={order[0]}
-          disabled={matched === undefined || matched === 0}
-          onClick={() => setOpen(order)}
-        >
-          {order[1]}
+    <div className="flex flex-wrap items-center gap-1.5" role="toolbar" aria-label="Actions" data-orders={number}>
+      {number === 0 ? null : (
+        <>
+          <span className="mr-1 font-medium" role="status">
+            {selection === "all"
+              ? `All ${count(number)}${isFiltered ? " that match" : ""} selected`
+              : `${count(number)} selected`}
+          </span>
+          <Verbs onOrder={setOpen} />
+        </>
+      )}
+      {selection === "all" || matched === 0 ? null : (
+        <button type="button" className="button button-small button-quiet" data-select-all="" onClick={onSelectAll}>
+          Select all {count(matched)}
+          {isFiltered ? " that match" : ""}
         </button>
-      ))}
-      {chosen.size > 0 ? (
-        <button type="button" className="button button-small button-quiet" onClick={onClear}>
-          Choose none
+      )}
+      {number === 0 ? null : (
+        <button type="button" className="button button-small button-quiet" data-select-none="" onClick={onClear}>
+          Select none
         </button>
-      ) : null}
+      )}
       {open === undefined ? null : (
         <Question order={open} wanted={wanted(open[0])} onDone={onDone} onClose={() => setOpen(undefined)} />
       )}

@@ -1,9 +1,8 @@
 // Fleet: everybody, with what one wants to see at night first.
 
 import type { AssistantRow, Counts } from "@reverie/server/api"
-import { defined } from "../../api/defined.ts"
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
-import { memo, useCallback, useMemo, useState } from "react"
+import { memo, useMemo } from "react"
 import { Export } from "../../parts/export/export.tsx"
 import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
@@ -14,6 +13,7 @@ import { Banner } from "./banner.tsx"
 import { fleetColumns } from "./columns.tsx"
 import { Orders } from "./orders.tsx"
 import { useFleetRows } from "./rows.ts"
+import { type Filter, filterOf, type Selection, useSelection } from "./selection.ts"
 import { type FleetSearch, sortOf } from "../../shell/search.ts"
 import type { Tone } from "../../parts/chip.tsx"
 
@@ -69,24 +69,13 @@ const route = getRouteApi("/fleet")
 const StillBanner = memo(Banner)
 const StillCounters = memo(Counters)
 const StillOrders = memo(Orders)
-const StillFile = memo(({ q, state }: Pick<FleetSearch, "q" | "state">) => (
-  <Export name="fleet" route="GET /v1/assistants" asked={{ query: defined({ q, state }) }} />
+const StillFile = memo(({ filter }: { readonly filter: Filter }) => (
+  <Export name="fleet" route="GET /v1/assistants" asked={{ query: filter }} />
 ))
 
-const useChosen = () => {
-  const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
-  const onChoose = useCallback(
-    ({ id }: AssistantRow) =>
-      choose((before) => {
-        const next = new Set(before)
-        if (!next.delete(id)) next.add(id)
-        return next
-      }),
-    []
-  )
-  const clear = useCallback(() => choose(new Set()), [])
-  const columns = useMemo(
-    (): ReadonlyArray<Column<AssistantRow>> => [
+const useColumns = ({ has, of, toggle }: Selection): ReadonlyArray<Column<AssistantRow>> =>
+  useMemo(
+    () => [
       {
         id: "chosen",
         title: "",
@@ -95,18 +84,18 @@ const useChosen = () => {
           <input
             type="checkbox"
             className="size-4 accent-accent"
-            aria-label={`Choose ${row.id}`}
-            checked={chosen.has(row.id)}
-            onChange={() => onChoose(row)}
+            aria-label={`Select ${row.id}`}
+            title={of === "all" ? "All that match are selected." : undefined}
+            disabled={of === "all"}
+            checked={has.has(row.id)}
+            onChange={() => toggle(row)}
           />
         )
       },
       ...fleetColumns
     ],
-    [chosen, onChoose]
+    [has, of, toggle]
   )
-  return { chosen, onChoose, clear, columns }
-}
 
 const Nobody = ({ search }: { readonly search: FleetSearch }) =>
   search.q === undefined && search.state === undefined ? (
@@ -117,11 +106,50 @@ const Nobody = ({ search }: { readonly search: FleetSearch }) =>
     <Empty title="No matches">Search for something else, or choose All above.</Empty>
   )
 
+interface RowsProps {
+  readonly rows: ReturnType<typeof useFleetRows>
+  readonly selection: Selection
+  readonly search: FleetSearch
+  readonly onSort: (sort: string) => void
+}
+
+const Rows = ({ onSort, rows, search, selection }: RowsProps) => {
+  const navigate = route.useNavigate()
+  const columns = useColumns(selection)
+  return (
+    <div className="card min-h-48 flex-1 overflow-hidden" hidden={rows.isReady && rows.matched === undefined}>
+      {rows.matched !== undefined ? (
+        <Table
+          label="Assistants"
+          columns={columns}
+          total={rows.total}
+          rowAt={rows.rowAt}
+          keyOf={({ id }) => id}
+          minWidth="88rem"
+          sort={search.sort}
+          descending={search.desc === true}
+          onSort={onSort}
+          onOpen={({ id }) => void navigate({ to: "/a/$id", params: { id } })}
+          chosen={selection.has}
+          onChoose={selection.toggle}
+          onRange={rows.onRange}
+          dataOf={({ id, state }) => ({ "data-assistant": id, "data-state": state })}
+          empty={<Nobody search={search} />}
+        />
+      ) : (
+        <Loading lines={12} />
+      )}
+    </div>
+  )
+}
+
 const FleetPage = () => {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const rows = useFleetRows(search)
-  const { chosen, clear, columns, onChoose } = useChosen()
+  const selection = useSelection(search)
+  const { q, state } = search
+  const filter = useMemo(() => filterOf({ q, state }), [q, state])
   const set = (next: FleetSearch) => void navigate({ search: { ...search, ...next }, replace: true })
   const onSort = (sort: string) => {
     const [known, isSame] = [sortOf(sort), search.sort === sort]
@@ -141,9 +169,16 @@ const FleetPage = () => {
           <span className="tabular text-ink-2" data-matched={rows.matched}>
             {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
           </span>
-          <StillFile q={search.q} state={search.state} />
+          <StillFile filter={filter} />
           <div className="ml-auto">
-            <StillOrders search={search} matched={rows.matched} chosen={chosen} onClear={clear} onDone={rows.refresh} />
+            <StillOrders
+              filter={filter}
+              matched={rows.matched}
+              selection={selection.of}
+              onSelectAll={selection.selectAll}
+              onClear={selection.clear}
+              onDone={rows.refresh}
+            />
           </div>
         </>
       }
@@ -151,29 +186,7 @@ const FleetPage = () => {
       <StillBanner counts={rows.counts} outages={rows.outages} />
       <StillCounters counts={rows.counts} search={search} />
       {rows.trouble === undefined ? null : <Failed trouble={rows.trouble} onRetry={rows.retry} />}
-      <div className="card min-h-48 flex-1 overflow-hidden" hidden={rows.isReady && rows.matched === undefined}>
-        {rows.matched !== undefined ? (
-          <Table
-            label="Assistants"
-            columns={columns}
-            total={rows.total}
-            rowAt={rows.rowAt}
-            keyOf={({ id }) => id}
-            minWidth="84rem"
-            sort={search.sort}
-            descending={search.desc === true}
-            onSort={onSort}
-            onOpen={({ id }) => void navigate({ to: "/a/$id", params: { id } })}
-            chosen={chosen}
-            onChoose={onChoose}
-            onRange={rows.onRange}
-            dataOf={({ id, state }) => ({ "data-assistant": id, "data-state": state })}
-            empty={<Nobody search={search} />}
-          />
-        ) : (
-          <Loading lines={12} />
-        )}
-      </div>
+      <Rows rows={rows} selection={selection} search={search} onSort={onSort} />
     </Page>
   )
 }
