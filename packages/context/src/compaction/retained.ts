@@ -1,7 +1,7 @@
 // Retained: what is left of the details of messages that were compacted.
 // Owns finding the details, and where each stands now. Leaves what recall searches, and reading the messages, to others.
 // R1  Each detail is in exactly one of three places: the summary, memory, nowhere. What stands in both stands in the summary.
-// R2  A detail stands once, with the first message that says it; it is told of what people and the assistant said, not of results.
+// R2  A detail stands once, with the first message that says it; it is found in what people and the assistant said, not in results.
 // R3  More in a summary or in memory loses no detail that stood there.
 // R4  A number or a date stands in a text in whatever notation: 1,200 is 1200, 6 March is March 6; a date of another year is another one.
 // R5  The tokens of the parts of a window, before and after, make up what the record of the compaction counted.
