@@ -130,6 +130,13 @@ describe("through the store", () => {
     const args = ["agents", "ls", "--data", data, "--cursor", first.next, "--json"]
     const second = JSON.parse((await said(args)).stdout)
     assert.deepStrictEqual([second.assistants.length, second.next], [1, null])
+    const of = async (definition: string) =>
+      JSON.parse((await said(["agents", "ls", "--data", data, "--definition", definition, "--json"])).stdout).assistants
+    assert.deepStrictEqual(
+      (await of("clerk")).map(({ id }: { readonly id: string }) => id),
+      ["clerk"]
+    )
+    assert.deepStrictEqual(await of("cler"), [])
   })
 
   test("memory edit, history and undo change a block and keep its versions", async () => {

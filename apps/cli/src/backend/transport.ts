@@ -24,6 +24,11 @@ export interface ListRequest {
   readonly cursor?: string
 }
 
+export interface AssistantsRequest extends ListRequest {
+  /** Those of this definition only. */
+  readonly definition?: string
+}
+
 export interface FrameRequest extends ListRequest {
   /** The last commit that is reported. */
   readonly to?: number

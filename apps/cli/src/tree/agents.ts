@@ -23,7 +23,10 @@ interface SendOptions extends OrderOptions {
 }
 
 const addReadings = (agents: Command, trunk: Trunk): void => {
-  const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
+  const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" }).option(
+    "--definition <name>",
+    "those of this definition only"
+  )
   does(ls, trunk, async (options) => (await import("../commands/agents/agents.ts")).list(options, trunk.stop))
   const inspect = leaf(agents, "inspect <id>", {
     kind: "look",

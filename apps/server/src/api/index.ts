@@ -35,6 +35,8 @@ export class Api extends HttpApi.make("reverie")
 
 export * from "./access.ts"
 export * from "./assistants.ts"
+export * from "./fleet/groups.ts"
+export * from "./fleet/rows.ts"
 export { LedgerEntry } from "./entry.ts"
 export * from "./errors.ts"
 export * from "./deployment.ts"

@@ -8,8 +8,9 @@
 import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage, PulseView } from "../api/index.ts"
 import { budgetsOf } from "./budgets.ts"
-import { Choice, isMeant, type Question } from "./choice.ts"
+import { Choice, type Filter, meaning, type Question } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
+import { type GroupQuestion, groupsOf } from "./groups.ts"
 import { Pulse } from "./pulse.ts"
 import { Day, lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
@@ -153,13 +154,20 @@ export class Board {
   }
 
   /** The ids that a filter means, in their order. */
-  async meant({ q = "", state }: Pick<Question, "q" | "state">, now: number): Promise<ReadonlyArray<string>> {
+  async meant(filter: Filter, now: number): Promise<ReadonlyArray<string>> {
     await this.#readChanged(now)
-    const words = q.trim().toLowerCase()
     return [...this.#rows.values()]
-      .filter((row) => isMeant(row, words, state))
+      .filter(meaning(filter))
       .map(({ id }) => id)
       .toSorted()
+  }
+
+  /** What those that a filter means come to, by definition or state. */
+  async groups(question: GroupQuestion, now: number): Promise<ReturnType<typeof groupsOf>> {
+    await this.#readChanged(now)
+    const dayOf = await this.#day.read(now)
+    for (const row of this.#rows.values()) row.day = dayOf(row.id)
+    return groupsOf(this.#rows.values(), question, now)
   }
 
   /** The ids of those who may wait for a person. */

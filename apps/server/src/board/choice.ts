@@ -9,9 +9,16 @@ import type { Row } from "./row.ts"
 
 export type Sort = (typeof sorts)[number]
 
-export interface Question {
+/** Whom a list, a group or an action for many means. */
+export interface Filter {
+  /** Words of the id and the definition. */
   readonly q?: string
+  /** A mode, a path, or the beginning of one. */
   readonly state?: string
+  readonly definition?: string
+}
+
+export interface Question extends Filter {
   readonly sort?: Sort
   readonly isDescending?: boolean
   readonly limit: number
@@ -24,17 +31,21 @@ type Value = string | number
 const NEARLY_FULL = 0.8
 /** Longer than since the epoch to any moment, in milliseconds: what needs a person goes before what is recent. */
 const RANK = 1e14
+const RANK_OF_APPROVAL = 5
 
 /** What a person has to do comes first, then trouble that mends itself, then what may become trouble, then what happens now. */
 const rankOf = (row: Row, now: number): number => {
   if (row.class === "retired") return 0
   if (row.class === "halted") return 7
   if (isStuck(row, now)) return 6
-  if (row.approvals > 0) return 5
+  if (row.approvals > 0) return RANK_OF_APPROVAL
   if (row.outage !== undefined) return 4
   if ((row.contextShare ?? 0) >= NEARLY_FULL) return 3
   return row.isWorking || row.waiting > 0 ? 2 : 1
 }
+
+/** It goes on when a person has done something. */
+export const needsPerson = (row: Row, now: number): boolean => rankOf(row, now) >= RANK_OF_APPROVAL
 
 const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
   attention: (row, now) => rankOf(row, now) * RANK + row.since,
@@ -74,10 +85,14 @@ const standIn = (cursor: string, sort: Sort, isDescending: boolean): Stand => {
   throw new Malformed({ message: "the cursor is of another list", hint: "ask for the first page again" })
 }
 
-/** `state` means a mode, a path, or the beginning of one. */
-export const isMeant = (row: Row, words: string, state: string | undefined): boolean =>
-  (words === "" || row.words.includes(words)) &&
-  (state === undefined || row.state === state || (row.state.startsWith(state) && row.state[state.length] === "."))
+/** Of each row, whether the filter means it. What is empty means everyone. */
+export const meaning = ({ definition = "", q = "", state = "" }: Filter): ((row: Row) => boolean) => {
+  const words = q.trim().toLowerCase()
+  return (row) =>
+    (words === "" || row.words.includes(words)) &&
+    (definition === "" || row.definition === definition) &&
+    (state === "" || row.state === state || (row.state.startsWith(state) && row.state[state.length] === "."))
+}
 
 export interface Page {
   readonly rows: ReadonlyArray<Row>
@@ -87,8 +102,7 @@ export interface Page {
 
 /** The rows of one page, found while every row is reported once: `take` says which comes next, `page` ends it. */
 export class Choice {
-  readonly #words: string
-  readonly #state: string | undefined
+  readonly #isMeant: (row: Row) => boolean
   readonly #sort: Sort
   readonly #isDescending: boolean
   readonly #limit: number
@@ -99,9 +113,8 @@ export class Choice {
   readonly #best: Array<Stand & { readonly row: Row }> = []
   #matched = 0
 
-  constructor({ cursor, isDescending = false, limit, q = "", sort = "id", state }: Question, now: number) {
-    this.#words = q.trim().toLowerCase()
-    this.#state = state === undefined || state === "" ? undefined : state
+  constructor({ cursor, isDescending = false, limit, sort = "id", ...filter }: Question, now: number) {
+    this.#isMeant = meaning(filter)
     this.#sort = sort
     this.#isDescending = isDescending
     this.#limit = limit
@@ -111,7 +124,7 @@ export class Choice {
   }
 
   take(row: Row): void {
-    if (!isMeant(row, this.#words, this.#state)) return
+    if (!this.#isMeant(row)) return
     this.#matched++
     const { id } = row
     const value = this.#valueOf(row, this.#now)

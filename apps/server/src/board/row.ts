@@ -35,7 +35,7 @@ type Usage = FleetReadings["usage"]
 
 const NOTHING_SPENT: Spent = { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
 
-const together = (a: Spent, b: Spent): Spent => ({
+export const together = (a: Spent, b: Spent): Spent => ({
   tokens: a.tokens + b.tokens,
   costMicros: a.costMicros + b.costMicros,
   calls: a.calls + b.calls,

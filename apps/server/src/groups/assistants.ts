@@ -7,15 +7,11 @@ import type { AssistantRecord, Fleet, Forgettable, Receipt } from "reverie"
 import { activityOf, tagsOf, viewOf } from "reverie/look"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import {
-  AssistantsApi,
-  type AssistantDetail,
-  type AssistantRow,
-  type Order,
-  type StoredAssistant
-} from "../api/assistants.ts"
+import { AssistantsApi, type Order } from "../api/assistants.ts"
+import type { AssistantDetail, AssistantRow, StoredAssistant } from "../api/fleet/rows.ts"
 import { Malformed } from "../api/errors.ts"
 import { asking, changing, type ReadFleet } from "../gateway.ts"
+import type { Filter } from "../board/choice.ts"
 import { Live } from "../live.ts"
 import { living } from "../views/facts.ts"
 
@@ -71,14 +67,39 @@ const pageFrom = async (fleet: ReadFleet, start: string, after: string | undefin
     .slice(0, limit)
 }
 
+/** Records that are looked at together for those of one definition. */
+const LOOKED_AT = 500
+
+const pageOfDefinition = async (
+  fleet: ReadFleet,
+  definition: string,
+  start: string,
+  cursor: string | undefined,
+  limit: number
+) => {
+  const found: Array<AssistantRecord> = []
+  let after = cursor
+  while (found.length < limit) {
+    const looked = await pageFrom(fleet, start, after, LOOKED_AT)
+    found.push(...looked.filter(({ state }) => state.definition === definition))
+    if (looked.length < LOOKED_AT) break
+    after = looked.at(-1)?.address.assistant
+  }
+  return found.slice(0, limit)
+}
+
 interface ViewsAsked {
   readonly start?: string
+  readonly definition?: string
   readonly limit: number
   readonly cursor?: string
 }
 
-const viewsOf = async (fleet: ReadFleet, { cursor, limit, start = "" }: ViewsAsked, ownTenant: string) => {
-  const records = await pageFrom(fleet, start, cursor, limit + 1)
+const viewsOf = async (fleet: ReadFleet, { cursor, definition, limit, start = "" }: ViewsAsked, ownTenant: string) => {
+  const records =
+    definition === undefined
+      ? await pageFrom(fleet, start, cursor, limit + 1)
+      : await pageOfDefinition(fleet, definition, start, cursor, limit + 1)
   const items = records.slice(0, limit).map(storedOf)
   const next = records.length > limit ? (items.at(-1)?.id ?? null) : null
   const totals = fleet.tenant === ownTenant ? await fleet.monitor.totals() : undefined
@@ -101,10 +122,8 @@ const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Pr
 }
 
 /** Whom an order for many is for. */
-interface Meant {
+interface Meant extends Filter {
   readonly ids?: ReadonlyArray<string>
-  readonly q?: string
-  readonly state?: string
 }
 
 const meantBy = async (
@@ -196,6 +215,7 @@ export const assistantsLive = HttpApiBuilder.group(
         asking(async ({ tenant }) =>
           (await boards.of(tenant)).list({ ...query, isDescending: descending === "true" }, Date.now())
         ),
+      groups: ({ query }) => asking(async ({ tenant }) => (await boards.of(tenant)).groups(query, Date.now())),
       views: ({ query }) => asking((fleet) => viewsOf(fleet, query, ownTenant)),
       view: ({ params: { id } }) => asking(async (fleet) => storedOf(await living(fleet, id))),
       create: ({ payload: { definition, id } }) =>

@@ -220,6 +220,39 @@ describe("board", () => {
     assert.strictEqual(await matched({ state: "awake.i" }), 0)
     assert.strictEqual(await matched({ state: "halted", q: "sailor" }), 10)
     assert.deepStrictEqual((await board.meant({ state: "halted", q: "sailor" }, 0)).slice(0, 2), ["a00000", "a00021"])
+    assert.strictEqual(await matched({ definition: "Sailor" }), 70)
+    assert.strictEqual(await matched({ definition: "sail" }), 0)
+    assert.lengthOf(await board.meant({ definition: "Sailor", state: "halted" }, 0), 10)
+  })
+
+  it("G1 groups by definition and by state come to what the list of the same filter does", async () => {
+    const use = async () => ({
+      rows: [
+        { key: "a00000", tokens: 40, costMicros: 4, calls: 2, unpricedCalls: 1 },
+        { key: "a00003", tokens: 2, costMicros: 1, calls: 1, unpricedCalls: 0 }
+      ],
+      next: null
+    })
+    // Y1 of Day reads two spans: each has this use.
+    const { board, records } = await boardOf(210, { usage: use })
+    const waitsIn = (meant: ReadonlyArray<AssistantRecord>) => meant.reduce((sum, { waiting }) => sum + waiting, 0)
+    const groups = await board.groups({ limit: 50 }, HOUR)
+    assert.deepStrictEqual(
+      groups.items.map(({ assistants, halted, key, needPerson }) => [key, assistants, halted, needPerson]),
+      [
+        ["clerk", 140, 20, 20],
+        ["Sailor", 70, 10, 10]
+      ]
+    )
+    assert.strictEqual(groups.matched, 2)
+    const sailors = groups.items.find(({ key }) => key === "Sailor")
+    assert.strictEqual(sailors?.waiting, waitsIn(records.filter(({ state }) => state.definition === "Sailor")))
+    assert.deepStrictEqual(sailors?.day, { tokens: 84, costMicros: 10, calls: 6, unpricedCalls: 2 })
+    const states = await board.groups({ by: "state", limit: 1, definition: "clerk" }, HOUR)
+    assert.deepStrictEqual([states.items[0]?.key, states.items[0]?.assistants, states.matched], ["awake.idle", 120, 2])
+    for (const { assistants, key } of (await board.groups({ by: "state", limit: 9 }, HOUR)).items)
+      assert.strictEqual((await board.list({ limit: 1, state: key }, HOUR)).matched, assistants)
+    assert.strictEqual((await board.groups({ q: "no one", limit: 9 }, HOUR)).matched, 0)
   })
 
   it("Y1 a day is 24 hours: those that are over are read once, the others when something was used", async () => {

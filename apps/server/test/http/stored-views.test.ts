@@ -34,6 +34,28 @@ describe("views as they are stored, by HTTP", () => {
     assert.deepStrictEqual(walked, ["des", "desk", "desk-10", "desk-2", "dest"])
   })
 
+  it("are found by their definition, and counted by it", async () => {
+    const { ask, post } = await openRig()
+    for (const id of ["desk-2", "desk-10"]) await post("/v1/assistants", { id, definition: "desk" })
+    const first = await ask("/v1/views?definition=desk&limit=2")
+    assert.deepStrictEqual(idsOf(first), ["desk", "desk-10"])
+    assert.deepStrictEqual(idsOf(await ask(`/v1/views?definition=desk&limit=2&cursor=${first.json.next}`)), ["desk-2"])
+    assert.deepStrictEqual(idsOf(await ask("/v1/views?definition=clerk&start=desk")), [])
+    assert.deepStrictEqual(idsOf(await ask("/v1/assistants?definition=clerk")), ["clerk"])
+    const groups = (await ask("/v1/groups")).json
+    assert.deepStrictEqual(
+      groups.items.map(({ assistants, key }: Loose) => [key, assistants]),
+      [
+        ["desk", 3],
+        ["clerk", 1]
+      ]
+    )
+    assert.deepInclude((await ask("/v1/groups?by=state&definition=desk")).json, { by: "state", matched: 1 })
+    assertFailure(await ask("/v1/groups?by=colour"), 400, "Malformed")
+    const halted = (await post("/v1/orders", { order: "halt", definition: "clerk", dryRun: true })).json
+    assert.deepStrictEqual(halted, { matched: 1, told: 0, ids: ["clerk"] })
+  })
+
   it("say what the chart says of a state; totals are those of the store", async () => {
     const { ask, fleet, post } = await openRig()
     const idle = (await ask("/v1/views/desk")).json

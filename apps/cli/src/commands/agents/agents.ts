@@ -20,13 +20,17 @@ export interface LookOptions extends Where {
   readonly json: boolean
 }
 
-export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+interface AssistantsOptions extends LookOptions, ListOptions {
+  readonly definition?: string
+}
+
+export const list = async (options: AssistantsOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "look", stop)
-  const { cursor, limit = 50 } = options
+  const { cursor, definition, limit = 50 } = options
   return await tellList(
     options,
     async () => {
-      const { items, next, totals } = await backend.page({ limit, ...defined({ cursor }) })
+      const { items, next, totals } = await backend.page({ limit, ...defined({ cursor, definition }) })
       const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }
       const { accepted, discarded, dead, settled } = totals
