@@ -237,3 +237,55 @@ test("the banner says who waits for a person, and a model that is away with its 
     /Waits for its model.*has not answered in \d+ tries: ModelUnavailable: ECONNREFUSED.*tried again/
   )
 })
+
+test("the fleet in groups: sums of each definition or state, and a group leads to its rows", async () => {
+  const { page } = tab
+  await page.click("[data-counter=dreaming]")
+  await page.click("[data-group-by=definition]")
+  await page.waitForSelector("[data-groups][data-by=definition]")
+  expect(await page.locator("[data-group-by][aria-current]").count()).toBe(1)
+  const dreaming = api.world.rows.filter(({ mode }) => mode === "dreaming")
+  const pilots = dreaming.filter(({ definition }) => definition === "pilot")
+  expect(await page.getAttribute("[data-groups]", "data-groups")).toBe("10")
+  expect(await page.getAttribute("[data-group=pilot]", "data-assistants")).toBe(String(pilots.length))
+  const waiting = pilots.reduce((sum, each) => sum + each.waiting, 0)
+  expect((await page.textContent("[data-group=pilot] [data-title=Queued]"))?.replaceAll(/\D/g, "")).toBe(
+    String(waiting)
+  )
+  await page.click("[data-group=pilot] a")
+  await page.waitForSelector(`[data-matched="${pilots.length}"]`)
+  await page.waitForSelector('[data-row="0"][data-assistant^="pilot-"]')
+  await page.click("[data-select-all]")
+  await page.click("[data-order=halt]")
+  await page.waitForSelector(`[data-dry-run="${pilots.length}"]`)
+  await page.click("[data-dialog] [data-close], [data-dialog] button:has-text('Cancel')")
+  await page.click("[data-clear-filter=definition]")
+  await page.waitForSelector(`[data-matched="${dreaming.length}"]`)
+  await page.click("[data-group-by=state]")
+  await page.waitForSelector("[data-group=dreaming]")
+})
+
+test("V1 V2 a view is kept under a name in this browser, leads to what it was, and can be removed", async () => {
+  const { page } = tab
+  expect(await page.locator("[data-save-view]").count()).toBe(0)
+  await page.click("[data-counter=halted]")
+  await page.click("[data-sort=cost]")
+  await page.waitForFunction(() => location.search.includes("sort=cost"))
+  await page.click("[data-save-view]")
+  await page.fill("input[name=view]", "what stands still")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector('[data-view="what stands still"] [aria-current]')
+  expect(await page.locator("[data-save-view]").count()).toBe(0)
+  await tab.open("/fleet", "fleet")
+  await page.click('[data-view="what stands still"] a')
+  await page.waitForFunction(() => document.querySelector("[data-table]")?.getAttribute("data-total") === "140")
+  expect(new URL(page.url()).search).toBe("?state=halted&sort=cost&desc=true")
+  await page.click('[data-view="what stands still"] button')
+  await page.waitForSelector("[data-view]", { state: "detached" })
+  // What something else has written there is no harm.
+  await page.evaluate(() =>
+    localStorage.setItem("reverie.fleet.views", JSON.stringify([1, null, { name: "odd", search: { sort: "colour" } }]))
+  )
+  await tab.open("/fleet", "fleet")
+  expect(await page.locator("[data-view]").count()).toBe(1)
+})

@@ -24,6 +24,7 @@ const pages = [
   ["overview", () => "/"],
   ["overview-day", () => "/?span=day"],
   ["fleet", () => "/fleet"],
+  ["fleet-groups", () => "/fleet?group=definition&state=awake"],
   ["fleet-halted", () => "/fleet?state=halted&sort=errors&desc=true"],
   ["live", () => `/a/${api.world.rows[3]?.id ?? ""}`],
   ["live-whole", () => `/a/${api.world.rows[3]?.id ?? ""}?view=whole`],

@@ -128,17 +128,25 @@ export interface FleetSearch {
   readonly q?: string | undefined
   /** A mode, a path of the statechart, or the beginning of one. */
   readonly state?: string | undefined
+  readonly definition?: string | undefined
   readonly sort?: (typeof sorts)[number] | undefined
   readonly desc?: true | undefined
+  /** Sums of groups stand in the place of the rows. */
+  readonly group?: Grouping | undefined
 }
+
+export const groupings = ["definition", "state"] as const
+export type Grouping = (typeof groupings)[number]
 
 export const sortOf = (value: unknown) => oneOf(value, sorts)
 
 export const fleetSearch = (raw: Raw): FleetSearch => ({
   q: text(raw["q"]),
   state: text(raw["state"]),
+  definition: text(raw["definition"], 128),
   sort: sortOf(raw["sort"]),
-  desc: flag(raw["desc"])
+  desc: flag(raw["desc"]),
+  group: oneOf(raw["group"], groupings)
 })
 
 // Search of Context.

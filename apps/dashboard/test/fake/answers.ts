@@ -6,7 +6,7 @@ import { join } from "node:path"
 import type { ApprovalAsked, Machine } from "@reverie/server/api"
 import type { Handlers, World } from "./world.ts"
 import { kinds } from "./context.ts"
-import { detailOf, listOf, meant } from "./fleet.ts"
+import { detailOf, groupsOf, listOf, meant } from "./fleet.ts"
 import { hostile } from "./hostile.ts"
 import { spendingHandlers } from "./spending.ts"
 import { life } from "./timeline.ts"
@@ -172,6 +172,7 @@ const pulseOf = (world: World) => {
 export const fleetHandlers: Handlers = {
   "GET /v1/pulse": (world) => pulseOf(world),
   "GET /v1/assistants": (world, { query }) => listOf(world.rows, query, world.now()),
+  "GET /v1/groups": ({ rows }, { query }) => groupsOf(rows, query),
   "GET /v1/assistants/:id": (world, { params }) => detailOf(found(world, params["id"]), world.now()),
   "POST /v1/assistants/:id/orders": (world, { params, payload }) => {
     const row = found(world, params["id"])

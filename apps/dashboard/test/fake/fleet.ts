@@ -147,10 +147,11 @@ const valueOf: Readonly<Record<string, (row: Row) => number | string>> = {
 
 export type Query = Readonly<Record<string, string | undefined>>
 
-export const meant = (rows: ReadonlyArray<Row>, { q = "", state = "" }: Query): ReadonlyArray<Row> => {
+export const meant = (rows: ReadonlyArray<Row>, { definition = "", q = "", state = "" }: Query): ReadonlyArray<Row> => {
   const words = q.toLowerCase()
   return rows.filter(
     (row) =>
+      (definition === "" || row.definition === definition) &&
       (state === "" || row.state === state || row.state.startsWith(`${state}.`)) &&
       (words === "" || `${row.id} ${row.definition} ${row.haltReason ?? ""}`.toLowerCase().includes(words))
   )
@@ -173,6 +174,36 @@ export const listOf = (rows: ReadonlyArray<Row>, query: Query, now: number) => {
     counts: countsOf(rows, now),
     outages: outagesIn(rows)
   }
+}
+
+export const groupsOf = (rows: ReadonlyArray<Row>, query: Query) => {
+  const by = query["by"] === "state" ? ("state" as const) : ("definition" as const)
+  const keyOf = ({ definition, state }: Row) =>
+    by === "definition"
+      ? definition
+      : state.startsWith("awake.")
+        ? state.split(".").slice(0, 2).join(".")
+        : modeOf(state)
+  const groups = [...Map.groupBy(meant(rows, query), keyOf)].map(([key, of]) => ({
+    key,
+    assistants: of.length,
+    working: of.filter(({ state }) => state.endsWith("ing") && !state.startsWith("dreaming")).length,
+    needPerson: of.filter((row) => rankOf(row) >= 5).length,
+    halted: of.filter(({ mode }) => mode === "halted").length,
+    approvals: of.reduce((sum, { approvals }) => sum + approvals, 0),
+    waiting: of.reduce((sum, { waiting }) => sum + waiting, 0),
+    day: of.reduce(
+      (sum, { day }) => ({
+        tokens: sum.tokens + day.tokens,
+        costMicros: sum.costMicros + day.costMicros,
+        calls: sum.calls + day.calls,
+        unpricedCalls: 0
+      }),
+      { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
+    )
+  }))
+  const items = groups.toSorted((one, other) => other.assistants - one.assistants)
+  return { by, items, matched: items.length }
 }
 
 const acceptsOf = (state: string): ReadonlyArray<string> => {

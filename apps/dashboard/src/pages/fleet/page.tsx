@@ -11,11 +11,13 @@ import { Empty, Failed, Loading } from "../../parts/states.tsx"
 import { type Column, Table } from "../../parts/table.tsx"
 import { Banner } from "./banner.tsx"
 import { fleetColumns } from "./columns.tsx"
+import { Groups } from "./groups.tsx"
 import { Orders } from "./orders.tsx"
 import { useFleetRows } from "./rows.ts"
 import { type Filter, filterOf, type Selection, useSelection } from "./selection.ts"
 import { type FleetSearch, sortOf } from "../../shell/search.ts"
 import type { Tone } from "../../parts/chip.tsx"
+import { Views } from "./views.tsx"
 
 // Counters: how many are in each state, each a filter of the table.
 
@@ -69,6 +71,7 @@ const route = getRouteApi("/fleet")
 const StillBanner = memo(Banner)
 const StillCounters = memo(Counters)
 const StillOrders = memo(Orders)
+const StillViews = memo(Views)
 const StillFile = memo(({ filter }: { readonly filter: Filter }) => (
   <Export name="fleet" route="GET /v1/assistants" asked={{ query: filter }} />
 ))
@@ -98,7 +101,7 @@ const useColumns = ({ has, of, toggle }: Selection): ReadonlyArray<Column<Assist
   )
 
 const Nobody = ({ search }: { readonly search: FleetSearch }) =>
-  search.q === undefined && search.state === undefined ? (
+  Object.keys(filterOf(search)).length === 0 ? (
     <Empty title="No assistants yet">
       Assistants come with a definition: <code>reverie agents create ada --definition pilot</code>
     </Empty>
@@ -148,8 +151,8 @@ const FleetPage = () => {
   const navigate = route.useNavigate()
   const rows = useFleetRows(search)
   const selection = useSelection(search)
-  const { q, state } = search
-  const filter = useMemo(() => filterOf({ q, state }), [q, state])
+  const { definition, q, state } = search
+  const filter = useMemo(() => filterOf({ definition, q, state }), [definition, q, state])
   const set = (next: FleetSearch) => void navigate({ search: { ...search, ...next }, replace: true })
   const onSort = (sort: string) => {
     const [known, isSame] = [sortOf(sort), search.sort === sort]
@@ -185,8 +188,13 @@ const FleetPage = () => {
     >
       <StillBanner counts={rows.counts} outages={rows.outages} />
       <StillCounters counts={rows.counts} search={search} />
+      <StillViews search={search} />
       {rows.trouble === undefined ? null : <Failed trouble={rows.trouble} onRetry={rows.retry} />}
-      <Rows rows={rows} selection={selection} search={search} onSort={onSort} />
+      {search.group === undefined ? (
+        <Rows rows={rows} selection={selection} search={search} onSort={onSort} />
+      ) : (
+        <Groups by={search.group} search={search} />
+      )}
     </Page>
   )
 }

@@ -12,6 +12,7 @@ import { troubleOf } from "../../api/client.ts"
 import { keyOf, question } from "../../api/questions.ts"
 import { useConnection, useNotices } from "../../live/live.ts"
 import type { FleetSearch } from "../../shell/search.ts"
+import { filterOf } from "./selection.ts"
 
 const PAGE_ROWS = 250
 const AHEAD_ROWS = 60
@@ -22,14 +23,13 @@ const COUNTS_MILLIS = 15_000
 const LIST = "GET /v1/assistants"
 type List = Answer<typeof LIST>
 
-const askedFor = ({ desc, q, sort, state }: FleetSearch, cursor: string | undefined): Asked<typeof LIST> => ({
+const askedFor = ({ desc, sort, ...search }: FleetSearch, cursor: string | undefined): Asked<typeof LIST> => ({
   query: {
     limit: PAGE_ROWS,
     // Who says no order is shown first who needs a person.
     sort: sort ?? "attention",
+    ...filterOf(search),
     ...defined({
-      q,
-      state,
       descending: sort === undefined || desc !== undefined ? ("true" as const) : undefined,
       cursor
     })

@@ -8,7 +8,8 @@ import { defined } from "../../api/defined.ts"
 import type { FleetSearch } from "../../shell/search.ts"
 
 /** Without order: what a list, an action and a file are asked for. */
-export const filterOf = ({ q, state }: Pick<FleetSearch, "q" | "state">) => defined({ q, state })
+export const filterOf = ({ definition, q, state }: Pick<FleetSearch, "definition" | "q" | "state">) =>
+  defined({ definition, q, state })
 export type Filter = ReturnType<typeof filterOf>
 
 const NO_ROWS: ReadonlySet<string> = new Set()
