@@ -7,6 +7,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { Access, Fitting } from "./access.ts"
 import { failures } from "./errors.ts"
+import { activity } from "./fleet/activity.ts"
 import { filter, groups } from "./fleet/groups.ts"
 import { AssistantDetail, AssistantRow, Budget, Counts, Outage, sorts, StoredAssistant } from "./fleet/rows.ts"
 import {
@@ -59,6 +60,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     error: failures
   }),
   groups,
+  activity,
   /** In the order of their ids, read from the store for this answer: cheap where few are asked for, whatever their number. */
   HttpApiEndpoint.get("views", "/v1/views", {
     query: {

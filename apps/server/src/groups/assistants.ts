@@ -13,6 +13,7 @@ import { Malformed } from "../api/errors.ts"
 import { asking, changing, type ReadFleet } from "../gateway.ts"
 import type { Filter } from "../board/choice.ts"
 import { Live } from "../live.ts"
+import { activityOf as hourlyOf } from "../views/activity.ts"
 import { living } from "../views/facts.ts"
 
 /** What an order says besides its name. */
@@ -216,6 +217,7 @@ export const assistantsLive = HttpApiBuilder.group(
           (await boards.of(tenant)).list({ ...query, isDescending: descending === "true" }, Date.now())
         ),
       groups: ({ query }) => asking(async ({ tenant }) => (await boards.of(tenant)).groups(query, Date.now())),
+      activity: ({ query: { ids } }) => asking((fleet) => hourlyOf(fleet, [...new Set(ids.split(","))], Date.now())),
       views: ({ query }) => asking((fleet) => viewsOf(fleet, query, ownTenant)),
       view: ({ params: { id } }) => asking(async (fleet) => storedOf(await living(fleet, id))),
       create: ({ payload: { definition, id } }) =>

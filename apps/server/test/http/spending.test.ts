@@ -37,6 +37,47 @@ const opened = async (data: string) => {
 const sumOf = (points: ReadonlyArray<Loose>, name: string): number =>
   points.reduce((all, point) => all + point[name], 0)
 
+describe("activity", () => {
+  it("V1 is what each used in the last 24 hours, hour by hour, and the same after a restart", async () => {
+    const data = aPath()
+    const first = await opened(data)
+    for (const id of ["desk", "pier", "pier"]) await first.fleet.answer(id, "Hello.")
+    const told = async ({ ask }: typeof first) => (await ask("/v1/activity?ids=pier,desk,pier,no-one")).json
+    const { from, items } = await told(first)
+    assert.strictEqual(from % HOUR, 0)
+    assert.isTrue(Date.now() - from < 24 * HOUR && Date.now() - from > 22 * HOUR)
+    assert.deepStrictEqual(
+      items.map(({ id, tokens }: Loose) => [id, tokens.length]),
+      [
+        ["pier", 24],
+        ["desk", 24],
+        ["no-one", 24]
+      ]
+    )
+    const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((all, each) => all + each, 0)
+    for (const { id, tokens } of items) {
+      const used = id === "no-one" ? 0 : (await first.ask(`/v1/usage?assistant=${id}`)).json.total.tokens
+      assert.strictEqual(sum(tokens), used)
+      // All of it was just now, on the hour at most an hour ago.
+      assert.strictEqual(sum(tokens.slice(-2)), used)
+    }
+    assertFailure(await first.ask("/v1/activity?ids="), 400, "Malformed")
+    assertFailure(
+      await first.ask(`/v1/activity?ids=${Array.from({ length: 101 }, () => "a").join(",")}`),
+      400,
+      "Malformed"
+    )
+    assertFailure(await first.ask("/v1/activity?ids=a%20b"), 400, "Malformed")
+    await first.close()
+    const second = await opened(data)
+    assert.deepStrictEqual(
+      (await told(second)).items.map(({ tokens }: Loose) => sum(tokens)),
+      items.map(({ tokens }: Loose) => sum(tokens))
+    )
+    await second.close()
+  })
+})
+
 describe("use over time", () => {
   it("S1 its points come to its rows and to the sums without them, of each kind, and after a restart", async () => {
     const data = aPath()
