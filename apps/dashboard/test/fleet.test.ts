@@ -2,7 +2,7 @@
 
 import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { builtPage, openBrowser, openTab, spills, type Tab } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 import { listOf } from "./fake/fleet.ts"
 
@@ -288,4 +288,72 @@ test("V1 V2 a view is kept under a name in this browser, leads to what it was, a
   )
   await tab.open("/fleet", "fleet")
   expect(await page.locator("[data-view]").count()).toBe(1)
+})
+
+test("T1 T2 each row in view has a plot of its last day; what is scrolled past is not asked for", async () => {
+  const { page } = tab
+  const asked: Array<ReadonlyArray<string>> = []
+  page.on("request", (request) => {
+    const url = new URL(request.url())
+    if (url.pathname === "/v1/activity") asked.push((url.searchParams.get("ids") ?? "").split(","))
+  })
+  await tab.open("/fleet?sort=id", "fleet")
+  await page.waitForSelector("[data-assistant] [data-spark]")
+  const inView = await ids()
+  const plots = await page.$$eval("[data-assistant]", (rows) =>
+    rows.map((row) => [
+      row.getAttribute("data-assistant"),
+      row.querySelector("[data-spark]")?.getAttribute("data-spark")
+    ])
+  )
+  expect(plots.length).toBe(inView.length)
+  for (const [id, total] of plots) {
+    const used = api.world.rows.find((row) => row.id === id)?.day.tokens ?? 0
+    // Each hour is rounded.
+    expect([id, Math.abs(Number(total) - used) <= 24]).toEqual([id, true])
+  }
+  await page.evaluate(async () => {
+    const table = document.querySelector("[data-table]") as HTMLElement
+    for (let step = 0; step < 12; step += 1) {
+      table.scrollTop += 2_000
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+    }
+  })
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("[data-row]")].every((row) => row.querySelector("[data-spark]") !== null)
+  )
+  // Some twenty rows are in view, and a few around them; 700 were scrolled past.
+  expect(asked.flat().length).toBeLessThan(200)
+  expect(Math.max(...asked.map(({ length }) => length))).toBeLessThanOrEqual(100)
+})
+
+test("a phone shows of each who it is, its state, its cost and its error, and sorts and selects with a thumb", async () => {
+  const phone = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
+  const { page } = phone
+  await phone.open("/fleet", "fleet")
+  await page.waitForSelector("[data-assistant]")
+  expect(await spills(page)).toEqual([])
+  const table = await page.$eval("[data-table]", (each) => [each.scrollWidth, each.clientWidth] as const)
+  expect(table[0]).toBeLessThanOrEqual(table[1])
+  const [id] = await page.$$eval("[data-row='0']", (rows) => rows.map((row) => row.getAttribute("data-assistant")))
+  const row = api.world.rows.find((each) => each.id === id)
+  const said = await page.textContent("[data-row='0']")
+  expect(said).toContain("halted")
+  expect(said).toContain("$")
+  expect(row?.haltReason).toBeDefined()
+  await page.selectOption("[name=sort]", "cost")
+  await page.waitForFunction(() => location.search.includes("sort=cost"))
+  await page.waitForFunction(
+    (before) => document.querySelector("[data-row='0']")?.getAttribute("data-assistant") !== before,
+    id
+  )
+  await page.locator("[data-assistant] input[type=checkbox]").first().check()
+  const orders = await page.$$eval("[data-order]", (buttons) =>
+    buttons.map((button) => {
+      const { left, right } = button.getBoundingClientRect()
+      return left >= 0 && right <= innerWidth
+    })
+  )
+  expect(orders).toEqual([true, true, true, true, true])
+  await phone.close()
 })

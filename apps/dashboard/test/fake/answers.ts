@@ -172,6 +172,15 @@ const pulseOf = (world: World) => {
 export const fleetHandlers: Handlers = {
   "GET /v1/pulse": (world) => pulseOf(world),
   "GET /v1/assistants": (world, { query }) => listOf(world.rows, query, world.now()),
+  "GET /v1/activity": ({ now, rows }, { query }) => ({
+    from: (Math.floor(now() / 3_600_000) - 23) * 3_600_000,
+    items: (query["ids"] ?? "").split(",").map((id) => {
+      const used = rows.find((row) => row.id === id)?.day.tokens ?? 0
+      const weights = Array.from({ length: 24 }, (_, hour) => (hour * 7 + id.length * 5 + used) % 11)
+      const all = weights.reduce((sum, each) => sum + each, 0)
+      return { id, tokens: weights.map((weight) => Math.round((used * weight) / all)) }
+    })
+  }),
   "GET /v1/groups": ({ rows }, { query }) => groupsOf(rows, query),
   "GET /v1/assistants/:id": (world, { params }) => detailOf(found(world, params["id"]), world.now()),
   "POST /v1/assistants/:id/orders": (world, { params, payload }) => {

@@ -8,6 +8,7 @@ import type { Column } from "../../parts/table.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago, Since } from "../../parts/time.tsx"
 import { Fill } from "../../parts/token-bar.tsx"
+import { Spark } from "./activity.tsx"
 
 const Dash = () => (
   <span className="text-ink-3" aria-label="none">
@@ -78,20 +79,51 @@ const Trouble = ({ row }: { readonly row: AssistantRow }) => {
   )
 }
 
+/** What a phone has room for: who, and below it how it is. */
+const Brief = ({ row }: { readonly row: AssistantRow }) => {
+  const said = saidOf(row)
+  return (
+    <span className="grid w-full min-w-0 gap-0.5">
+      <Who row={row} />
+      <span className="tabular flex min-w-0 items-center gap-2.5 text-ink-2">
+        <StateChip path={row.state} />
+        <Since at={row.since} />
+        {row.day.calls === 0 ? null : <span title="Used in 24 h">{spentText(row.day)}</span>}
+        {row.waiting === 0 ? null : <span>{count(row.waiting)} queued</span>}
+        {said === undefined ? null : (
+          <span className={`min-w-0 flex-1 truncate ${row.haltReason === undefined ? "" : "text-bad"}`} title={said}>
+            <Visible text={said} />
+          </span>
+        )}
+      </span>
+    </span>
+  )
+}
+
+export const briefColumns: ReadonlyArray<Column<AssistantRow>> = [
+  {
+    id: "brief",
+    title: "Assistant, state, cost of 24 h, queue, last error",
+    hint: "Who it is; its state, and for how long; what it cost in 24 hours, what waits for it, and its last error.",
+    width: "minmax(0, 1fr)",
+    cell: (row) => <Brief row={row} />
+  }
+]
+
 export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
   {
     id: "id",
     title: "Assistant",
     hint: "Its id, and the definition that it was created from.",
     sort: "id",
-    width: "minmax(13rem, 1.5fr)",
+    width: "minmax(12rem, 1.5fr)",
     cell: (row) => <Who row={row} />
   },
   {
     id: "state",
     title: "State",
     hint: "The state of its statechart.",
-    width: "13rem",
+    width: "11rem",
     cell: ({ state }) => <StateChip path={state} />
   },
   {
@@ -120,6 +152,13 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     width: "6.4rem",
     align: "end",
     cell: (row) => <Waiting row={row} />
+  },
+  {
+    id: "activity",
+    title: "Activity",
+    hint: "Tokens of its model calls in the last 24 hours, a bar an hour, each row on its own scale.",
+    width: "6.2rem",
+    cell: ({ id }) => <Spark id={id} />
   },
   {
     id: "cost",
@@ -168,7 +207,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     title: "Last error",
     hint: "Why it is halted, what it waits for, or the last error and when it was.",
     sort: "errors",
-    width: "minmax(16rem, 2.2fr)",
+    width: "minmax(13rem, 2.2fr)",
     cell: (row) => <Trouble row={row} />
   }
 ]

@@ -2,15 +2,17 @@
 
 import type { AssistantRow, Counts } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
-import { memo, useMemo } from "react"
+import { memo, useCallback, useMemo } from "react"
 import { Export } from "../../parts/export/export.tsx"
 import { count } from "../../parts/format.ts"
+import { useNarrow } from "../../parts/narrow.ts"
 import { Page } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"
 import { type Column, Table } from "../../parts/table.tsx"
+import { useActivities } from "./activity.tsx"
 import { Banner } from "./banner.tsx"
-import { fleetColumns } from "./columns.tsx"
+import { briefColumns, fleetColumns } from "./columns.tsx"
 import { Groups } from "./groups.tsx"
 import { Orders } from "./orders.tsx"
 import { useFleetRows } from "./rows.ts"
@@ -76,7 +78,7 @@ const StillFile = memo(({ filter }: { readonly filter: Filter }) => (
   <Export name="fleet" route="GET /v1/assistants" asked={{ query: filter }} />
 ))
 
-const useColumns = ({ has, of, toggle }: Selection): ReadonlyArray<Column<AssistantRow>> =>
+const useColumns = ({ has, of, toggle }: Selection, isNarrow: boolean): ReadonlyArray<Column<AssistantRow>> =>
   useMemo(
     () => [
       {
@@ -95,9 +97,9 @@ const useColumns = ({ has, of, toggle }: Selection): ReadonlyArray<Column<Assist
           />
         )
       },
-      ...fleetColumns
+      ...(isNarrow ? briefColumns : fleetColumns)
     ],
-    [has, of, toggle]
+    [has, isNarrow, of, toggle]
   )
 
 const Nobody = ({ search }: { readonly search: FleetSearch }) =>
@@ -109,6 +111,10 @@ const Nobody = ({ search }: { readonly search: FleetSearch }) =>
     <Empty title="No matches">Search for something else, or choose All above.</Empty>
   )
 
+/** Heights in pixels: of one line, and of two that a thumb finds. */
+const ROW = 34
+const NARROW_ROW = 60
+
 interface RowsProps {
   readonly rows: ReturnType<typeof useFleetRows>
   readonly selection: Selection
@@ -118,7 +124,17 @@ interface RowsProps {
 
 const Rows = ({ onSort, rows, search, selection }: RowsProps) => {
   const navigate = route.useNavigate()
-  const columns = useColumns(selection)
+  const isNarrow = useNarrow()
+  const columns = useColumns(selection, isNarrow)
+  const look = useActivities(rows.rowAt)
+  const { onRange } = rows
+  const onView = useCallback(
+    (first: number, last: number) => {
+      onRange(first, last)
+      look(first, last)
+    },
+    [look, onRange]
+  )
   return (
     <div className="card min-h-48 flex-1 overflow-hidden" hidden={rows.isReady && rows.matched === undefined}>
       {rows.matched !== undefined ? (
@@ -128,14 +144,15 @@ const Rows = ({ onSort, rows, search, selection }: RowsProps) => {
           total={rows.total}
           rowAt={rows.rowAt}
           keyOf={({ id }) => id}
-          minWidth="88rem"
+          rowHeight={isNarrow ? NARROW_ROW : ROW}
+          {...(isNarrow ? {} : { minWidth: "87rem" })}
           sort={search.sort}
           descending={search.desc === true}
           onSort={onSort}
           onOpen={({ id }) => void navigate({ to: "/a/$id", params: { id } })}
           chosen={selection.has}
           onChoose={selection.toggle}
-          onRange={rows.onRange}
+          onRange={onView}
           dataOf={({ id, state }) => ({ "data-assistant": id, "data-state": state })}
           empty={<Nobody search={search} />}
         />

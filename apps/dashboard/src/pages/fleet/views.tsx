@@ -1,9 +1,9 @@
 // Views: how the fleet is looked at: as rows or in groups, with which filters, and what of that was saved under a name.
 
-import { Link } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { Visible } from "../../parts/text.tsx"
-import { type FleetSearch, groupings } from "../../shell/search.ts"
+import { type FleetSearch, groupings, sortOf } from "../../shell/search.ts"
 import { groupNouns } from "./groups.tsx"
 import { isSameView, MOST_NAME_CHARS, type SavedView, useSavedViews } from "./saved-views.ts"
 
@@ -30,6 +30,45 @@ const Grouped = ({ search }: Looked) => (
     ))}
   </nav>
 )
+
+const orders = {
+  attention: "Needs attention first",
+  since: "Longest in state first",
+  cost: "Highest cost first",
+  waiting: "Most queued first",
+  context: "Fullest context first",
+  errors: "Newest error first",
+  ticks: "Most runs first",
+  id: "By name"
+} as const
+
+/** Where the table has one column, its titles sort nothing. */
+const Order = ({ search }: Looked) => {
+  const navigate = useNavigate()
+  return (
+    <select
+      className="field md:hidden"
+      aria-label="Order"
+      name="sort"
+      value={search.sort ?? "attention"}
+      onChange={({ target }) => {
+        const sort = sortOf(target.value)
+        const isFromFirst = sort === "id" || sort === "since"
+        void navigate({
+          to: "/fleet",
+          search: { ...search, sort, desc: isFromFirst ? undefined : true },
+          replace: true
+        })
+      }}
+    >
+      {Object.entries(orders).map(([sort, text]) => (
+        <option key={sort} value={sort}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
 
 /** What no counter above shows as chosen; a click takes it away. */
 const Filters = ({ search }: Looked) =>
@@ -110,6 +149,7 @@ export const Views = ({ search }: Looked) => {
   return (
     <div className="flex flex-wrap items-center gap-2" data-views={views.length}>
       <Grouped search={search} />
+      {search.group === undefined ? <Order search={search} /> : null}
       <Filters search={search} />
       {views.map((view) => (
         <Saved key={view.name} view={view} search={search} onRemove={remove} />
