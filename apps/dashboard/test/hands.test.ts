@@ -72,6 +72,43 @@ test("A3 what can not be seen in arguments is shown and said; the exact text is 
   expect(codes).toEqual(expect.arrayContaining(["U+200B", "U+202E", "U+202C"]))
 })
 
+test("K1 K2 the calls of one tool are selected and approved together, each with its own arguments, and stand in the history", async () => {
+  const { page } = tab
+  await tab.open("/approvals", "approvals")
+  const all = approvalsOf(api.world)
+  const cranes = all.filter(({ tool }) => tool === "release_crane")
+  expect(cranes.length).toBeGreaterThan(2)
+  expect(await page.locator("[data-decide-all]").count()).toBe(0)
+  await page.click("[data-tool=release_crane]")
+  await page.waitForSelector(`[data-approvals="${cranes.length}"]`)
+  expect(await page.locator("[data-tool][aria-current]").count()).toBe(1)
+  await page.click("[data-select-all]")
+  // One of them is decided by someone else in the meantime.
+  const late = api.world.rows.find(({ id }) => id === cranes[1]?.assistant)
+  if (late !== undefined) late.approvals = 0
+  await page.click("[data-decide-all=approved]")
+  await page.waitForSelector(`[data-bulk="${cranes.length}"]`)
+  expect(api.changes).toEqual([])
+  await page.fill("[data-dialog] [name=reason]", "calm sea")
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-dialog] [data-failed=Conflict]")
+  expect(await page.textContent("[data-dialog] [data-failed]")).toContain(`1 of ${cranes.length} could not be decided`)
+  expect(api.changes.map(({ asked: { params, payload } }) => ({ ...params, ...payload }))).toEqual(
+    cranes.map((call) => ({
+      id: call.assistant,
+      approval: call.approval,
+      decision: "approved",
+      seen: call.arguments,
+      note: "calm sea"
+    }))
+  )
+  await page.keyboard.press("Escape")
+  await page.waitForSelector(`[data-decision=approved] >> nth=${cranes.length - 2}`)
+  await page.click('[data-tool=""]')
+  await page.waitForSelector(`[data-approvals="${approvalsOf(api.world).length}"]`)
+  expect(await page.locator("[data-tool=release_crane]").count()).toBeLessThanOrEqual(1)
+})
+
 test("a decision that comes too late is said on the card, and nothing is claimed", async () => {
   await tab.open("/approvals", "approvals")
   for (const row of api.world.rows) row.approvals = 0

@@ -68,9 +68,14 @@ export const usageSearch = (raw: Raw): UsageSearch =>
 export interface ApprovalsSearch {
   /** Only those of this assistant. */
   readonly of?: string | undefined
+  /** Only calls of this tool. */
+  readonly tool?: string | undefined
 }
 
-export const approvalsSearch = (raw: Raw): ApprovalsSearch => ({ of: text(raw["of"], 128) })
+export const approvalsSearch = (raw: Raw): ApprovalsSearch => ({
+  of: text(raw["of"], 128),
+  tool: text(raw["tool"], 128)
+})
 
 // Search of Compactions.
 

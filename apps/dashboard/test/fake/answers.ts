@@ -267,7 +267,7 @@ export const fleetHandlers: Handlers = {
   "POST /v1/approvals/:id/:approval": (world, { params, payload }) => {
     const row = found(world, params["id"])
     if (row.approvals === 0) throw world.failure(409, "Conflict", "this was decided already")
-    world.audit("approvals.decide", `${String(payload["decision"])} ${row.id}`)
+    world.audit("approvals.decide", `${row.id} ${String(params["approval"])} ${String(payload["decision"])}`)
     row.approvals = 0
     world.move(row, "awake.acting.running")
     return { outcome: "accepted", envelope: "e-2" }

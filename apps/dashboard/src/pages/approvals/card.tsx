@@ -81,11 +81,32 @@ const Warning = () => (
   </div>
 )
 
-const Head = ({ asked, now }: { readonly asked: ApprovalAsked; readonly now: number }) => {
+/** Several that are selected are decided together, where the page can do that. */
+interface Selecting {
+  readonly isSelected: boolean
+  readonly onToggle: () => void
+}
+
+interface HeadProps {
+  readonly asked: ApprovalAsked
+  readonly now: number
+  readonly selecting: Selecting | undefined
+}
+
+const Head = ({ asked, now, selecting }: HeadProps) => {
   const { askedAt, assistant, category, description, epoch, expiresAt, tick, tool } = asked
   return (
     <header className="space-y-1">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        {selecting === undefined ? null : (
+          <input
+            type="checkbox"
+            className="size-4.5 accent-accent"
+            aria-label={`Select ${tool} of ${assistant}`}
+            checked={selecting.isSelected}
+            onChange={selecting.onToggle}
+          />
+        )}
         <h2 className="font-mono text-[1.05rem] font-semibold">
           <Visible text={tool} />
         </h2>
@@ -170,7 +191,13 @@ const Decide = ({ disabled, note, onDecide, onNote }: DecideProps) => (
   </div>
 )
 
-export const Card = ({ asked, onDecided }: { readonly asked: ApprovalAsked; readonly onDecided: () => void }) => {
+interface CardProps {
+  readonly asked: ApprovalAsked
+  readonly onDecided: () => void
+  readonly selecting?: Selecting
+}
+
+export const Card = ({ asked, onDecided, selecting }: CardProps) => {
   const now = useNow(1_000)
   const card = useRef<HTMLElement>(null)
   const [note, write] = useState("")
@@ -194,7 +221,7 @@ export const Card = ({ asked, onDecided }: { readonly asked: ApprovalAsked; read
       data-state={done ?? (isOver ? "expired" : "open")}
       onKeyDown={onKeyDown}
     >
-      <Head asked={asked} now={now} />
+      <Head asked={asked} now={now} selecting={selecting} />
       {asked.reason === undefined ? null : (
         <p data-reason="">
           A hook has a person asked: <Visible text={asked.reason} />

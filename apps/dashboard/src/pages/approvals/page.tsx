@@ -9,14 +9,15 @@ import { Export } from "../../parts/export/export.tsx"
 import { setNotifying, useNotifying } from "../../shell/notify.ts"
 import { many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
+import type { ApprovalsSearch } from "../../shell/search.ts"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
+import { Bulk, keyOf, toolsIn } from "./bulk.tsx"
 import { Card } from "./card.tsx"
+import { History } from "./history.tsx"
 
 const route = getRouteApi("/approvals")
 const EVERY_MILLIS = 10_000
-
-const keyOf = ({ approval, assistant }: ApprovalAsked): string => `${assistant} ${approval}`
 
 /** `j` and `k` go from card to card; the focus itself says which is current. */
 const useCardKeys = (): void => {
@@ -36,6 +37,13 @@ const Cards = ({ items }: { readonly items: ReadonlyArray<ApprovalAsked> }) => {
   const open = new Set(items.map(keyOf))
   const gone = kept.filter((each) => !open.has(keyOf(each)))
   const all = [...items, ...gone].toSorted((one, other) => one.askedAt - other.askedAt)
+  const [selected, select] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (key: string) =>
+    select((before) => {
+      const next = new Set(before)
+      if (!next.delete(key)) next.add(key)
+      return next
+    })
   if (all.length === 0) {
     return (
       <div className="card">
@@ -47,13 +55,26 @@ const Cards = ({ items }: { readonly items: ReadonlyArray<ApprovalAsked> }) => {
     )
   }
   return (
-    <ul className="grid max-w-[64rem] gap-4" data-approvals={items.length}>
-      {all.map((asked) => (
-        <li key={keyOf(asked)}>
-          <Card asked={asked} onDecided={() => keep((before) => [...before, asked])} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {items.length === 0 ? null : (
+        <Bulk
+          shown={items}
+          selected={items.filter((asked) => selected.has(keyOf(asked)))}
+          onSelect={(keys) => select(new Set(keys))}
+        />
+      )}
+      <ul className="grid max-w-[64rem] gap-4" data-approvals={items.length}>
+        {all.map((asked) => (
+          <li key={keyOf(asked)}>
+            <Card
+              asked={asked}
+              selecting={{ isSelected: selected.has(keyOf(asked)), onToggle: () => toggle(keyOf(asked)) }}
+              onDecided={() => keep((before) => [...before, asked])}
+            />
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 
@@ -75,11 +96,44 @@ const Notify = () => {
   )
 }
 
+/** The calls of one tool: those that are alike are judged together. */
+const Tools = ({
+  items,
+  search
+}: {
+  readonly items: ReadonlyArray<ApprovalAsked>
+  readonly search: ApprovalsSearch
+}) => {
+  const tools = toolsIn(items)
+  if (tools.length < 2 && search.tool === undefined) return null
+  const all = [[undefined, items.length] as const, ...tools]
+  return (
+    <nav className="flex flex-wrap gap-1.5" aria-label="By tool" data-tools={tools.length}>
+      {all.map(([tool, calls]) => (
+        <Link
+          key={tool ?? ""}
+          to="/approvals"
+          search={{ ...search, tool }}
+          activeOptions={{ exact: true, explicitUndefined: true }}
+          aria-current={tool === search.tool ? "true" : undefined}
+          className={`button button-small ${tool === search.tool ? "border-accent bg-selected font-semibold" : ""}`}
+          data-tool={tool ?? ""}
+        >
+          {tool === undefined ? "All tools" : <Visible text={tool} />} <span className="tabular">{calls}</span>
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
 const ApprovalsPage = () => {
-  const { of } = route.useSearch()
+  const search = route.useSearch()
+  const { of, tool } = search
   const open = useAnswer("GET /v1/approvals", {}, { everyMillis: EVERY_MILLIS })
+  const ofOne = (items: ReadonlyArray<ApprovalAsked>) =>
+    items.filter(({ assistant }) => (of ?? assistant) === assistant)
   const shown = (items: ReadonlyArray<ApprovalAsked>) =>
-    of === undefined ? items : items.filter(({ assistant }) => assistant === of)
+    ofOne(items).filter((each) => (tool ?? each.tool) === each.tool)
   useCardKeys()
   return (
     <Page
@@ -101,7 +155,7 @@ const ApprovalsPage = () => {
             route="GET /v1/approvals"
             asked={{}}
             isPaged={false}
-            isMeant={({ assistant }) => of === undefined || assistant === of}
+            isMeant={(each) => (of ?? each.assistant) === each.assistant && (tool ?? each.tool) === each.tool}
           />
           <Notify />
           <span className="label ml-auto max-md:hidden">
@@ -111,8 +165,14 @@ const ApprovalsPage = () => {
       }
     >
       <Answered of={open} lines={8}>
-        {({ items }) => <Cards items={shown(items)} />}
+        {({ items }) => (
+          <>
+            <Tools items={ofOne(items)} search={search} />
+            <Cards key={tool ?? ""} items={shown(items)} />
+          </>
+        )}
       </Answered>
+      <History />
     </Page>
   )
 }
