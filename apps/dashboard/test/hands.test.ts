@@ -118,6 +118,27 @@ test("a decision that comes too late is said on the card, and nothing is claimed
   expect(await tab.page.locator("[data-done]").count()).toBe(0)
 })
 
+test("D1 a definition is read as text and tables, its JSON is closed, and it leads to its assistants", async () => {
+  const { page } = tab
+  await tab.open("/system", "system")
+  expect(await page.getAttribute("[data-api-docs]", "href")).toBe("/docs")
+  const one = page.locator("[data-definition=pilot]")
+  await one.locator("summary").first().click()
+  // Lines of the instructions are lines, not the two characters of JSON.
+  expect(await one.getByRole("region", { name: "Instructions of pilot" }).innerText()).toMatch(
+    /^You work for the harbour\.\nSay what you know/
+  )
+  expect(await one.locator("[data-tools-of]").getAttribute("data-tools-of")).toBe("3")
+  expect(await one.locator("[data-fact=Dreams] dd").textContent()).toBe(
+    "22:00 to 02:30 Europe/Berlin, 1 min between two steps"
+  )
+  expect(await one.locator("[data-fact=Model] dd").textContent()).toBe("offline, dream: offline-small")
+  expect(await one.locator("[data-setting=maxErrors] td").textContent()).toBe("3")
+  expect(await one.getByRole("region", { name: "pilot", exact: true }).isVisible()).toBe(false)
+  await one.getByText("Show its assistants").click()
+  await page.waitForFunction(() => location.pathname === "/fleet" && location.search === "?definition=pilot")
+})
+
 test("O1 a dead letter is sent again after it was asked for", async () => {
   await tab.open("/queues", "queues")
   await tab.page.click("[data-retry=dead-1]")

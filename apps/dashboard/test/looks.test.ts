@@ -42,6 +42,7 @@ for (const theme of ["light", "dark"] as const) {
       await tab.open(path(), name.split("-")[0] ?? name)
       if (name.startsWith("live")) await tab.page.waitForSelector("[data-chart-state][data-current]")
       await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+      if (name === "system") await tab.page.click("[data-definition] summary")
       await picture(tab.page, `${name}-${theme}`)
       expect(await seriousFaults(tab.page)).toEqual([])
       expect(await isOwned(tab.page)).toBe(false)
@@ -58,6 +59,7 @@ test("a narrow window has no page that scrolls sideways as a whole", async () =>
   for (const [name, path] of pages) {
     await tab.open(path(), name.split("-")[0] ?? name)
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+    if (name === "system") await tab.page.click("[data-definition] summary")
     await picture(tab.page, `${name}-narrow`)
     wide.push(...(await spills(tab.page)).map((each) => `${name}: ${each}`))
     expect([name, await navIsInView(tab.page)]).toEqual([name, true])

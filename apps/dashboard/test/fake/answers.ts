@@ -83,8 +83,27 @@ const system = ({ now, outboxEnd, startedAt }: World) => ({
   definitions: ["pilot", "berth", "tug", "customs"].map((name) => ({
     name,
     isTeam: false,
-    model: "offline",
-    tools: ["send_message", "read_history", "release_crane"],
+    systemPrompt: `You work for the harbour.\nSay what you know, and what you do not.\n${hostile(2)}`,
+    models: { model: "offline", dream: "offline-small" },
+    maxContextTokens: 100_000,
+    reservedResponseTokens: 4_000,
+    sleep: {
+      enabled: true,
+      sleepStartHour: 22,
+      sleepDurationHours: 4.5,
+      tickRateSleepSeconds: 60,
+      timeZone: "Europe/Berlin"
+    },
+    settings: { maxErrors: 3, subAgentBudget: 2 },
+    blocks: ["notes"],
+    tools: ["send_message", "read_history", "release_crane"].map((tool) => ({
+      name: tool,
+      category: "communication",
+      description: hostile(4),
+      parameters: {},
+      idempotent: tool === "read_history",
+      timeoutMs: 30_000
+    })),
     persona: hostile(1),
     contexts: kinds
   }))

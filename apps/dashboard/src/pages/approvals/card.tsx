@@ -159,7 +159,7 @@ interface DecideProps {
 
 const Decide = ({ disabled, note, onDecide, onNote }: DecideProps) => (
   <div className="flex flex-wrap items-center gap-2">
-    <label className="min-w-48 flex-1">
+    <label className="min-w-48 flex-1 max-sm:basis-full">
       <span className="sr-only">Note for the audit log</span>
       <input
         className="field w-full"
@@ -172,21 +172,27 @@ const Decide = ({ disabled, note, onDecide, onNote }: DecideProps) => (
     </label>
     <button
       type="button"
-      className="button button-danger"
+      className="button button-danger max-sm:flex-1"
       data-decide="denied"
       disabled={disabled}
       onClick={() => onDecide("denied")}
     >
-      Deny <kbd aria-hidden>d</kbd>
+      Deny{" "}
+      <kbd aria-hidden className="max-md:hidden">
+        d
+      </kbd>
     </button>
     <button
       type="button"
-      className="button button-primary"
+      className="button button-primary max-sm:flex-1"
       data-decide="approved"
       disabled={disabled}
       onClick={() => onDecide("approved")}
     >
-      Approve this call <kbd aria-hidden>a</kbd>
+      Approve this call{" "}
+      <kbd aria-hidden className="max-md:hidden">
+        a
+      </kbd>
     </button>
   </div>
 )

@@ -6,12 +6,12 @@ import { useAnswer } from "../../api/questions.ts"
 import { forgetToken, tokenNow } from "../../api/token.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { count } from "../../parts/format.ts"
-import { JsonView } from "../../parts/json.tsx"
 import { Export } from "../../parts/export/export.tsx"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago, duration, Since } from "../../parts/time.tsx"
+import { Definitions } from "./definitions.tsx"
 
 type System = Answer<"GET /v1/system">
 
@@ -48,13 +48,13 @@ const About = ({ of }: { readonly of: System }) => {
     ["Version", of.version],
     ["Node", of.node],
     ["Role", of.role],
-    ["Stands on", <Visible key="profile" text={of.profile} />],
+    ["Storage", <Visible key="profile" text={of.profile} />],
     ["Tenant", <Visible key="tenant" text={of.tenant} />],
     ["You are", `${of.principal}${of.readOnly ? ", who may look and change nothing" : ""}`],
     ["Up for", <Since key="up" at={of.startedAt} />],
     ["Outbox", `position ${count(of.outboxEnd)}`],
     ["Statechart", <code key="machine">{of.machine.slice(0, 16)}</code>],
-    ["Clocks", skew > SKEW_MILLIS ? `this browser and the server differ by ${duration(skew)}` : "agree"]
+    ["Clock skew", skew > SKEW_MILLIS ? `this browser and the server differ by ${duration(skew)}` : "none"]
   ]
   return (
     <Section title="This deployment">
@@ -99,101 +99,6 @@ const Config = ({ config }: Pick<System, "config">) => (
           ))}
         </tbody>
       </table>
-    )}
-  </Section>
-)
-
-type Kind = NonNullable<System["definitions"][number]["contexts"]>[number]
-
-/** Null stands for all. */
-const listed = (words: ReadonlyArray<string> | null): string => (words === null ? "all" : words.join(", ") || "none")
-
-const KindRow = ({ kind }: { readonly kind: Kind }) => {
-  const { components, description, isOwn, maxSteps, mode, name, overrides = {}, tokenBudget, toolCategories } = kind
-  const allowed = [
-    kind.multiStep ? "several calls" : "one call",
-    ...(kind.subAgents ? ["sub-agents"] : []),
-    ...(kind.requireApproval ? ["approval"] : []),
-    ...(kind.stopOnFinal ? ["final ends it"] : []),
-    ...kind.timers.map((timer) => `timer ${timer}`)
-  ]
-  return (
-    <tr data-kind={name} data-own={isOwn ? "" : undefined}>
-      <td>
-        <span className="font-mono">
-          <Visible text={name} />
-        </span>
-        {isOwn ? <span className="text-ink-2"> its own</span> : null}
-        <span className="block text-ink-2">
-          <Visible text={description} />
-        </span>
-      </td>
-      <td className="font-mono">{mode}</td>
-      <td data-align="end">{count(maxSteps)}</td>
-      <td data-align="end">{tokenBudget === null ? "" : count(tokenBudget)}</td>
-      <td>
-        <Visible text={allowed.join(", ")} />
-      </td>
-      <td>
-        <Visible text={listed(kind.tools)} />
-        {toolCategories === null ? null : <Visible text={` of ${listed(toolCategories)}`} />}
-      </td>
-      <td>
-        <Visible text={listed(components)} />
-        {Object.entries(overrides).map(([part, text]) => (
-          <details key={part} className="said-more" data-override={part}>
-            <summary>
-              in place of <code>{part}</code>
-            </summary>
-            <p className="said-text">
-              <Visible text={text} />
-            </p>
-          </details>
-        ))}
-      </td>
-    </tr>
-  )
-}
-
-const Kinds = ({ kinds, of }: { readonly kinds: ReadonlyArray<Kind>; readonly of: string }) => (
-  <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`Kinds of context of ${of}`}>
-    <table className="plain-table tight-table" data-kinds={kinds.length}>
-      <thead>
-        <tr>
-          {["Context", "Mode", "Steps", "Tokens", "Allows", "Tools", "Parts of the prompt"].map((title) => (
-            <th key={title} scope="col">
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {kinds.map((kind) => (
-          <KindRow key={kind.name} kind={kind} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
-
-const Definitions = ({ definitions }: Pick<System, "definitions">) => (
-  <Section title="Definitions" side={<span className="label tabular">{count(definitions.length)}</span>}>
-    {definitions.length === 0 ? (
-      <Empty title="No definitions">This process can create no assistant: it knows no definition.</Empty>
-    ) : (
-      <ul>
-        {definitions.map((definition) => (
-          <li key={definition.name} className="border-b border-line px-3 py-1.5 last:border-b-0">
-            <details className="said-more" data-definition={definition.name}>
-              <summary className="font-mono text-ink">
-                <Visible text={definition.name} />
-              </summary>
-              {definition.contexts === undefined ? null : <Kinds kinds={definition.contexts} of={definition.name} />}
-              <JsonView value={definition} label={definition.name} />
-            </details>
-          </li>
-        ))}
-      </ul>
     )}
   </Section>
 )
@@ -265,11 +170,16 @@ const SystemPage = () => {
       title="System"
       ready={isReady(system)}
       side={
-        tokenNow() === undefined ? null : (
-          <button type="button" className="button button-small ml-auto" onClick={forgetToken}>
-            Forget the token of this tab
-          </button>
-        )
+        <span className="ml-auto flex flex-wrap items-center gap-2">
+          <a className="button button-small" href="/docs" target="_blank" rel="noreferrer" data-api-docs="">
+            API reference
+          </a>
+          {tokenNow() === undefined ? null : (
+            <button type="button" className="button button-small" onClick={forgetToken}>
+              Forget the token of this tab
+            </button>
+          )}
+        </span>
       }
     >
       <Answered of={system} lines={10}>
@@ -279,8 +189,8 @@ const SystemPage = () => {
               <Checks checks={of.checks} />
               <About of={of} />
               <Config config={of.config} />
-              <Definitions definitions={of.definitions} />
             </div>
+            <Definitions definitions={of.definitions} />
             <Audit />
           </>
         )}
