@@ -1,6 +1,7 @@
 // npm run crash -- [--kills N] [--seed N] [--json]
 // npm run crash -- --profile fallback [--moments] [--kills N] [--seed N] [--json]
 // npm run crash -- --night [--stride N] [--json]
+// npm run crash -- --months [--kills N] [--seed N] [--json]
 // npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
 import { parseArgs } from "node:util"
@@ -8,6 +9,7 @@ import { servers } from "@reverie/testkit/servers"
 import { runFallbackLane } from "./fallback.ts"
 import { runFleetLane } from "./fleet.ts"
 import { minimumOperations, runLane } from "./lane.ts"
+import { runMonthsLane } from "./months.ts"
 import { runNightLane } from "./night.ts"
 
 const { values } = parseArgs({
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     kills: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
     night: { type: "boolean", default: false },
+    months: { type: "boolean", default: false },
     stride: { type: "string", default: "1" },
     profile: { type: "string", default: "embedded" },
     events: { type: "string" },
@@ -49,6 +52,12 @@ const killNights = async (): Promise<never> => {
   process.exit(report.ok ? 0 : 1)
 }
 
+const killMonths = async (): Promise<never> => {
+  const report = await runMonthsLane({ kills, seed, progress: told })
+  process.stdout.write(`${JSON.stringify(report, null, values.json ? 0 : 2)}\n`)
+  process.exit(report.ok ? 0 : 1)
+}
+
 const EVENTS_PER_KILL = 100
 
 const wreckFleet = async (): Promise<never> => {
@@ -69,6 +78,7 @@ const wreckFleet = async (): Promise<never> => {
 }
 
 if (values.night) await killNights()
+if (values.months) await killMonths()
 if (values.profile === "fleet") await wreckFleet()
 if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback or fleet")
 

@@ -1,0 +1,164 @@
+// Months: kills a process that talks, dreams, archives and forgets, at its every step, and judges what goes on from there.
+// Owns the killing and the figures. Leaves the life to months-life.ts, what must be true to months-judge.ts.
+// M4  After any kill nothing is lost, half forgotten, half archived or half dreamt: the life that goes on ends with the same
+//     memory, to the line, as one that no one harmed.
+// M5  A lane that did not kill in each stage and each kind of forgetting, or that looked at nothing, fails.
+
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { dreamOperations } from "@reverie/assistant"
+import type { Judged } from "./months-judge.ts"
+import { kinds, letters } from "./months-life.ts"
+
+export interface MonthsReport {
+  readonly ok: boolean
+  readonly kills: number
+  readonly killsByPlace: Readonly<Record<string, number>>
+  /** Changes of the database in an unharmed life, by place: each is a step that can be killed at. */
+  readonly passings: Readonly<Record<string, number>>
+  /** What all judgements looked at, in sum. */
+  readonly looked: Readonly<Record<string, number>>
+  /** Places that nothing was killed in. */
+  readonly missed: ReadonlyArray<string>
+  /** Kills whose moment did not come: the work took another number of steps. */
+  readonly unreached: number
+  /** What is wrong, and after which kill. */
+  readonly problems: ReadonlyArray<string>
+}
+
+interface Lived {
+  readonly passed: Readonly<Record<string, number>>
+  readonly unopened: ReadonlyArray<string>
+  readonly found: Judged
+  readonly ended: Judged
+  readonly after: ReadonlyArray<string>
+  readonly lines: ReadonlyArray<string>
+}
+
+/** Undefined when the process was killed. */
+const life = (args: ReadonlyArray<string>, compiled: string): Promise<Lived | undefined> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "months-child.ts"), ...args],
+      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_COMPILE_CACHE: compiled } }
+    )
+    const [out, err]: [Array<Buffer>, Array<Buffer>] = [[], []]
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
+    child.on("error", reject)
+    child.on("close", (code, signal) => {
+      const said = Buffer.concat(out).toString()
+      if (signal === "SIGKILL") resolve(undefined)
+      else if (code === 0) resolve(JSON.parse(said.slice(said.indexOf('{"passed"'))) as Lived)
+      else reject(new Error(`a life ended with code ${code}: ${Buffer.concat(err).toString().slice(0, 1_500)}`))
+    })
+  })
+
+const inDirectory = async <A>(use: (data: string) => Promise<A>): Promise<A> => {
+  const data = await mkdtemp(join(tmpdir(), "reverie-months-"))
+  try {
+    return await use(data)
+  } finally {
+    await rm(data, { recursive: true, force: true })
+  }
+}
+
+const required: ReadonlyArray<string> = [
+  "talk",
+  ...dreamOperations.map((operation) => `dreaming.${operation}`),
+  "archive",
+  ...kinds.map((kind) => `forget ${kind}`)
+]
+
+/** Small and repeatable: which step of a place is next, by a seed. */
+const fractions = function* (seed: number): Generator<number> {
+  let state = seed >>> 0 || 1
+  while (true) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    yield state / 2 ** 32
+  }
+}
+
+interface Kill {
+  readonly place: string
+  readonly passing: number
+}
+
+/** The places in turn, and in each another step each time. */
+const killsOf = (passings: Readonly<Record<string, number>>, count: number, seed: number): ReadonlyArray<Kill> => {
+  const random = fractions(seed)
+  return Array.from({ length: count }, (_, index) => {
+    const place = required[index % required.length]!
+    const steps = passings[place] ?? 1
+    return { place, passing: 1 + Math.floor(random.next().value * steps) }
+  })
+}
+
+const firstDifference = (expected: ReadonlyArray<string>, found: ReadonlyArray<string>): string | undefined => {
+  const index = Array.from({ length: Math.max(expected.length, found.length) }, (_, at) => at).find(
+    (at) => expected[at] !== found[at]
+  )
+  if (index === undefined) return undefined
+  const [one = "nothing", other = "nothing"] = [expected[index], found[index]]
+  const at = Math.max(0, [...one].findIndex((char, place) => char !== other[place]) - 60)
+  return `${one.slice(0, 40)}: expected …${one.slice(at, at + 160)}…, found …${other.slice(at, at + 160)}…`
+}
+
+const problemsOf = ({ after, ended, found, unopened }: Lived): ReadonlyArray<string> => [
+  ...unopened.map((each) => `unopened: ${each}`),
+  ...found.problems,
+  ...ended.problems.map((each) => `in the end: ${each}`),
+  ...after.map((each) => `closed: ${each}`),
+  ...(ended.looked.acknowledged === letters.length && ended.looked.receipts === kinds.length
+    ? []
+    : [`it ended early: ${JSON.stringify(ended.looked)}`]),
+  ...(ended.looked.segments > 0 ? [] : ["nothing was archived"])
+]
+
+export interface MonthsOptions {
+  readonly kills: number
+  readonly seed: number
+  readonly progress: (kills: number) => void
+}
+
+/** Processes at a time. */
+const AT_ONCE = 2
+
+export const runMonthsLane = (options: MonthsOptions): Promise<MonthsReport> =>
+  inDirectory((compiled) => killMonths(options, compiled))
+
+const killMonths = async (options: MonthsOptions, compiled: string): Promise<MonthsReport> => {
+  const whole = async (data: string): Promise<Lived> => {
+    const lived = await life([data], compiled)
+    if (lived === undefined) throw new Error("a life that no one was to kill was killed")
+    return lived
+  }
+  const unharmed = await inDirectory(whole)
+  const problems = problemsOf(unharmed).map((each) => `unharmed: ${each}`)
+  const waiting = [...killsOf(unharmed.passed, options.kills, options.seed)]
+  const killsByPlace: Record<string, number> = {}
+  const looked: Record<string, number> = {}
+  let [kills, unreached] = [0, 0]
+  const killAt = ({ passing, place }: Kill): Promise<void> =>
+    inDirectory(async (data) => {
+      if ((await life([data, place, String(passing)], compiled)) !== undefined) return void unreached++
+      options.progress(++kills)
+      killsByPlace[place] = (killsByPlace[place] ?? 0) + 1
+      const lived = await whole(data)
+      for (const [name, count] of [...Object.entries(lived.found.looked), ...Object.entries(lived.ended.looked)])
+        looked[name] = (looked[name] ?? 0) + count
+      const difference = firstDifference(unharmed.lines, lived.lines)
+      const found = [...problemsOf(lived), ...(difference === undefined ? [] : [difference])]
+      problems.push(...found.map((each) => `${place}, step ${passing}: ${each}`))
+    })
+  const killInTurn = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await killAt(next)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, killInTurn))
+  const missed = required.filter((place) => killsByPlace[place] === undefined)
+  const ok = problems.length === 0 && missed.length === 0 && Object.values(looked).every((count) => count > 0)
+  return { ok, kills, killsByPlace, passings: unharmed.passed, looked, missed, unreached, problems }
+}
