@@ -177,7 +177,7 @@ export {
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
 export type { FleetReminders, ReminderReadings, ReminderRequest } from "./fleet/reminders.ts"
 export type { Reminder, ReminderLine } from "@reverie/assistant/reminders"
-export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
+export type { DeadLetterDetail, DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
 export {
   type ContextKindView,
   type DefinitionView,

@@ -30,6 +30,23 @@ describe("dead letters", () => {
     assert.strictEqual(await fleet.history.lastError("nobody"), undefined)
   })
 
+  it("are read one by one, whole, with the tick that ended with them", async () => {
+    const long = "Bad words. ".repeat(400)
+    await using fleet = await openFleet({ says: [{ text: "Good day." }, refusal] })
+    await fleet.send("desk", "Hello.")
+    await fleet.idle()
+    await fleet.send("desk", long, { id: "m-1", from: "ann" })
+    await fleet.idle()
+    const [listed] = await fleet.deadLetters.list()
+    assert.isBelow(listed?.text?.length ?? 0, long.length)
+    const one = await fleet.deadLetters.inspect("desk", "m-1")
+    assert.deepInclude(one, { from: "ann", type: "message", reason: listed?.reason ?? "none", tick: 2 })
+    assert.deepInclude(one.event as object, { type: "message", text: long })
+    assert.isAtMost(one.acceptedAt ?? Infinity, one.at)
+    assert.instanceOf(await failureOf(fleet.deadLetters.inspect("desk", "m-2")), DeadLetterUnknown)
+    assert.instanceOf(await failureOf(fleet.forTenant("zulu").deadLetters.inspect("desk", "m-1")), DeadLetterUnknown)
+  })
+
   it("D1 one is sent again once, and again when that was dead-lettered too", async () => {
     await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
     await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })

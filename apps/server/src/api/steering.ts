@@ -125,7 +125,18 @@ const DeadLetter = Schema.Struct({
   reason: Schema.String,
   at: Schema.Finite,
   type: Schema.optionalKey(Schema.String),
+  /** Who sent it. */
+  from: Schema.optionalKey(Schema.String),
   text: Schema.optionalKey(Schema.String)
+})
+
+const DeadLetterDetail = Schema.Struct({
+  ...DeadLetter.fields,
+  acceptedAt: Schema.optionalKey(Schema.Finite),
+  /** The event that was in it, nothing of it cut. */
+  event: Schema.optionalKey(Json),
+  /** The tick that ended with it, where that is known. */
+  tick: Schema.optionalKey(Schema.Int)
 })
 
 export class QueuesGroup extends HttpApiGroup.make("queues").add(
@@ -158,6 +169,13 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
   HttpApiEndpoint.get("dead", "/v1/dead-letters", {
     query: { limit },
     success: Schema.Struct({ items: Schema.Array(DeadLetter) }),
+    error: failures
+  }),
+  /** One of them as a whole. */
+  HttpApiEndpoint.get("letter", "/v1/dead-letters/:id/letter", {
+    params: ofAssistant,
+    query: { envelope: Key },
+    success: DeadLetterDetail,
     error: failures
   }),
   /** Sends dead letters again, under a new id, and discards the dead letter. */

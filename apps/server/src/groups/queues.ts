@@ -56,12 +56,12 @@ const MAX_DEAD = 10_000
 
 type Letter = Awaited<ReturnType<ReadFleet["deadLetters"]["list"]>>[number]
 
-const letterOf = ({ address, at, envelope, reason, text, type }: Letter) => ({
+const letterOf = ({ address, at, envelope, from, reason, text, type }: Letter) => ({
   assistant: address.assistant,
   envelope,
   reason,
   at,
-  ...defined({ type, text })
+  ...defined({ type, from, text })
 })
 
 const LOOKS = 3
@@ -131,6 +131,11 @@ export const queuesLive = HttpApiBuilder.group(
       queues: ({ query: { letters } }) => asking((fleet) => queuesOf(fleet, letters)),
       dead: ({ query: { limit } }) =>
         asking(async (fleet) => ({ items: (await fleet.deadLetters.list(limit)).map(letterOf) })),
+      letter: ({ params: { id }, query: { envelope } }) =>
+        asking(async (fleet) => {
+          const { acceptedAt, event, tick, ...letter } = await fleet.deadLetters.inspect(id, envelope)
+          return { ...letterOf(letter), ...defined({ acceptedAt, event, tick }) }
+        }),
       retry: ({ params: { id }, payload: { envelope } }) =>
         changing("queues.retry", `${id} ${envelope}`, async (fleet) => {
           const receipt = await fleet.deadLetters.retry(id, envelope)

@@ -194,6 +194,13 @@ describe("queues and dead letters by HTTP", () => {
       envelope: "late",
       text: "Too late."
     })
+    assert.deepInclude((await ask("/v1/dead-letters/clerk/letter?envelope=late")).json, {
+      ...dead.json.items[0],
+      from: "user"
+    })
+    assert.notProperty((await ask("/v1/dead-letters/clerk/letter?envelope=late")).json, "tick")
+    assertFailure(await ask("/v1/dead-letters/desk/letter?envelope=late"), 404, "NotFound")
+    assertFailure(await ask("/v1/dead-letters/clerk/letter"), 400, "Malformed")
     assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "unknown" }), 404, "NotFound")
     const queues = await ask("/v1/queues")
     assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })

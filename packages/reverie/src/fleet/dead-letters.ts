@@ -5,14 +5,16 @@
 //     then sends nothing, and discards it.
 
 import { createHash } from "node:crypto"
-import { type DeadLetter, Ledger } from "@reverie/ledger"
+import { type DeadLetter, Ledger, type OutboxRow } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import {
   type AcceptedEnvelope,
   type Address,
   type AssistantId,
+  defined,
   type EnvelopeId,
   type EventType,
+  type Json,
   type Receipt,
   type TenantId
 } from "@reverie/protocol"
@@ -33,6 +35,18 @@ export interface DeadLetterView extends DeadLetter {
   readonly text?: string
 }
 
+/** One dead letter as a whole. */
+export interface DeadLetterDetail extends DeadLetterView {
+  /** The event that was in it, nothing of it cut; absent where it can not be read. */
+  readonly event?: Json
+  /** When it was accepted, in milliseconds since the epoch; absent where it can not be read. */
+  readonly acceptedAt?: number
+  /** The tick that ended with it; absent where it was refused before one began, and where 2,000 entries came since. */
+  readonly tick?: number
+}
+
+/** Entries that are looked at for the one that dead-lettered a letter. */
+const MAX_ENTRIES = 2_000
 const MAX_TEXT_CHARS = 2_000
 const MAX_ID_CHARS = 256
 /** How far back a letter is looked for among the dead ones of a tenant. */
@@ -96,6 +110,29 @@ const deadLetterUnderId = Effect.fnUntraced(function* (address: Address, envelop
   return letter ?? (yield* unknown(address, envelope, " that can be sent again"))
 })
 
+/** A dead letter with all that is known of it, but for the tick. */
+const deadLetterOf = Effect.fnUntraced(function* (address: Address, envelope: string) {
+  const dead = yield* (yield* Ledger).deadLetters(MAX_LOOK, { tenant: address.tenant, newestFirst: true })
+  const one = dead.find((each) => each.address.assistant === address.assistant && each.envelope === envelope)
+  if (one === undefined) return yield* unknown(address, envelope, "")
+  const letter = (yield* lettersBy(address, [one.envelope])).get(one.envelope)
+  if (letter === undefined) return one
+  const { acceptedAt, event } = letter
+  return { ...viewOf(one, letter), acceptedAt, event: event as unknown as Json }
+})
+
+/** The tick in whose entry a letter was dead-lettered, as far as one looks back. */
+const tickOf = async (newest: AsyncIterable<OutboxRow>, envelope: string): Promise<number | undefined> => {
+  let looked = 0
+  for await (const { entry } of newest) {
+    const isIt = entry.settled?.some((each) => each.outcome === "dead" && each.id === envelope) === true
+    // Without a result that failed it had begun no tick: it was refused, or waited for one who has retired.
+    if (isIt) return entry.cause.kind === "job" ? entry.tick : undefined
+    if (++looked >= MAX_ENTRIES) return undefined
+  }
+  return undefined
+}
+
 /** Takes a letter off the list. */
 const discarded = Effect.fnUntraced(function* (address: Address, envelope: string) {
   const answer = yield* (yield* Ledger).discard(address, envelope as EnvelopeId)
@@ -106,10 +143,16 @@ const discarded = Effect.fnUntraced(function* (address: Address, envelope: strin
 export interface DeadLetterReadings {
   /** The newest dead letters of the tenant, at most `limit` (100 when left out), with the reason and what stood in them. */
   readonly list: (limit?: number) => Promise<ReadonlyArray<DeadLetterView>>
+  /** One of them as a whole, with the tick that ended with it where that is known. Rejects with DeadLetterUnknown. */
+  readonly inspect: (id: string, envelope: string) => Promise<DeadLetterDetail>
 }
 
-export const deadLettersIn = ({ run, tenant }: Core): DeadLetterReadings => ({
-  list: (limit = 100) => run(deadLettersOf(tenant, limit))
+export const deadLettersIn = ({ address, newest, run, tenant }: Core): DeadLetterReadings => ({
+  list: (limit = 100) => run(deadLettersOf(tenant, limit)),
+  inspect: async (id, envelope): Promise<DeadLetterDetail> => {
+    const found = await run(deadLetterOf(address(id), envelope))
+    return { ...found, ...defined({ tick: await tickOf(newest(id), envelope) }) }
+  }
 })
 
 /** `fleet.deadLetters`: messages that could not be handled, and what becomes of them. */
