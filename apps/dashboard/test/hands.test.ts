@@ -150,6 +150,38 @@ test("O1 a dead letter is sent again after it was asked for", async () => {
   await tab.page.waitForSelector('[data-action="queues.retry"]')
 })
 
+test("a dead letter is read whole, with a link to the run that ended with it", async () => {
+  const { page } = tab
+  await tab.open("/queues", "queues")
+  await page.click("[data-sent=dead-1] summary")
+  await page.waitForSelector("[data-sent=dead-1] [data-failed-run='7']")
+  expect(await page.textContent("[data-sent=dead-1] [aria-label='Event of dead-1']")).toContain('"channel": "quay"')
+  expect(await page.textContent("[data-sent=dead-1]")).toContain("from user:harbour-master")
+  await page.click("[data-sent=dead-1] [data-failed-run]")
+  await page.waitForFunction(() => location.pathname.endsWith("/timeline") && location.search === "?tick=7")
+})
+
+test("dead letters are searched, and all that match are retried after it was asked for", async () => {
+  const { page } = tab
+  await tab.open("/queues", "queues")
+  const unreadable = api.world.dead.filter(({ reason }) => reason.startsWith("not readable"))
+  const before = api.world.dead.length
+  expect(unreadable.length).toBeGreaterThan(1)
+  await page.fill("[data-search]", "not readable")
+  await page.waitForSelector(`[data-dead-matched="${unreadable.length}"]`)
+  expect(await page.textContent("[data-all=again]")).toBe(`Retry all ${unreadable.length} that match`)
+  await page.click("[data-all=again]")
+  await page.waitForSelector("[data-confirm]")
+  expect(api.changes).toEqual([])
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-dialog]", { state: "detached" })
+  expect(api.changes.map(({ asked: { params, payload } }) => ({ ...params, ...payload }))).toEqual(
+    unreadable.map(({ assistant, envelope }) => ({ id: assistant, envelope }))
+  )
+  await page.waitForSelector('[data-dead-matched="0"]')
+  expect(api.world.dead.length).toBe(before - unreadable.length)
+})
+
 test("O1 a dead letter is discarded after it was asked for, and counted no more", async () => {
   await tab.open("/queues", "queues")
   const dead = () => tab.page.getAttribute("[data-totals-of=dead]", "data-count")

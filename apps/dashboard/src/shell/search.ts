@@ -103,9 +103,12 @@ export const liveSearch = (raw: Raw): LiveSearch => ({ view: oneOf(raw["view"], 
 
 // Search of Queues.
 
-export interface QueuesSearch {}
+export interface QueuesSearch {
+  /** Dead letters in whose assistant, event, reason or text it stands. */
+  readonly q?: string | undefined
+}
 
-export const queuesSearch = (_raw: Raw): QueuesSearch => ({})
+export const queuesSearch = (raw: Raw): QueuesSearch => ({ q: text(raw["q"]) })
 
 // Search of System.
 

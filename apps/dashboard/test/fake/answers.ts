@@ -294,6 +294,12 @@ export const fleetHandlers: Handlers = {
   "GET /v1/queues": queues,
   ...spendingHandlers,
   "GET /v1/dead-letters": ({ dead }) => ({ items: dead }),
+  "GET /v1/dead-letters/:id/letter": ({ dead, failure }, { query }) => {
+    const letter = dead.find(({ envelope }) => envelope === query["envelope"])
+    if (letter === undefined) throw failure(404, "NotFound", "there is no such dead letter")
+    const event = { type: letter.type ?? "message", text: letter.text ?? "", channel: "quay" }
+    return { ...letter, acceptedAt: letter.at - 4_000, event, tick: 7 }
+  },
   "POST /v1/dead-letters/:id/retry": (world, { params, payload }) => {
     world.audit("queues.retry", String(params["id"]))
     const at = world.dead.findIndex(({ envelope }) => envelope === payload["envelope"])

@@ -85,6 +85,7 @@ const deadLetters = (rows: ReadonlyArray<Row>, now: number): Array<DeadLetter> =
     reason: n % 2 === 0 ? "ten claims in a row ended without one commit" : `not readable: ${hostile(n)}`,
     at: now - 3_600_000 * (n + 1),
     type: "message",
+    from: "user:harbour-master",
     text: hostile(n)
   }))
 

@@ -1,7 +1,7 @@
 // Queues: what waits, who works, and dead letters.
 // Q1  Figures and dead letters are of one answer, so they agree whenever they are looked at, and the figures add up.
 
-import { createLazyRoute, Link } from "@tanstack/react-router"
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
@@ -132,7 +132,11 @@ const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
   </table>
 )
 
+const route = getRouteApi("/queues")
+
 const QueuesPage = () => {
+  const { q } = route.useSearch()
+  const navigate = route.useNavigate()
   const queues = useAnswer("GET /v1/queues", { query: { letters: LETTERS } }, { everyMillis: EVERY_MILLIS })
   return (
     <Page
@@ -166,7 +170,11 @@ const QueuesPage = () => {
               </Section>
               <Workers workers={workers} />
             </div>
-            <DeadLetters items={deadLetters} />
+            <DeadLetters
+              items={deadLetters}
+              words={q}
+              onSearch={(q) => void navigate({ search: { q }, replace: true })}
+            />
           </>
         )}
       </Answered>

@@ -186,9 +186,11 @@ const SystemPage = () => {
         {(of) => (
           <>
             <div className="grid items-start gap-4 xl:grid-cols-2">
-              <Checks checks={of.checks} />
+              <div className="grid gap-4">
+                <Checks checks={of.checks} />
+                <Config config={of.config} />
+              </div>
               <About of={of} />
-              <Config config={of.config} />
             </div>
             <Definitions definitions={of.definitions} />
             <Audit />
