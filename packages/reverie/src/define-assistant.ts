@@ -130,6 +130,11 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
    * One that does not fit is asked for again, twice at most. A form that a message asks for takes its place.
    */
   readonly output?: AnswerSchema
+  /**
+   * Labels of all its assistants, for people: lists of the fleet are filtered and summed by them. At most 32, of 1 to 64 letters,
+   * digits and `. _ : -`, each once. None when left out.
+   */
+  readonly tags?: ReadonlyArray<string>
   /** What it can do, besides the tools that come with `subAgents`. */
   readonly tools?: ReadonlyArray<Tool>
   /**
@@ -185,6 +190,8 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
 export interface AssistantDefinition extends AssistantModels {
   /** The memory blocks that it is created with. */
   readonly blocks?: ReadonlyArray<CreatedBlock>
+  /** The labels of its assistants. */
+  readonly tags?: ReadonlyArray<string>
 }
 
 const DEFAULT_CONTEXT_TOKENS = 100_000
@@ -258,6 +265,17 @@ const sleepAndSettings = (options: AssistantOptions) => {
   }
 }
 
+const TAG = /^[A-Za-z0-9._:-]{1,64}$/
+const MOST_TAGS = 32
+
+const flawOfTags = ({ tags = [] }: AssistantOptions): string | undefined => {
+  const odd = tags.find((tag) => !TAG.test(tag))
+  if (odd !== undefined) return `its tag ${JSON.stringify(odd)} must have 1 to 64 letters, digits and . _ : -`
+  const twice = tags.find((tag, index) => tags.indexOf(tag) !== index)
+  if (twice !== undefined) return `it has the tag ${JSON.stringify(twice)} twice`
+  return tags.length > MOST_TAGS ? `it has ${tags.length} tags, and at most ${MOST_TAGS} are allowed` : undefined
+}
+
 const decodeId = Schema.decodeUnknownOption(AssistantId)
 
 const flawOfScopes = ({ recallScopes = [] }: AssistantOptions): string | undefined => {
@@ -297,6 +315,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     flawOfRules(options.toolRules ?? [], toolkit.names) ??
     flawOfPauses(options) ??
     flawOfScopes(options) ??
+    flawOfTags(options) ??
     flawOfBlocks(id, options.blocks ?? []) ??
     flawOfSpending(options) ??
     flawOfOwnModels(options) ??
@@ -308,7 +327,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     systemPrompt: options.instructions,
     template: options.template ?? "default",
     instructionsKey: instructionsKey(id),
-    ...defined({ persona: options.persona }),
+    ...defined({ persona: options.persona, tags: options.tags }),
     ...sleepAndSettings(options),
     rules: options.toolRules ?? [],
     ...defined({

@@ -66,8 +66,9 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     query: {
       /** How their ids begin. */
       start: Schema.optionalKey(Text(128)),
-      /** Those of this definition only: as many are looked at as it takes. */
+      /** Those of this definition or label only: as many are looked at as it takes. */
       definition: filter.definition,
+      tag: filter.tag,
       limit,
       cursor
     },

@@ -8,7 +8,7 @@
 import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage, PulseView } from "../api/index.ts"
 import { budgetsOf } from "./budgets.ts"
-import { Choice, type Filter, meaning, type Question } from "./choice.ts"
+import { Choice, type Filter, meaning, type Question, type Tags } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
 import { type GroupQuestion, groupsOf } from "./groups.ts"
 import { Pulse } from "./pulse.ts"
@@ -154,15 +154,15 @@ export class Board {
   }
 
   /** The ids that a filter means, in their order. */
-  async meant(filter: Filter, now: number): Promise<ReadonlyArray<string>> {
+  async meant(filter: Filter, now: number, tags?: Tags): Promise<ReadonlyArray<string>> {
     await this.#readChanged(now)
     return [...this.#rows.values()]
-      .filter(meaning(filter))
+      .filter(meaning(filter, tags))
       .map(({ id }) => id)
       .toSorted()
   }
 
-  /** What those that a filter means come to, by definition or state. */
+  /** What those that a filter means come to, by definition, state or label. */
   async groups(question: GroupQuestion, now: number): Promise<ReturnType<typeof groupsOf>> {
     await this.#readChanged(now)
     const dayOf = await this.#day.read(now)

@@ -16,9 +16,16 @@ export interface Filter {
   /** A mode, a path, or the beginning of one. */
   readonly state?: string
   readonly definition?: string
+  /** A label of its definition. */
+  readonly tag?: string
 }
 
+/** The labels of each definition, by its name. */
+export type Tags = ReadonlyMap<string, ReadonlyArray<string>>
+
 export interface Question extends Filter {
+  /** What a tag of the filter means; none has any where it is left out. */
+  readonly tags?: Tags
   readonly sort?: Sort
   readonly isDescending?: boolean
   readonly limit: number
@@ -86,11 +93,16 @@ const standIn = (cursor: string, sort: Sort, isDescending: boolean): Stand => {
 }
 
 /** Of each row, whether the filter means it. What is empty means everyone. */
-export const meaning = ({ definition = "", q = "", state = "" }: Filter): ((row: Row) => boolean) => {
+export const meaning = (
+  { definition = "", q = "", state = "", tag = "" }: Filter,
+  tags: Tags = new Map()
+): ((row: Row) => boolean) => {
   const words = q.trim().toLowerCase()
+  const tagged = new Set([...tags].flatMap(([name, own]) => (own.includes(tag) ? [name] : [])))
   return (row) =>
     (words === "" || row.words.includes(words)) &&
     (definition === "" || row.definition === definition) &&
+    (tag === "" || tagged.has(row.definition)) &&
     (state === "" || row.state === state || (row.state.startsWith(state) && row.state[state.length] === "."))
 }
 
@@ -113,8 +125,8 @@ export class Choice {
   readonly #best: Array<Stand & { readonly row: Row }> = []
   #matched = 0
 
-  constructor({ cursor, isDescending = false, limit, sort = "id", ...filter }: Question, now: number) {
-    this.#isMeant = meaning(filter)
+  constructor({ cursor, isDescending = false, limit, sort = "id", tags, ...filter }: Question, now: number) {
+    this.#isMeant = meaning(filter, tags)
     this.#sort = sort
     this.#isDescending = isDescending
     this.#limit = limit

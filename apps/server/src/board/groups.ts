@@ -1,10 +1,11 @@
 // Groups: what the assistants of one definition, or in one state, come to.
 // Owns the sums. Leaves the rows to board.ts, and whom a filter means to choice.ts.
-// G1  Each assistant is in one group, and what all groups come to is what the list of the same filter does.
+// G1  By definition and state each assistant is in one group, and what all groups come to is what the list of the same filter does;
+//     by label it is in one for each of its labels.
 // G2  One look over all rows answers it, and it holds one sum a group.
 
 import type { FleetGroup, groupings } from "../api/index.ts"
-import { type Filter, meaning, needsPerson } from "./choice.ts"
+import { type Filter, meaning, needsPerson, type Tags } from "./choice.ts"
 import { type Row, together } from "./row.ts"
 
 export type Grouping = (typeof groupings)[number]
@@ -12,6 +13,7 @@ export type Grouping = (typeof groupings)[number]
 export interface GroupQuestion extends Filter {
   readonly by?: Grouping
   readonly limit: number
+  readonly tags?: Tags
 }
 
 type Sum = { -readonly [Name in keyof FleetGroup]: FleetGroup[Name] }
@@ -22,9 +24,10 @@ const stateOf = (path: string): string => {
   return mode === "awake" && what !== undefined ? `${mode}.${what}` : mode
 }
 
-const keyBy: Readonly<Record<Grouping, (row: Row) => string>> = {
-  definition: ({ definition }) => definition,
-  state: ({ state }) => stateOf(state)
+const keysBy: Readonly<Record<Grouping, (row: Row, tags: Tags) => ReadonlyArray<string>>> = {
+  definition: ({ definition }) => [definition],
+  state: ({ state }) => [stateOf(state)],
+  tag: ({ definition }, tags) => tags.get(definition) ?? []
 }
 
 const emptySum = (key: string): Sum => ({
@@ -50,19 +53,20 @@ const add = (sum: Sum, row: Row, now: number): void => {
 
 export const groupsOf = (
   rows: Iterable<Row>,
-  { by = "definition", limit, ...filter }: GroupQuestion,
+  { by = "definition", limit, tags = new Map(), ...filter }: GroupQuestion,
   now: number
 ): { readonly by: Grouping; readonly items: ReadonlyArray<FleetGroup>; readonly matched: number } => {
-  const isMeant = meaning(filter)
-  const keyOf = keyBy[by]
+  const isMeant = meaning(filter, tags)
+  const keysOf = keysBy[by]
   const sums = new Map<string, Sum>()
   for (const row of rows) {
     if (!isMeant(row)) continue
-    const key = keyOf(row)
-    const known = sums.get(key)
-    const sum = known ?? emptySum(key)
-    if (known === undefined) sums.set(key, sum)
-    add(sum, row, now)
+    for (const key of keysOf(row, tags)) {
+      const known = sums.get(key)
+      const sum = known ?? emptySum(key)
+      if (known === undefined) sums.set(key, sum)
+      add(sum, row, now)
+    }
   }
   const sorted = [...sums.values()].toSorted((a, b) => b.assistants - a.assistants || (a.key < b.key ? -1 : 1))
   return { by, items: sorted.slice(0, limit), matched: sorted.length }

@@ -11,7 +11,8 @@ import { AssistantsApi, type Order } from "../api/assistants.ts"
 import type { AssistantDetail, AssistantRow, StoredAssistant } from "../api/fleet/rows.ts"
 import { Malformed } from "../api/errors.ts"
 import { asking, changing, type ReadFleet } from "../gateway.ts"
-import type { Filter } from "../board/choice.ts"
+import type { Filter, Question, Tags } from "../board/choice.ts"
+import type { GroupQuestion } from "../board/groups.ts"
 import { Live } from "../live.ts"
 import { activityOf as hourlyOf } from "../views/activity.ts"
 import { living } from "../views/facts.ts"
@@ -71,9 +72,25 @@ const pageFrom = async (fleet: ReadFleet, start: string, after: string | undefin
 /** Records that are looked at together for those of one definition. */
 const LOOKED_AT = 500
 
+/** The labels of the definitions; they are looked for where something is asked by label. */
+const labelsOf = async (fleet: Pick<ReadFleet, "definitions">, isAsked: boolean): Promise<Tags> =>
+  new Map(isAsked ? (await fleet.definitions()).map(({ name, tags }) => [name, tags] as const) : [])
+
+type Boards = Live["Service"]["boards"]
+
+const listOf = async (fleet: ReadFleet, boards: Boards, question: Question) => {
+  const tags = await labelsOf(fleet, question.tag !== undefined)
+  return (await boards.of(fleet.tenant)).list({ ...question, tags }, Date.now())
+}
+
+const groupsOf = async (fleet: ReadFleet, boards: Boards, question: GroupQuestion) => {
+  const tags = await labelsOf(fleet, question.by === "tag" || question.tag !== undefined)
+  return (await boards.of(fleet.tenant)).groups({ ...question, tags }, Date.now())
+}
+
 const pageOfDefinition = async (
   fleet: ReadFleet,
-  definition: string,
+  isMeant: (definition: string) => boolean,
   start: string,
   cursor: string | undefined,
   limit: number
@@ -82,7 +99,7 @@ const pageOfDefinition = async (
   let after = cursor
   while (found.length < limit) {
     const looked = await pageFrom(fleet, start, after, LOOKED_AT)
-    found.push(...looked.filter(({ state }) => state.definition === definition))
+    found.push(...looked.filter(({ state }) => isMeant(state.definition)))
     if (looked.length < LOOKED_AT) break
     after = looked.at(-1)?.address.assistant
   }
@@ -92,15 +109,20 @@ const pageOfDefinition = async (
 interface ViewsAsked {
   readonly start?: string
   readonly definition?: string
+  readonly tag?: string
   readonly limit: number
   readonly cursor?: string
 }
 
-const viewsOf = async (fleet: ReadFleet, { cursor, definition, limit, start = "" }: ViewsAsked, ownTenant: string) => {
+const viewsOf = async (fleet: ReadFleet, asked: ViewsAsked, ownTenant: string) => {
+  const { cursor, definition, limit, start = "", tag } = asked
+  const tags = await labelsOf(fleet, tag !== undefined)
+  const isMeant = (name: string): boolean =>
+    (definition === undefined || name === definition) && (tag === undefined || tags.get(name)?.includes(tag) === true)
   const records =
-    definition === undefined
+    definition === undefined && tag === undefined
       ? await pageFrom(fleet, start, cursor, limit + 1)
-      : await pageOfDefinition(fleet, definition, start, cursor, limit + 1)
+      : await pageOfDefinition(fleet, isMeant, start, cursor, limit + 1)
   const items = records.slice(0, limit).map(storedOf)
   const next = records.length > limit ? (items.at(-1)?.id ?? null) : null
   const totals = fleet.tenant === ownTenant ? await fleet.monitor.totals() : undefined
@@ -129,11 +151,11 @@ interface Meant extends Filter {
 
 const meantBy = async (
   boards: Live["Service"]["boards"],
-  { tenant }: Pick<Fleet, "tenant">,
+  fleet: Pick<ReadFleet, "definitions" | "tenant">,
   { ids, ...filter }: Meant
 ) => {
-  const board = await boards.of(tenant)
-  const meant = await board.meant(filter, Date.now())
+  const board = await boards.of(fleet.tenant)
+  const meant = await board.meant(filter, Date.now(), await labelsOf(fleet, filter.tag !== undefined))
   if (ids === undefined) return meant
   const wanted = new Set(ids)
   return meant.filter((id) => wanted.has(id))
@@ -213,10 +235,8 @@ export const assistantsLive = HttpApiBuilder.group(
     const { boards, ownTenant } = yield* Live
     return handlers.handleAll({
       list: ({ query: { descending, ...query } }) =>
-        asking(async ({ tenant }) =>
-          (await boards.of(tenant)).list({ ...query, isDescending: descending === "true" }, Date.now())
-        ),
-      groups: ({ query }) => asking(async ({ tenant }) => (await boards.of(tenant)).groups(query, Date.now())),
+        asking((fleet) => listOf(fleet, boards, { ...query, isDescending: descending === "true" })),
+      groups: ({ query }) => asking((fleet) => groupsOf(fleet, boards, query)),
       activity: ({ query: { ids } }) => asking((fleet) => hourlyOf(fleet, [...new Set(ids.split(","))], Date.now())),
       views: ({ query }) => asking((fleet) => viewsOf(fleet, query, ownTenant)),
       view: ({ params: { id } }) => asking(async (fleet) => storedOf(await living(fleet, id))),

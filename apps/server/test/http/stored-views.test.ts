@@ -3,10 +3,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as HttpApiClient from "effect/http-api/HttpApiClient"
-import { DefinitionUnknown } from "reverie"
+import { later } from "@reverie/testkit/later"
+import { DefinitionUnknown, defineAssistant, defineFleet, Fleet } from "reverie"
+import { openServer } from "../../src/index.ts"
 import type { AssistantsApi } from "../../src/api/assistants.ts"
 import { mountInProcess } from "../../src/groups/in-process.ts"
-import { assertFailure, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
+import { aPath, askAt, assertFailure, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 type Assistants = Effect.Success<
   ReturnType<typeof HttpApiClient.make<"reverie", (typeof AssistantsApi)["groups"]["assistants"]>>
@@ -54,6 +56,43 @@ describe("views as they are stored, by HTTP", () => {
     assertFailure(await ask("/v1/groups?by=colour"), 400, "Malformed")
     const halted = (await post("/v1/orders", { order: "halt", definition: "clerk", dryRun: true })).json
     assert.deepStrictEqual(halted, { matched: 1, told: 0, ids: ["clerk"] })
+  })
+
+  it("are found, summed and told what to do by the labels of their definitions", async () => {
+    const fleet = await Fleet.open({
+      data: aPath(),
+      model: "offline",
+      fleet: defineFleet({
+        assistants: [
+          defineAssistant({ id: "desk", instructions: "You greet.", tags: ["front", "day"] }),
+          defineAssistant({ id: "pier", instructions: "You wait.", tags: ["day"] }),
+          defineAssistant({ id: "loft", instructions: "You look on." })
+        ]
+      })
+    })
+    const server = await openServer({ fleet, role: "all", tokens: [], onTrouble: () => {} })
+    later(async () => {
+      await server.close()
+      await fleet.close()
+    })
+    const ask = (path: string) => askAt(server.port, path, {})
+    assert.deepStrictEqual(idsOf(await ask("/v1/assistants?tag=day")), ["desk", "pier"])
+    assert.deepStrictEqual(idsOf(await ask("/v1/views?tag=front")), ["desk"])
+    assert.deepStrictEqual(idsOf(await ask("/v1/views?tag=night")), [])
+    const groups = (await ask("/v1/groups?by=tag")).json
+    assert.deepStrictEqual(
+      groups.items.map(({ assistants, key }: Loose) => [key, assistants]),
+      [
+        ["day", 2],
+        ["front", 1]
+      ]
+    )
+    const body = JSON.stringify({ order: "halt", tag: "front", dryRun: true })
+    const headers = { "content-type": "application/json" }
+    const dry = (await askAt(server.port, "/v1/orders", { method: "POST", headers, body })).json
+    assert.deepStrictEqual(dry.ids, ["desk"])
+    const [desk] = (await ask("/v1/system")).json.definitions
+    assert.deepStrictEqual(desk.tags, ["front", "day"])
   })
 
   it("say what the chart says of a state; totals are those of the store", async () => {

@@ -223,6 +223,7 @@ export const assistantShape = (settings: Readonly<Record<string, keyof Settings>
   instructions: text,
   template: text,
   persona: text,
+  tags: texts,
   output: any,
   tools: list,
   hooks: hooksCheck,

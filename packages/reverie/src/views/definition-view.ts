@@ -91,6 +91,8 @@ export interface DefinitionView {
   readonly name: string
   /** It answers by asking its members. */
   readonly isTeam: boolean
+  /** The labels of its assistants. */
+  readonly tags: ReadonlyArray<string>
   /** Its instructions. */
   readonly systemPrompt: string
   /** Who it is to be, in its own words. */
@@ -208,6 +210,7 @@ export const definitionViewOf = (definition: AssistantDefinition): DefinitionVie
   return {
     name: definition.name,
     isTeam: definition.team !== undefined,
+    tags: definition.tags ?? [],
     systemPrompt: definition.systemPrompt,
     ...defined({ persona }),
     tools: toolsOf(definition),

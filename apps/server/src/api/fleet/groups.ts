@@ -11,10 +11,12 @@ export const filter = {
   q: Schema.optionalKey(Text(200)),
   /** A mode, a path of the statechart, or the beginning of one. */
   state: Schema.optionalKey(Text(200)),
-  definition: Schema.optionalKey(Text(128))
+  definition: Schema.optionalKey(Text(128)),
+  /** Of a definition that has this label. */
+  tag: Schema.optionalKey(Text(64))
 }
 
-export const groupings = ["definition", "state"] as const
+export const groupings = ["definition", "state", "tag"] as const
 
 const FleetGroup = Schema.Struct({
   /** What the filter of this name takes to mean its members. */
@@ -33,7 +35,10 @@ const FleetGroup = Schema.Struct({
 })
 export type FleetGroup = typeof FleetGroup.Type
 
-/** The assistants that the filter means, by definition or state, the largest group first. */
+/**
+ * The assistants that the filter means, by definition, state or label, the largest group first. One with several labels is in as many
+ * groups, one without any in none.
+ */
 export const groups = HttpApiEndpoint.get("groups", "/v1/groups", {
   query: { ...filter, by: Schema.optionalKey(Schema.Literals(groupings)), limit },
   success: Schema.Struct({
