@@ -263,6 +263,13 @@ test("the fleet in groups: sums of each definition or state, and a group leads t
   await page.waitForSelector(`[data-matched="${dreaming.length}"]`)
   await page.click("[data-group-by=state]")
   await page.waitForSelector("[data-group=dreaming]")
+  await page.click("[data-group-by=tag]")
+  const afloat = Number(await page.getAttribute("[data-group=afloat]", "data-assistants"))
+  expect(afloat).toBeGreaterThan(100)
+  expect(afloat).toBeLessThan(dreaming.length)
+  await page.click("[data-group=afloat] a")
+  await page.waitForSelector(`[data-matched="${afloat}"]`)
+  await page.waitForSelector("[data-clear-filter=tag]")
 })
 
 test("V1 V2 a view is kept under a name in this browser, leads to what it was, and can be removed", async () => {

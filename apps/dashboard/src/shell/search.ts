@@ -137,13 +137,15 @@ export interface FleetSearch {
   /** A mode, a path of the statechart, or the beginning of one. */
   readonly state?: string | undefined
   readonly definition?: string | undefined
+  /** A label of the definition. */
+  readonly tag?: string | undefined
   readonly sort?: (typeof sorts)[number] | undefined
   readonly desc?: true | undefined
   /** Sums of groups stand in the place of the rows. */
   readonly group?: Grouping | undefined
 }
 
-export const groupings = ["definition", "state"] as const
+export const groupings = ["definition", "state", "tag"] as const
 export type Grouping = (typeof groupings)[number]
 
 export const sortOf = (value: unknown) => oneOf(value, sorts)
@@ -152,6 +154,7 @@ export const fleetSearch = (raw: Raw): FleetSearch => ({
   q: text(raw["q"]),
   state: text(raw["state"]),
   definition: text(raw["definition"], 128),
+  tag: text(raw["tag"], 64),
   sort: sortOf(raw["sort"]),
   desc: flag(raw["desc"]),
   group: oneOf(raw["group"], groupings)

@@ -147,11 +147,21 @@ const valueOf: Readonly<Record<string, (row: Row) => number | string>> = {
 
 export type Query = Readonly<Record<string, string | undefined>>
 
-export const meant = (rows: ReadonlyArray<Row>, { definition = "", q = "", state = "" }: Query): ReadonlyArray<Row> => {
+/** Every second definition is one of those that are out on the water. */
+const tagsOf = ({ definition }: Row): ReadonlyArray<string> => [
+  "harbour",
+  ...(roles.findIndex((role) => role === definition) % 2 === 0 ? ["afloat"] : [])
+]
+
+export const meant = (
+  rows: ReadonlyArray<Row>,
+  { definition = "", q = "", state = "", tag = "" }: Query
+): ReadonlyArray<Row> => {
   const words = q.toLowerCase()
   return rows.filter(
     (row) =>
       (definition === "" || row.definition === definition) &&
+      (tag === "" || tagsOf(row).includes(tag)) &&
       (state === "" || row.state === state || row.state.startsWith(`${state}.`)) &&
       (words === "" || `${row.id} ${row.definition} ${row.haltReason ?? ""}`.toLowerCase().includes(words))
   )
@@ -177,31 +187,33 @@ export const listOf = (rows: ReadonlyArray<Row>, query: Query, now: number) => {
 }
 
 export const groupsOf = (rows: ReadonlyArray<Row>, query: Query) => {
-  const by = query["by"] === "state" ? ("state" as const) : ("definition" as const)
-  const keyOf = ({ definition, state }: Row) =>
-    by === "definition"
-      ? definition
-      : state.startsWith("awake.")
-        ? state.split(".").slice(0, 2).join(".")
-        : modeOf(state)
-  const groups = [...Map.groupBy(meant(rows, query), keyOf)].map(([key, of]) => ({
-    key,
-    assistants: of.length,
-    working: of.filter(({ state }) => state.endsWith("ing") && !state.startsWith("dreaming")).length,
-    needPerson: of.filter((row) => rankOf(row) >= 5).length,
-    halted: of.filter(({ mode }) => mode === "halted").length,
-    approvals: of.reduce((sum, { approvals }) => sum + approvals, 0),
-    waiting: of.reduce((sum, { waiting }) => sum + waiting, 0),
-    day: of.reduce(
-      (sum, { day }) => ({
-        tokens: sum.tokens + day.tokens,
-        costMicros: sum.costMicros + day.costMicros,
-        calls: sum.calls + day.calls,
-        unpricedCalls: 0
-      }),
-      { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
-    )
-  }))
+  const by = (["state", "tag"] as const).find((each) => each === query["by"]) ?? ("definition" as const)
+  const keysOf = (row: Row): ReadonlyArray<string> => {
+    if (by === "tag") return tagsOf(row)
+    if (by === "definition") return [row.definition]
+    return [row.state.startsWith("awake.") ? row.state.split(".").slice(0, 2).join(".") : modeOf(row.state)]
+  }
+  const keyed = meant(rows, query).flatMap((row) => keysOf(row).map((key) => [key, row] as const))
+  const groups = [...Map.groupBy(keyed, ([key]) => key)]
+    .map(([key, pairs]) => [key, pairs.map(([, row]) => row)] as const)
+    .map(([key, of]) => ({
+      key,
+      assistants: of.length,
+      working: of.filter(({ state }) => state.endsWith("ing") && !state.startsWith("dreaming")).length,
+      needPerson: of.filter((row) => rankOf(row) >= 5).length,
+      halted: of.filter(({ mode }) => mode === "halted").length,
+      approvals: of.reduce((sum, { approvals }) => sum + approvals, 0),
+      waiting: of.reduce((sum, { waiting }) => sum + waiting, 0),
+      day: of.reduce(
+        (sum, { day }) => ({
+          tokens: sum.tokens + day.tokens,
+          costMicros: sum.costMicros + day.costMicros,
+          calls: sum.calls + day.calls,
+          unpricedCalls: 0
+        }),
+        { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 }
+      )
+    }))
   const items = groups.toSorted((one, other) => other.assistants - one.assistants)
   return { by, items, matched: items.length }
 }

@@ -12,7 +12,11 @@ import { filterOf } from "./selection.ts"
 const EVERY_MILLIS = 15_000
 const MOST = 500
 
-export const groupNouns: Readonly<Record<Grouping, string>> = { definition: "Definition", state: "State" }
+export const groupNouns: Readonly<Record<Grouping, string>> = {
+  definition: "Definition",
+  state: "State",
+  tag: "Tag"
+}
 
 /** The last says that a narrow screen has no room for it. */
 const numbers: ReadonlyArray<readonly [string, string, (group: FleetGroup) => string, "wide"?]> = [
@@ -50,6 +54,15 @@ const Row = ({ by, group, search }: GroupsProps & { readonly group: FleetGroup }
   </tr>
 )
 
+const Nothing = ({ by, search }: GroupsProps) =>
+  by === "tag" && Object.keys(filterOf(search)).length === 0 ? (
+    <Empty title="No tags">
+      A definition gives them to its assistants: <code>{'defineAssistant({ tags: ["front"], ... })'}</code>
+    </Empty>
+  ) : (
+    <Empty title="No matches">Search for something else, or choose All above.</Empty>
+  )
+
 export const Groups = ({ by, search }: GroupsProps) => {
   const query = { by, ...filterOf(search), limit: MOST }
   const groups = useAnswer("GET /v1/groups", { query }, { everyMillis: EVERY_MILLIS, keep: true })
@@ -58,7 +71,7 @@ export const Groups = ({ by, search }: GroupsProps) => {
       <Answered of={groups} lines={8}>
         {({ items, matched }) =>
           items.length === 0 ? (
-            <Empty title="No matches">Search for something else, or choose All above.</Empty>
+            <Nothing by={by} search={search} />
           ) : (
             <>
               <table className="plain-table" data-groups={matched} data-by={by}>

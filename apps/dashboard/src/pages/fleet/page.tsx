@@ -168,8 +168,8 @@ const FleetPage = () => {
   const navigate = route.useNavigate()
   const rows = useFleetRows(search)
   const selection = useSelection(search)
-  const { definition, q, state } = search
-  const filter = useMemo(() => filterOf({ definition, q, state }), [definition, q, state])
+  const { definition, q, state, tag } = search
+  const filter = useMemo(() => filterOf({ definition, q, state, tag }), [definition, q, state, tag])
   const set = (next: FleetSearch) => void navigate({ search: { ...search, ...next }, replace: true })
   const onSort = (sort: string) => {
     const [known, isSame] = [sortOf(sort), search.sort === sort]

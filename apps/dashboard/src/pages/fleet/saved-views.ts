@@ -42,7 +42,7 @@ const write = (views: ReadonlyArray<SavedView>): void => {
 
 /** Whether both show the same. */
 export const isSameView = (one: FleetSearch, other: FleetSearch): boolean => {
-  const names = ["q", "state", "definition", "sort", "desc", "group"] as const
+  const names = ["q", "state", "definition", "tag", "sort", "desc", "group"] as const
   return names.every((name) => one[name] === other[name])
 }
 

@@ -8,8 +8,8 @@ import { defined } from "../../api/defined.ts"
 import type { FleetSearch } from "../../shell/search.ts"
 
 /** Without order: what a list, an action and a file are asked for. */
-export const filterOf = ({ definition, q, state }: Pick<FleetSearch, "definition" | "q" | "state">) =>
-  defined({ definition, q, state })
+export const filterOf = ({ definition, q, state, tag }: Pick<FleetSearch, "definition" | "q" | "state" | "tag">) =>
+  defined({ definition, q, state, tag })
 export type Filter = ReturnType<typeof filterOf>
 
 const NO_ROWS: ReadonlySet<string> = new Set()

@@ -72,16 +72,20 @@ const Order = ({ search }: Looked) => {
 
 /** What no counter above shows as chosen; a click takes it away. */
 const Filters = ({ search }: Looked) =>
-  search.definition === undefined ? null : (
-    <Link
-      to="/fleet"
-      search={{ ...search, definition: undefined }}
-      className="button button-small"
-      data-clear-filter="definition"
-    >
-      definition: <Visible text={search.definition} /> · show all
-    </Link>
-  )
+  (["definition", "tag"] as const).map((name) => {
+    const value = search[name]
+    return value === undefined ? null : (
+      <Link
+        key={name}
+        to="/fleet"
+        search={{ ...search, [name]: undefined }}
+        className="button button-small"
+        data-clear-filter={name}
+      >
+        {name}: <Visible text={value} /> · show all
+      </Link>
+    )
+  })
 
 const Saved = ({ onRemove, search, view: { name, search: saved } }: SavedProps) => (
   <span className="chip-pair" data-view={name}>

@@ -33,6 +33,7 @@ interface SleepShown {
 
 /** What is read of it here; of a definition of others, or for a token that may only look, less is there. */
 interface Shown {
+  readonly tags?: ReadonlyArray<string>
   readonly systemPrompt?: string
   readonly persona?: string
   readonly tools?: ReadonlyArray<ToolShown>
@@ -66,8 +67,18 @@ const sleepText = (sleep: SleepShown | undefined): string => {
 }
 
 const Facts = ({ of }: { readonly of: Shown }) => {
-  const { blocks = [], maxContextTokens, models = {}, names = [], reservedResponseTokens, specialists = [], team } = of
+  const {
+    blocks = [],
+    maxContextTokens,
+    models = {},
+    names = [],
+    reservedResponseTokens,
+    specialists = [],
+    tags = [],
+    team
+  } = of
   const lists = [
+    ["Tags", tags],
     ["Memory blocks", blocks],
     ["Also called", names],
     ["Specialists", specialists],
