@@ -20,7 +20,15 @@ export {
 export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
-export { droppedDigests, goneBetween, MIN_FORGOTTEN_CHARS, rewritten, withoutText } from "./forgetting/forgetting.ts"
+export {
+  droppedDigests,
+  goneBetween,
+  MIN_FORGOTTEN_CHARS,
+  rewritten,
+  type Sought,
+  withoutSought,
+  withoutText
+} from "./forgetting/forgetting.ts"
 export { type Ticks, withoutTicks } from "./forgetting/forgotten-ticks.ts"
 export {
   type AssistantRecord,

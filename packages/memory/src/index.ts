@@ -149,4 +149,13 @@ export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.
 export { meantBy } from "./text/fusion.ts"
 export { conditionKeys, demandsOf, keyWithin, sparseEntry, sparseQuery, termKey } from "./text/sparse.ts"
 export { inRounds, joined } from "./text/rounds.ts"
-export { type AttachedFact, fieldsOf, meaningOf, queryTerms, termsOf, rarity, termWeights } from "./text/tokens.ts"
+export {
+  type AttachedFact,
+  fieldsOf,
+  meaningOf,
+  queryTerms,
+  stopTerms,
+  termsOf,
+  rarity,
+  termWeights
+} from "./text/tokens.ts"

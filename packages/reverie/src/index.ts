@@ -207,6 +207,7 @@ export type {
   UndoDreamOptions,
   SleepOptions
 } from "./fleet/ordering.ts"
+export type { ForgetFound, ForgetSample } from "./fleet/topics.ts"
 export * from "./errors.ts"
 export {
   type ContextDifference,

@@ -81,6 +81,8 @@ export const FORGOTTEN = "[forgotten]"
 const STRUCTURE = new Set(["v", "type", "kind", "of", "role", "lane", "status", "outcome", "src", "receives", "digest"])
 /** What a message says stands under these, and goes whole. */
 const SAID = new Set(["content", "text", "reasoning"])
+/** Under these stand names, of tools and steps among them. */
+const NAMES = new Set(["name", "id", "key"])
 
 /** What is taken out of texts. */
 export interface Sought {
@@ -89,6 +91,8 @@ export interface Sought {
   readonly cut: (text: string) => string
   /** What is left as it is, with all that is in it. */
   readonly spares?: (value: { readonly [key: string]: Json }) => boolean
+  /** It is words, which ids and names of kinds have too: outside of what is remembered it is looked for in sentences alone. */
+  readonly isProse?: true
 }
 
 /** A text, whatever the case of its letters. Only the text goes, so that what was made of two texts is made of them again. */
@@ -104,6 +108,11 @@ const soughtText = (wanted: string): Sought => {
       return left
     }
   }
+}
+
+const inside = (value: Json): ReadonlyArray<readonly [string | undefined, Json]> => {
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((member) => [undefined, member])
+  return isJsonObject(value) ? Object.entries(value) : []
 }
 
 /** One who takes out of lives what is sought. */
@@ -124,7 +133,27 @@ class Eraser {
   }
 
   isInAny(value: Json): boolean {
+    if (this.#sought.isProse === true) return this.#isSaidIn(value, "")
     return this.isIn(JSON.stringify(value)) || this.#isDeep(value)
+  }
+
+  /** Of what is remembered each text counts, one word among them. */
+  isInRecord(key: string, value: Json): boolean {
+    return this.#sought.isProse === true ? this.isIn(key) || this.#isText(value, "") : this.isInAny([key, value])
+  }
+
+  #isSentence(text: string, name: string): boolean {
+    return this.#sought.isProse !== true || SAID.has(name) || (/\s/.test(text) && !NAMES.has(name))
+  }
+
+  #isSaidIn(value: Json, name: string): boolean {
+    if (typeof value === "string") return !STRUCTURE.has(name) && this.#isSentence(value, name) && this.isIn(value)
+    return inside(value).some(([member, inner]) => this.#isSaidIn(inner, member ?? name))
+  }
+
+  #isText(value: Json, name: string): boolean {
+    if (typeof value === "string") return !STRUCTURE.has(name) && this.isIn(value)
+    return inside(value).some(([member, inner]) => this.#isText(inner, member ?? name))
   }
 
   isBytes(digest: string): boolean {
@@ -143,9 +172,14 @@ class Eraser {
     return this.#sought.cut(text)
   }
 
+  /** Of a key, or the name of a member: words in it stay, for what has it is found by it. */
+  cutKey(key: string): string {
+    return this.#sought.isProse === true ? key : this.cut(key)
+  }
+
   without(value: Json, name = ""): Json {
     if (typeof value === "string") {
-      if (STRUCTURE.has(name) || !this.isIn(value)) return value
+      if (STRUCTURE.has(name) || !this.#isSentence(value, name) || !this.isIn(value)) return value
       return SAID.has(name) ? FORGOTTEN : this.cut(value)
     }
     if (Array.isArray(value)) {
@@ -158,7 +192,7 @@ class Eraser {
     return Object.fromEntries(
       Object.entries(value).flatMap(([member, inner]) =>
         // What was attached to a forgotten message is forgotten with it.
-        isSaid && member === "parts" ? [] : [[this.cut(member), this.without(inner, member)]]
+        isSaid && member === "parts" ? [] : [[this.cutKey(member), this.without(inner, member)]]
       )
     )
   }
@@ -173,14 +207,14 @@ const LEANT_ON = new Set<string>(["assignment", "replies", "reminder", "state", 
 export const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LEANT_ON.has(kind)))
 
 const entryWithout = (eraser: Eraser, entry: Json): Json => {
-  if (!isJsonObject(entry) || !eraser.isInAny(entry)) return eraser.without(entry)
+  if (!isJsonObject(entry)) return eraser.without(entry)
   const records = Array.isArray(entry["records"])
     ? (entry["records"] as ReadonlyArray<unknown> as ReadonlyArray<RecordChange>)
     : undefined
   const kept = records?.map(({ key, kind, value }) => ({
     kind,
-    key: eraser.cut(key),
-    value: REMEMBERED.has(kind) && eraser.isInAny([key, value]) ? null : eraser.without(value)
+    key: eraser.cutKey(key),
+    value: REMEMBERED.has(kind) && eraser.isInRecord(key, value) ? null : eraser.without(value)
   }))
   const { records: _, ...rest } = entry
   return { ...(eraser.without(rest) as object), ...defined({ records: kept }) } as unknown as Json
@@ -192,7 +226,8 @@ const bytesHold = (eraser: Eraser, text: string): boolean => eraser.isIn(Buffer.
 const blocksWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
   new Set(
     parts.flatMap((part) => {
-      if (part.kind === "block") return eraser.isInAny([part.label, part.body]) ? [part.id] : []
+      if (part.kind === "block")
+        return eraser.isIn(part.label) || eraser.isInAny([part.label, part.body]) ? [part.id] : []
       if (part.kind === "block-version") {
         return eraser.isInAny(part.body) || bytesHold(eraser, part.patch) ? [part.block] : []
       }
@@ -207,8 +242,8 @@ const partWithout =
       case "entry":
         return [{ kind: "entry", entry: entryWithout(eraser, part.entry as unknown as Json) } as unknown as BundlePart]
       case "record":
-        if (REMEMBERED.has(part.of) && eraser.isInAny([part.key, part.value])) return []
-        return [{ ...part, key: eraser.cut(part.key), value: eraser.without(part.value) }]
+        if (REMEMBERED.has(part.of) && eraser.isInRecord(part.key, part.value)) return []
+        return [{ ...part, key: eraser.cutKey(part.key), value: eraser.without(part.value) }]
       case "block":
         return blocks.has(part.id) ? [] : [part]
       case "block-version":

@@ -29,6 +29,7 @@ import type { Services } from "../opening/deployment.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
 import type { DreamItem } from "../views/dream-account.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
+import { type ForgetFound, type ForgetSample, foundIn, type Topic, topicOf } from "./topics.ts"
 
 /** Sends one event, as `fleet.post` does. */
 export type Post = (
@@ -217,6 +218,11 @@ export type Forgettable =
   /** What contains a text. At least 4 characters; the case of letters counts for nothing. */
   | { readonly text: string; readonly assistant?: string }
   /**
+   * What says a topic: each text with all of these words in one line, in any form and order. With a message goes its whole turn and what
+   * was learnt of it. A dry run lists what would go (`found`).
+   */
+  | { readonly topic: string; readonly assistant?: string }
+  /**
    * What was said, with all that was answered, done and learnt of it: by a person, in messages (by their ids, `m/12/0`, of one
    * assistant), or in a span of time (in milliseconds since the epoch, both inclusive). What all of them mean, where
    * several are given.
@@ -247,6 +253,8 @@ export interface ForgetReceipt {
   readonly assistants: number
   /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob`, `dead-letter`, `prompt` and the like. */
   readonly gone: Readonly<Record<string, number>>
+  /** Of a topic, in a dry run: what says it. A receipt of what went has no text. */
+  readonly found?: ForgetFound
 }
 
 const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: AssistantId | undefined) {
@@ -279,10 +287,12 @@ const forgetting = Effect.fnUntraced(function* (
   tenant: TenantId,
   assistant: AssistantId | undefined,
   without: ((there: Bundle) => Bundle) | undefined,
+  topic: Topic | undefined,
   dryRun: boolean
 ) {
   const at = yield* Clock.currentTimeMillis
   const change = without ?? ((there: Bundle): Bundle => forgottenLife(there, at))
+  const samples: Array<ForgetSample> = []
   const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
   const named = yield* placesIn(tenant, assistant)
   for (const place of named) {
@@ -291,6 +301,7 @@ const forgetting = Effect.fnUntraced(function* (
     const gone = goneBetween(there, made)
     const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
     if (!isSame) found.push({ place, gone })
+    if (dryRun && topic !== undefined) samples.push(...topic.findIn(there))
   }
   const places = found.map(({ place }) => place)
   if (!dryRun && places.length > 0) {
@@ -304,7 +315,8 @@ const forgetting = Effect.fnUntraced(function* (
   for (const each of found)
     for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count
   const assistants = places.filter((place) => place.assistant !== undefined).length
-  return { at, dryRun, assistants, gone } satisfies ForgetReceipt
+  const says = dryRun && topic !== undefined ? foundIn(samples) : undefined
+  return { at, dryRun, assistants, gone, ...defined({ found: says }) } satisfies ForgetReceipt
 })
 
 const flaw = (message: string): EnvelopeInvalid => new EnvelopeInvalid({ message })
@@ -355,11 +367,13 @@ export const forgotten = async (
     throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
   }
   const named = "assistant" in what ? what.assistant : undefined
-  const ticks = "text" in what || "everything" in what ? undefined : ticksOf(what)
-  const without = text !== undefined ? withoutText(text) : ticks === undefined ? undefined : withoutTicks(ticks)
+  const topic = "topic" in what ? topicOf(what.topic) : undefined
+  if ("topic" in what && topic === undefined) throw flaw("the topic to forget has no word that says something")
+  const ticks = "text" in what || "everything" in what || "topic" in what ? undefined : ticksOf(what)
+  const without = text === undefined ? (topic?.without ?? (ticks && withoutTicks(ticks))) : withoutText(text)
   if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
   const assistant = named === undefined ? undefined : core.address(named).assistant
-  const receipt = await run(forgetting(core.tenant, assistant, without, dryRun))
+  const receipt = await run(forgetting(core.tenant, assistant, without, topic, dryRun))
   if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
     for (const listener of rewriteListeners.get(shared) ?? []) listener()
   return receipt

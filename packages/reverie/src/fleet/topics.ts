@@ -1,0 +1,127 @@
+// Topics: what is forgotten of a topic, which is words.
+// Owns which texts say a topic, and the samples that a dry run lists. Leaves the cascade from a message to what was learnt of it,
+// and taking texts out of lives, to the ledger.
+// W1  A line of text says a topic when each of its words is in it, in any form (stems, without stop words), in any order.
+// W2  With a message of a person that says it goes its whole turn, with all that was learnt of it. Elsewhere what is remembered and says
+//     it goes whole; of other texts the sentences that say it go, or where no single one does, its words.
+
+import { Buffer } from "node:buffer"
+import { type Bundle, type BundlePart, type Sought, withoutSought, withoutTicks } from "@reverie/ledger"
+import { stopTerms, termsOf } from "@reverie/memory"
+import { isJsonObject, type Json } from "@reverie/protocol"
+
+/** Something that says the topic, as a dry run of `fleet.forget` lists it. */
+export interface ForgetSample {
+  /** Whose it is; left out for what a tenant has besides its assistants. */
+  readonly assistant?: string
+  /** `message`, `block`, `block-version`, or the kind of a record: `fact`, `entity`, `journal`, `compaction` and the like. */
+  readonly kind: string
+  /** Its id: `m/12/0` of a message, the key of a record, the id of a block. */
+  readonly where: string
+  /** The beginning of what says it. */
+  readonly text: string
+}
+
+/** What says a topic. */
+export interface ForgetFound {
+  /** How many of each kind. */
+  readonly counts: Readonly<Record<string, number>>
+  /** Of each kind the first few. */
+  readonly samples: ReadonlyArray<ForgetSample>
+}
+
+export interface Topic {
+  readonly without: (life: Bundle) => Bundle
+  readonly findIn: (life: Bundle) => ReadonlyArray<ForgetSample>
+}
+
+const SAMPLE_CHARS = 200
+const SAMPLES_A_KIND = 5
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+const BETWEEN_SENTENCES = /([.:!?\r"\u201c\u201d\u201e]+)/
+
+const soughtWords = (words: ReadonlySet<string>): Sought => {
+  const says = (line: string): boolean => words.isSubsetOf(new Set(termsOf(line)))
+  const withoutWords = (line: string): string =>
+    line.replace(WORD, (word) => (termsOf(word).some((term) => words.has(term)) ? "\u2026" : word))
+  const cutLine = (line: string): string => {
+    if (!says(line)) return line
+    const parts = line.split(BETWEEN_SENTENCES)
+    const left = parts.map((part) => (says(part) ? "\u2026" : part)).join("")
+    return says(left) ? withoutWords(left) : left
+  }
+  return {
+    isProse: true,
+    isIn: (text) => text.split("\n").some(says),
+    cut: (text) => text.split("\n").map(cutLine).join("\n")
+  }
+}
+
+const textsIn = (value: Json): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value]
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).flatMap(textsIn)
+  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** What can be read of bytes. */
+const bytesText = (base64: string): string =>
+  Buffer.from(base64, "base64")
+    .toString("utf8")
+    .replaceAll(/[^\P{C}\n]|\ufffd/gu, "")
+
+type EntryPart = Extract<BundlePart, { readonly kind: "entry" }>
+
+const messagesOf = ({ entry }: EntryPart) =>
+  entry.messages.map((message, index) => ({
+    role: Reflect.get(message, "role") as unknown,
+    content: String(Reflect.get(message, "content") ?? ""),
+    place: { no: entry.no, index }
+  }))
+
+const samplesIn =
+  (sought: Sought, whose: { readonly assistant?: string }) =>
+  (part: BundlePart): ReadonlyArray<ForgetSample> => {
+    const found = (kind: string, where: string, texts: ReadonlyArray<string>): ReadonlyArray<ForgetSample> => {
+      const text = texts.find(sought.isIn)
+      return text === undefined ? [] : [{ ...whose, kind, where, text: text.slice(0, SAMPLE_CHARS) }]
+    }
+    switch (part.kind) {
+      case "entry":
+        return messagesOf(part).flatMap(({ content, place }) =>
+          found("message", `m/${place.no}/${place.index}`, [content])
+        )
+      case "record":
+        return found(part.of, part.key, [...textsIn(part.value), part.key])
+      case "block":
+        return found("block", part.id, [...textsIn(part.body), part.label])
+      case "block-version":
+        return found("block-version", `${part.block}/${part.version}`, [...textsIn(part.body), bytesText(part.patch)])
+      default:
+        return []
+    }
+  }
+
+/** Undefined where nothing is left of a topic without its stop words. */
+export const topicOf = (text: string): Topic | undefined => {
+  const words = new Set(termsOf(text).filter((term) => !stopTerms.has(term)))
+  if (words.size === 0) return undefined
+  const sought = soughtWords(words)
+  return {
+    without: (life) => {
+      const messages = life.parts
+        .flatMap((part) => (part.kind === "entry" ? messagesOf(part) : []))
+        .flatMap(({ content, place, role }) => (role === "user" && sought.isIn(content) ? [place] : []))
+      return withoutSought(sought, messages.length === 0 ? life : withoutTicks({ messages })(life))
+    },
+    findIn: ({ head, parts }) =>
+      parts.flatMap(samplesIn(sought, head.kind === "assistant" ? { assistant: head.address.assistant } : {}))
+  }
+}
+
+export const foundIn = (samples: ReadonlyArray<ForgetSample>): ForgetFound => {
+  const byKind = Map.groupBy(samples, ({ kind }) => kind)
+  return {
+    counts: Object.fromEntries([...byKind].map(([kind, all]) => [kind, all.length])),
+    samples: [...byKind.values()].flatMap((all) => all.slice(0, SAMPLES_A_KIND))
+  }
+}
