@@ -232,8 +232,17 @@ describe("memory", () => {
       assert.isTrue(await keeps("Wendeline"))
       await fleet.forTenant(fleet.tenant).forget({ text: "Wendeline" })
       assert.isFalse(await keeps("Wendeline"), "the server tells what the program forgot")
+      await fleet.answer("clerk", "The wedding will be in Lisbon.")
+      const listed = await at("forget", "--topic", "weddings Lisbon", "--dry-run")
+      assert.match(listed.stdout, /^what says it: .*message \d/)
+      assert.match(listed.stdout, /clerk message m\/\d+\/0: The wedding will be in Lisbon\.\n/)
+      assert.isTrue(await keeps("Lisbon"))
+      assert.match((await at("forget", "clerk", "--topic", "weddings Lisbon", "--yes")).stdout, /\nerased of clerk: /)
+      assert.isFalse(await keeps("Lisbon"), "the topic is still kept")
       for (const wrong of [
         [],
+        ["--topic", "what of it"],
+        ["--topic", "wedding", "--text", "wedding"],
         ["clerk", "--everything"],
         ["--text", "abc"],
         ["--message", "m/1/0"],

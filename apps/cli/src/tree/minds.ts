@@ -77,6 +77,7 @@ const addErasing = (root: Command, trunk: Trunk): void => {
     example: 'forget desk --text "kestrel-9713" --dry-run'
   })
     .option("--text <text>", "what contains this, in one assistant or in all; at least 4 characters")
+    .option("--topic <words>", "what says these words, in any form; --dry-run lists it")
     .option("--person <name>", "what this one said, with all that was answered to it and learnt of it")
     .option(
       "--message <id...>",

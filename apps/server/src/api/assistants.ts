@@ -146,7 +146,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
   }),
   /**
    * Erases for good, in ledger, memory, index and files: one assistant, all of the tenant, or, in one assistant or in all, what
-   * contains a text, or what was said, answered and learnt: by a person, in messages, in a span of time. Numbers and sums
+   * contains a text or says a topic, or what was said, answered and learnt: by a person, in messages, in a span of time. Numbers and sums
    * of use stay true. With `dryRun` nothing goes, and the answer says what would.
    */
   HttpApiEndpoint.post("forget", "/v1/forget", {
@@ -154,6 +154,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       assistant: Schema.optionalKey(Id),
       /** At least 4 characters; the case of letters counts for nothing. */
       text: Schema.optionalKey(Text(2_000)),
+      /** Words; what says all of them in one line, in any form. A dry run lists it (`found`). */
+      topic: Schema.optionalKey(Text(200)),
       everything: Schema.optionalKey(Schema.Literal(true)),
       /** The one who spoke under this name; the case of letters counts for nothing. */
       person: Schema.optionalKey(Text(200)),
@@ -170,7 +172,21 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       /** How many something went of. */
       assistants: Schema.Int,
       /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob` and the like. */
-      gone: Schema.Record(Schema.String, Schema.Int)
+      gone: Schema.Record(Schema.String, Schema.Int),
+      /** Of a topic, in a dry run: what says it, of each kind how much and the first few. */
+      found: Schema.optionalKey(
+        Schema.Struct({
+          counts: Schema.Record(Schema.String, Schema.Int),
+          samples: Schema.Array(
+            Schema.Struct({
+              assistant: Schema.optionalKey(Id),
+              kind: Schema.String,
+              where: Schema.String,
+              text: Schema.String
+            })
+          )
+        })
+      )
     }),
     error: failures
   }),

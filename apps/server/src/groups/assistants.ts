@@ -183,6 +183,7 @@ const orderAll = (
 interface Forgetting {
   readonly assistant?: string
   readonly text?: string
+  readonly topic?: string
   readonly everything?: true
   readonly person?: string
   readonly messages?: ReadonlyArray<string>
@@ -191,26 +192,28 @@ interface Forgetting {
 }
 
 /** Throws about what names nothing, or several things at once. */
-const forgettable = ({ assistant, everything, text, ...sayings }: Forgetting): Forgettable => {
+const forgettable = ({ assistant, everything, text, topic, ...sayings }: Forgetting): Forgettable => {
   const isSaid = Object.keys(sayings).length > 0
-  const named = [everything, text, isSaid ? true : undefined].filter((each) => each !== undefined).length
+  const named = [everything, text, topic, isSaid ? true : undefined].filter((each) => each !== undefined).length
   if (named <= 1 && !(everything === true && assistant !== undefined)) {
     if (everything === true) return { everything }
     if (text !== undefined) return { text, ...defined({ assistant }) }
+    if (topic !== undefined) return { topic, ...defined({ assistant }) }
     if (isSaid) return { ...sayings, ...defined({ assistant }) }
     if (assistant !== undefined) return { assistant }
   }
   throw new Malformed({
     message:
-      "one thing is forgotten at a time: an assistant, a text, what was said (by a person, in messages, in a span of time), or everything",
-    hint: 'send {"assistant": ID}, {"text": TEXT}, {"person": NAME}, {"since": MILLIS, "until": MILLIS} (each of them with "assistant" too), {"assistant": ID, "messages": [ID]} or {"everything": true}'
+      "one thing is forgotten at a time: an assistant, a text, a topic, what was said (by a person, in messages, in a span of time), or everything",
+    hint: 'send {"assistant": ID}, {"text": TEXT}, {"topic": WORDS}, {"person": NAME}, {"since": MILLIS, "until": MILLIS} (each of them with "assistant" too), {"assistant": ID, "messages": [ID]} or {"everything": true}'
   })
 }
 
 /** The log of changes says whose it was: what was forgotten would stand there for good. */
-const forgottenOf = ({ assistant, messages, person, since, text, until }: Forgetting): string => {
+const forgottenOf = ({ assistant, messages, person, since, text, topic, until }: Forgetting): string => {
   const named = [
     text === undefined ? [] : "a text",
+    topic === undefined ? [] : "a topic",
     person === undefined ? [] : "a person",
     messages === undefined ? [] : `${messages.length} messages`,
     since === undefined && until === undefined ? [] : "a span of time"

@@ -4,7 +4,7 @@
 // M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
 
 import { defined } from "@reverie/protocol"
-import type { DreamAccount, RecallOptions, RecordRow } from "reverie"
+import type { DreamAccount, ForgetReceipt, RecallOptions, RecordRow } from "reverie"
 import { CommandFailed } from "../../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../../texts/memory-text.ts"
 import { named, oneOf } from "../../named.ts"
@@ -286,6 +286,7 @@ export const retire = async (
 
 export interface EraseOptions extends OrderOptions {
   readonly text?: string
+  readonly topic?: string
   readonly everything: boolean
   readonly person?: string
   readonly message?: ReadonlyArray<string>
@@ -299,13 +300,23 @@ const countsText = (gone: Readonly<Record<string, number>>): string =>
     .map(([kind, count]) => `${kind} ${count}`)
     .join(", ")
 
+/** What says a topic: of each kind how much, and the first of it. */
+const sayFound = ({ found }: ForgetReceipt): void => {
+  if (found === undefined || found.samples.length === 0) return
+  say(plain(`what says it: ${countsText(found.counts)}; of each kind the first:`))
+  for (const { assistant, kind, text, where } of found.samples) {
+    say(onOneLine(`  ${[assistant, kind, where].filter(Boolean).join(" ")}: ${text}`, 120))
+  }
+}
+
 /** Erases for good: an assistant, what contains a text, what was said by whom or when, or everything. */
 export const erase = async (name: string | undefined, options: EraseOptions, stop: Stop): Promise<number> => {
-  const { everything, message: messages, person, since, text, until } = options
+  const { everything, message: messages, person, since, text, topic, until } = options
   const sayings = defined({ person, messages, since, until })
   const isSaid = Object.keys(sayings).length > 0
-  if (everything === (name !== undefined || text !== undefined || isSaid) || (text !== undefined && isSaid)) {
-    const how = "--text TEXT, or --person NAME, --message ID, --since and --until WHEN"
+  const ways = [text !== undefined, topic !== undefined, isSaid].filter(Boolean).length
+  if (everything === (name !== undefined || ways > 0) || ways > 1) {
+    const how = "--text TEXT, --topic WORDS, or --person NAME, --message ID, --since and --until WHEN"
     throw new CommandFailed("usage", `say what to forget: an assistant, ${how} of one or of all, or --everything alone`)
   }
   if (messages !== undefined && name === undefined) {
@@ -313,10 +324,11 @@ export const erase = async (name: string | undefined, options: EraseOptions, sto
   }
   await using backend = await findBackend(options, "order", stop)
   const id = name === undefined ? undefined : (await named(backend, name)).id
-  const what = defined({ assistant: id, text, everything: everything ? (true as const) : undefined, ...sayings })
+  const what = defined({ assistant: id, text, topic, everything: everything ? (true as const) : undefined, ...sayings })
   const forgotten = (dryRun: boolean) => backend.assistants((api) => api.forget({ payload: { ...what, dryRun } }))
   const whose = id ?? "all assistants"
   const would = await forgotten(true)
+  if (!options.json) sayFound(would)
   if (Object.keys(would.gone).length === 0 || options.dryRun) {
     if (options.json) sayJson({ ok: true, ...would })
     else if (options.dryRun && would.assistants > 0) say(plain(`would erase of ${whose}: ${countsText(would.gone)}`))
