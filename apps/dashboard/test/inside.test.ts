@@ -247,6 +247,11 @@ test("Memory: what is to be forgotten is counted, asked about, and erased", asyn
   const { payload } = api.changes.at(-1)?.asked ?? {}
   expect(payload).toMatchObject({ messages: ["m/12/0"], dryRun: true })
   expect(typeof payload?.["assistant"]).toBe("string")
+  await page.selectOption("[name=way]", "topic")
+  await page.fill("[data-forget] [name=said]", "weddings Lisbon")
+  await page.click("[data-forget] [type=submit]")
+  expect(await page.locator("[data-found]").innerText()).toBe("desk message m/12/0: The wedding is in Lisbon.")
+  expect(api.changes.at(-1)?.asked.payload).toMatchObject({ topic: "weddings Lisbon", dryRun: true })
   expect(tab.wrongs).toEqual([])
   await tab.close()
 })

@@ -140,7 +140,15 @@ export const memoryHandlers: Handlers = {
     at: world.now(),
     dryRun: payload["dryRun"] === true,
     assistants: payload["person"] === "no-one" ? 0 : 2,
-    gone: payload["person"] === "no-one" ? {} : { entry: 12, record: 1_034 }
+    gone: payload["person"] === "no-one" ? {} : { entry: 12, record: 1_034 },
+    ...(payload["topic"] === undefined
+      ? {}
+      : {
+          found: {
+            counts: { message: 1 },
+            samples: [{ assistant: "desk", kind: "message", where: "m/12/0", text: "The wedding is in Lisbon." }]
+          }
+        })
   }),
   "GET /v1/assistants/:id/memory/facts": (world, asked) => {
     const { q = "", state = "" } = asked.query

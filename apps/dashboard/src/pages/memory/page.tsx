@@ -124,11 +124,17 @@ const Journal = ({ id }: Pick<ListProps, "id">) => {
 const FORGET = "POST /v1/forget"
 type Receipt = Answer<typeof FORGET>
 
-const ways = { text: "what contains", person: "what was said by", message: "the message" } as const
+const ways = {
+  text: "what contains",
+  topic: "what is about",
+  person: "what was said by",
+  message: "the message"
+} as const
 type Way = keyof typeof ways
 
 const placeholders: Readonly<Record<Way, string>> = {
   text: "a text, at least 4 characters",
+  topic: "words, in any form",
   person: "a name",
   message: "m/12/0"
 }
@@ -136,7 +142,7 @@ const placeholders: Readonly<Record<Way, string>> = {
 const whatOf = (way: Way, said: string, id: string, isEverywhere: boolean) => {
   const whose = isEverywhere && way !== "message" ? {} : { assistant: id }
   if (way === "message") return { ...whose, messages: [said] }
-  return way === "text" ? { ...whose, text: said } : { ...whose, person: said }
+  return { ...whose, [way]: said }
 }
 
 const Gone = ({ of }: { readonly of: Receipt }): ReactNode => {
@@ -145,6 +151,17 @@ const Gone = ({ of }: { readonly of: Receipt }): ReactNode => {
   const counted = kinds.map(([kind, number]) => `${kind} ${count(number)}`).join(", ")
   return `${counted}, of ${many(of.assistants, "assistant")}`
 }
+
+const Found = ({ of: { found } }: { readonly of: Receipt }): ReactNode =>
+  found === undefined || found.samples.length === 0 ? null : (
+    <ul className="max-h-64 overflow-y-auto py-2" data-found="">
+      {found.samples.map(({ assistant, kind, text, where }) => (
+        <li key={`${assistant} ${kind} ${where}`} className="truncate" title={text}>
+          {[assistant, kind, where].filter(Boolean).join(" ")}: {text}
+        </li>
+      ))}
+    </ul>
+  )
 
 interface Asked {
   readonly way: Way
@@ -252,6 +269,7 @@ const Forgetting = ({ id }: Pick<ListProps, "id">) => {
             <Gone of={would} />
           </span>
           . It goes from the ledger, memory, index and files, and can not be brought back; numbers and sums of use stay.
+          <Found of={would} />
         </ConfirmLater>
       )}
     </Section>
