@@ -26,9 +26,9 @@ interface Letter {
 }
 
 /** One kind of forgetting in each round. */
-export const kinds = ["person", "message", "span", "text"] as const
+export const kinds = ["person", "message", "span", "text", "topic"] as const
 
-const names = ["Quill", "Rosa", "Sten", "Tilda"] as const
+const names = ["Quill", "Rosa", "Sten", "Tilda", "Una"] as const
 const places = ["the north mole", "pier 3", "the old lighthouse", "the harbour office"] as const
 
 /** Of each round the first message is forgotten, and with it what its kind reaches. */
@@ -94,6 +94,8 @@ const forgettableOf = async (fleet: Fleet, round: number): Promise<Forgettable |
       return { since: hourOf(round), until: hourOf(round), assistant: SLEEPER }
     case "text":
       return { text: canary }
+    case "topic":
+      return { topic: `the sisters of ${canary}` }
     default: {
       const place = await placeOf(fleet, canary)
       return place === undefined ? undefined : { assistant: SLEEPER, messages: [place] }
