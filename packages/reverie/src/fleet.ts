@@ -37,10 +37,6 @@ import {
   decisionOf,
   type DecisionOptions,
   type FleetCompactions,
-  type Forgettable,
-  type ForgetOptions,
-  type ForgetReceipt,
-  forgotten,
   haltAll,
   openCompactions,
   openMemories,
@@ -49,6 +45,7 @@ import {
   resumeAll,
   type SleepOptions
 } from "./fleet/ordering.ts"
+import { type Forgettable, type ForgetOptions, type ForgetReceipt, forgotten } from "./forgetting/forgetting.ts"
 import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./fleet/records.ts"
 import { type FleetReminders, openReminders } from "./fleet/reminders.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"

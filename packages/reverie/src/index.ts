@@ -198,16 +198,14 @@ export type {
 export type {
   FleetCompactions,
   FleetMemories,
-  Forgettable,
-  ForgetOptions,
-  ForgetReceipt,
   OrderOptions,
   RetireFactOptions,
   AcceptDreamOptions,
   UndoDreamOptions,
   SleepOptions
 } from "./fleet/ordering.ts"
-export type { ForgetFound, ForgetSample } from "./fleet/topics.ts"
+export type { Forgettable, ForgetOptions, ForgetReceipt } from "./forgetting/forgetting.ts"
+export type { ForgetFound, ForgetSample } from "./forgetting/topics.ts"
 export * from "./errors.ts"
 export {
   type ContextDifference,

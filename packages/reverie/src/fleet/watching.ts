@@ -27,7 +27,7 @@ import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
 import { lettersBy } from "./dead-letters.ts"
 import { type Core, type History, newestFirst } from "./entry-source.ts"
-import { onRewritten } from "./ordering.ts"
+import { onRewritten } from "../forgetting/forgetting.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
 // T1  Pages that follow one another tell every span once, whatever is committed in between.

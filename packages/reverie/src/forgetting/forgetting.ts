@@ -1,0 +1,198 @@
+// Forgetting: what is erased for good.
+// Owns what may be named, the trial, and the order of erasing. Leaves what is left of a life to the ledger, topics to topics.ts.
+// P1  The index is emptied of those who are rewritten, before and after: what it finds then is made of what is left.
+// P2  A trial reads the same and writes nothing.
+
+import {
+  type Bundle,
+  type BundlePlace,
+  bundleOfParts,
+  Bundles,
+  goneBetween,
+  MIN_FORGOTTEN_CHARS,
+  type Ticks,
+  withoutText,
+  withoutTicks
+} from "@reverie/ledger"
+import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { forgottenLife } from "@reverie/runtime"
+import { placeOfId, Recall } from "@reverie/memory"
+import * as Clock from "effect/Clock"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { EnvelopeInvalid } from "../errors.ts"
+import type { Services } from "../opening/deployment.ts"
+import { type Core, tenantPage } from "../fleet/entry-source.ts"
+import { type ForgetFound, type ForgetSample, foundIn, type Topic, topicOf } from "./topics.ts"
+
+const PAGE = 500
+
+/** What is to be forgotten, in one assistant, or in all of the tenant where none is named. */
+export type Forgettable =
+  /** All of one assistant: its name stays, and it is retired. */
+  | { readonly assistant: string }
+  | { readonly everything: true }
+  /** What contains a text. At least 4 characters; the case of letters counts for nothing. */
+  | { readonly text: string; readonly assistant?: string }
+  /**
+   * What says a topic: each text with all of these words in one line, in any form and order. With a message goes its whole turn and what
+   * was learnt of it. A dry run lists what would go (`found`).
+   */
+  | { readonly topic: string; readonly assistant?: string }
+  /**
+   * What was said, with all that was answered, done and learnt of it: by a person, in messages (by their ids, `m/12/0`, of one
+   * assistant), or in a span of time (in milliseconds since the epoch, both inclusive). What all of them mean, where
+   * several are given.
+   */
+  | Sayings
+
+interface Sayings {
+  readonly person?: string
+  readonly messages?: ReadonlyArray<string>
+  readonly since?: number
+  readonly until?: number
+  readonly assistant?: string
+}
+
+/** For `fleet.forget`. */
+export interface ForgetOptions {
+  /** Says what would go, and forgets nothing. */
+  readonly dryRun?: boolean
+}
+
+/** What went, as numbers. */
+export interface ForgetReceipt {
+  /** When, in milliseconds since the epoch. */
+  readonly at: number
+  /** Whether it was a dry run, in which nothing went. */
+  readonly dryRun: boolean
+  /** How many assistants something went of. */
+  readonly assistants: number
+  /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob`, `dead-letter`, `prompt` and the like. */
+  readonly gone: Readonly<Record<string, number>>
+  /** Of a topic, in a dry run: what says it. A receipt of what went has no text. */
+  readonly found?: ForgetFound
+}
+
+const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: AssistantId | undefined) {
+  if (assistant !== undefined) return [{ tenant, assistant }] as ReadonlyArray<BundlePlace>
+  const places: Array<BundlePlace> = [{ tenant }]
+  let after: AssistantId | undefined
+  while (true) {
+    const page = yield* tenantPage(tenant, after, PAGE)
+    places.push(...page.map(({ address }) => address))
+    after = page.at(-1)?.address.assistant
+    if (page.length < PAGE) return places
+  }
+})
+
+const standing = (place: BundlePlace) =>
+  Bundles.use((bundles) => {
+    const { assistant, tenant } = place
+    const parts = assistant === undefined ? bundles.packTenant(tenant) : bundles.pack({ tenant, assistant })
+    return Effect.map(Stream.runCollect(parts), bundleOfParts)
+  })
+
+const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace>) {
+  const recall = yield* Effect.serviceOption(Recall)
+  if (Option.isNone(recall)) return
+  for (const { assistant, tenant } of places)
+    if (assistant !== undefined) yield* recall.value.erase({ tenant, assistant })
+})
+
+const forgetting = Effect.fnUntraced(function* (
+  tenant: TenantId,
+  assistant: AssistantId | undefined,
+  without: ((there: Bundle) => Bundle) | undefined,
+  topic: Topic | undefined,
+  dryRun: boolean
+) {
+  const at = yield* Clock.currentTimeMillis
+  const change = without ?? ((there: Bundle): Bundle => forgottenLife(there, at))
+  const samples: Array<ForgetSample> = []
+  const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
+  const named = yield* placesIn(tenant, assistant)
+  for (const place of named) {
+    const there = yield* standing(place)
+    const made = change(there)
+    const gone = goneBetween(there, made)
+    const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
+    if (!isSame) found.push({ place, gone })
+    if (dryRun && topic !== undefined) samples.push(...topic.findIn(there))
+  }
+  const places = found.map(({ place }) => place)
+  if (!dryRun && places.length > 0) {
+    yield* eraseFrom(places)
+    yield* Bundles.use((bundles) => bundles.rewrite(places, change))
+    yield* eraseFrom(places)
+  }
+  // Of what is forgotten whole, copies that were made before are to be unreadable too; asked again, it is made up for.
+  if (!dryRun && without === undefined) yield* Bundles.use((bundles) => bundles.shred(named))
+  const gone: Record<string, number> = {}
+  for (const each of found)
+    for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count
+  const assistants = places.filter((place) => place.assistant !== undefined).length
+  const says = dryRun && topic !== undefined ? foundIn(samples) : undefined
+  return { at, dryRun, assistants, gone, ...defined({ found: says }) } satisfies ForgetReceipt
+})
+
+const flaw = (message: string): EnvelopeInvalid => new EnvelopeInvalid({ message })
+
+const placeOf = (id: string) => {
+  const place = placeOfId(id)
+  if (place === undefined) throw flaw(`${JSON.stringify(id)} is no message; one has an id like m/12/0`)
+  return place
+}
+
+const SAID = ["messages", "person", "since", "until"] as const
+
+/** Which ticks; undefined where none is named. One that is named as undefined is a mistake: without it all would go. */
+const ticksOf = (what: Sayings): Ticks | undefined => {
+  const { assistant, messages, person, since, until } = what
+  const empty = SAID.find((name) => name in what && what[name] === undefined)
+  if (empty !== undefined) throw flaw(`${empty} is undefined; leave it out to forget all of an assistant`)
+  if (!SAID.some((name) => name in what)) return undefined
+  if (person?.trim() === "") throw flaw("the person to forget has no name")
+  if (messages !== undefined && assistant === undefined) throw flaw("messages are forgotten of one assistant; name it")
+  if (!((since ?? 0) <= (until ?? Infinity))) throw flaw("the span to forget ends before it begins")
+  return defined({ person, messages: messages?.map(placeOf), since, until })
+}
+
+/** Who is called when lives were rewritten, by what the tenants of a fleet share. */
+const rewriteListeners = new WeakMap<object, Set<() => void>>()
+
+/** Calls back when lives were rewritten; answers with what ends it. */
+export const onRewritten =
+  (shared: object) =>
+  (listener: () => void): (() => void) => {
+    const listeners = rewriteListeners.get(shared) ?? new Set()
+    rewriteListeners.set(shared, listeners)
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+/** Rejects with EnvelopeInvalid where the text could stand in anything, and where nothing could be meant. */
+export const forgotten = async (
+  run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>,
+  core: Core,
+  what: Forgettable,
+  { dryRun = false }: ForgetOptions,
+  shared: object
+): Promise<ForgetReceipt> => {
+  const text = "text" in what ? what.text.trim() : undefined
+  if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
+    throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
+  }
+  const named = "assistant" in what ? what.assistant : undefined
+  const topic = "topic" in what ? topicOf(what.topic) : undefined
+  if ("topic" in what && topic === undefined) throw flaw("the topic to forget has no word that says something")
+  const ticks = "text" in what || "everything" in what || "topic" in what ? undefined : ticksOf(what)
+  const without = text === undefined ? (topic?.without ?? (ticks && withoutTicks(ticks))) : withoutText(text)
+  if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
+  const assistant = named === undefined ? undefined : core.address(named).assistant
+  const receipt = await run(forgetting(core.tenant, assistant, without, topic, dryRun))
+  if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
+    for (const listener of rewriteListeners.get(shared) ?? []) listener()
+  return receipt
+}
