@@ -71,10 +71,12 @@ const bytesText = (base64: string): string =>
 
 type EntryPart = Extract<BundlePart, { readonly kind: "entry" }>
 
+const contentOf = (content: unknown): string => (typeof content === "string" ? content : "")
+
 const messagesOf = ({ entry }: EntryPart) =>
   entry.messages.map((message, index) => ({
     role: Reflect.get(message, "role") as unknown,
-    content: String(Reflect.get(message, "content") ?? ""),
+    content: contentOf(Reflect.get(message, "content")),
     place: { no: entry.no, index }
   }))
 
