@@ -184,6 +184,7 @@ test(
     const tab = await openTab(browser, rig.url)
     await tab.open("/system", "system")
     await tab.page.click("[data-definition=walker] summary")
+    await tab.page.click("[data-definition=walker] [data-contexts] > summary")
     const row = tab.page.locator("[data-definition=walker] [data-kind=planning][data-own]")
     const told = await row.innerText()
     for (const part of ["plan_execute", "2", "look", "Plans first."]) assert.include(told, part)
