@@ -104,6 +104,7 @@ export type MachineEvent =
   | { readonly type: "deletePassage" }
   | { readonly type: "releaseFact" }
   | { readonly type: "retireFact" }
+  | { readonly type: "writeFact" }
   | { readonly type: "undoDream" }
   | { readonly type: "acceptDream" }
   | { readonly type: "retire"; readonly reason?: string }

@@ -162,6 +162,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "deletePassage", passage: "passage_0123456789abcdef" },
   { type: "releaseFact", fact: "fact_1_0" },
   { type: "retireFact", fact: "fact_1_0", reason: "it was a joke" },
+  { type: "writeFact", text: "The ferry leaves at nine.", fact: "fact_1_0" },
   { type: "undoDream", dream: "dream_1", items: ["fact/fact_1_0"] },
   { type: "acceptDream", dream: "dream_1" },
   { type: "retire" },

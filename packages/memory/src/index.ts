@@ -69,6 +69,7 @@ export {
   reviews,
   type Review
 } from "./facts/apply-routes.ts"
+export { writtenByPerson } from "./facts/write.ts"
 export {
   factIndex,
   consolidateAsk,

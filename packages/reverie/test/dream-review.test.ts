@@ -2,9 +2,10 @@
 
 import { assert, describe, test } from "vitest"
 import { defineAssistant, memoryTools, selfTools, type SleepOption } from "../src/index.ts"
+import { aDirectory } from "./rig.ts"
 import { testFleet } from "../src/testing/index.ts"
 
-const opened = (review: SleepOption["review"]) =>
+const opened = (review: SleepOption["review"], data?: string) =>
   testFleet(
     defineAssistant({
       id: "desk",
@@ -12,7 +13,7 @@ const opened = (review: SleepOption["review"]) =>
       tools: [...memoryTools, ...selfTools],
       sleep: { enabled: false, ...(review === undefined ? {} : { review }) }
     }),
-    { model: "offline" }
+    { model: "offline", ...(data === undefined ? {} : { data }) }
   )
 type Opened = Awaited<ReturnType<typeof opened>>
 
@@ -112,6 +113,45 @@ describe("a dream that is reviewed", () => {
     await fleet.idle()
     assert.deepStrictEqual(await episodes(), [])
     assert.deepStrictEqual(await forgotten(), [])
+    await fleet.close()
+  })
+})
+
+describe("a fact that a person corrects", () => {
+  test("holds through a dream and a restart; retired, the old one holds again", async () => {
+    const data = aDirectory()
+    const first = await opened(undefined, data)
+    await night(first, ["Ann", "I live in Bergen now."])
+    const [old] = await first.memory.facts("desk")
+    await first.memory.correctFact("desk", old?.id ?? "", "Ann lives in Oslo now", { from: "Kim" })
+    await first.memory.addFact("desk", "Bob is the pilot")
+    await first.idle()
+    const profile = async (fleet: Opened) =>
+      (await fleet.memory.profiles("desk")).flatMap(({ observations }) => observations.map(({ text }) => text))
+    assert.notInclude(await profile(first), LIVES)
+    assert.deepInclude(await first.replay.verify("desk"), { equal: true })
+    await first.close()
+
+    const fleet = await opened(undefined, data)
+    const written = (await fleet.memory.facts("desk")).find(({ text }) => text === "Ann lives in Oslo now")
+    assert.deepInclude(written, { state: "active", trust: 0.9, origin: { type: "person", name: "Kim" } })
+    await night(fleet, ["Bob", "I sold my boat in Kiel."])
+    assert.deepInclude(await statesOf(fleet), {
+      [LIVES]: "superseded",
+      "Ann lives in Oslo now": "active",
+      "Bob is the pilot": "active"
+    })
+    assert.include(await profile(fleet), "Ann lives in Oslo now")
+    assert.deepStrictEqual(
+      (await found(fleet, "Where does Ann live?")).filter((text) => text.includes("Bergen")),
+      []
+    )
+    await fleet.memory.retireFact("desk", written?.id ?? "", { reason: "a slip" })
+    await fleet.idle()
+    assert.deepInclude(await statesOf(fleet), { [LIVES]: "active", "Ann lives in Oslo now": "retired" })
+    await night(fleet, ["Bob", "Good morning."])
+    assert.include(await profile(fleet), LIVES)
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
     await fleet.close()
   })
 })

@@ -73,6 +73,7 @@ const OF_RECORDS = [
   "deletePassage",
   "releaseFact",
   "retireFact",
+  "writeFact",
   "undoDream",
   "acceptDream"
 ] as const

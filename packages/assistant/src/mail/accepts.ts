@@ -16,6 +16,7 @@ const dealtWith: ReadonlySet<EventType> = new Set([
   "deletePassage",
   "releaseFact",
   "retireFact",
+  "writeFact",
   "undoDream",
   "acceptDream",
   "refresh",

@@ -24,7 +24,7 @@ import { byId, changedIn, type Draft, standsFor, tie } from "./link.ts"
 // W1  Case, spacing, quotation marks and the end of the sentence make no difference; every other sign does: "C" is not
 //     "C++", 3.5 is not 35.
 
-const wordingOf = (text: string): string =>
+export const wordingOf = (text: string): string =>
   cleanLine(text)
     .normalize("NFKC")
     .toLowerCase()
@@ -137,7 +137,7 @@ export interface Learnt {
 
 const isBelievedLess = (a: number, b: number): boolean => b - a > TRUST_STEP + EXACTNESS
 
-const nextNumber = (facts: Iterable<string>, prefix: string): number => {
+export const nextNumber = (facts: Iterable<string>, prefix: string): number => {
   let next = 0
   for (const id of facts) {
     const number = id.startsWith(prefix) ? Number(id.slice(prefix.length)) : -1

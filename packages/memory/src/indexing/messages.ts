@@ -183,7 +183,7 @@ export const bounded = (text: string, maxChars: number): string => {
 const namePattern = /(?<=[\p{L}\p{N},;:"'’)(-]\s+)\p{Lu}[\p{L}\p{M}'’-]+(?:\s+\p{Lu}[\p{L}\p{M}'’-]+)*/gu
 
 /** Words that are written large in the middle of a sentence: mostly names. */
-const namesIn = (text: string): ReadonlyArray<string> => {
+export const namesIn = (text: string): ReadonlyArray<string> => {
   const names = new Set<string>()
   for (const [name] of text.matchAll(namePattern)) {
     if (name.length <= 64 && !/^I['’]/.test(name)) names.add(name.replace(/['’]s$/, ""))

@@ -211,6 +211,14 @@ const RetireFactEvent = Schema.Struct({
   reason
 })
 
+/** A person writes a fact: in the place of one that is wrong, or beside all others. */
+const WriteFactEvent = Schema.Struct({
+  type: Schema.Literal("writeFact"),
+  text: Schema.String.check(Schema.isMaxLength(2_000)),
+  /** The id of the fact that it corrects. */
+  fact: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128)))
+})
+
 /** Takes back what a dream made of the memory, or some of it: it is then as it was before that night. */
 const UndoDreamEvent = Schema.Struct({
   type: Schema.Literal("undoDream"),
@@ -282,6 +290,7 @@ export const Event = Schema.Union([
   DeletePassageEvent,
   ReleaseFactEvent,
   RetireFactEvent,
+  WriteFactEvent,
   UndoDreamEvent,
   AcceptDreamEvent,
   WakeEvent,
@@ -322,6 +331,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   deletePassage: "mail",
   releaseFact: "mail",
   retireFact: "mail",
+  writeFact: "mail",
   undoDream: "mail",
   acceptDream: "mail"
 }

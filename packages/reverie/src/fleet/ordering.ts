@@ -165,6 +165,18 @@ export interface FleetMemories extends FleetMemory {
    */
   readonly retireFact: (to: string, fact: string, options?: RetireFactOptions) => Promise<Receipt>
   /**
+   * Writes what is right in the place of a fact that is wrong: the old one is superseded, the new one is the person's (`options.from`,
+   * "person" when left out), found at once and put away by no dream. Retire the new one to undo it: then the old one holds again. What
+   * poses as an instruction is held back, and corrects nothing.
+   * @example await fleet.memory.correctFact("desk", "fact_12_0", "The ferry leaves at nine.")
+   */
+  readonly correctFact: (to: string, fact: string, text: string, options?: OrderOptions) => Promise<Receipt>
+  /**
+   * Adds a fact in a person's own words, as `correctFact` does, beside all others.
+   * @example await fleet.memory.addFact("desk", "Berth 7 is closed until May.")
+   */
+  readonly addFact: (to: string, text: string, options?: OrderOptions) => Promise<Receipt>
+  /**
    * Takes back what a dream made of a memory, all of it or some `items` of its account, in one commit: what it learnt is retired, and
    * what it linked, replaced, confirmed, wrote into profiles and put away is as it was before that night. What was learnt elsewhere since
    * stays. A dream that is not over yet, and one of which nothing is left, are passed over with the reason.
@@ -181,6 +193,9 @@ export const openMemories = (readings: FleetMemory, post: Post): FleetMemories =
     releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` }),
     retireFact: (to, fact, { reason } = {}) =>
       post(to, { type: "retireFact", fact, ...defined({ reason }) }, { from: "person", id: `retire/${to}/${fact}` }),
+    correctFact: (to, fact, text, options = {}) =>
+      post(to, { type: "writeFact", fact, text }, { from: "person", ...options }),
+    addFact: (to, text, options = {}) => post(to, { type: "writeFact", text }, { from: "person", ...options }),
     acceptDream: (to, dream, { items, ...options } = {}) =>
       post(to, { type: "acceptDream", dream, ...defined({ items }) }, { from: "person", ...options }),
     undoDream: (to, dream, { items, reason, ...options } = {}) =>

@@ -131,6 +131,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "deletePassage":
     case "releaseFact":
     case "retireFact":
+    case "writeFact":
     case "undoDream":
     case "acceptDream":
       return { type: event.type }

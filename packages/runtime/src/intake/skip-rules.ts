@@ -33,7 +33,7 @@ import {
   undoCompaction
 } from "@reverie/context"
 import { Model } from "@reverie/model"
-import { acceptedByPerson, releaseFact, retiredByPerson, withdraw } from "@reverie/memory"
+import { acceptedByPerson, releaseFact, retiredByPerson, withdraw, writtenByPerson } from "@reverie/memory"
 import {
   type AcceptedEnvelope,
   defined,
@@ -230,6 +230,14 @@ const skipReleasedFact = (session: Session, envelope: AcceptedEnvelope) => {
   })
 }
 
+/** Profiles that lose what came of these facts, as they stand then. */
+const profilesWithout = Effect.fnUntraced(function* (session: Session, facts: ReadonlyArray<string>) {
+  return [...(yield* profilesOf(session)).values()].flatMap((profile) => {
+    const after = withdraw(profile, facts)
+    return after === profile ? [] : [after]
+  })
+})
+
 const NO_REASON = "retired by a person"
 
 /** A person's word that a fact does not hold: with this commit it is retired, and neither the index nor a profile knows it. */
@@ -243,14 +251,29 @@ const skipRetiredFact = (session: Session, envelope: AcceptedEnvelope) => {
       const why = facts.has(event.fact) ? `${event.fact} is retired already` : `there is no fact ${event.fact}`
       return skip(envelope, "ignored", why)
     }
-    const profiles = [...(yield* profilesOf(session)).values()].flatMap((profile) => {
-      const after = withdraw(profile, [event.fact])
-      return after === profile ? [] : [after]
-    })
+    const profiles = yield* profilesWithout(session, [event.fact])
     return skip(envelope, "handled", `retired: ${event.fact}`, [
       ...changed.map(factChange),
       ...profiles.map(profileChange)
     ])
+  })
+}
+
+/** A fact that a person writes: with this commit it holds, and what it corrects holds no more. */
+const skipWrittenFact = (session: Session, envelope: AcceptedEnvelope, now: number) => {
+  const { event, from, id } = envelope
+  if (event.type !== "writeFact") return undefined
+  return Effect.gen(function* () {
+    const moment = { tick: contextOf(session.decoded).tick, now }
+    const writing = { text: event.text, by: from, source: `w/${id}`, moment, ...defined({ corrects: event.fact }) }
+    const written = writtenByPerson(yield* factsOf(session), writing)
+    if (!written.success) return skip(envelope, "ignored", written.error)
+    const { changed, fact } = written
+    const gone = changed.slice(1).map((each) => each.id)
+    const profiles = yield* profilesWithout(session, gone)
+    const held = fact.state === "active" ? "" : `, held back: ${fact.reason ?? fact.state}`
+    const told = gone.length === 0 ? `written: ${fact.id}${held}` : `corrected: ${gone.join(", ")} by ${fact.id}`
+    return skip(envelope, "handled", told, [...changed.map(factChange), ...profiles.map(profileChange)])
   })
 }
 
@@ -323,6 +346,7 @@ export const skipRules = [
   skipDeletedPassage,
   skipReleasedFact,
   skipRetiredFact,
+  skipWrittenFact,
   skipUndoneDream,
   skipAcceptedDream,
   skipNothingToCompact,
