@@ -220,6 +220,36 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await tab.close()
 })
 
+test("Memory: a fact is corrected in a person's own sentence, and one is added (F1)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/memory?tab=facts&state=active`, "memory")
+  await page.click("[data-fact] >> nth=2 >> button")
+  const fact = (await attribute(tab, "[data-correct]", "data-correct")) ?? ""
+  const before = api.changes.length
+  await page.click("[data-correct]")
+  expect(await page.isDisabled("[data-save-fact]")).toBe(true)
+  await page.fill("[data-fact-text]", "  Berth 4 is closed until May. ")
+  await picture(page, "memory-correct-light")
+  expect(await seriousFaults(page)).toEqual([])
+  await page.click("[data-save-fact]")
+  await page.waitForSelector(`[data-fact=${fact}]`, { state: "detached" })
+  await page.click("[data-add-fact]")
+  await page.fill("[data-fact-text]", "The pilot is Nora.")
+  await page.click("[data-save-fact]")
+  await page.waitForSelector("[data-written=new]")
+  expect(api.changes.slice(before).map(({ asked, route }) => [route, asked.params["fact"], asked.payload])).toEqual([
+    ["POST /v1/assistants/:id/memory/facts/:fact/correct", fact, { text: "Berth 4 is closed until May." }],
+    ["POST /v1/assistants/:id/memory/facts", undefined, { text: "The pilot is Nora." }]
+  ])
+  await page.click("[data-state-filter=superseded]")
+  await page.click(`[data-fact=${fact}] button`)
+  await page.waitForSelector("[data-pair='Superseded by']")
+  expect(await page.locator("[data-correct]").count()).toBe(0)
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("Memory: what is to be forgotten is counted, asked about, and erased", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

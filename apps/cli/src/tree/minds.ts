@@ -57,7 +57,23 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: 'memory retire desk fact_12_0 --reason "it was a joke"'
   }).option("--reason <text>", "why; it stands with the fact")
   does(retire, trunk, async (options, id, fact) =>
-    (await import("../commands/agents/memory.ts")).retire(id, fact, options, stop)
+    (await import("../commands/agents/facts.ts")).retire(id, fact, options, stop)
+  )
+  const correct = leaf(memory, "correct <id> <fact> <text>", {
+    kind: "order",
+    says: "write what is right in the place of a fact; retire the new one to undo it",
+    example: 'memory correct desk fact_12_0 "The ferry leaves at nine."'
+  })
+  does(correct, trunk, async (options, id, fact, text) =>
+    (await import("../commands/agents/facts.ts")).write(id, fact, text, options, stop)
+  )
+  const add = leaf(memory, "add <id> <text>", {
+    kind: "order",
+    says: "add a fact in your own words",
+    example: 'memory add desk "Berth 7 is closed until May."'
+  })
+  does(add, trunk, async (options, id, text) =>
+    (await import("../commands/agents/facts.ts")).write(id, undefined, text, options, stop)
   )
   const forget = leaf(memory, "forget <id> <what>", {
     kind: "order",

@@ -101,6 +101,7 @@ const textOf = (version: number): string =>
 const blockVersion = { now: 9 }
 
 const released = new Set<string>()
+const superseded = new Set<string>()
 /** Reasons by fact. */
 const retired = new Map<string, string>()
 
@@ -136,6 +137,11 @@ export const memoryHandlers: Handlers = {
     retired.set(params["fact"] ?? "", String(payload["reason"] ?? "retired by a person"))
     return { outcome: "accepted", envelope: "e-6" }
   },
+  "POST /v1/assistants/:id/memory/facts/:fact/correct": (_world, { params }) => {
+    superseded.add(params["fact"] ?? "")
+    return { outcome: "accepted", envelope: "e-7" }
+  },
+  "POST /v1/assistants/:id/memory/facts": () => ({ outcome: "accepted", envelope: "e-8" }),
   "POST /v1/forget": (world, { payload }) => ({
     at: world.now(),
     dryRun: payload["dryRun"] === true,
@@ -155,6 +161,7 @@ export const memoryHandlers: Handlers = {
     const all = Array.from({ length: FACTS }, (_, n) => factOf(world.now(), n)).map((fact) => {
       const reason = retired.get(fact.id)
       if (reason !== undefined) return { ...fact, state: "retired" as const, reason }
+      if (superseded.has(fact.id)) return { ...fact, state: "superseded" as const, superseded_by: "fact_p9_0" }
       return released.has(fact.id) ? { ...fact, state: "active" as const } : fact
     })
     return paged(

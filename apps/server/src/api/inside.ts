@@ -229,6 +229,22 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Receipt,
     error: failures
   }),
+  /** A person writes what is right in the place of a fact: the old one is superseded, once the assistant has heard of it at rest. */
+  HttpApiEndpoint.post("correctFact", "/v1/assistants/:id/memory/facts/:fact/correct", {
+    params: { ...ofAssistant, fact: Text(128) },
+    headers: keyed,
+    payload: Schema.Struct({ text: Text(2_000) }),
+    success: Receipt,
+    error: failures
+  }),
+  /** A person adds a fact, beside all others. */
+  HttpApiEndpoint.post("addFact", "/v1/assistants/:id/memory/facts", {
+    params: ofAssistant,
+    headers: keyed,
+    payload: Schema.Struct({ text: Text(2_000) }),
+    success: Receipt,
+    error: failures
+  }),
   /** A fact in quarantine may be used: a person has read it. */
   HttpApiEndpoint.post("releaseFact", "/v1/assistants/:id/memory/facts/:fact/release", {
     params: { ...ofAssistant, fact: Text(128) },

@@ -253,6 +253,8 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/assistants/:id/chat": {
     messages: [{ id: "m-1", role: "user", parts: [{ type: "text", text: "Hello." }] }]
   },
+  "POST /v1/assistants/:id/memory/facts": { text: "Berth 7 is closed." },
+  "POST /v1/assistants/:id/memory/facts/:fact/correct": { text: "Berth 7 is closed." },
   "POST /v1/assistants/:id/memory/facts/:fact/retire": { reason: "It was another ship." },
   "POST /v1/assistants/:id/dreams/:dream/accept": { items: ["fact/fact_1_0"] },
   "POST /v1/assistants/:id/dreams/:dream/undo": { reason: "It was another ship." },

@@ -237,6 +237,49 @@ describe("memory", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
+  test("a fact is corrected by anyone who may, in the caller's name, and one is added; both are found, and the replay agrees", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await rig(heard)
+    await using _ = fleet
+    const correct = (token: string, fact: string, key?: string) =>
+      ask(token, ({ memory }) =>
+        memory.correctFact({
+          params: { id: "desk", fact },
+          headers: key === undefined ? {} : { "idempotency-key": key },
+          payload: { text: "The Birch has berth 14." }
+        })
+      )
+    const add = (token: string) =>
+      ask(token, ({ memory }) =>
+        memory.addFact({ params: { id: "desk" }, headers: {}, payload: { text: "The pilot is Nora." } })
+      )
+    assert.strictEqual(await refusalOf(correct("north:ro", "fact_11")), "Forbidden")
+    assert.strictEqual(await refusalOf(add("north:ro")), "Forbidden")
+    assert.strictEqual(await refusalOf(correct("north", "fact_none")), "NotFound")
+    assert.strictEqual(await refusalOf(correct("south", "fact_11")), "NotFound")
+    assert.strictEqual((await correct("north", "fact_11", "k-1")).outcome, "accepted")
+    assert.strictEqual((await correct("north", "fact_11", "k-1")).outcome, "duplicate")
+    await add("north")
+    await fleet.idle()
+    const facts = await fleet.memory.facts("desk")
+    const written = facts.find(({ text }) => text === "The Birch has berth 14.")
+    assert.deepInclude(written, { state: "active", trust: 0.9, origin: { type: "person", name: "token of north" } })
+    assert.deepInclude(
+      facts.find(({ id }) => id === "fact_11"),
+      { state: "superseded", superseded_by: written?.id ?? "" }
+    )
+    assert.strictEqual(await refusalOf(correct("north", "fact_11")), "Conflict")
+    const { hits } = await fleet.memory.recall("desk", "Which berth has the Birch? Who is the pilot?", {
+      kinds: ["fact"]
+    })
+    assert.includeMembers(
+      hits.map(({ entry }) => entry.text),
+      ["The Birch has berth 14.", "The pilot is Nora."]
+    )
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
   test("M3 a block that another assistant shares stands at its reader, with whose it is and what it may do there", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet

@@ -254,36 +254,6 @@ const forgetPassage = async (backend: Backend, id: string, passage: string, opti
   return 0
 }
 
-/** Retires a fact: a person says that it does not hold. */
-export const retire = async (
-  name: string,
-  fact: string,
-  options: OrderOptions & { readonly reason?: string },
-  stop: Stop
-): Promise<number> => {
-  await using backend = await findBackend(options, "order", stop)
-  const { id } = await named(backend, name)
-  const known = (await backend.facts(id)).find((each) => each.id === fact)
-  if (known === undefined) {
-    throw new CommandFailed("not-found", `${id} knows no fact ${fact}`, {
-      hint: `reverie memory ${id} facts lists them`
-    })
-  }
-  const told = `${fact}: ${onOneLine(known.text, 80)}`
-  if (options.dryRun) {
-    if (options.json) sayJson({ ok: true, dryRun: true, would: { retire: fact }, assistant: id })
-    else say(plain(`would retire ${told}`))
-    return 0
-  }
-  await assertConsent(options, `${id} would believe no more ${told}`)
-  const payload = defined({ reason: options.reason })
-  const { envelope, outcome } = await backend.memory((api) => api.retireFact({ params: { id, fact }, payload }))
-  await followed(backend, id, options)
-  if (options.json) sayJson({ ok: true, receipt: outcome, envelope, assistant: id, retired: fact })
-  else say(plain(`${id} retires, at rest, ${told}`))
-  return 0
-}
-
 export interface EraseOptions extends OrderOptions {
   readonly text?: string
   readonly topic?: string

@@ -13,6 +13,7 @@ import { SearchField } from "../../parts/search-field.tsx"
 import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago } from "../../parts/time.tsx"
+import { AddFact, Correct } from "./write-fact.tsx"
 import { Paged, usePaged } from "./paged.tsx"
 import { factStates, type MemorySearch } from "./search.ts"
 import { percent } from "../../parts/format.ts"
@@ -135,7 +136,7 @@ const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => 
   const [asks, ask] = useState(false)
   const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/memory/facts/:fact/release")
   return (
-    <div className="px-3 pb-2">
+    <>
       {isSuccess ? (
         <p className="text-ink-2" role="status" data-released={fact.id}>
           Released: it is used as soon as the assistant is at rest.
@@ -156,7 +157,7 @@ const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => 
           <Visible text={fact.text} />
         </ConfirmLater>
       ) : null}
-    </div>
+    </>
   )
 }
 
@@ -165,7 +166,7 @@ const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; re
   const [asks, ask] = useState(false)
   const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/memory/facts/:fact/retire")
   return (
-    <div className="px-3 pb-2">
+    <>
       {isSuccess ? (
         <p className="text-ink-2" role="status" data-retired={fact.id}>
           Retired: it is used no more as soon as the assistant is at rest.
@@ -187,6 +188,21 @@ const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; re
           <Visible text={fact.text} />
         </ConfirmLater>
       ) : null}
+    </>
+  )
+}
+
+/** What a person may say of it: correct is offered where no other fact stands in its place. */
+const Actions = ({ fact, id, isOpen }: { readonly fact: Fact; readonly id: string; readonly isOpen: boolean }) => {
+  const { state } = fact
+  const isHeld = state === "quarantined" || state === "proposed"
+  const releases = state === "proposed" || (isOpen && state === "quarantined")
+  if (!releases && (!isOpen || state === "retired")) return null
+  return (
+    <div className="flex flex-wrap items-center gap-2 px-3 py-2">
+      {releases ? <Release fact={fact} id={id} /> : null}
+      {isOpen && (isHeld || state === "active") ? <Correct fact={fact} id={id} /> : null}
+      {isOpen ? <RetireFact fact={fact} id={id} /> : null}
     </div>
   )
 }
@@ -232,8 +248,7 @@ const Line = ({ fact, id, isOpen, onOpen }: LineProps) => (
       </span>
     </button>
     {isOpen ? <Detail fact={fact} onOpen={onOpen} /> : null}
-    {(isOpen && fact.state === "quarantined") || fact.state === "proposed" ? <Release fact={fact} id={id} /> : null}
-    {isOpen && fact.state !== "retired" ? <RetireFact fact={fact} id={id} /> : null}
+    <Actions fact={fact} id={id} isOpen={isOpen} />
   </li>
 )
 
@@ -302,6 +317,7 @@ export const Facts = ({ id, onChange, search, waiting }: ListProps & { readonly 
           route={FACTS}
           asked={{ params: { id }, query: defined({ state, q: q?.slice(0, 200) }) }}
         />
+        <AddFact id={id} />
       </div>
       {isMissing ? (
         <p className="notice" data-tone="waiting" data-fact-missing={open}>

@@ -24,6 +24,13 @@ const retirable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void =
   throw new Conflict({ message: `${fact} is retired already`, hint: "list those that hold with state=active" })
 }
 
+/** Throws about a fact that is not there, or in whose place another one stands. */
+const correctable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
+  const state = stateOf(facts, id, fact)
+  if (state !== "retired" && state !== "superseded") return
+  throw new Conflict({ message: `${fact} is ${state}`, hint: "correct one that holds, or add what is right" })
+}
+
 /** Throws about a fact that is not there, or not in quarantine. */
 const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
   const state = stateOf(facts, id, fact)
@@ -70,6 +77,17 @@ export const memoryLive = HttpApiBuilder.group(
           const { version } = await living(fleet, id)
           retirable(await factsOf(fleet, id, version), id, fact)
           return fleet.memory.retireFact(id, fact, payload)
+        }),
+      correctFact: ({ headers: { "idempotency-key": key }, params: { fact, id }, payload: { text } }) =>
+        changing("memory.correctFact", `${id}/${fact}`, async (fleet, { name }) => {
+          const { version } = await living(fleet, id)
+          correctable(await factsOf(fleet, id, version), id, fact)
+          return fleet.memory.correctFact(id, fact, text, { from: name, ...defined({ id: key }) })
+        }),
+      addFact: ({ headers: { "idempotency-key": key }, params: { id }, payload: { text } }) =>
+        changing("memory.addFact", id, async (fleet, { name }) => {
+          await living(fleet, id)
+          return fleet.memory.addFact(id, text, { from: name, ...defined({ id: key }) })
         }),
       rebuild: ({ params: { id } }) =>
         costing("memory.rebuild", id, async (fleet) => {

@@ -1,0 +1,125 @@
+// WriteFact: a person writes what is right in the place of a fact, or a fact of their own.
+// F1  Nothing is sent before there is a sentence that says something else; the old one stays in view while one writes.
+
+import { type ReactNode, useState } from "react"
+import { troubleOf } from "../../api/client.ts"
+import { useChange } from "../../api/questions.ts"
+import { Failed } from "../../parts/states.tsx"
+
+const MAX_CHARS = 2_000
+
+interface EditorProps {
+  readonly label: string
+  readonly verb: string
+  readonly text: string
+  readonly error: unknown
+  readonly isPending: boolean
+  readonly onSave: (text: string) => void
+  readonly onClose: () => void
+}
+
+const Editor = ({ error, isPending, label, onClose, onSave, text: before, verb }: EditorProps) => {
+  const [text, write] = useState(before)
+  const isSaid = text.trim() !== "" && text.trim() !== before.trim()
+  return (
+    <form
+      className="w-full space-y-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isSaid) onSave(text.trim())
+      }}
+    >
+      <label className="block space-y-1">
+        <span className="label">{label}</span>
+        <textarea
+          className="field w-full"
+          rows={2}
+          maxLength={MAX_CHARS}
+          value={text}
+          autoFocus
+          onChange={({ target }) => write(target.value)}
+          data-fact-text=""
+        />
+      </label>
+      {error === null ? null : <Failed trouble={troubleOf(error)} />}
+      <div className="flex gap-2">
+        <button
+          type="submit"
+          className="button button-small button-primary"
+          disabled={!isSaid || isPending}
+          data-save-fact=""
+        >
+          {verb}
+        </button>
+        <button type="button" className="button button-small" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const Done = ({ children, of }: { readonly of: string; readonly children: ReactNode }) => (
+  <p className="text-ink-2" role="status" data-written={of}>
+    {children}
+  </p>
+)
+
+/** Writes what is right in the place of one fact. */
+export const Correct = ({
+  fact,
+  id
+}: {
+  readonly fact: { readonly id: string; readonly text: string }
+  readonly id: string
+}) => {
+  const [isOpen, open] = useState(false)
+  const { error, isPending, isSuccess, mutate } = useChange("POST /v1/assistants/:id/memory/facts/:fact/correct")
+  if (isSuccess)
+    return <Done of={fact.id}>Corrected: your sentence takes its place as soon as the assistant is at rest.</Done>
+  return isOpen ? (
+    <Editor
+      label="What is right, in one sentence with names"
+      verb="Correct"
+      text={fact.text}
+      error={error}
+      isPending={isPending}
+      onClose={() => open(false)}
+      onSave={(text) =>
+        mutate((key) => ({ params: { id, fact: fact.id }, headers: { "idempotency-key": key }, payload: { text } }))
+      }
+    />
+  ) : (
+    <button type="button" className="button button-small" onClick={() => open(true)} data-correct={fact.id}>
+      Correct
+    </button>
+  )
+}
+
+/** Adds a fact, beside all others. */
+export const AddFact = ({ id }: { readonly id: string }) => {
+  const [isOpen, open] = useState(false)
+  const { error, isPending, isSuccess, mutate, reset } = useChange("POST /v1/assistants/:id/memory/facts")
+  const show = () => {
+    reset()
+    open(true)
+  }
+  return isOpen && !isSuccess ? (
+    <Editor
+      label="A fact, in one sentence with names"
+      verb="Add"
+      text=""
+      error={error}
+      isPending={isPending}
+      onClose={() => open(false)}
+      onSave={(text) => mutate((key) => ({ params: { id }, headers: { "idempotency-key": key }, payload: { text } }))}
+    />
+  ) : (
+    <>
+      <button type="button" className="button button-small" onClick={show} data-add-fact="">
+        Add a fact
+      </button>
+      {isSuccess ? <Done of="new">Added: it holds as soon as the assistant is at rest.</Done> : null}
+    </>
+  )
+}
