@@ -1,7 +1,7 @@
 // Write: a fact that a person writes, in the place of one that is wrong, or beside all others.
 // P1  Its origin is the person, it is believed as a person is, and no dream puts it away.
 // P2  The fact that it corrects is superseded by it, or retired where it did not hold yet; where a person retires the new one, the
-//     superseded one holds again, and profiles hear of it anew.
+//     superseded one holds again, and profiles learn of it anew.
 // P3  Words that are known already make no second fact: the one that says them becomes the person's.
 // P4  What poses as an instruction is held back, and takes no place (L7).
 
