@@ -301,8 +301,8 @@ test("Dreams: headlines, quiet nights on one line, items lead to their sources, 
   )
   expect(await first.locator("[data-fact-link=fact_90_0]").first().getAttribute("href")).toContain("open=fact_90_0")
   await page.click("[data-undo='entity/ines']")
-  await page.click("[data-confirm='Take back']")
-  await first.locator("[data-changed=ines]").getByText("taken back").waitFor()
+  await page.click("[data-confirm=Undo]")
+  await first.locator("[data-changed=ines]").getByText("undone").waitFor()
   expect(api.changes.at(-1)?.asked.payload).toEqual({ items: ["entity/ines"] })
   await page.click("[data-accept='fact/fact_90_2']")
   await page.waitForSelector("[data-learnt=fact_90_2][data-state=active]")
@@ -310,10 +310,32 @@ test("Dreams: headlines, quiet nights on one line, items lead to their sources, 
   await page.click("[data-undo=dream_90]")
   expect(api.changes.at(-1)?.route).toContain("/accept")
   await page.fill("[name=reason]", "The radio was on.")
-  await page.click("[data-confirm='Take back']")
+  await page.click("[data-confirm=Undo]")
   await page.waitForSelector("[data-undone=dream_90]")
   await page.waitForSelector("[data-learnt=fact_90_0][data-state=retired]")
   expect(api.changes.at(-1)?.asked.payload).toEqual({ reason: "The radio was on." })
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Reminders: Edit fills the form, and what the form does not show stays (R2)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/dreams`, "dreams")
+  await page.click("[data-edit=tea]")
+  const form = page.locator("[data-form=reminder]")
+  expect(await form.locator("[name=when]").inputValue()).toBe("0 15 * * *")
+  await form.locator("[name=note]").fill("Pour the tea, and the milk.")
+  await picture(page, "reminders-edit-light")
+  await form.locator("button:has-text('Change reminder')").click()
+  await page.waitForSelector("text=It is set, or changed.")
+  expect(api.changes.at(-1)?.asked.params["reminder"]).toBe("tea")
+  expect(api.changes.at(-1)?.asked.payload).toEqual({
+    note: "Pour the tea, and the milk.",
+    cron: "0 15 * * *",
+    timeZone: "Europe/Berlin",
+    catchUp: "once"
+  })
   expect(tab.wrongs).toEqual([])
   await tab.close()
 })
@@ -347,7 +369,7 @@ test("Compactions: why each was made, which one is active, and one may be ordere
   await tab.open(`${home}/compactions`, "compactions")
   await page.waitForSelector("[data-compaction=compact-2]")
   const why = await page.$$eval("[data-why]", (cells) => cells.slice(0, 3).map((cell) => cell.textContent))
-  expect(why).toEqual(["the window was nearly full", "asleep", "by order"])
+  expect(why).toEqual(["the window was nearly full", "asleep", "requested"])
   const states = await page.$$eval("[data-compaction] td:last-child", (cells) =>
     cells.slice(0, 3).map((cell) => cell.textContent)
   )

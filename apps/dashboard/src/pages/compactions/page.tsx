@@ -107,7 +107,7 @@ const route = getRouteApi("/a/$id/compactions")
 const whys: Readonly<Record<string, string>> = {
   sleep: "asleep",
   emergency: "the window was nearly full",
-  order: "by order"
+  order: "requested"
 }
 
 const saved = ({ afterTokens, beforeTokens }: CompactionItem): string =>

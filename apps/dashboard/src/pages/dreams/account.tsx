@@ -30,11 +30,11 @@ const TakeBack = ({ children, dream, id, of, title }: TakeBackProps) => {
   const [asks, ask] = useState(false)
   const { isSuccess, mutateAsync } = useChange("POST /v1/assistants/:id/dreams/:dream/undo")
   const name = of?.item ?? dream
-  if (of?.undone === true) return <Chip tone="retired" text="taken back" />
+  if (of?.undone === true) return <Chip tone="retired" text="undone" />
   if (isSuccess)
     return (
       <p className="text-ink-2" role="status" data-undone={name}>
-        Taken back as soon as the assistant is at rest.
+        Undone as soon as the assistant is at rest.
       </p>
     )
   return (
@@ -45,7 +45,7 @@ const TakeBack = ({ children, dream, id, of, title }: TakeBackProps) => {
       {asks ? (
         <ConfirmLater
           title={`${title}?`}
-          verb="Take back"
+          verb="Undo"
           asksReason
           onClose={() => ask(false)}
           onConfirm={(reason) =>
@@ -149,8 +149,8 @@ const Back = ({ dream, id, of }: OfNight & { readonly of: Item }) => (
       </>
     ) : null}
     {of.waits === true && of.item.startsWith("episode/") ? null : (
-      <TakeBack id={id} dream={dream} of={of} title={of.waits === true ? "Decline" : "Take back"}>
-        This alone is as it was before that night: <code>{of.item}</code>
+      <TakeBack id={id} dream={dream} of={of} title={of.waits === true ? "Decline" : "Undo"}>
+        This alone is as it was before that dream run: <code>{of.item}</code>
       </TakeBack>
     )}
   </>
@@ -229,8 +229,8 @@ export const UndoNight = ({ account, id }: { readonly id: string; readonly accou
       {waiting.length === 0 ? null : (
         <Accept dream={account.id} id={id} items={waiting} title={`Accept ${waiting.length} waiting`} />
       )}
-      <TakeBack id={id} dream={account.id} title="Take this dream back">
-        The memory is as it was before that night: what it learnt is retired, and not learnt again from where it was
+      <TakeBack id={id} dream={account.id} title="Undo this dream">
+        The memory is as it was before that dream run: what it learnt is retired, and not learnt again from where it was
         learnt; what it linked, replaced, confirmed and put away is as before. What came since stays.
       </TakeBack>
     </>

@@ -237,7 +237,7 @@ const DreamsPage = () => {
             ) : (
               <>
                 <p className="label flex items-center gap-2">
-                  {many(items.length, "night")}, the newest first
+                  {many(items.length, "dream run")}, the newest first
                   <Export
                     name={`dreams of ${id}`}
                     route="GET /v1/assistants/:id/dreams"

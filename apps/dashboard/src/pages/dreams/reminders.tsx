@@ -1,8 +1,10 @@
 // Reminders: times that this assistant is to be reminded of something, what became of them, and a new one.
 // R1  Setting and cancelling are orders: the list shows what came of them.
+// R2  Edit fills the form with one that is there; setting it under its name changes it, and what the form does not show stays.
 
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
+import { defined } from "../../api/defined.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { count } from "../../parts/format.ts"
@@ -30,7 +32,13 @@ const Last = ({ log }: Pick<Reminder, "log">) => {
   )
 }
 
-const Row = ({ id, item }: { readonly id: string; readonly item: Reminder }) => {
+interface RowProps {
+  readonly id: string
+  readonly item: Reminder
+  readonly onEdit: () => void
+}
+
+const Row = ({ id, item, onEdit }: RowProps) => {
   const { error, isPending, mutate } = useChange("DELETE /v1/assistants/:id/reminders/:reminder")
   return (
     <tr data-reminder={item.id} data-state={item.state}>
@@ -53,6 +61,9 @@ const Row = ({ id, item }: { readonly id: string; readonly item: Reminder }) => 
       </td>
       <td data-align="end">
         {error === null ? null : <Failed trouble={error} />}
+        <button type="button" className="button button-small" data-edit={item.id} onClick={onEdit}>
+          Edit
+        </button>{" "}
         {item.state === "active" ? (
           <button
             type="button"
@@ -82,14 +93,26 @@ const fields = [
 const ruleIn = (when: string) =>
   /^\d{4}-/.test(when) ? { at: when } : /FREQ=/.test(when) ? { rrule: when } : { cron: when }
 
-const Form = ({ id }: { readonly id: string }) => {
+interface Said {
+  readonly reminder: string
+  readonly note: string
+  readonly when: string
+  readonly timeZone: string
+}
+
+const saidOf = ({ at, cron, id, note, rrule, timeZone }: Reminder): Said => ({
+  reminder: id,
+  note,
+  when: cron ?? rrule ?? (at === undefined ? "" : new Date(at).toISOString()),
+  timeZone
+})
+
+const Form = ({ edited: item, id }: { readonly id: string; readonly edited: Reminder | undefined }) => {
+  const edited = item === undefined ? undefined : saidOf(item)
   const { error, isPending, isSuccess, mutate } = useChange("PUT /v1/assistants/:id/reminders/:reminder")
-  const [said, say] = useState({
-    reminder: "",
-    note: "",
-    when: "",
-    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone
-  })
+  const [said, say] = useState<Said>(
+    edited ?? { reminder: "", note: "", when: "", timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone }
+  )
   const { note, reminder, timeZone, when } = said
   const isWhole = [reminder, note, when].every((text) => text.trim() !== "")
   return (
@@ -98,7 +121,9 @@ const Form = ({ id }: { readonly id: string }) => {
       data-form="reminder"
       onSubmit={(event) => {
         event.preventDefault()
-        const payload = { note, ...ruleIn(when.trim()), timeZone: timeZone === "" ? "UTC" : timeZone }
+        const isSame = item !== undefined && item.id === reminder.trim()
+        const stays = isSame ? defined({ catchUp: item.catchUp, quiet: item.quiet, onlyWhen: item.onlyWhen }) : {}
+        const payload = { note, ...ruleIn(when.trim()), timeZone: timeZone === "" ? "UTC" : timeZone, ...stays }
         mutate((key) => ({ params: { id, reminder: reminder.trim() }, headers: { "idempotency-key": key }, payload }))
       }}
     >
@@ -110,12 +135,13 @@ const Form = ({ id }: { readonly id: string }) => {
             name={name}
             placeholder={example}
             value={said[name]}
+            autoFocus={edited !== undefined && name === "note"}
             onChange={({ target }) => say({ ...said, [name]: target.value })}
           />
         </label>
       ))}
       <button type="submit" className="button" disabled={isPending || !isWhole}>
-        Set reminder
+        {edited !== undefined && said.reminder.trim() === edited.reminder ? "Change reminder" : "Set reminder"}
       </button>
       {isSuccess ? (
         <span role="status" className="text-ink-2">
@@ -129,6 +155,7 @@ const Form = ({ id }: { readonly id: string }) => {
 
 export const Reminders = ({ id }: { readonly id: string }) => {
   const reminders = useAnswer("GET /v1/assistants/:id/reminders", { params: { id } })
+  const [edited, edit] = useState<{ readonly item: Reminder; readonly times: number }>()
   return (
     <Section
       title="Reminders"
@@ -150,7 +177,7 @@ export const Reminders = ({ id }: { readonly id: string }) => {
               <table className="plain-table tight-table">
                 <thead>
                   <tr>
-                    {["Reminder", "When", "Next", "Sent", "Skipped", "Last", "Order"].map((title) => (
+                    {["Reminder", "When", "Next", "Sent", "Skipped", "Last", "Actions"].map((title) => (
                       <th key={title} scope="col">
                         {title}
                       </th>
@@ -159,7 +186,12 @@ export const Reminders = ({ id }: { readonly id: string }) => {
                 </thead>
                 <tbody>
                   {items.map((item) => (
-                    <Row key={item.id} id={id} item={item} />
+                    <Row
+                      key={item.id}
+                      id={id}
+                      item={item}
+                      onEdit={() => edit((before) => ({ item, times: (before?.times ?? 0) + 1 }))}
+                    />
                   ))}
                 </tbody>
               </table>
@@ -167,7 +199,7 @@ export const Reminders = ({ id }: { readonly id: string }) => {
           )
         }
       </Answered>
-      <Form id={id} />
+      <Form key={edited?.times ?? 0} id={id} edited={edited?.item} />
     </Section>
   )
 }
