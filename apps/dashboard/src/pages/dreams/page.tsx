@@ -148,7 +148,7 @@ const Night = ({
         </span>
       }
     >
-      <div className="space-y-3" data-dream={report.id}>
+      <div className="space-y-3 p-3" data-dream={report.id}>
         <div className="flex flex-wrap items-center gap-3">
           <button
             type="button"
@@ -178,7 +178,7 @@ const Night = ({
 const Quiet = ({ reports }: { readonly reports: ReadonlyArray<Report> }) =>
   reports.length === 0 ? null : (
     <Section title="Nothing changed">
-      <ul className="text-ink-2">
+      <ul className="p-3 text-ink-2">
         {reports.map(({ began_at: beganAt, ended_at: endedAt, id }) => (
           <li key={id} data-dream={id} data-quiet="">
             {absolute(beganAt)}, {duration(endedAt - beganAt)} <code>{id}</code>

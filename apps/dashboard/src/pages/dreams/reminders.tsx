@@ -117,7 +117,7 @@ const Form = ({ edited: item, id }: { readonly id: string; readonly edited: Remi
   const isWhole = [reminder, note, when].every((text) => text.trim() !== "")
   return (
     <form
-      className="flex flex-wrap items-end gap-2"
+      className="flex flex-wrap items-end gap-2 p-3"
       data-form="reminder"
       onSubmit={(event) => {
         event.preventDefault()
