@@ -51,6 +51,19 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
   does(history, trunk, async (options, id, block) =>
     (await import("../commands/agents/memory.ts")).history(id, block, options, stop)
   )
+  const forget = leaf(memory, "forget <id> <what>", {
+    kind: "order",
+    says: "delete a block of one, or a passage (passage_...); facts are retired instead",
+    example: "memory forget desk scratch --yes"
+  })
+  does(forget, trunk, async (options, id, block) =>
+    (await import("../commands/agents/memory.ts")).forget(id, block, options, stop)
+  )
+}
+
+/** What a person says of facts. */
+const addFacts = (memory: Command, trunk: Trunk): void => {
+  const { stop } = trunk
   const retire = leaf(memory, "retire <id> <fact>", {
     kind: "order",
     says: "retire a fact that is wrong: it is found no more, nor learnt again from where it was learnt",
@@ -74,14 +87,6 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
   })
   does(add, trunk, async (options, id, text) =>
     (await import("../commands/agents/facts.ts")).write(id, undefined, text, options, stop)
-  )
-  const forget = leaf(memory, "forget <id> <what>", {
-    kind: "order",
-    says: "delete a block of one, or a passage (passage_...); facts are retired instead",
-    example: "memory forget desk scratch --yes"
-  })
-  does(forget, trunk, async (options, id, block) =>
-    (await import("../commands/agents/memory.ts")).forget(id, block, options, stop)
   )
 }
 
@@ -116,6 +121,7 @@ const addMemory = (root: Command, trunk: Trunk): void => {
     "<id> [view] [question] | <command>"
   )
   addBlocks(memory, trunk)
+  addFacts(memory, trunk)
   const look = leaf(memory, "look", {
     kind: "look",
     says: "what one keeps: memory ID [overview|recall|facts|profiles|dreams|rebuild]",

@@ -1,5 +1,5 @@
 // Facts: what a person says of what an assistant knows: that a fact is wrong, what is right in its place, or one more.
-// F1  The order is durable when the command ends with 0; the assistant hears it at rest.
+// W1  The order is durable when the command ends with 0; the assistant hears it at rest.
 
 import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../../failure.ts"

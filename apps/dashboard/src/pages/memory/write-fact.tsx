@@ -1,5 +1,5 @@
 // WriteFact: a person writes what is right in the place of a fact, or a fact of their own.
-// F1  Nothing is sent before there is a sentence that says something else; the old one stays in view while one writes.
+// W1  Nothing is sent before there is a sentence that says something else; the old one stays in view while one writes.
 
 import { type ReactNode, useState } from "react"
 import { troubleOf } from "../../api/client.ts"

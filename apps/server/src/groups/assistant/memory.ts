@@ -52,6 +52,21 @@ const deletesPassage = (id: string, passage: string) =>
     return fleet.memory.deletePassage(id, passage)
   })
 
+type Facts = ReturnType<typeof factCache>
+
+const correctsFact = (factsOf: Facts, id: string, fact: string, text: string, key: string | undefined) =>
+  changing("memory.correctFact", `${id}/${fact}`, async (fleet, { name }) => {
+    const { version } = await living(fleet, id)
+    correctable(await factsOf(fleet, id, version), id, fact)
+    return fleet.memory.correctFact(id, fact, text, { from: name, ...defined({ id: key }) })
+  })
+
+const addsFact = (id: string, text: string, key: string | undefined) =>
+  changing("memory.addFact", id, async (fleet, { name }) => {
+    await living(fleet, id)
+    return fleet.memory.addFact(id, text, { from: name, ...defined({ id: key }) })
+  })
+
 export const memoryLive = HttpApiBuilder.group(
   Api,
   "memory",
@@ -78,17 +93,9 @@ export const memoryLive = HttpApiBuilder.group(
           retirable(await factsOf(fleet, id, version), id, fact)
           return fleet.memory.retireFact(id, fact, payload)
         }),
-      correctFact: ({ headers: { "idempotency-key": key }, params: { fact, id }, payload: { text } }) =>
-        changing("memory.correctFact", `${id}/${fact}`, async (fleet, { name }) => {
-          const { version } = await living(fleet, id)
-          correctable(await factsOf(fleet, id, version), id, fact)
-          return fleet.memory.correctFact(id, fact, text, { from: name, ...defined({ id: key }) })
-        }),
-      addFact: ({ headers: { "idempotency-key": key }, params: { id }, payload: { text } }) =>
-        changing("memory.addFact", id, async (fleet, { name }) => {
-          await living(fleet, id)
-          return fleet.memory.addFact(id, text, { from: name, ...defined({ id: key }) })
-        }),
+      correctFact: ({ headers, params: { fact, id }, payload: { text } }) =>
+        correctsFact(factsOf, id, fact, text, headers["idempotency-key"]),
+      addFact: ({ headers, params: { id }, payload: { text } }) => addsFact(id, text, headers["idempotency-key"]),
       rebuild: ({ params: { id } }) =>
         costing("memory.rebuild", id, async (fleet) => {
           await living(fleet, id)
