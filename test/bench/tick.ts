@@ -2,6 +2,7 @@
 // Owns the two contestants and the comparison. Leaves the model to a server of no think time in a process of its own.
 // B1  Both send the same prompts to the same server through the same client; rounds of both alternate in one process.
 // B2  Reverie runs with full durability (an fsync for every group of commits) on a real directory.
+// B3  What is compared is warm code: V8 compiles for some 10,000 ticks, and what that costs is told apart (`warmingCpuRatio`).
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -28,6 +29,8 @@ export interface Pair {
   readonly reverie: StoredCost
   readonly cpuRatio: number
   readonly throughputRatio: number
+  /** The same ratio in the ticks before the first that counts: code that is being compiled, windows that grow. */
+  readonly warmingCpuRatio: number
 }
 
 export interface TickReport {
@@ -75,17 +78,17 @@ interface Size {
   readonly rounds: number
   /** Ticks each assistant takes in a round. */
   readonly each: number
+  /** Ticks each takes before: at least until both have a full window. */
+  readonly warm: number
 }
 
-const compare = (url: string, { concurrency, each, rounds }: Size): Promise<Pair> =>
+const compare = (url: string, { concurrency, each, rounds, warm }: Size): Promise<Pair> =>
   withDirectory(async (directory) => {
     const ids = idsOf(concurrency)
     const raw = await rawLoop(url, concurrency)
     await using fleet = await open(directory, url, ids)
-    // Until both have a full window, and their code is warm.
-    const warm = Math.max(each, 45)
-    await raw(warm, 0)
-    await play(fleet, ids, warm, 0)
+    const rawWarming = await lap(() => raw(warm, 0))
+    const ourWarming = await lap(() => play(fleet, ids, warm, 0))
     const before = await writtenBy(fleet)
     const rawLaps: Array<Lap> = []
     const ourLaps: Array<Lap> = []
@@ -106,7 +109,8 @@ const compare = (url: string, { concurrency, each, rounds }: Size): Promise<Pair
       raw: rawCost,
       reverie: ours,
       cpuRatio: ours.cpuMillisPerTick / rawCost.cpuMillisPerTick,
-      throughputRatio: ours.ticksPerSecond / rawCost.ticksPerSecond
+      throughputRatio: ours.ticksPerSecond / rawCost.ticksPerSecond,
+      warmingCpuRatio: ourWarming.cpuMillis / rawWarming.cpuMillis
     }
   })
 
@@ -159,8 +163,14 @@ const MAX_BYTES_PER_TICK = 24 * 1_024
 export const benchTick = (isShort: boolean): Promise<TickReport> =>
   withServer(async (url) => {
     const scale = isShort ? 1 : 5
-    const concurrency1 = await compare(url, { concurrency: 1, rounds: scale, each: 60 })
-    const concurrency32 = await compare(url, { concurrency: 32, rounds: 4 * scale, each: 12 })
+    // The first of both, in a process whose code no other fleet has shaped.
+    const concurrency32 = await compare(url, {
+      concurrency: 32,
+      rounds: 4 * scale,
+      each: 12,
+      warm: isShort ? 45 : 300
+    })
+    const concurrency1 = await compare(url, { concurrency: 1, rounds: scale, each: 60, warm: 60 })
     const history = await behindHistories(url, scale, 40)
     const short = history[HISTORIES[0]]!
     const long = history[HISTORIES[2]]!

@@ -364,7 +364,19 @@ const MAX_HELD = 96
 const MAX_HELD_CHARS = 4_000
 const MAX_HELD_RECORDS = 8
 
-const isShort = (value: unknown): boolean => (JSON.stringify(value)?.length ?? 0) <= MAX_HELD_CHARS
+/** What is left of a room after a value: near enough the characters of its text, which is not made. Stops below zero. */
+const roomAfter = (room: number, value: Json | null): number => {
+  if (typeof value === "string") return room - value.length
+  if (typeof value !== "object" || value === null) return room - 4
+  let left = room
+  for (const key in value) {
+    if (left < 0) return left
+    left = roomAfter(left - key.length, (value as { readonly [key: string]: Json })[key] ?? null)
+  }
+  return left
+}
+
+const isShort = (value: Json | null): boolean => roomAfter(MAX_HELD_CHARS, value) >= 0
 
 /** Whether an entry is small enough to be held: most are a few hundred characters. */
 const isHeld = ({ messages, records = [] }: Entry): boolean =>
