@@ -99,7 +99,7 @@ describe.concurrent("run", () => {
     const args = ["run", ...fleet, "--data", directory.path, "-p", "/paint {}"]
     const { code, stderr, stdout } = await run(args)
     assert.strictEqual(code, 0)
-    assert.strictEqual(stdout, "paint: red  bell  line over gnp.exe zerowidth.\n")
+    assert.strictEqual(stdout, "red  bell  line over gnp.exe zerowidth.\n")
     const json = await run([...args, "--json"])
     const said = `${stdout}${stderr}${json.stdout}${json.stderr}`
     // oxlint-disable-next-line no-control-regex -- they are what must not be there
@@ -143,7 +143,7 @@ describe.concurrent("chat", () => {
     assert.strictEqual(code, 0, stderr)
     assert.include(stdout, "clerk      awake.idle")
     assert.include(stdout, "/approve [id]")
-    assert.isBelow(stdout.indexOf("stamp: Stamped lease"), stdout.indexOf("not a language model"))
+    assert.isBelow(stdout.indexOf("Stamped lease"), stdout.indexOf("not a language model"))
   })
 
   test("C3 a mistyped command is an error and no message; a path, a call and what begins with two slashes are messages", async () => {
@@ -157,7 +157,7 @@ describe.concurrent("chat", () => {
       /there is no command "\/stat"; there are \/state, .*; did you mean "\/state"\?; \/\/stat says it as it is/
     )
     assert.match(stderr, /there is no command "\/foo"; /)
-    assert.include(stdout, "stamp: Stamped lease")
+    assert.include(stdout, "Stamped lease")
     const inspected = jsonOf(await run(["agents", "inspect", "clerk", "--data", directory.path, "--json"]))
     const entries = inspected["entries"] as ReadonlyArray<{
       readonly messages: ReadonlyArray<{ role: string; content: string }>
@@ -187,7 +187,7 @@ describe.concurrent("chat", () => {
     const { agent, outcome, reply } = jsonOf(said)
     assert.deepStrictEqual(
       { agent, outcome, reply },
-      { agent: "clara", outcome: "answered", reply: "stamp: Stamped will default/clara/1.1.0." }
+      { agent: "clara", outcome: "answered", reply: "Stamped will default/clara/1.1.0." }
     )
   })
 })

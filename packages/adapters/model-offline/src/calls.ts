@@ -9,6 +9,9 @@
 //     when the message speaks of it.
 // D4  A tool that needs several free texts is chosen by words only when the message quotes as many: to give all of them
 //     the whole message would be no more than noise.
+// D5  A line that begins with a dash asks for one call by words (D2 to D4), also of a tool that speaks; several such lines
+//     are several calls, and `then` between them begins the next step.
+// D6  A number within a quote belongs to the quote.
 
 import type { ToolOffer } from "@reverie/model"
 import { defined, isJsonObject, type Json, parseJson, type ToolCall } from "@reverie/protocol"
@@ -147,7 +150,7 @@ export const writtenSteps = (text: string, offers: ReadonlyArray<ToolOffer>): Re
   const made = new Set<string>()
   const steps = text.split(/^[^\S\n]*then[^\S\n]*$/im).map((part) =>
     part.split("\n").flatMap((each) =>
-      writtenCall(each.trim(), offers).filter((request) => {
+      [...writtenCall(each.trim(), offers), ...listedCall(each.trim(), offers)].filter((request) => {
         const key = JSON.stringify(request)
         return made.has(key) ? false : made.add(key)
       })
@@ -165,6 +168,13 @@ const writtenCall = (text: string, offers: ReadonlyArray<ToolOffer>): ReadonlyAr
     rest.trim(),
     offers.find(({ name }) => name === tool)
   )
+}
+
+/** The call that a line of a list asks for by words. */
+const listedCall = (text: string, offers: ReadonlyArray<ToolOffer>): ReadonlyArray<Request> => {
+  const [, wanted] = /^[-*\u2022]\s+(\S.*)$/.exec(text) ?? []
+  const fitting = wanted === undefined ? undefined : fittingCall(wanted, offers, true)
+  return fitting === undefined ? [] : [fitting]
 }
 
 const requestOf = (tool: string, rest: string, offer: ToolOffer | undefined): ReadonlyArray<Request> => {
@@ -185,9 +195,13 @@ const requestOf = (tool: string, rest: string, offer: ToolOffer | undefined): Re
 }
 
 /** The one call that a message fits, if it fits any. */
-export const fittingCall = (text: string, offers: ReadonlyArray<ToolOffer>): Request | undefined => {
+export const fittingCall = (
+  text: string,
+  offers: ReadonlyArray<ToolOffer>,
+  maySpeak: boolean = false
+): Request | undefined => {
   const [best] = offers
-    .filter((offer) => !speaks(offer.name) && offer.name !== "noop" && canFill(offer, text))
+    .filter((offer) => (maySpeak || !speaks(offer.name)) && offer.name !== "noop" && canFill(offer, text))
     .map((offer) => ({ offer, score: scoreOf(stemsOf(text), offer) }))
     .toSorted((one, other) => other.score - one.score)
   // One word of a tool's name or choices is enough; words of its description must come together.
@@ -244,7 +258,8 @@ const argumentsFor = (offer: ToolOffer, text: string): Json => {
   const { required } = offer.parameters
   const names = new Set(properties.flatMap(([name]) => [...stemsOf(name)]))
   const quotes = Array.from(text.matchAll(/["“]([^"”]+)["”]/g), ([, quoted]) => quoted)
-  const numbers = Array.from(text.matchAll(/-?\d+(?:\.\d+)?/g), ([digits]) => Number(digits))
+  const unquoted = text.replaceAll(/["“][^"”]+["”]/g, " ")
+  const numbers = Array.from(unquoted.matchAll(/-?\d+(?:\.\d+)?/g), ([digits]) => Number(digits))
   const after = (stems: ReadonlySet<string>, end: RegExp) => wordsAfter(stems, text, names, end)
   const phrase = (name: string, end: RegExp): string =>
     quotes.shift() ?? after(stemsOf(name), end) ?? after(stemsOf(offer.name), end) ?? text
@@ -253,7 +268,8 @@ const argumentsFor = (offer: ToolOffer, text: string): Json => {
     if (choices.length > 0) return choices.find((choice) => isIn(choice, text))
     const type = typeOf(schema)
     if (type === "number" || type === "integer") return numbers.shift()
-    const isNamed = !stemsOf(name).isDisjointFrom(stemsOf(text))
+    const stems = stemsOf(name)
+    const isNamed = stems.size === 0 ? isIn(name, text) : !stems.isDisjointFrom(stemsOf(text))
     if (!isNamed && !(Array.isArray(required) && required.includes(name))) return undefined
     if (type === "boolean") return isNamed && !/\b(?:no|not|never|without)\b/i.test(text)
     if (type === "object") return undefined

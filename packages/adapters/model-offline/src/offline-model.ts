@@ -84,20 +84,41 @@ const speakerOf = ({ name, role }: PromptMessage): string => {
   return role === "tool" ? `${name ?? "A tool"} reported` : `${name ?? "Somebody"} said`
 }
 
-/** What tools reported, in a sentence or two. */
+/** What tools reported, in a sentence or two: of one the words, of several each with the name of its tool. */
 const toldBy = (results: ReadonlyArray<PromptMessage>): string => {
   const told = results.slice(0, 2).map(({ content, name = "The tool" }) => {
     const words = inShort(inWords(Result.getOrElse(parseJson(content), () => content)))
-    return words === "" ? `${name} is done.` : `${name}: ${words}${/[.!?…]$/.test(words) ? "" : "."}`
+    if (words === "") return `${name} is done.`
+    const said = results.length === 1 ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : `${name}: ${words}`
+    return `${said}${/[.!?…]$/.test(words) ? "" : "."}`
   })
   return [...told, ...(results.length > 2 ? [`And ${results.length - 2} more.`] : [])].join(" ")
 }
 
+const isPlain = (value: Json): boolean => typeof value !== "object" || value === null
+
+/** `birch, cedar and elm`; what is more than a word each is parted by semicolons. */
+const listed = (values: ReadonlyArray<Json>): string => {
+  const words = values.map(inWords)
+  if (!values.every(isPlain)) return words.join("; ")
+  return words.length < 2 ? (words[0] ?? "nothing") : `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`
+}
+
+/** A name in any notation as words: `highWater` and `high_water` are both two. */
+const wordsOf = (name: string): string =>
+  name
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replaceAll("_", " ")
+    .toLowerCase()
+
+/** That it went well says nothing beside what came of it. */
 const inWords = (value: Json): string => {
-  if (Array.isArray(value)) return value.length === 0 ? "nothing" : value.map(inWords).join("; ")
+  if (Array.isArray(value)) return value.length === 0 ? "nothing" : listed(value)
   if (!isJsonObject(value)) return String(value)
-  return Object.entries(value)
-    .map(([key, each]) => `${key} ${inWords(each)}`)
+  const entries = Object.entries(value)
+  return entries
+    .filter(([key, each]) => key !== "success" || each !== true || entries.length === 1)
+    .map(([key, each]) => `${wordsOf(key)} ${inWords(each)}`)
     .join(", ")
 }
 

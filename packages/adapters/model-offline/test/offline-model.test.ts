@@ -76,7 +76,7 @@ describe("a history compacted in the middle of a tick", () => {
       reply.calls.map((call) => [call.tool, call.arguments]),
       [["book_berth", { ship: "Aurora" }]]
     )
-    assert.strictEqual(infer(after(asked, reply, "Pier 3.")).text, "book_berth: Pier 3.")
+    assert.strictEqual(infer(after(asked, reply, "Pier 3.")).text, "Pier 3.")
     assert.deepStrictEqual(
       infer(saved([system, user("/tide_table day=21")])).calls.map(({ tool }) => tool),
       ["tide_table"]
@@ -130,7 +130,7 @@ describe("written calls", () => {
     assert.strictEqual(reply.calls.length, 1)
     const next = infer(after(first, reply, "High at noon"))
     assert.deepStrictEqual(next.calls, [])
-    assert.strictEqual(next.text, "tide_table: High at noon.")
+    assert.strictEqual(next.text, "High at noon.")
   })
 })
 
@@ -211,6 +211,38 @@ describe("choice by words", () => {
   })
 })
 
+describe("requests in a list", () => {
+  it("D5 each line with a dash is a call by words, and `then` begins the next step", () => {
+    const text =
+      'Two things before noon:\n- Book a berth for the ship "Aurora" of 12 metres length\n- Look up the tide table of day 3\nthen\n- Say "All is ready."'
+    const asked = [system, user(text)]
+    const first = infer(asked, [...tools, say])
+    assert.deepStrictEqual(
+      first.calls.map((call) => [call.tool, call.arguments]),
+      [
+        ["book_berth", { ship: "Aurora", length: 12 }],
+        ["tide_table", { day: "3" }]
+      ]
+    )
+    const second = infer(after(asked, first, "Pier 3.", "High at noon."), [...tools, say])
+    assert.deepStrictEqual(
+      second.calls.map((call) => [call.tool, call.arguments]),
+      [["say", { text: "All is ready." }]]
+    )
+  })
+
+  it("D5 a line that fits no tool is none, and a list that asks for nothing is heard as it is", () => {
+    assert.deepStrictEqual(callsFor("What I like:\n- pears\n- long walks"), [])
+    assert.deepStrictEqual(callsFor("- Sing\n- Look up the tide table of day 4"), [["tide_table", { day: "4" }]])
+  })
+
+  it("D6 a number within a quote is no argument of its own", () => {
+    assert.deepStrictEqual(callsFor('Book a berth for the ship "Vessel 9", length 14.'), [
+      ["book_berth", { ship: "Vessel 9", length: 14 }]
+    ])
+  })
+})
+
 describe("answers", () => {
   it("O3 a message without a word is refused, and only when it is the one to answer", () => {
     const exit = Effect.runSyncExit(model.infer(promptOf([user(" \n")])))
@@ -273,15 +305,13 @@ describe("answers", () => {
     const asked = [system, user("/tide_table day=today\n/book_berth ship=Aurora")]
     const reply = infer(asked)
     const told = after(asked, reply, '{"high":"noon","low":["six","seven"]}', "Berth 4 is yours.")
-    const expected = "tide_table: high noon, low six; seven. book_berth: Berth 4 is yours."
+    const expected = "tide_table: high noon, low six and seven. book_berth: Berth 4 is yours."
     assert.strictEqual(infer(told).text, expected)
     assert.strictEqual(infer(told, [...tools, say]).text, expected)
 
     const one = [system, user("/tide_table day=today")]
     const aloud = infer(after(one, infer(one), "High at noon"), [...tools, say])
-    assert.deepStrictEqual(aloud.calls, [
-      { id: "7.1.0", tool: "say", arguments: { text: "tide_table: High at noon." } }
-    ])
+    assert.deepStrictEqual(aloud.calls, [{ id: "7.1.0", tool: "say", arguments: { text: "High at noon." } }])
   })
 
   it("a long result is reported in short, an empty one is done, the third one is counted", () => {
