@@ -79,7 +79,17 @@ export type Notice = Base &
         readonly reason: string
       }
     | { readonly type: "step-skipped"; readonly step: string; readonly reason: string }
-    | { readonly type: "step-finished"; readonly step: string; readonly ok: boolean }
+    | {
+        readonly type: "step-finished"
+        readonly step: string
+        readonly ok: boolean
+        /** Facts that the step of a dream has learnt, at most MAX_TOLD of them. */
+        readonly learnt?: ReadonlyArray<string>
+        /** How many there are, where those are not all. */
+        readonly learntCount?: number
+        /** What a compaction took out of the window, and the tokens of the conversation before and after. */
+        readonly compacted?: { readonly messages: number; readonly tokensBefore: number; readonly tokensAfter: number }
+      }
     | {
         readonly type: "approval-asked"
         readonly approval: string
@@ -133,6 +143,30 @@ const stringIn = (value: Json | undefined): string | undefined => (typeof value 
 const iterationOf = ({ calls }: Message, entry: Entry): number =>
   calls?.[0] === undefined ? entry.iteration : Number(calls[0].id.split(".")[1])
 
+/** Texts that a notice holds of one step. */
+const MAX_TOLD = 8
+
+/** What the step of a dream has learnt: facts bear the tick; what is linked or weighed later is written once more. */
+const learntIn = ({ records = [], step, tick }: Entry) => {
+  if (step?.name !== "dream consolidating") return {}
+  const learnt = records.flatMap(({ key, kind, value }) => {
+    const text = kind === "fact" && isJsonObject(value) ? stringIn(value["text"]) : undefined
+    return text !== undefined && key.startsWith(`fact_${tick}_`) ? [text] : []
+  })
+  if (learnt.length === 0) return {}
+  return {
+    learnt: learnt.slice(0, MAX_TOLD),
+    ...defined({ learntCount: learnt.length > MAX_TOLD ? learnt.length : undefined })
+  }
+}
+
+const compactedIn = ({ step }: Entry) => {
+  const { compacted_count: messages, tokens_after: after, tokens_before: before } = step?.detail ?? {}
+  return typeof messages === "number" && typeof before === "number" && typeof after === "number"
+    ? { compacted: { messages, tokensBefore: before, tokensAfter: after } }
+    : {}
+}
+
 const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
   const { step } = entry
   if (step === undefined) return undefined
@@ -185,10 +219,12 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
         ? { ...base, type: "sub-agent-started", id: textOf(child), call: textOf(call), task: textOf(task) }
         : { ...base, type: "step-finished", step: step.name, ok: step.ok }
     }
+    case "dream":
+      return { ...base, type: "step-finished", step: step.name, ok: step.ok, ...learntIn(entry) }
+    case "compact":
+      return { ...base, type: "step-finished", step: step.name, ok: step.ok, ...compactedIn(entry) }
     case "assess":
     case "coordinate":
-    case "dream":
-    case "compact":
       return { ...base, type: "step-finished", step: step.name, ok: step.ok }
   }
 }

@@ -46,6 +46,29 @@ const emittedOf = (event: { readonly [name: string]: unknown }): Sentence | unde
   return { tone: "warn", lead: "waits for the model at", subject, text: textOf(reason) }
 }
 
+const MOST_NAMED = 2
+
+const kilo = (tokens: number): string => (tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(1)}k`)
+
+/** The first of many, and how many more there are. */
+const some = (texts: ReadonlyArray<string>, count: number): string => {
+  const shown = texts.slice(0, MOST_NAMED)
+  return [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])].join("; ")
+}
+
+/** What a dream has learnt, and what a compaction has made room for. */
+const stepOf = (notice: Extract<Notice, { readonly type: "step-finished" }>): Sentence | undefined => {
+  const { compacted, learnt = [], learntCount = learnt.length } = notice
+  if (learnt.length > 0) {
+    const lead = learntCount === 1 ? "learns a fact:" : `learns ${learntCount} facts:`
+    return { tone: "note", lead, text: some(learnt, learntCount) }
+  }
+  if (compacted === undefined) return undefined
+  const { messages, tokensAfter, tokensBefore } = compacted
+  const text = `${messages} messages, ${kilo(tokensBefore)} to ${kilo(tokensAfter)} tokens`
+  return { tone: "note", lead: "has compacted", text }
+}
+
 /** Tells notices one after the other: it remembers what each assistant was doing. */
 export class Sentences {
   readonly #activities = new Map<string, Activity>()
@@ -94,9 +117,10 @@ export class Sentences {
           ? undefined
           : { tone: "warn", lead: "another model answers:", text: earlier.join(", ") }
       }
+      case "step-finished":
+        return stepOf(notice)
       case "approval-decided":
       case "created":
-      case "step-finished":
       case "sub-agent-ended":
       case "part":
         return undefined
