@@ -54,6 +54,7 @@ export const planner = defineAssistant({
     { type: "requires", tool: "close_harbour", prior: ["weather"] }
   ],
   settings: { approvalMs: 1_000 },
+  subAgents: { maxConcurrent: 1, budget: { tokens: 60_000, timeoutMs: 60_000 } },
   maxSteps: 3
 })
 

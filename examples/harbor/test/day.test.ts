@@ -1,5 +1,6 @@
 // The day, played on a store in memory: every path that it is there to show, asserted by what the fleet tells.
 
+import { readFile } from "node:fs/promises"
 import { type AssistantView, type Fleet, type Played, readScript } from "reverie"
 import { afterAll, assert, beforeAll, describe, test } from "vitest"
 import harbor from "../fleet.ts"
@@ -48,9 +49,16 @@ describe("the day as a whole", () => {
     )
     assert.strictEqual(settled.length, totals.accepted)
     assert.strictEqual(totals.accepted, totals.settled + totals.dead)
-    // Two notes that arrived, one that came back, the reports of a divided goal and of a text put away, and the journal's
-    // wish to be looked back upon.
-    assert.strictEqual(totals.accepted, day.first.accepted + 6)
+    // Two notes that arrived, one that came back, the reports of a divided goal and of a text put away, the journal's
+    // wish to be looked back upon, and a task handed to a sub-agent, its report, and its order to retire.
+    assert.strictEqual(totals.accepted, day.first.accepted + 9)
+  })
+
+  test("is told in the language of people: no one writes a call", async () => {
+    const script = await readFile(new URL("../day.jsonl", import.meta.url), "utf8")
+    assert.isAbove(script.split("\n").length, 40)
+    assert.isNull(/(?:"|\\n)\/[a-z]/.exec(script))
+    assert.notInclude(script, '{\\"')
   })
 
   test("leaves the archivist asleep and the others idle, with nothing waiting", () => {
@@ -59,7 +67,8 @@ describe("the day as a whole", () => {
       [
         { id: "archivist", state: "dreaming.resting", ticks: 14, waiting: 0 },
         { id: "desk", state: "awake.idle", ticks: 18, waiting: 0 },
-        { id: "planner", state: "awake.idle", ticks: 20, waiting: 0 }
+        { id: "planner", state: "awake.idle", ticks: 20, waiting: 0 },
+        { id: "planner+19.1.0", state: "retired", ticks: 1, waiting: 0 }
       ]
     )
   })
@@ -73,14 +82,14 @@ describe("answers and tools", () => {
 
   test("a tool chain that ends with a terminal tool", () => {
     includesOne(day.results("find_berth", true), "birch")
-    includesOne(day.replies("terminal"), "find_berth: fitting birch; cedar; dogwood; elm")
+    includesOne(day.replies("terminal"), "Fitting birch, cedar, dogwood and elm.")
     includesOne(day.replies("terminal"), "Fair winds to all!")
   })
 
   test("two calls of one iteration, and an answer out of what stands in the history", () => {
     includesOne(
       day.replies("answered", "planner"),
-      "tide_table: day 22, highWater 09:05, metres 4. tug_schedule: day 22"
+      "tide_table: day 22, high water 09:05, metres 4. tug_schedule: day 22"
     )
     includesOne(day.replies("answered", "archivist"), 'file_record reported: "Filed under')
   })
@@ -111,7 +120,7 @@ describe("what waits", () => {
     )
     assert.deepStrictEqual(day.results("assign_berth", true), [
       "Aurora lies at birch, slip default/desk/3.1.0.",
-      `Kestrel lies at dogwood, slip default/desk/${day.tickOf("desk", "berth=dogwood")}.1.0.`
+      `Kestrel lies at dogwood, slip default/desk/${day.tickOf("desk", "the berth Dogwood")}.1.0.`
     ])
     includesOne(day.replies("terminal", "desk"), "A person denied this call.")
     includesOne(day.replies("answered", "planner"), "Nobody approved this call in time.")
@@ -127,7 +136,7 @@ describe("what waits", () => {
   })
 
   test("a report that comes later, and mail that waited for it", () => {
-    includesOne(day.replies("answered", "archivist"), "request_survey: The hull of the Duchess of Merrow is sound")
+    includesOne(day.replies("answered", "archivist"), "The hull of the Duchess of Merrow is sound")
     const order = day.told("tick-started", "archivist").map(({ text = "" }) => text)
     assert.isBelow(
       order.findIndex((text) => text.includes("survey")),
@@ -138,7 +147,7 @@ describe("what waits", () => {
   test("a timer's note", () => {
     const timer = day.told("tick-started", "planner").find(({ from }) => from === "clock")
     assert.include(timer?.text ?? "", "[timer evening]")
-    includesOne(day.replies("answered", "planner"), "tide_table: day 23")
+    includesOne(day.replies("answered", "planner"), "Day 23, high water")
   })
 
   test("a halt, mail that waits through it, and the resuming", () => {
@@ -146,7 +155,7 @@ describe("what waits", () => {
     const halted = states.indexOf("halted")
     assert.isAbove(halted, 0)
     assert.strictEqual(states[halted + 1], "awake.idle")
-    includesOne(day.replies("answered", "planner"), "tide_table: day 24")
+    includesOne(day.replies("answered", "planner"), "Day 24, high water")
   })
 })
 
@@ -156,6 +165,32 @@ describe("among themselves, and asleep", () => {
     assert.deepStrictEqual(fromDesk.map(({ address }) => address.assistant).toSorted(), ["archivist", "planner"])
     const returned = day.told("tick-started", "desk").find(({ from }) => from === "relay")
     assert.include(returned?.text ?? "", "there is no assistant pilot")
+  })
+
+  test("a task is handed to a sub-agent, and its report comes back", () => {
+    const [started] = day.told("sub-agent-started", "planner")
+    assert.deepInclude(started, { id: "planner+19.1.0", task: "When is high water on day 25?" })
+    includesOne(day.replies("answered", "planner+19.1.0"), "Day 25, high water 11:35")
+    includesOne(day.replies("answered", "planner"), "Day 25, high water 11:35")
+  })
+
+  test("a reminder is set in plain words", async () => {
+    const [reminder] = await day.fleet.reminders.list("planner")
+    assert.deepInclude(reminder, { id: "regatta", note: "Is the course laid out?", state: "active" })
+  })
+
+  test("a dream names what it has learnt, and a compaction what it made room for", () => {
+    const steps = day.told("step-finished", "archivist")
+    const told = steps.flatMap(({ learnt = [] }) => learnt)
+    assert.include(told, "Jo of the Bonita never lands fish on a Sunday")
+    const [written] = steps.filter(({ learnt }) => learnt !== undefined)
+    assert.deepStrictEqual([written?.learnt?.length, written?.learntCount], [8, 15])
+    const compacted = steps.flatMap((step) => step.compacted ?? [])
+    assert.strictEqual(compacted.length, 2)
+    for (const { messages, tokensAfter, tokensBefore } of compacted) {
+      assert.isAbove(messages, 0)
+      assert.isBelow(tokensAfter, tokensBefore)
+    }
   })
 
   test("F49 nights are dreamt through in order, and one is cut short by mail after the step at hand", async () => {

@@ -89,7 +89,7 @@ describe("what the archivist remembers", () => {
       passages.map(({ text }) => text),
       ["The key of the archive hangs behind the barometer."]
     )
-    includesOne(day.replies("answered", "archivist"), `store_memory: success true, id ${passages[0]?.id}`)
+    includesOne(day.replies("answered", "archivist"), `Id ${passages[0]?.id}`)
     const { hits } = await day.fleet.memory.recall("archivist", "Where does the key of the archive hang?", { limit: 1 })
     assert.deepStrictEqual(
       hits.map(({ entry }) => entry.id),
@@ -102,7 +102,7 @@ describe("the notice board", () => {
   test("F89 it is shared: two assistants write on it, and each one that has it in view answers from it", async () => {
     const blocks = day.fleet.blocks
     const board = await blocks.find("planner", "board")
-    assert.strictEqual(board?.text, "Notices:\nThe north gate is closed on day 23.\nBonita has a licence until 2027.")
+    assert.strictEqual(board?.text, "Notices: The north gate is closed on day 23. Bonita has a licence until 2027.")
     assert.deepStrictEqual(board?.shares, [{ with: "*", permission: "Append" }])
     const versions = await blocks.versions(board?.id ?? "")
     assert.deepStrictEqual(
@@ -113,6 +113,9 @@ describe("the notice board", () => {
     assert.include(await day.parts("planner", shared), "core_blocks")
     assert.notInclude(await day.parts("desk", day.tickOf("desk", "assign the Birch")), "core_blocks")
     assert.include(await day.parts("desk", day.tickOf("desk", "north gate")), "core_blocks")
-    assert.include(day.replies("answered", "desk"), `My instructions say: "The north gate is closed on day 23."`)
+    assert.include(
+      day.replies("answered", "desk"),
+      `My instructions say: "Notices: The north gate is closed on day 23."`
+    )
   })
 })

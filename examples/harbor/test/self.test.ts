@@ -30,7 +30,7 @@ describe("projects and goals", () => {
     })
     assert.deepInclude(projects.get("breakwater"), { context: "The stone barge comes on day 26.", status: "active" })
     assert.strictEqual((await day.records("planner", "state")).get("active-project"), "breakwater")
-    const tick = day.tickOf("planner", "/create_project")
+    const tick = day.tickOf("planner", "Create a project")
     assert.notInclude(await day.parts("planner", tick), "character_context")
     assert.include(await day.parts("planner", tick + 1), "character_context", "the open project is shown")
   })
@@ -51,7 +51,7 @@ describe("projects and goals", () => {
   })
 
   test("F72 F74 a goal is divided by the model, and the report comes as an envelope of its own", async () => {
-    const tick = day.tickOf("planner", "/decompose_goal")
+    const tick = day.tickOf("planner", "decompose the goal")
     const asked = day.told("tool-finished").find(({ tool }) => tool === "decompose_goal")
     assert.deepInclude(asked, { tick, ok: true, content: "" }, "the call itself has no answer yet")
     const reported = day.told("envelope-settled", "planner").filter(({ envelope }) => envelope.endsWith("#report"))
@@ -71,7 +71,7 @@ describe("projects and goals", () => {
         priority: "high"
       }))
     )
-    includesOne(day.replies("answered", "planner"), `decompose_goal: success true, goal_id goal_${divided}_3`)
+    includesOne(day.replies("answered", "planner"), `Goal id goal_${divided}_3`)
   })
 
   test("F79 F80 the system status adds up, and counts the calls before it", () => {
@@ -110,7 +110,7 @@ describe("memory and manner", () => {
   })
 
   test("F82 its own guidelines change when a person approves, its user's prompt stays", async () => {
-    const tick = day.tickOf("desk", "/update_system_prompt")
+    const tick = day.tickOf("desk", "update your system prompt")
     assert.strictEqual(
       day.told("approval-asked", "desk").find((asked) => asked.tick === tick)?.tool,
       "update_system_prompt"
@@ -146,13 +146,13 @@ describe("memory and manner", () => {
     const called = day.tickOf("desk", "@desk, Kestrel here")
     assert.include(await day.parts("desk", called), "context_buffer")
     assert.notInclude(await day.parts("desk", day.tickOf("desk", "assign the Birch")), "context_buffer")
-    includesOne(day.replies("terminal", "desk"), "find_berth: fitting dogwood; elm.")
+    includesOne(day.replies("terminal", "desk"), "Fitting dogwood and elm.")
   })
 })
 
 describe("reflection", () => {
   test("F10 it has a context of its own: no conversation, the tools of the journal, then its continuation", async () => {
-    const tick = day.tickOf("archivist", "[timer reflection] /review_journal")
+    const tick = day.tickOf("archivist", "[timer reflection]")
     const first = await day.fleet.history.contextReport("archivist", { tick, iteration: 1 })
     const second = await day.fleet.history.contextReport("archivist", { tick, iteration: 2 })
     const ordinary = await day.fleet.history.contextReport("archivist", {
@@ -211,16 +211,12 @@ describe("tool rules and kept results", () => {
   })
 
   test("a weather report that still stands is not asked for again", () => {
-    const tick = day.tickOf("planner", "And for the afternoon?")
+    const first = day.tickOf("planner", "How is the weather at the lighthouse?")
+    const tick = day.tickOf("planner", "Prepare the arrival")
     const reports = day.told("tool-finished", "planner").filter((notice) => notice.tick === tick)
-    const report = `Report ${tick}.1.0. In 3 hours wind south-west 4, sea slight, visibility good.`
     assert.deepStrictEqual(
-      reports.map(({ content }) => content),
-      [report, report]
-    )
-    assert.deepStrictEqual(
-      reports.map(({ call }) => call),
-      [`${tick}.1.0`, `${tick}.2.0`]
+      reports.filter(({ tool }) => tool === "weather").map(({ call, content }) => ({ call, content })),
+      [{ call: `${tick}.3.0`, content: `Report ${first}.1.0. Now wind south-west 4, sea slight, visibility good.` }]
     )
   })
 })
