@@ -16,6 +16,8 @@ const MAX_LINES = 60
 const MAX_LINE_CHARS = 240
 /** Entries that are read again when it begins: what lies before them it does not know. */
 const MOST_READ = 50_000
+/** The newest of its tenant's are made sentences of: the lines of all before them would be gone by the end. */
+const MOST_TOLD = 2_000
 const PAGE = 500
 
 // Durations: how long something took, in classes that grow by a fifth.
@@ -126,14 +128,18 @@ export class Pulse {
     const [first] = await outbox.read(low, 1)
     // What was before the first of as many as it reads is not known, where that lies within the day.
     pulse.#since = low > 0 && first !== undefined && first.entry.at > early ? first.entry.at : early
+    let newest: ReadonlyArray<OutboxRow> = []
     for (let after = low; after < end;) {
       const page = await outbox.read(after, PAGE)
       const last = page.at(-1)
       if (last === undefined) break
-      for (const row of page) if (row.seq <= end && row.address.tenant === tenant) pulse.#take(row)
+      const own = page.filter(({ address, seq }) => seq <= end && address.tenant === tenant)
+      for (const row of own) pulse.#take(row)
+      newest = [...newest, ...own].slice(-MOST_TOLD)
       after = last.seq
     }
-    for (const row of pulse.#early ?? []) pulse.#take(row)
+    for (const row of newest) pulse.#say(row)
+    for (const row of pulse.#early ?? []) pulse.#hear(row)
     pulse.#early = undefined
     return pulse
   }
@@ -141,7 +147,7 @@ export class Pulse {
   /** Entries of its tenant, as they are committed. */
   tell(row: OutboxRow): void {
     if (row.seq <= this.#from) return
-    if (this.#early === undefined) this.#take(row)
+    if (this.#early === undefined) this.#hear(row)
     else this.#early.push(row)
   }
 
@@ -167,7 +173,13 @@ export class Pulse {
     }
   }
 
-  #take({ address, entry, seq }: OutboxRow): void {
+  #hear(row: OutboxRow): void {
+    this.#take(row)
+    this.#say(row)
+  }
+
+  /** Into the minute of its commit. */
+  #take({ address, entry }: OutboxRow): void {
     const { at, cause, messages, step, tickEnd } = entry
     const minute = this.#minuteOf(at)
     const { assistant } = address
@@ -191,6 +203,12 @@ export class Pulse {
       minute.costMicros += use.costMicros
       minute.unpricedCalls += use.unpricedCalls
     }
+  }
+
+  /** What it is in words. */
+  #say({ address, entry, seq }: OutboxRow): void {
+    const { at } = entry
+    const { assistant } = address
     for (const notice of noticesOf(address, seq, entry)) {
       const sentence = this.#sentences.of(notice)
       if (sentence === undefined) continue
