@@ -54,7 +54,7 @@ describe("the day as a whole", () => {
     assert.strictEqual(totals.accepted, day.first.accepted + 9)
   })
 
-  test("is told in the language of people: no one writes a call", async () => {
+  test("speaks the language of people: no one writes a call", async () => {
     const script = await readFile(new URL("../day.jsonl", import.meta.url), "utf8")
     assert.isAbove(script.split("\n").length, 40)
     assert.isNull(/(?:"|\\n)\/[a-z]/.exec(script))

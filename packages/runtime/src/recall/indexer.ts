@@ -364,26 +364,20 @@ const MAX_HELD = 96
 const MAX_HELD_CHARS = 4_000
 const MAX_HELD_RECORDS = 8
 
-/** What is left of a room after a value: near enough the characters of its text, which is not made. Stops below zero. */
-const roomAfter = (room: number, value: Json | null): number => {
-  if (typeof value === "string") return room - value.length
-  if (typeof value !== "object" || value === null) return room - 4
-  let left = room
-  for (const key in value) {
-    if (left < 0) return left
-    left = roomAfter(left - key.length, (value as { readonly [key: string]: Json })[key] ?? null)
-  }
-  return left
+/** Near enough the characters of its text, which is not made: it is asked of every record of every commit. */
+const charsOf = (value: Json | null): number => {
+  if (typeof value === "string") return value.length
+  return typeof value === "object"
+    ? Object.values(value ?? {}).reduce((sum: number, each) => sum + charsOf(each), 0)
+    : 4
 }
-
-const isShort = (value: Json | null): boolean => roomAfter(MAX_HELD_CHARS, value) >= 0
 
 /** Whether an entry is small enough to be held: most are a few hundred characters. */
 const isHeld = ({ messages, records = [] }: Entry): boolean =>
   messages.length <= MAX_HELD_RECORDS &&
   messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&
   records.length <= MAX_HELD_RECORDS &&
-  records.every(({ value }) => isShort(value))
+  records.every(({ value }) => charsOf(value) <= MAX_HELD_CHARS)
 
 /** What an index that is brought up to date need not find out again. */
 export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })

@@ -2,10 +2,9 @@
 
 import type { AssistantRow, Counts } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
-import { memo, useCallback, useMemo } from "react"
+import { memo, useCallback, useMemo, useSyncExternalStore } from "react"
 import { Export } from "../../parts/export/export.tsx"
 import { count } from "../../parts/format.ts"
-import { useNarrow } from "../../parts/narrow.ts"
 import { Page } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"
@@ -20,6 +19,17 @@ import { type Filter, filterOf, type Selection, useSelection } from "./selection
 import { type FleetSearch, sortOf } from "../../shell/search.ts"
 import type { Tone } from "../../parts/chip.tsx"
 import { Views } from "./views.tsx"
+
+// Narrow: whether the window is that of a phone, as the styles say it too.
+
+const narrow = matchMedia("(width < 48rem)")
+
+const watch = (watcher: () => void): (() => void) => {
+  narrow.addEventListener("change", watcher)
+  return () => narrow.removeEventListener("change", watcher)
+}
+
+const useNarrow = (): boolean => useSyncExternalStore(watch, () => narrow.matches)
 
 // Counters: how many are in each state, each a filter of the table.
 

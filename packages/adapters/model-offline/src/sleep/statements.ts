@@ -180,17 +180,14 @@ const captionPattern = /\[image:\s*([^\]]*)\]/g
 
 /** Calls that are written out for this model are orders, and state nothing. */
 const writtenCalls = /^\s*\/[A-Za-z][\w.-]*(?:\s.*)?$/gm
-/** So are the lines of a list that ask for something, also where a text was put on one line. */
+/** So are the lines of a list that ask for something, also on one line. */
 const listedRequests =
   /(?<=^|\s)[-*•]\s+(?:Add|Assign|Book|Cancel|Close|Create|Delete|Edit|File|Find|Get|List|Look|Open|Pass|Please|Remind|Remove|Review|Say|Search|Send|Set|Share|Show|Store|Swap|Update|Write)\b(?:"[^"\n]*"|[^"\n])*?(?=\s+[-*•]\s|\s+then\s+[-*•]\s|\n|$)/g
 const callInside = /\/[a-z]\w*_\w+ \{[^{}]*\}/g
 
 const withoutCaptions = (text: string): string =>
-  text
-    .replace(captionPattern, " ")
-    .replace(writtenCalls, " ")
-    .replace(listedRequests, " ")
-    .replace(callInside, " ")
+  [captionPattern, writtenCalls, listedRequests, callInside]
+    .reduce((left, each) => left.replace(each, " "), text)
     .trim()
 
 /** A name as it may be called out, short forms too: by its first letters. */
