@@ -365,11 +365,9 @@ const MAX_HELD_CHARS = 4_000
 const MAX_HELD_RECORDS = 8
 
 /** Near enough the characters of its text, which is not made: it is asked of every record of every commit. */
-const charsOf = (value: Json | null): number => {
+const roomOf = (value: Json | null): number => {
   if (typeof value === "string") return value.length
-  return typeof value === "object"
-    ? Object.values(value ?? {}).reduce((sum: number, each) => sum + charsOf(each), 0)
-    : 4
+  return typeof value === "object" ? Object.values(value ?? {}).reduce((sum: number, each) => sum + roomOf(each), 0) : 4
 }
 
 /** Whether an entry is small enough to be held: most are a few hundred characters. */
@@ -377,7 +375,7 @@ const isHeld = ({ messages, records = [] }: Entry): boolean =>
   messages.length <= MAX_HELD_RECORDS &&
   messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&
   records.length <= MAX_HELD_RECORDS &&
-  records.every(({ value }) => charsOf(value) <= MAX_HELD_CHARS)
+  records.every(({ value }) => roomOf(value) <= MAX_HELD_CHARS)
 
 /** What an index that is brought up to date need not find out again. */
 export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })
