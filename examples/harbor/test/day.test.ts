@@ -183,7 +183,7 @@ describe("among themselves, and asleep", () => {
     const steps = day.told("step-finished", "archivist")
     const told = steps.flatMap(({ learnt = [] }) => learnt)
     assert.include(told, "Jo of the Bonita never lands fish on a Sunday")
-    const [written] = steps.filter(({ learnt }) => learnt !== undefined)
+    const written = steps.find(({ learnt }) => learnt !== undefined)
     assert.deepStrictEqual([written?.learnt?.length, written?.learntCount], [8, 15])
     const compacted = steps.flatMap((step) => step.compacted ?? [])
     assert.strictEqual(compacted.length, 2)
