@@ -12,7 +12,9 @@ import type { Compaction } from "./compaction.ts"
 
 /** A fact that was learnt of the messages, or a name, a number or a date that stands in one. */
 export interface RetainedDetail {
+  /** A fact was learnt; the others stand in the message. */
   readonly kind: "fact" | "name" | "number" | "date"
+  /** As the message or the fact says it. */
   readonly text: string
   /** The message that says it, the first of them: `m/12/0`. */
   readonly message: string
@@ -22,6 +24,7 @@ export interface RetainedDetail {
 
 /** Where the details of compacted messages stand, each list in the order in which they were said. */
 export interface Retained {
+  /** What the summary says. */
   readonly inSummary: ReadonlyArray<RetainedDetail>
   /** Not in the summary, and found by recall. */
   readonly inMemory: ReadonlyArray<RetainedDetail>
@@ -259,9 +262,13 @@ export const retained = ({ compacted, facts, memories, summary }: RetainedInput)
 export interface WindowPart {
   /** summary: what stands for compacted messages. left: messages of this role that left. kept: messages that stayed. */
   readonly part: "summary" | "left" | "kept"
+  /** Of the messages that left; not there for the other parts. */
   readonly role?: PlacedMessage["message"]["role"]
+  /** How many messages there are. */
   readonly messages: number
+  /** Its tokens before the compaction. */
   readonly before: number
+  /** Its tokens after the compaction. */
   readonly after: number
 }
 
