@@ -126,6 +126,26 @@ test("what is said is written once, the reply comes piece by piece, and nothing 
   expect(row.state).toBe("awake.idle")
 })
 
+test("M4 what a person said is sent again as it stands, or changed first, as a message of its own", async () => {
+  await watch()
+  const { page } = tab
+  const asked = "Which berth is free at six?"
+  await page.click("[data-anew] >> text=send again")
+  await expect.poll(() => api.changes.length).toBe(1)
+  await page.waitForSelector('[data-writing="whole"]')
+  await page.click("[data-anew] >> text=edit and send")
+  expect(await page.inputValue("[name=say]")).toBe(asked)
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("say")
+  await page.fill("[name=say]", "Which berth is free at seven?")
+  await page.press("[name=say]", "Enter")
+  await expect.poll(() => api.changes.length).toBe(2)
+  const [again, changed] = api.changes
+  expect(again?.asked.payload).toEqual({ text: asked, id: again?.key })
+  expect(changed?.asked.payload).toEqual({ text: "Which berth is free at seven?", id: changed?.key })
+  expect(again?.key).not.toBe(changed?.key)
+  expect(tab.wrongs).toEqual([])
+})
+
 test("M1 M2 a call and its result are one line, nothing empty is shown, and an answer leads to its reasons", async () => {
   const row = await watch()
   const { page } = tab

@@ -9,7 +9,7 @@ import { Visible } from "../../parts/text.tsx"
 import { defined } from "../../api/defined.ts"
 import { Card } from "../approvals/card.tsx"
 import { Attach, ChosenFiles, useChosen } from "./attachments.tsx"
-import { SaidMessages } from "./messages.tsx"
+import { type Again, SaidMessages } from "./messages.tsx"
 import type { Writing } from "./turn.ts"
 
 const LAST = 30
@@ -56,11 +56,13 @@ const Waiting = ({ id }: { readonly id: string }) => {
 }
 
 const Messages = ({
+  again,
   id,
   items,
   writing
 }: {
   readonly id: string
+  readonly again: Again
   readonly items: ReadonlyArray<MessageView>
   readonly writing: Writing | undefined
 }) => {
@@ -83,7 +85,7 @@ const Messages = ({
         isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40
       }}
     >
-      <SaidMessages id={id} items={items} />
+      <SaidMessages id={id} again={again} items={items} />
       <Waiting id={id} />
       {shown === undefined ? null : <BeingWritten writing={shown} />}
     </ol>
@@ -138,6 +140,7 @@ const useSaying = (id: string, isOver: boolean) => {
   const [asked, askIn] = useState("")
   const { attach, choose, chosen } = useChosen()
   const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
+  const field = useRef<HTMLTextAreaElement>(null)
   const isOff = isOver || isPending || (text.trim() === "" && chosen.length === 0)
   const say = () => {
     if (isOff) return
@@ -151,12 +154,26 @@ const useSaying = (id: string, isOver: boolean) => {
       onSuccess
     })
   }
-  return { text, write, asked, askIn, attach, choose, chosen, error, isOff, say }
+  const again: Again = {
+    send: (words) => mutate((key) => ({ params: { id }, payload: { text: words, id: key } })),
+    edit: (words) => {
+      write(words)
+      field.current?.focus()
+    },
+    isOff: isOver || isPending
+  }
+  return { text, write, asked, askIn, attach, choose, chosen, error, isOff, say, again, field }
 }
 
-const Say = ({ accepts, id, mode }: SayProps) => {
-  const isOver = mode === "retired"
-  const { askIn, asked, attach, choose, chosen, error, isOff, say, text, write } = useSaying(id, isOver)
+interface FieldProps {
+  readonly id: string
+  readonly isOver: boolean
+  readonly isHeard: boolean
+  readonly saying: ReturnType<typeof useSaying>
+}
+
+const Say = ({ id, isHeard, isOver, saying }: FieldProps) => {
+  const { askIn, asked, attach, choose, chosen, error, field, isOff, say, text, write } = saying
   return (
     <form
       className="space-y-2 border-t border-line p-3"
@@ -170,6 +187,7 @@ const Say = ({ accepts, id, mode }: SayProps) => {
       <label className="block">
         <span className="sr-only">Say something to {id}</span>
         <textarea
+          ref={field}
           className="field block max-h-40 w-full resize-y py-1.5"
           rows={2}
           name="say"
@@ -189,7 +207,7 @@ const Say = ({ accepts, id, mode }: SayProps) => {
       </label>
       <ChosenFiles chosen={chosen} choose={choose} />
       <div className="flex items-center justify-between gap-3">
-        <span className="label">{hintOf(isOver, accepts.includes("message"))}</span>
+        <span className="label">{hintOf(isOver, isHeard)}</span>
         <span className="flex items-center gap-1.5">
           {isOver ? null : <ContextOf id={id} chosen={asked} choose={askIn} />}
           <Attach attach={attach} isOver={isOver} />
@@ -203,13 +221,17 @@ const Say = ({ accepts, id, mode }: SayProps) => {
 }
 
 export const Conversation = ({ accepts, id, mode, writing }: SayProps & { readonly writing: Writing | undefined }) => {
+  const isOver = mode === "retired"
+  const saying = useSaying(id, isOver)
   const messages = useAnswer("GET /v1/assistants/:id/messages", { params: { id }, query: { limit: LAST } })
   return (
     <Section title="Conversation" className="flex min-h-96 flex-col max-lg:max-h-160">
       <div className="flex min-h-0 flex-1 flex-col">
-        <Answered of={messages}>{({ items }) => <Messages id={id} items={items} writing={writing} />}</Answered>
+        <Answered of={messages}>
+          {({ items }) => <Messages id={id} again={saying.again} items={items} writing={writing} />}
+        </Answered>
       </div>
-      <Say id={id} accepts={accepts} mode={mode} />
+      <Say id={id} isOver={isOver} isHeard={accepts.includes("message")} saying={saying} />
     </Section>
   )
 }

@@ -3,6 +3,7 @@
 // M1  A call and its result are one line, wherever both are here; what has no words, no call and no file is not shown.
 // M2  What a model says is read as Markdown, what anyone else says is shown as it is.
 // M3  Under each answer stand the ways to why it was given: its trace, what the model was shown, the same with something changed.
+// M4  What a person said can be written anew: as it stands, or changed first. It is a message of its own either way.
 
 import type { MessageView, TickView } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
@@ -96,15 +97,35 @@ const Why = ({ id, tick: view }: { readonly id: string; readonly tick: TickView 
   )
 }
 
+/** What is done with words that were said before: sent again, or put into the field to be changed. */
+export interface Again {
+  readonly send: (text: string) => void
+  readonly edit: (text: string) => void
+  /** No one hears any more, or something is being sent. */
+  readonly isOff: boolean
+}
+
+const Anew = ({ again, text }: { readonly again: Again; readonly text: string }) => (
+  <footer className="label flex gap-x-3" data-anew="">
+    <button type="button" className="hover:underline" disabled={again.isOff} onClick={() => again.edit(text)}>
+      edit and send
+    </button>
+    <button type="button" className="hover:underline" disabled={again.isOff} onClick={() => again.send(text)}>
+      send again
+    </button>
+  </footer>
+)
+
 interface SaidProps {
   readonly id: string
+  readonly again: Again
   readonly message: MessageView
   /** Results of the calls that stand here, by the id of the call. */
   readonly results: ReadonlyMap<string, MessageView>
   readonly tick: TickView | undefined
 }
 
-const Said = ({ id, message, results, tick }: SaidProps) => {
+const Said = ({ again, id, message, results, tick }: SaidProps) => {
   const { at, calls = [], content, name, parts, role } = message
   const who = role === "assistant" ? "assistant" : (name ?? role)
   return (
@@ -136,6 +157,7 @@ const Said = ({ id, message, results, tick }: SaidProps) => {
           run={tick?.tools.find((each) => each.call === call.id)}
         />
       ))}
+      {role === "user" && content !== "" ? <Anew again={again} text={content} /> : null}
       {role === "assistant" && calls.length === 0 && tick !== undefined ? <Why id={id} tick={tick} /> : null}
     </li>
   )
@@ -152,10 +174,11 @@ const resultsIn = (items: ReadonlyArray<MessageView>): ReadonlyMap<string, Messa
 
 interface MessagesProps {
   readonly id: string
+  readonly again: Again
   readonly items: ReadonlyArray<MessageView>
 }
 
-export const SaidMessages = ({ id, items }: MessagesProps) => {
+export const SaidMessages = ({ again, id, items }: MessagesProps) => {
   const ticks = useAnswer("GET /v1/assistants/:id/ticks", { params: { id }, query: { limit: LAST_TICKS } })
   const results = resultsIn(items)
   const shown = items.filter((each) => !isSilent(each) && !(each.call !== undefined && results.has(each.call)))
@@ -163,6 +186,7 @@ export const SaidMessages = ({ id, items }: MessagesProps) => {
     <Said
       key={`${message.no}.${message.index}`}
       id={id}
+      again={again}
       message={message}
       results={results}
       tick={ticks.data?.items.find(({ from, kind, to }) => kind === "tick" && from <= message.no && message.no <= to)}
