@@ -185,6 +185,39 @@ describe("encryption at rest", () => {
     await old.close()
   })
 
+  it("B6 a backup with its keys is opened elsewhere by the master key alone, and puts its keys in the place of others", async () => {
+    const data = aDirectory()
+    const [backed, elsewhere] = [aDirectory(), aDirectory()]
+    assert.match(String(await failureOf(backup({ data, to: backed, keys: true }))), /no Reverie data/)
+    const fleet = await openFleet({ data, says, encryption })
+    await live(fleet)
+    const { files } = await backup({ data, to: backed, keys: true })
+    assert.include(
+      files.map(({ name }) => name),
+      "keys.db"
+    )
+    assert.deepStrictEqual(inTheClear(backed), [])
+    await fleet.close()
+    for (const round of ["first", "in the place of what is there"]) {
+      await restore({ from: backed, data: elsewhere, force: round !== "first" })
+      const there = await openFleet({ data: elsewhere, says, encryption })
+      assert.include((await found(there, "the code")).join(), CANARY, round)
+      assert.isTrue((await there.replay.verify("desk")).equal)
+      await there.forget({ assistant: "desk" })
+      await there.close()
+    }
+    assert.match(
+      String(await failureOf(openFleet({ data: elsewhere, says, encryption: service(0x33) }))),
+      /does not open/
+    )
+    const clear = aDirectory()
+    await (await openFleet({ data: clear, says })).close()
+    assert.match(
+      String(await failureOf(backup({ data: clear, to: aDirectory(), keys: true }))),
+      /there are no keys in .*keys\.db/
+    )
+  })
+
   it("K4 other keys: the master changes and no row does; with `renew` all rows do, and what was copied with the keys of before is closed", async () => {
     const data = aDirectory()
     const fleet = await openFleet({ data, says, encryption })

@@ -40,6 +40,7 @@ const addBackups = (root: Command, trunk: Trunk): void => {
     example: "backup backups/monday --data .reverie"
   })
     .option("--force", "replace a backup that is there", false)
+    .option("--with-keys", "of an encrypted directory: copy its data keys too, wrapped as they are", false)
     .addOption(dataOption())
     .addOption(jsonOption())
   does(making, trunk, async (options, target) =>

@@ -30,14 +30,19 @@ export interface BackupRequest {
   readonly to: string
   /** Replaces a backup that is there. */
   readonly force?: boolean
+  /**
+   * Copies the data keys of an encrypted directory too, wrapped as they are: `keys.db` in it, or the file that
+   * `encryption.keys` names. Such a backup is opened with the master key alone, and what is forgotten later stays readable in it.
+   */
+  readonly keys?: boolean | string
 }
 
 /**
  * Copies a data directory while a fleet works on it. Resolves when the copy is verified and on the disk: it holds at least
  * all that was acknowledged when this was called. Rejects with BackupRefused.
  */
-export const backup = ({ data, force = false, to }: BackupRequest): Promise<BackupContents> =>
-  Effect.runPromise(backupDirectory(data, to, { force }))
+export const backup = ({ data, to, ...options }: BackupRequest): Promise<BackupContents> =>
+  Effect.runPromise(backupDirectory(data, to, options))
 
 /** What is put back, and where to. */
 export interface RestoreRequest {

@@ -4,7 +4,7 @@
 import { defined } from "@reverie/protocol"
 import { backup, restore, Fleet, FleetReader } from "reverie"
 import { CommandFailed, failureOf } from "../../failure.ts"
-import { say, sayJson } from "../../output.ts"
+import { note, say, sayJson } from "../../output.ts"
 import { plain, onOneLine } from "../../texts/plain.ts"
 import { assertConsent, type ChangeOptions } from "../../consent.ts"
 import { findBackend } from "../../backend/find-backend.ts"
@@ -24,12 +24,21 @@ const dataOf = ({ data }: BackupOptions, verb: string): string => {
   throw new CommandFailed("usage", `DATABASE_URL is set, and ${verb} works on data directories`, { hint })
 }
 
-export const makeBackup = async (target: string, options: BackupOptions): Promise<number> => {
+/** What is forgotten after such a backup is not forgotten in it. */
+const KEYS_WARNING =
+  "it holds the data keys: your key opens it, also what is forgotten from now on; keep it as you keep the key"
+
+export const makeBackup = async (
+  target: string,
+  options: BackupOptions & { readonly withKeys: boolean }
+): Promise<number> => {
   const data = dataOf(options, "backup")
-  const { accepted, at, committed, files } = await backup({ data, to: target, force: options.force })
+  const request = { data, to: target, force: options.force, keys: options.withKeys }
+  const { accepted, at, committed, files } = await backup(request)
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   if (options.json) sayJson({ ok: true, data, backup: target, at, accepted, committed, bytes })
   else say(plain(`${target} holds ${data}: ${accepted} messages, ${committed} commits, ${bytes} bytes, verified`))
+  if (options.withKeys) note(KEYS_WARNING)
   return 0
 }
 

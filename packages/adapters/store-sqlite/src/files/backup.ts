@@ -5,6 +5,7 @@
 // B3  It holds at least all that was acknowledged when it was begun.
 // B4  Restoring touches nothing unless the backup is whole, byte for byte; what was there before is kept beside.
 // B5  A restore that is broken off leaves a directory that refuses to open, never one that looks new.
+// B6  Keys come along only where that was asked for, and are copied last: what was forgotten meanwhile stays unreadable.
 
 import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
@@ -32,8 +33,11 @@ const CONTENTS = "backup.json"
 /** The index of memories comes along: made again it costs time, and its vectors cost money. */
 const DATABASES = ["recall.db", DATABASE]
 const OTHERS = ["audit.jsonl", "moved.json"]
+const KEYS = "keys.db"
 /** What a restore moves out of the way. */
 const REPLACED = /^(reverie|recall)\.(db|mark)(?!-before-)|^(moved|audit)\./
+/** The same, where the backup holds keys. */
+const REPLACED_KEYS = /^keys\.db/
 /** One step, so that work that goes on meanwhile cannot make it begin again. */
 const ALL_PAGES = 2 ** 31 - 1
 
@@ -97,19 +101,23 @@ const copyDatabase = async (from: string, to: string): Promise<void> => {
 }
 
 /** What a backup holds of a directory: databases as copies of one moment, everything else as it is. */
-const copyFiles = async (directory: string, folder: string): Promise<ReadonlyArray<string>> => {
+const copyFiles = async (directory: string, folder: string, keys: string | undefined) => {
   const isThere = (name: string): boolean => existsSync(join(directory, name))
   for (const name of DATABASES.filter(isThere)) {
     privateFile(folder, name, true)
     await copyDatabase(join(directory, name), join(folder, name))
   }
   for (const name of OTHERS.filter(isThere)) await copyFile(join(directory, name), join(folder, name))
-  return [...DATABASES, ...OTHERS].filter((name) => existsSync(join(folder, name)))
+  if (keys !== undefined) {
+    privateFile(folder, KEYS, true)
+    await copyDatabase(keys, join(folder, KEYS))
+  }
+  return [...DATABASES, ...OTHERS, KEYS].filter((name) => existsSync(join(folder, name)))
 }
 
-const copyInto = async (directory: string, folder: string): Promise<BackupContents> => {
+const copyInto = async (directory: string, folder: string, keys: string | undefined): Promise<BackupContents> => {
   const before = positionOf(join(directory, DATABASE))
-  const names = await copyFiles(directory, folder)
+  const names = await copyFiles(directory, folder, keys)
   const position = positionOf(join(folder, DATABASE))
   if (position.accepted < before.accepted || position.committed < before.committed) {
     refuse(directory, "its copy ends before what was acknowledged when the backup began")
@@ -130,14 +138,22 @@ const assertFree = (target: string, isReplaced: boolean): void => {
   refuse(target, "there is something already; name another directory, or say --force to replace it")
 }
 
-const makeBackup = async (directory: string, target: string, isReplaced: boolean): Promise<BackupContents> => {
+const makeBackup = async (
+  directory: string,
+  target: string,
+  { force = false, keys }: BackupOptions
+): Promise<BackupContents> => {
   if (!existsSync(join(directory, DATABASE))) refuse(directory, "there is no Reverie data in it")
-  assertFree(target, isReplaced)
+  const wanted = keys === undefined || keys === false ? undefined : keys === true ? join(directory, KEYS) : keys
+  if (wanted !== undefined && !existsSync(wanted)) {
+    refuse(directory, `there are no keys in ${wanted}: it is not encrypted, or its keys lie elsewhere`)
+  }
+  assertFree(target, force)
   const folder = join(dirname(target), `.${basename(target)}.partial`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
-    const contents = await copyInto(directory, folder)
+    const contents = await copyInto(directory, folder, wanted)
     await writeFile(join(folder, CONTENTS), `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 })
     await flush(join(folder, CONTENTS))
     await flush(folder)
@@ -179,7 +195,9 @@ const verify = async (source: string): Promise<BackupContents> => {
 
 /** Puts a verified backup into a directory that is owned. Answers where what was there before is kept. */
 const putBack = async (source: string, directory: string, contents: BackupContents): Promise<string | undefined> => {
-  const former = readdirSync(directory).filter((name) => REPLACED.test(name))
+  const hasKeys = contents.files.some(({ name }) => name === KEYS)
+  const isReplaced = (name: string): boolean => REPLACED.test(name) || (hasKeys && REPLACED_KEYS.test(name))
+  const former = readdirSync(directory).filter(isReplaced)
   const discarded = join(directory, `reverie.db-before-restore-${Date.now()}`)
   if (former.length > 0) mkdirSync(discarded, { mode: 0o700 })
   for (const { name } of contents.files) {
@@ -213,15 +231,17 @@ const attempted = <A>(place: string, run: () => Promise<A>): Effect.Effect<A, Re
 export interface BackupOptions {
   /** Replaces what is there. */
   readonly force?: boolean
+  /** Copies the file with the data keys too, wrapped as they are: `keys.db` of the directory, or the file that is named. */
+  readonly keys?: boolean | string
 }
 
 /** Copies a data directory, while its owner works, into a directory that is not there yet. */
 export const backupDirectory = (
   directory: string,
   target: string,
-  { force = false }: BackupOptions = {}
+  options: BackupOptions = {}
 ): Effect.Effect<BackupContents, Refusal> =>
-  attempted(directory, () => makeBackup(resolve(directory), resolve(target), force))
+  attempted(directory, () => makeBackup(resolve(directory), resolve(target), options))
 
 /** What was put back. */
 export interface Restored extends BackupContents {
@@ -233,7 +253,7 @@ export interface Restored extends BackupContents {
 export const restoreDirectory = (
   source: string,
   directory: string,
-  { force = false }: BackupOptions = {}
+  { force = false }: Pick<BackupOptions, "force"> = {}
 ): Effect.Effect<Restored, Refusal> =>
   Effect.gen(function* () {
     const contents = yield* attempted(source, () => verify(source))
