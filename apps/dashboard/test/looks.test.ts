@@ -32,6 +32,7 @@ const pages = [
   ["queues", () => "/queues"],
   ["usage", () => "/usage"],
   ["usage-of", () => `/usage?range=month&assistant=${api.world.rows[3]?.id ?? ""}`],
+  ["prompts", () => "/prompts"],
   ["system", () => "/system"]
 ] as const
 

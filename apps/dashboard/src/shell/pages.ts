@@ -7,6 +7,7 @@ export const fleetPages = [
   { page: "approvals", title: "Approvals", to: "/approvals", key: "a" },
   { page: "queues", title: "Queues", to: "/queues", key: "q" },
   { page: "usage", title: "Usage", to: "/usage", key: "u" },
+  { page: "prompts", title: "Prompts", to: "/prompts", key: "i" },
   { page: "system", title: "System", to: "/system", key: "s" }
 ] as const
 

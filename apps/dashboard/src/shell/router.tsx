@@ -26,6 +26,7 @@ import {
   queuesSearch,
   replaySearch,
   subAgentTreeSearch,
+  promptsSearch,
   systemSearch,
   usageSearch
 } from "./search.ts"
@@ -67,6 +68,9 @@ const queues = createRoute({ ...ofFleet("/queues"), validateSearch: queuesSearch
 )
 const usage = createRoute({ ...ofFleet("/usage"), validateSearch: usageSearch }).lazy(() =>
   import("../pages/usage/page.tsx").then(({ page }) => page)
+)
+const prompts = createRoute({ ...ofFleet("/prompts"), validateSearch: promptsSearch }).lazy(() =>
+  import("../pages/prompts/page.tsx").then(({ page }) => page)
 )
 const system = createRoute({ ...ofFleet("/system"), validateSearch: systemSearch }).lazy(() =>
   import("../pages/system/page.tsx").then(({ page }) => page)
@@ -120,6 +124,7 @@ export const router = createRouter({
     approvals,
     queues,
     usage,
+    prompts,
     system,
     assistant.addChildren([
       live,

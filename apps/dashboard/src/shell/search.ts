@@ -110,6 +110,15 @@ export interface QueuesSearch {
 
 export const queuesSearch = (raw: Raw): QueuesSearch => ({ q: text(raw["q"]) })
 
+// Search of Prompts.
+
+export interface PromptsSearch {
+  /** The key of the template that is open. */
+  readonly open?: string | undefined
+}
+
+export const promptsSearch = (raw: Raw): PromptsSearch => ({ open: text(raw["open"]) })
+
 // Search of System.
 
 export interface SystemSearch {}

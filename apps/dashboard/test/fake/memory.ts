@@ -240,6 +240,11 @@ export const memoryHandlers: Handlers = {
     const version = Number(query["version"] ?? blockVersion.now)
     return { version, text: textOf(version), content: { text: textOf(version) } }
   },
+  "POST /v1/blocks/:block/edits": (world, { params }) => {
+    world.audit("memory.editBlock", String(params["block"]))
+    blockVersion.now += 1
+    return { version: blockVersion.now }
+  },
   "POST /v1/blocks/:block/undo": (world, { params }) => {
     world.audit("memory.undoBlock", String(params["block"]))
     blockVersion.now += 1

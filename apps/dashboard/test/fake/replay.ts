@@ -8,6 +8,19 @@ const COMMITS = 39_000
 
 const PROMPT_KEY = "instructions.berth"
 /** What was written into the registry, the oldest first. */
+/** A template that is built in, and what was written over it. */
+const FOOTER = "footer"
+const footers: Array<string> = []
+const footerNow = () => ({
+  key: FOOTER,
+  name: "Footer",
+  category: "layout",
+  description: `What stands last. ${hostile(4)}`,
+  text: footers.at(-1) ?? "Answer in one sentence.",
+  builtin: footers.length === 0,
+  version: footers.length
+})
+
 const written: Array<string> = []
 
 const cycle = [
@@ -150,14 +163,15 @@ export const replayHandlers: Handlers = {
   "GET /v1/prompts": () => {
     const text = written.at(-1)
     const template = { key: PROMPT_KEY, name: "Instructions of berth", builtin: false, version: written.length }
-    return { items: text === undefined ? [] : [{ ...template, text }] }
+    return { items: [...(text === undefined ? [] : [{ ...template, text }]), footerNow()] }
   },
-  "PUT /v1/prompts/:key": (world, { payload }) => {
+  "PUT /v1/prompts/:key": (world, { params, payload }) => {
+    if (params["key"] === FOOTER) return { version: footers.push(String(payload["text"])) }
     if (payload["expected"] !== written.length) throw world.failure(409, "Conflict", "a newer version is there")
     return { version: written.push(String(payload["text"])) }
   },
-  "GET /v1/prompts/:key/history": (world) => ({
-    items: written
+  "GET /v1/prompts/:key/history": (world, { params }) => ({
+    items: (params["key"] === FOOTER ? footers : written)
       .map((content, at) => ({
         version: at + 1,
         at: world.now() - 60_000,
@@ -166,8 +180,9 @@ export const replayHandlers: Handlers = {
       }))
       .toReversed()
   }),
-  "POST /v1/prompts/:key/undo": () => {
-    written.pop()
+  "POST /v1/prompts/:key/undo": (_world, { params }) => {
+    if (params["key"] === FOOTER) footers.pop()
+    else written.pop()
     return {}
   }
 }

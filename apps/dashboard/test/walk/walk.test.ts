@@ -122,6 +122,7 @@ const walks = [
   ["usage", "/usage"],
   ["replay", "/a/walker/replay"],
   ["fork", "/a/walker/fork"],
+  ["prompts", "/prompts"],
   ["system", "/system"]
 ] as const
 

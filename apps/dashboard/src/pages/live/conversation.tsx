@@ -100,7 +100,7 @@ interface SayProps {
 
 const hintOf = (isOver: boolean, isHeard: boolean): string => {
   if (isOver) return "No one hears any more."
-  return isHeard ? "Enter sends, Shift Enter is a new line." : "It is busy: this waits in its mailbox."
+  return isHeard ? "Enter sends, Shift Enter is a new line." : "It is busy: this waits in its inbox."
 }
 
 interface ContextProps {

@@ -6,6 +6,7 @@ import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
+import { EditText } from "../../parts/dialogs/edit-text.tsx"
 import { DiffView } from "../../parts/diff-view.tsx"
 import { count, percent } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
@@ -132,27 +133,64 @@ const Changed = ({ block, earlier, version }: { block: string; version: number; 
   )
 }
 
-const Now = ({ block }: { readonly block: string }) => {
-  const now = useAnswer("GET /v1/blocks/:block", { params: { block } })
+/** What is a text, and no form with parts of its own, is edited as one. */
+const isText = (content: unknown): boolean =>
+  typeof content === "string" ||
+  (typeof content === "object" && content !== null && Object.keys(content).join() === "text")
+
+interface NowProps {
+  readonly block: Block
+  readonly isEdited: boolean
+  readonly onEdited: () => void
+}
+
+const Editing = ({ block, onEdited, text }: Omit<NowProps, "isEdited"> & { readonly text: string }) => {
+  const { error, isPending, mutate } = useChange("POST /v1/blocks/:block/edits")
+  return (
+    <EditText
+      label={`Text of ${block.label}`}
+      before={text}
+      limit={block.charLimit}
+      mayBeEmpty
+      error={error}
+      isPending={isPending}
+      onClose={onEdited}
+      onSave={(next) =>
+        mutate(
+          (key) => ({ params: { block: block.id }, payload: { operation: { op: "set_text", text: next }, key } }),
+          { onSuccess: onEdited }
+        )
+      }
+    />
+  )
+}
+
+const Now = ({ block, isEdited, onEdited }: NowProps) => {
+  const now = useAnswer("GET /v1/blocks/:block", { params: { block: block.id } })
   return (
     <Answered of={now} lines={5}>
-      {({ content, text }) => (
-        <>
-          {text === "" ? (
-            <p className="text-ink-2">It is empty.</p>
-          ) : (
-            <TextView text={text} label="Text of the block" />
-          )}
-          {typeof content === "object" && content !== null ? (
-            <details className="pt-2">
-              <summary>Raw</summary>
-              <div className="pt-2">
-                <JsonView value={content} label="Content of the block" />
-              </div>
-            </details>
-          ) : null}
-        </>
-      )}
+      {({ content, text }) =>
+        isEdited && isText(content) ? (
+          <Editing block={block} onEdited={onEdited} text={text} />
+        ) : (
+          <>
+            {isEdited ? <p className="text-ink-2">It has parts of its own, which its tools and the SDK edit.</p> : null}
+            {text === "" ? (
+              <p className="text-ink-2">It is empty.</p>
+            ) : (
+              <TextView text={text} label="Text of the block" />
+            )}
+            {typeof content === "object" && content !== null ? (
+              <details className="pt-2">
+                <summary>Raw</summary>
+                <div className="pt-2">
+                  <JsonView value={content} label="Content of the block" />
+                </div>
+              </details>
+            ) : null}
+          </>
+        )
+      }
     </Answered>
   )
 }
@@ -178,7 +216,12 @@ const Undo = ({ block, onClose }: { readonly block: Block; readonly onClose: () 
   )
 }
 
-const Head = ({ block, onUndo, onVersion, version }: OpenedProps & { readonly onUndo: () => void }) => {
+interface HeadProps extends OpenedProps {
+  readonly onUndo: () => void
+  readonly onEdit: () => void
+}
+
+const Head = ({ block, onEdit, onUndo, onVersion, version }: HeadProps) => {
   const { charLimit, chars, id } = block
   return (
     <span className="flex flex-wrap items-center gap-2">
@@ -192,6 +235,11 @@ const Head = ({ block, onUndo, onVersion, version }: OpenedProps & { readonly on
           As it is now
         </button>
       )}
+      {version === undefined ? (
+        <button type="button" className="button button-small" onClick={onEdit} data-edit-block={id}>
+          Edit
+        </button>
+      ) : null}
       <button
         type="button"
         className="button button-small"
@@ -211,6 +259,7 @@ const Opened = ({ block, onVersion, version }: OpenedProps) => {
     query: { limit: 100 }
   })
   const [asks, ask] = useState(false)
+  const [isEdited, edit] = useState(false)
   const items = versions.data?.items ?? []
   const at = items.findIndex((each) => each.version === version)
   const { description, sharedFrom } = block
@@ -218,7 +267,15 @@ const Opened = ({ block, onVersion, version }: OpenedProps) => {
     <div className="grid min-w-0 grid-cols-1 content-start gap-4">
       <Section
         title={version === undefined ? "What it says" : `What version ${version} changed`}
-        side={<Head block={block} version={version} onVersion={onVersion} onUndo={() => ask(true)} />}
+        side={
+          <Head
+            block={block}
+            version={version}
+            onVersion={onVersion}
+            onUndo={() => ask(true)}
+            onEdit={() => edit(true)}
+          />
+        }
       >
         <div className="p-3">
           {sharedFrom === undefined ? null : (
@@ -236,7 +293,7 @@ const Opened = ({ block, onVersion, version }: OpenedProps) => {
             </p>
           )}
           {version === undefined ? (
-            <Now key={block.version} block={block.id} />
+            <Now key={block.version} block={block} isEdited={isEdited} onEdited={() => edit(false)} />
           ) : (
             <Changed block={block.id} version={version} earlier={items[at + 1]?.version} />
           )}
