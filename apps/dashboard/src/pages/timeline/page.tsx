@@ -12,7 +12,7 @@ import { Empty, Failed, Loading } from "../../parts/states.tsx"
 import { List } from "./list.tsx"
 import { Heads } from "./row.tsx"
 import { useLife, type View } from "./story.ts"
-import { kinds, levels, openedIn, outcomes, type TimelineSearch, toggled } from "./search.ts"
+import { kinds, levels, openedIn, outcomeNames, outcomes, type TimelineSearch, toggled } from "./search.ts"
 import { SearchField } from "../../parts/search-field.tsx"
 
 // Filters: which rows are shown, and how they are shown.
@@ -57,7 +57,7 @@ const Pick = <Each extends string>({
 }: {
   readonly label: string
   readonly all: ReadonlyArray<Each>
-  readonly names?: Readonly<Record<Each, string>>
+  readonly names?: Readonly<Record<string, string>>
   readonly value: Each | undefined
   readonly onPick: (value: Each | undefined) => void
 }) => (
@@ -96,7 +96,13 @@ const Filters = ({ onChange, search }: FiltersProps) => {
       </div>
       <SearchField label="Search what has come" value={q} onSearch={(words) => onChange({ q: words })} />
       <Pick label="kind" all={kinds} names={kindNames} value={kind} onPick={(picked) => onChange({ kind: picked })} />
-      <Pick label="outcome" all={outcomes} value={outcome} onPick={(picked) => onChange({ outcome: picked })} />
+      <Pick
+        label="outcome"
+        all={outcomes}
+        names={outcomeNames}
+        value={outcome}
+        onPick={(picked) => onChange({ outcome: picked })}
+      />
       <button
         type="button"
         className="button button-small ml-auto"

@@ -8,7 +8,7 @@ import { absolute, Ago, duration } from "../../parts/time.tsx"
 import { lastOf, reachOf, scaleMarks, totalKinds, totalsOf } from "./axis.ts"
 import { Opened } from "./opened.tsx"
 import { stepName, type View } from "./story.ts"
-import type { Level } from "./search.ts"
+import { type Level, outcomeNames } from "./search.ts"
 
 const tones: Readonly<Record<string, Tone>> = {
   answered: "good",
@@ -27,9 +27,9 @@ const Outcome = ({ view: { kind, outcome } }: { readonly view: View }) => {
   if (kind === "compaction") return <Chip tone="compacting" text="compaction" />
   if (kind === "order") return <Chip tone="idle" text="order" />
   return outcome === undefined ? (
-    <Chip tone="thinking" text="under way" />
+    <Chip tone="thinking" text={outcomeNames.open} />
   ) : (
-    <Chip tone={tones[outcome] ?? "idle"} text={outcome} />
+    <Chip tone={tones[outcome] ?? "idle"} text={outcomeNames[outcome] ?? outcome} />
   )
 }
 

@@ -19,6 +19,20 @@ export const outcomes = [
   "open"
 ] as const
 
+/** How each is shown; one that this page does not know, by its own name. */
+export const outcomeNames: Readonly<Record<string, string>> & { readonly open: string } = {
+  answered: "answered",
+  terminal: "ended by tool",
+  "max-iterations": "out of steps",
+  cut: "cut",
+  misshapen: "wrong form",
+  refused: "refused",
+  failed: "failed",
+  slept: "slept",
+  noted: "no reply",
+  open: "under way"
+}
+
 export interface TimelineSearch {
   /** How it is shown; as a story when not said. */
   readonly level?: Level | undefined
