@@ -40,6 +40,7 @@ const guides: ReadonlyArray<readonly [section: string, names: ReadonlyArray<stri
       "sub-agents",
       "models",
       "testing",
+      "the-page",
       "playground",
       "web-frameworks"
     ]
