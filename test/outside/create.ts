@@ -4,7 +4,7 @@
 //     published: the tarball stands for it, so `npm i` is a step of its own.
 // T2  No key and no server of a model is named: the stand-in answers.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../scripts/check/program.ts"
 import type { Finding, Row, Said, Scene } from "./scene.ts"
@@ -94,6 +94,12 @@ const firstAnswer = async (scene: Scene, name: string, folder: string): Promise<
 const isWhole = (name: string, answer: string): boolean =>
   name === FIRST ? answer.includes("delivered on Monday") : answer.trim().length > 0
 
+const withoutDevelopment = (folder: string): void => {
+  const file = join(folder, "package.json")
+  const { devDependencies: _, ...rest } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>
+  writeFileSync(file, JSON.stringify(rest, null, 2))
+}
+
 export const create: Row = {
   name: "create",
   says: `npm create reverie, npm i, npm start without a key: the first answer within ${MOST_SECONDS} s; each template's own tests pass`,
@@ -111,7 +117,9 @@ export const create: Row = {
       await scene.must(scene.folder, "npm", [...creating, "--template", name, "--no-install"], {
         node
       })
-      const offline = scene.isShort ? ["--offline", "--omit=dev"] : []
+      // What a template is developed with is left out: to leave it uninstalled npm would still ask for its list of versions.
+      if (scene.isShort) withoutDevelopment(folder)
+      const offline = scene.isShort ? ["--offline"] : []
       await scene.must(folder, "npm", ["install", "--no-audit", "--no-fund", ...offline, scene.tarball], { node })
       if (!scene.isShort) {
         const [answer, said] = await firstAnswer(scene, name, folder)

@@ -173,7 +173,7 @@ export const testingProgram = (): string => {
 }
 
 /** What it says with the offline model: a tool with a JSON Schema has been called. */
-export const ANSWER = /find_berth: berth 7, from noon/
+export const ANSWER = /^berth 7, from noon/m
 
 export const answered = (where: string, said: Said): ReadonlyArray<Finding> => [
   [`${where}: the tool's answer is printed`, said.code === 0 && ANSWER.test(said.stdout), said.text.slice(-600)],

@@ -18,7 +18,7 @@ describe("hello", () => {
       const env = { ...process.env, OPENAI_API_KEY: "", OPENAI_BASE_URL: "" }
       for (const asked of [1, 2]) {
         const { stdout } = await promisify(execFile)(process.execPath, [program, data], { env })
-        assert.include(stdout, "Berth 7, from noon")
+        assert.include(stdout, "berth 7, from noon")
         await using peek = await FleetReader.open(data)
         const { hits } = await peek.memory.recall("desk", "berth for a ship", { kinds: ["message"] })
         assert.strictEqual(hits.filter(({ entry }) => entry.text.startsWith("Which berth is free")).length, asked)

@@ -43,7 +43,7 @@ describe("ask", () => {
     const again = partsOf(opened.ask("clerk", "/sign", { id: "q" }))
     const [view] = await opened.views()
     await opened.approve("clerk", view?.approvals[0]?.approval ?? "")
-    assert.deepInclude((await again).at(-1), { type: "done", reply: "Signed." })
+    assert.deepInclude((await again).at(-1), { type: "done", reply: "signed." })
   })
 
   test("a model that is away is said at once with its server; the question waits, and is answered", async () => {

@@ -87,13 +87,16 @@ const speakerOf = ({ name, role }: PromptMessage): string => {
 /** What tools reported, in a sentence or two: of one the words, of several each with the name of its tool. */
 const toldBy = (results: ReadonlyArray<PromptMessage>): string => {
   const told = results.slice(0, 2).map(({ content, name = "The tool" }) => {
-    const words = inShort(inWords(Result.getOrElse(parseJson(content), () => content)))
+    const value = Result.getOrElse(parseJson(content), () => content)
+    const words = inShort(inWords(value))
     if (words === "") return `${name} is done.`
-    const said = results.length === 1 ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : `${name}: ${words}`
+    const said = results.length > 1 ? `${name}: ${words}` : isPlain(value) ? words : capital(words)
     return `${said}${/[.!?…]$/.test(words) ? "" : "."}`
   })
   return [...told, ...(results.length > 2 ? [`And ${results.length - 2} more.`] : [])].join(" ")
 }
+
+const capital = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 
 const isPlain = (value: Json): boolean => typeof value !== "object" || value === null
 

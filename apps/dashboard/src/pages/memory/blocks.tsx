@@ -253,6 +253,17 @@ const Head = ({ block, onEdit, onUndo, onVersion, version }: HeadProps) => {
   )
 }
 
+const Belongs = ({ block, to }: { readonly block: string; readonly to: string | undefined }) =>
+  to === undefined ? null : (
+    <p className="pb-2 text-ink-2">
+      It belongs to{" "}
+      <Link to="/a/$id/memory" params={{ id: to }} search={{ open: block }}>
+        <Visible text={to} />
+      </Link>
+      , who shares it. A change is seen by everyone who reads it.
+    </p>
+  )
+
 const Opened = ({ block, onVersion, version }: OpenedProps) => {
   const versions = useAnswer("GET /v1/blocks/:block/versions", {
     params: { block: block.id },
@@ -278,15 +289,7 @@ const Opened = ({ block, onVersion, version }: OpenedProps) => {
         }
       >
         <div className="p-3">
-          {sharedFrom === undefined ? null : (
-            <p className="pb-2 text-ink-2">
-              It belongs to{" "}
-              <Link to="/a/$id/memory" params={{ id: sharedFrom }} search={{ open: block.id }}>
-                <Visible text={sharedFrom} />
-              </Link>
-              , who shares it. A change is seen by everyone who reads it.
-            </p>
-          )}
+          <Belongs block={block.id} to={sharedFrom} />
           {description === undefined || version !== undefined ? null : (
             <p className="pb-2 text-ink-2">
               <Visible text={description} />
