@@ -50,7 +50,7 @@ describe("O8 an answer that must have a form", () => {
       free: true,
       metres: 30,
       side: "port",
-      by: "Berth 7, from noon.",
+      by: "berth 7, from noon.",
       ships: [{ name: "Aurora" }]
     })
   })
