@@ -182,7 +182,7 @@ const detailsIn = (text: string, names: Names): ReadonlyArray<Asked> => {
 /** Of the words of a fact, so many must stand in a text that says it, and every name, number and date of it. */
 const SAID_SHARE = 0.6
 
-const saysFact = (holding: Holding, { text }: Pick<Fact, "text">, names: Names): boolean => {
+const saysFact = (holding: Holding, text: string, names: Names): boolean => {
   const terms = queryTerms(text).map(({ term }) => term)
   const said = terms.filter((term) => holding.terms.has(term)).length
   return said >= terms.length * SAID_SHARE && detailsIn(text, names).every((asked) => holds(holding, asked))
@@ -237,12 +237,12 @@ export const retained = ({ compacted, facts, memories, summary }: RetainedInput)
     const list = isInSummary ? lists.inSummary : memory === undefined ? lists.lost : lists.inMemory
     list.push(isInSummary ? detail : { ...detail, ...defined({ memory }) })
   }
-  for (const { fact, index } of factsOfThem(compacted, facts)) {
-    const place = compacted[index]?.place
+  // What was learnt twice is told once, and is not lost where one of both is found.
+  for (const [text, same] of Map.groupBy(factsOfThem(compacted, facts), ({ fact }) => fact.text)) {
+    const place = compacted[same[0]?.index ?? -1]?.place
     if (place === undefined) continue
-    const detail: RetainedDetail = { kind: "fact", text: fact.text, message: messageId(place) }
-    const id = `f/${fact.id}`
-    file(detail, saysFact(ofSummary, fact, names), known.has(id) ? id : undefined)
+    const memory = same.map(({ fact }) => `f/${fact.id}`).find((id) => known.has(id))
+    file({ kind: "fact", text, message: messageId(place) }, saysFact(ofSummary, text, names), memory)
   }
   const seen = new Set<string>()
   for (const { message, place } of compacted.filter(isSaid)) {
