@@ -60,7 +60,7 @@ describe("a fact that a person writes", () => {
         assert.strictEqual(undone.get(corrects)?.text, old?.text)
         if (old?.state === "active") assert.isFalse(undone.get(corrects)?.profiled)
       }),
-      { numRuns: 500 }
+      { numRuns: 3_000 }
     )
     for (const count of Object.values(seen)) assert.isAbove(count, 10)
   })
