@@ -237,7 +237,7 @@ export const retained = ({ compacted, facts, memories, summary }: RetainedInput)
     const list = isInSummary ? lists.inSummary : memory === undefined ? lists.lost : lists.inMemory
     list.push(isInSummary ? detail : { ...detail, ...defined({ memory }) })
   }
-  // What was learnt twice is told once, and is not lost where one of both is found.
+  // What was learnt twice stands once, and is not lost where one of both is found.
   for (const [text, same] of Map.groupBy(factsOfThem(compacted, facts), ({ fact }) => fact.text)) {
     const place = compacted[same[0]?.index ?? -1]?.place
     if (place === undefined) continue
