@@ -228,15 +228,15 @@ test("Memory: a fact is corrected in a person's own sentence, and one is added (
   const fact = (await attribute(tab, "[data-correct]", "data-correct")) ?? ""
   const before = api.changes.length
   await page.click("[data-correct]")
-  expect(await page.isDisabled("[data-save-fact]")).toBe(true)
-  await page.fill("[data-fact-text]", "  Berth 4 is closed until May. ")
+  expect(await page.isDisabled("[data-edit-text] button[type=submit]")).toBe(true)
+  await page.fill("[data-edit-text] textarea", "  Berth 4 is closed until May. ")
   await picture(page, "memory-correct-light")
   expect(await seriousFaults(page)).toEqual([])
-  await page.click("[data-save-fact]")
+  await page.click("[data-edit-text] button[type=submit]")
   await page.waitForSelector(`[data-fact=${fact}]`, { state: "detached" })
   await page.click("[data-add-fact]")
-  await page.fill("[data-fact-text]", "The pilot is Nora.")
-  await page.click("[data-save-fact]")
+  await page.fill("[data-edit-text] textarea", "The pilot is Nora.")
+  await page.click("[data-edit-text] button[type=submit]")
   await page.waitForSelector("[data-written=new]")
   expect(api.changes.slice(before).map(({ asked, route }) => [route, asked.params["fact"], asked.payload])).toEqual([
     ["POST /v1/assistants/:id/memory/facts/:fact/correct", fact, { text: "Berth 4 is closed until May." }],

@@ -36,9 +36,12 @@ export const stemOf = (word: string): string => {
   return stem.length < 3 ? lower : stem
 }
 
+/** A name in any notation as words: `highWater` and `high_water` are both two. */
+export const apart = (name: string): string => name.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").replaceAll("_", " ")
+
 /** The stems of a text, of a name in any notation too, without words of grammar. */
 export const stemsOf = (text: string): ReadonlySet<string> => {
-  const words = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").match(/[\p{L}\p{M}]+|\p{N}+/gu) ?? []
+  const words = apart(text).match(/[\p{L}\p{M}]+|\p{N}+/gu) ?? []
   return new Set(words.filter((word) => !dull.has(word.toLowerCase())).map(stemOf))
 }
 
@@ -253,13 +256,14 @@ const typeOf = ({ anyOf, type }: JsonObject): Json | undefined => {
   return Array.isArray(type) ? type.find((each) => each !== "null") : type
 }
 
+const quotation = /["“]([^"”]+)["”]/g
+
 const argumentsFor = (offer: ToolOffer, text: string): Json => {
   const properties = propertiesOf(offer)
   const { required } = offer.parameters
   const names = new Set(properties.flatMap(([name]) => [...stemsOf(name)]))
-  const quotes = Array.from(text.matchAll(/["“]([^"”]+)["”]/g), ([, quoted]) => quoted)
-  const unquoted = text.replaceAll(/["“][^"”]+["”]/g, " ")
-  const numbers = Array.from(unquoted.matchAll(/-?\d+(?:\.\d+)?/g), ([digits]) => Number(digits))
+  const quotes = Array.from(text.matchAll(quotation), ([, quoted]) => quoted)
+  const numbers = Array.from(text.replaceAll(quotation, " ").matchAll(/-?\d+(?:\.\d+)?/g), ([digits]) => Number(digits))
   const after = (stems: ReadonlySet<string>, end: RegExp) => wordsAfter(stems, text, names, end)
   const phrase = (name: string, end: RegExp): string =>
     quotes.shift() ?? after(stemsOf(name), end) ?? after(stemsOf(offer.name), end) ?? text

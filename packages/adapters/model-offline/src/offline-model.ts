@@ -28,6 +28,7 @@ import * as Effect from "effect/Effect"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import {
+  apart,
   AT_A_LOSS,
   CAN,
   DONE,
@@ -107,13 +108,6 @@ const listed = (values: ReadonlyArray<Json>): string => {
   return words.length < 2 ? (words[0] ?? "nothing") : `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`
 }
 
-/** A name in any notation as words: `highWater` and `high_water` are both two. */
-const wordsOf = (name: string): string =>
-  name
-    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
-    .replaceAll("_", " ")
-    .toLowerCase()
-
 /** That it went well says nothing beside what came of it. */
 const inWords = (value: Json): string => {
   if (Array.isArray(value)) return value.length === 0 ? "nothing" : listed(value)
@@ -121,7 +115,7 @@ const inWords = (value: Json): string => {
   const entries = Object.entries(value)
   return entries
     .filter(([key, each]) => key !== "success" || each !== true || entries.length === 1)
-    .map(([key, each]) => `${wordsOf(key)} ${inWords(each)}`)
+    .map(([key, each]) => `${apart(key).toLowerCase()} ${inWords(each)}`)
     .join(", ")
 }
 

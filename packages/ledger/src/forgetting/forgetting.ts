@@ -133,27 +133,25 @@ class Eraser {
   }
 
   isInAny(value: Json): boolean {
-    if (this.#sought.isProse === true) return this.#isSaidIn(value, "")
+    if (this.#sought.isProse === true) return this.#saysIn(value, (text, name) => this.#isSentence(text, name))
     return this.isIn(JSON.stringify(value)) || this.#isDeep(value)
   }
 
   /** Of what is remembered each text counts, one word among them. */
   isInRecord(key: string, value: Json): boolean {
-    return this.#sought.isProse === true ? this.isIn(key) || this.#isText(value, "") : this.isInAny([key, value])
+    return this.#sought.isProse === true
+      ? this.isIn(key) || this.#saysIn(value, () => true)
+      : this.isInAny([key, value])
   }
 
   #isSentence(text: string, name: string): boolean {
     return this.#sought.isProse !== true || SAID.has(name) || (/\s/.test(text) && !NAMES.has(name))
   }
 
-  #isSaidIn(value: Json, name: string): boolean {
-    if (typeof value === "string") return !STRUCTURE.has(name) && this.#isSentence(value, name) && this.isIn(value)
-    return inside(value).some(([member, inner]) => this.#isSaidIn(inner, member ?? name))
-  }
-
-  #isText(value: Json, name: string): boolean {
-    if (typeof value === "string") return !STRUCTURE.has(name) && this.isIn(value)
-    return inside(value).some(([member, inner]) => this.#isText(inner, member ?? name))
+  /** Whether a text says it, of those that count under their names. */
+  #saysIn(value: Json, counts: (text: string, name: string) => boolean, name = ""): boolean {
+    if (typeof value === "string") return !STRUCTURE.has(name) && counts(value, name) && this.isIn(value)
+    return inside(value).some(([member, inner]) => this.#saysIn(inner, counts, member ?? name))
   }
 
   isBytes(digest: string): boolean {

@@ -2,10 +2,9 @@
 // U1  It asks before it writes, and says whom it concerns. It is written over the version that was seen, or not at all.
 
 import { useState } from "react"
-import { Answered } from "../../parts/states.tsx"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
-import { Ago } from "../../parts/time.tsx"
+import { PromptVersions } from "../prompts/versions.tsx"
 import { asTemplate, type Beginning, changedPrompt, type Draft, fromTemplate } from "./draft.ts"
 
 interface UseProps {
@@ -15,45 +14,6 @@ interface UseProps {
 }
 
 const CATEGORY = "instructions"
-
-const contentIn = (definition: unknown): string | undefined => {
-  if (typeof definition !== "object" || definition === null) return undefined
-  const content: unknown = Reflect.get(definition, "content")
-  return typeof content === "string" ? content : undefined
-}
-
-const Versions = ({ onPrompt, promptKey }: { readonly promptKey: string; readonly onPrompt: UseProps["onPrompt"] }) => {
-  const past = useAnswer("GET /v1/prompts/:key/history", { params: { key: promptKey } })
-  return (
-    <Answered of={past} lines={2}>
-      {({ items }) => (
-        <ul className="space-y-1 pt-1">
-          {items.map(({ at, change, definition, version }) => {
-            const content = contentIn(definition)
-            return (
-              <li key={version} className="flex flex-wrap items-center gap-x-3" data-version={version}>
-                <span className="tabular">version {version}</span>
-                <span className="text-ink-2">
-                  {change} <Ago at={at} />
-                </span>
-                {content === undefined ? null : (
-                  <button
-                    type="button"
-                    className="button button-small"
-                    onClick={() => onPrompt(fromTemplate(content))}
-                    aria-label={`Load version ${version}`}
-                  >
-                    Load
-                  </button>
-                )}
-              </li>
-            )
-          })}
-        </ul>
-      )}
-    </Answered>
-  )
-}
 
 /** The version in use, undone after asking. */
 const InUse = ({
@@ -124,7 +84,7 @@ export const UseAsPrompt = ({ beginning, draft, onPrompt }: UseProps) => {
       {present === undefined ? null : (
         <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)} data-versions="">
           <summary>Earlier versions</summary>
-          {open ? <Versions promptKey={promptKey} onPrompt={onPrompt} /> : null}
+          {open ? <PromptVersions promptKey={promptKey} onLoad={(text) => onPrompt(fromTemplate(text))} /> : null}
         </details>
       )}
       {asked ? (

@@ -2,62 +2,10 @@
 // W1  Nothing is sent before there is a sentence that says something else; the old one stays in view while one writes.
 
 import { type ReactNode, useState } from "react"
-import { troubleOf } from "../../api/client.ts"
 import { useChange } from "../../api/questions.ts"
-import { Failed } from "../../parts/states.tsx"
+import { EditText } from "../../parts/dialogs/edit-text.tsx"
 
 const MAX_CHARS = 2_000
-
-interface EditorProps {
-  readonly label: string
-  readonly verb: string
-  readonly text: string
-  readonly error: unknown
-  readonly isPending: boolean
-  readonly onSave: (text: string) => void
-  readonly onClose: () => void
-}
-
-const Editor = ({ error, isPending, label, onClose, onSave, text: before, verb }: EditorProps) => {
-  const [text, write] = useState(before)
-  const isSaid = text.trim() !== "" && text.trim() !== before.trim()
-  return (
-    <form
-      className="w-full space-y-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isSaid) onSave(text.trim())
-      }}
-    >
-      <label className="block space-y-1">
-        <span className="label">{label}</span>
-        <textarea
-          className="field w-full"
-          rows={2}
-          maxLength={MAX_CHARS}
-          value={text}
-          autoFocus
-          onChange={({ target }) => write(target.value)}
-          data-fact-text=""
-        />
-      </label>
-      {error === null ? null : <Failed trouble={troubleOf(error)} />}
-      <div className="flex gap-2">
-        <button
-          type="submit"
-          className="button button-small button-primary"
-          disabled={!isSaid || isPending}
-          data-save-fact=""
-        >
-          {verb}
-        </button>
-        <button type="button" className="button button-small" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </form>
-  )
-}
 
 const Done = ({ children, of }: { readonly of: string; readonly children: ReactNode }) => (
   <p className="text-ink-2" role="status" data-written={of}>
@@ -78,10 +26,12 @@ export const Correct = ({
   if (isSuccess)
     return <Done of={fact.id}>Corrected: your sentence takes its place as soon as the assistant is at rest.</Done>
   return isOpen ? (
-    <Editor
+    <EditText
       label="What is right, in one sentence with names"
       verb="Correct"
-      text={fact.text}
+      before={fact.text}
+      limit={MAX_CHARS}
+      isSentence
       error={error}
       isPending={isPending}
       onClose={() => open(false)}
@@ -105,10 +55,12 @@ export const AddFact = ({ id }: { readonly id: string }) => {
     open(true)
   }
   return isOpen && !isSuccess ? (
-    <Editor
+    <EditText
       label="A fact, in one sentence with names"
       verb="Add"
-      text=""
+      before=""
+      limit={MAX_CHARS}
+      isSentence
       error={error}
       isPending={isPending}
       onClose={() => open(false)}

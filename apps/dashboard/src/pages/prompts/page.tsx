@@ -14,19 +14,13 @@ import { many } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
-import { Ago } from "../../parts/time.tsx"
+import { PromptVersions } from "./versions.tsx"
 
 type Template = Answer<"GET /v1/prompts">["items"][number]
 
 const MOST_CHARS = 100_000
 
 const route = getRouteApi("/prompts")
-
-const contentIn = (definition: unknown): string | undefined => {
-  if (typeof definition !== "object" || definition === null) return undefined
-  const content: unknown = Reflect.get(definition, "content")
-  return typeof content === "string" ? content : undefined
-}
 
 const Line = ({ isOpen, onOpen, template }: { template: Template; isOpen: boolean; onOpen: () => void }) => (
   <li className="memory-item" data-prompt={template.key} {...(isOpen ? { "data-open": "" } : {})}>
@@ -58,49 +52,6 @@ const Undo = ({ onClose, template }: { readonly template: Template; readonly onC
       What stood before version {template.version} of <Visible text={template.name} /> stands in every prompt from the
       next message on.
     </ConfirmLater>
-  )
-}
-
-interface VersionsProps {
-  readonly promptKey: string
-  readonly onLoad: (text: string) => void
-}
-
-const Versions = ({ onLoad, promptKey }: VersionsProps) => {
-  const past = useAnswer("GET /v1/prompts/:key/history", { params: { key: promptKey } })
-  return (
-    <Answered of={past} lines={3}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty title="It was never changed">What is written here is kept as a version.</Empty>
-        ) : (
-          <ul data-prompt-versions={items.length}>
-            {items.map(({ at, change, definition, restores, version }) => {
-              const content = contentIn(definition)
-              return (
-                <li key={version} className="strip-line flex-wrap" data-version={version}>
-                  <span className="tabular">version {version}</span>
-                  <span className="flex-1 text-ink-2">
-                    {change}
-                    {restores === undefined ? "" : `, as version ${restores} was`} <Ago at={at} />
-                  </span>
-                  {content === undefined ? null : (
-                    <button
-                      type="button"
-                      className="button button-small"
-                      onClick={() => onLoad(content)}
-                      aria-label={`Load version ${version}`}
-                    >
-                      Load
-                    </button>
-                  )}
-                </li>
-              )
-            })}
-          </ul>
-        )
-      }
-    </Answered>
   )
 }
 
@@ -170,7 +121,7 @@ const Opened = ({ template }: { readonly template: Template }) => {
         </div>
       </Section>
       <Section title="Versions">
-        <Versions promptKey={key} onLoad={edit} />
+        <PromptVersions promptKey={key} onLoad={edit} />
       </Section>
       {asks ? <Undo template={template} onClose={() => ask(false)} /> : null}
     </div>

@@ -19,6 +19,10 @@ interface EditTextProps {
   /** Most characters. */
   readonly limit?: number | undefined
   readonly mayBeEmpty?: boolean
+  /** One sentence or a few: spaces around it are no part of it. */
+  readonly isSentence?: boolean
+  /** What the button says; Save when left out. */
+  readonly verb?: string
   readonly error: unknown
   readonly isPending: boolean
   readonly onSave: (text: string) => void
@@ -26,10 +30,12 @@ interface EditTextProps {
 }
 
 export const EditText = (props: EditTextProps) => {
-  const { before, draft = before, error, isPending, label, limit, mayBeEmpty = false, onClose, onSave } = props
-  const [text, write] = useState(draft)
+  const { before, draft = before, error, isPending, isSentence = false, label, limit } = props
+  const { mayBeEmpty = false, onClose, onSave, verb = "Save" } = props
+  const [written, write] = useState(draft)
+  const text = isSentence ? written.trim() : written
   const isTooLong = limit !== undefined && text.length > limit
-  const isChanged = text !== before
+  const isChanged = text !== (isSentence ? before.trim() : before)
   const isFit = isChanged && !isTooLong && (mayBeEmpty || text.trim() !== "")
   return (
     <form
@@ -41,12 +47,12 @@ export const EditText = (props: EditTextProps) => {
       }}
     >
       <label className="block">
-        <span className="sr-only">{label}</span>
+        <span className={isSentence ? "label" : "sr-only"}>{label}</span>
         <textarea
-          className="field block w-full font-mono"
+          className={`field block w-full ${isSentence ? "" : "font-mono"}`}
           name="text"
-          rows={Math.min(24, Math.max(6, text.split("\n").length + 1))}
-          value={text}
+          rows={isSentence ? 2 : Math.min(24, Math.max(6, text.split("\n").length + 1))}
+          value={written}
           autoFocus
           onChange={({ target }) => write(target.value)}
         />
@@ -60,7 +66,7 @@ export const EditText = (props: EditTextProps) => {
       {error === null || error === undefined ? null : <Failed trouble={troubleOf(error)} />}
       <div className="flex gap-2">
         <button type="submit" className="button button-small button-primary" disabled={!isFit || isPending}>
-          Save
+          {verb}
         </button>
         <button type="button" className="button button-small" onClick={onClose}>
           Cancel
