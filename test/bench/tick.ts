@@ -2,7 +2,7 @@
 // Owns the two contestants and the comparison. Leaves the model to a server of no think time in a process of its own.
 // B1  Both send the same prompts to the same server through the same client; rounds of both alternate in one process.
 // B2  Reverie runs with full durability (an fsync for every group of commits) on a real directory.
-// B3  What is compared is warm code: V8 compiles for some 10,000 ticks, and what that costs is told apart (`warmingCpuRatio`).
+// B3  What is compared is warm code: V8 compiles for some 10,000 ticks, and that cost stands apart (`warmingCpuRatio`).
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

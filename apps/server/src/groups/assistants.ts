@@ -14,7 +14,6 @@ import { asking, changing, type ReadFleet } from "../gateway.ts"
 import type { Filter, Question, Tags } from "../board/choice.ts"
 import type { GroupQuestion } from "../board/groups.ts"
 import { Live } from "../live.ts"
-import { activityOf as hourlyOf } from "../views/activity.ts"
 import { living } from "../views/facts.ts"
 
 /** What an order says besides its name. */
@@ -104,6 +103,27 @@ const pageOfDefinition = async (
     after = looked.at(-1)?.address.assistant
   }
   return found.slice(0, limit)
+}
+
+const HOUR_MILLIS = 3_600_000
+const HOURS = 24
+
+/** Tokens of the last 24 hours, an hour each: what one costs does not grow with the fleet, for each has an index of its own. */
+const hourlyOf = async (fleet: Pick<ReadFleet, "usage">, ids: ReadonlyArray<string>, now: number) => {
+  const first = Math.floor(now / HOUR_MILLIS) - HOURS + 1
+  const from = first * HOUR_MILLIS
+  const items = await Promise.all(
+    ids.map(async (id) => {
+      const tokens = Array.from({ length: HOURS }, () => 0)
+      const { rows } = await fleet.usage({ assistant: id, by: "hour", from, limit: HOURS + 1 })
+      for (const row of rows) {
+        const place = Date.parse(row.key) / HOUR_MILLIS - first
+        if (place >= 0 && place < HOURS) tokens[place] = row.tokens
+      }
+      return { id, tokens }
+    })
+  )
+  return { from, items }
 }
 
 interface ViewsAsked {
