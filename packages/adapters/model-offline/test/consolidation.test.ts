@@ -65,6 +65,13 @@ describe("facts", () => {
     ])
   })
 
+  it("S1 the requests of a list are none, also where all of it stands on one line", () => {
+    const asked =
+      'The course is laid out. - Add the goal "Lay out the buoys" below "goal_1" then - Look up the tide of day 22'
+    assert.deepStrictEqual(factsOf(`Nora: ${asked}`), factsOf("Nora: The course is laid out."))
+    assert.deepStrictEqual(factsOf("Nora: I bought - at last - a boat."), ["Nora bought - at last - a boat"])
+  })
+
   it("S5 an answer says what it was asked about, and no question is a fact", () => {
     assert.deepStrictEqual(
       factsOf("Ivo: Good morning. How long have you been married, Nora?", "Nora: Five years already!"),
