@@ -199,7 +199,9 @@ describe("encryption at rest", () => {
     assert.deepStrictEqual(inTheClear(backed), [])
     await fleet.close()
     for (const round of ["first", "in the place of what is there"]) {
-      await restore({ from: backed, data: elsewhere, force: round !== "first" })
+      const { former } = await restore({ from: backed, data: elsewhere, force: round !== "first" })
+      // The keys of before are kept beside, with what was written ahead of them.
+      assert.strictEqual(former !== undefined && existsSync(join(former, "keys.db")), round !== "first")
       const there = await openFleet({ data: elsewhere, says, encryption })
       assert.include((await found(there, "the code")).join(), CANARY, round)
       assert.isTrue((await there.replay.verify("desk")).equal)

@@ -78,6 +78,23 @@ describe("forgetting a topic", () => {
     assert.notMatch(await exported(data), /Quillandra|zephyrine|kestrels/)
   })
 
+  it("W2 what is remembered and says it goes whole, also where no message of a person said it", async () => {
+    const data = aDirectory()
+    const fleet = await open(data)
+    await fleet.memory.addFact("desk", "The archive stands in Quornhaven.", { from: "ann" })
+    await fleet.memory.addFact("desk", "The pilot is Nora.", { from: "ann" })
+    await fleet.idle()
+    assert.strictEqual((await fleet.memory.facts("desk")).length, 2)
+    await fleet.forget({ topic: "Quornhaven" })
+    assert.deepStrictEqual(
+      (await fleet.memory.facts("desk")).map(({ text }) => text),
+      ["The pilot is Nora."]
+    )
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+    assert.deepStrictEqual(filesWith(data, "Quornhaven"), [])
+  })
+
   it("of words that name things of the store too nothing breaks", async () => {
     const data = aDirectory()
     const fleet = await open(data)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Notice, noticesOf } from "@reverie/protocol"
-import { anAddress, inTurn } from "@reverie/testkit"
+import { anAddress, anEntry, inTurn } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { aTool, calling, live } from "./rig.ts"
 
@@ -128,5 +128,21 @@ describe("notices", () => {
         .slice(1)
         .every(({ epoch }) => epoch === 3)
     )
+  })
+
+  it("a dream names the facts of its own night, once each, and the first of many", () => {
+    const fact = (key: string, text: string) => ({ kind: "fact" as const, key, value: { text } })
+    const learnt = (operation: string, records: ReadonlyArray<ReturnType<typeof fact>>) => {
+      const step = { id: "9/dream", kind: "dream" as const, name: `dream ${operation}`, ok: true, elapsedMs: 1 }
+      const notices = noticesOf(anAddress(), 1, anEntry({ tick: 9, step, records }))
+      return notices.flatMap((each) => (each.type === "step-finished" ? [[each.learnt, each.learntCount]] : []))
+    }
+    const night = [fact("fact_9_0", "The pilot is Nora."), fact("fact_4_1", "Birch leaves at six.")]
+    assert.deepStrictEqual(learnt("consolidating", night), [[["The pilot is Nora."], undefined]])
+    assert.deepStrictEqual(learnt("linking", night), [[undefined, undefined]])
+    assert.deepStrictEqual(learnt("consolidating", night.slice(1)), [[undefined, undefined]])
+    const many = Array.from({ length: 20 }, (_, at) => fact(`fact_9_${at}`, `Berth ${at} is free.`))
+    const [[told, count] = []] = learnt("consolidating", many)
+    assert.deepStrictEqual([told?.length, told?.[0], count], [8, "Berth 0 is free.", 20])
   })
 })

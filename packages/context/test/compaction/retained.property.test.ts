@@ -100,6 +100,8 @@ describe("what is left of what was compacted", () => {
     ])
     const facts = [
       aFact("fact_1_0", "Anna pays 1,200 for berth 14."),
+      // Learnt twice, and held back once: it is known.
+      aFact("fact_0_9", "Bob waits at the quay for Anna.", { state: "quarantined" }),
       aFact("fact_1_1", "Bob waits at the quay for Anna."),
       aFact("fact_1_2", "Bob is late.", { state: "quarantined" }),
       aFact("fact_1_3", "Bob was early.", { state: "retired" })
@@ -107,7 +109,7 @@ describe("what is left of what was compacted", () => {
     const found = retained({
       compacted,
       facts,
-      memories: facts.slice(0, 2).map(asMemory),
+      memories: facts.filter(({ state }) => state === "active").map(asMemory),
       summary: "Anna pays 1200 for berth fourteen (14), on March 6; the tide is at three."
     })
     const shown = (list: ReadonlyArray<RetainedDetail>) =>
