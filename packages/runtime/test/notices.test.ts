@@ -135,7 +135,9 @@ describe("notices", () => {
     const learnt = (operation: string, records: ReadonlyArray<ReturnType<typeof fact>>) => {
       const step = { id: "9/dream", kind: "dream" as const, name: `dream ${operation}`, ok: true, elapsedMs: 1 }
       const notices = noticesOf(anAddress(), 1, anEntry({ tick: 9, step, records }))
-      return notices.flatMap((each) => (each.type === "step-finished" ? [[each.learnt, each.learntCount]] : []))
+      return notices.flatMap((each) =>
+        each.type === "step-finished" ? [[each.learnt, each.learntCount] as const] : []
+      )
     }
     const night = [fact("fact_9_0", "The pilot is Nora."), fact("fact_4_1", "Birch leaves at six.")]
     assert.deepStrictEqual(learnt("consolidating", night), [[["The pilot is Nora."], undefined]])
