@@ -102,7 +102,7 @@ describe.each(conversations)("day and night: $name", ({ days }) => {
     const all = placed(lived)
     let compacted = 0
     for (const { compacted_count, range } of compactions(lived)) {
-      const read = life.run(readPast(life.address, range.from, Infinity, range.to))
+      const read = life.run(readPast(life.address, range.from, { to: range.to }))
       assert.strictEqual(read.length, compacted_count)
       assert.deepStrictEqual(read, all.slice(compacted, compacted + compacted_count))
       compacted += compacted_count

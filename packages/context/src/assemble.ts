@@ -151,8 +151,9 @@ export interface AssembleInput {
   readonly count: CountMessage
   /** The kind of context. Without one every part is in. */
   readonly context?: ContextTypeConfig
-  /** Components that did not come to be, for the report. */
+  /** Components that did not come to be, and history that is not in the window, for the report. */
   readonly absent?: ReadonlyArray<Absent>
+  readonly leftOut?: ReadonlyArray<LeftOut>
   /** Limits of what history fills, besides that of the whole. A pending turn keeps only to that of the whole. */
   readonly history?: { readonly maxTokens?: number; readonly cap?: MessageCap }
   /** What was shown beside events of the window, by the message of the event: it stays there, before that message. */
@@ -203,7 +204,7 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
       limit,
       share: tokens / maxContextTokens,
       absent: input.absent === undefined ? out : [...input.absent, ...out],
-      leftOut: leftOutOf(fitted, hidden),
+      leftOut: leftOutOf(fitted, hidden.concat(input.leftOut ?? [])),
       cuts: fitted.cut === 0 ? [] : fitted.units.flatMap(cutContents),
       marks: marksOf(sections, input.toolsMark),
       interrupted: fitted.open === 0 ? [] : fitted.units.flatMap(({ open }) => open.map(({ id }) => id))

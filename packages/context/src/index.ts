@@ -78,7 +78,7 @@ export { retained, type Retained, type RetainedDetail, type WindowPart, windowPa
 export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts"
 export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
 export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"
-export { append, conversationTokens, openWindow, type Window } from "./tokens/window.ts"
+export { append, conversationTokens, openWindow, type Unit, type Window, withUnits } from "./tokens/window.ts"
 export {
   type Content,
   countMessage,
@@ -115,6 +115,7 @@ export { type PlaceholderValues, type PromptTemplate, safeRenderTemplate } from 
 export { builtInTemplates, FILLED_GAPS, REFLECTION_METRICS } from "./prompt/templates.ts"
 export {
   type Absent,
+  type LeftOut,
   compareReports,
   type ContextReport,
   type PartChange,

@@ -24,9 +24,9 @@ export interface Part {
 export interface LeftOut extends Amount {
   /**
    * `result-without-call`: its call was left out before, or never was in history. `not-in-context`: this kind of
-   * context has no such part. `replaced`: a component stands in its place.
+   * context has no such part. `replaced`: a component stands in its place. `other-person`: it is kept from who speaks.
    */
-  readonly reason: "over-limit" | "result-without-call" | "not-in-context" | "replaced"
+  readonly reason: "over-limit" | "result-without-call" | "not-in-context" | "replaced" | "other-person"
 }
 
 /** A component that is not in the prompt. */

@@ -33,7 +33,7 @@ export {
 } from "./blocks/operation.ts"
 export type { BlockLooks, BlockRows, BlockTransactions, BlockWrites } from "./blocks/rows.ts"
 export { BlockSchema, type PartSchema, PLAIN_TEXT, readBlockSchema } from "./blocks/document/schema.ts"
-export { mayRead, kindsOf, nameKey, spokenKinds, latestOf, fits } from "./facts/consolidate.ts"
+export { mayRead, kindsOf, nameKey, spokenKinds, latestOf, fits, threadsOf } from "./facts/consolidate.ts"
 export {
   entryId,
   entryNoOfId,
@@ -42,6 +42,7 @@ export {
   type MemoryEntry,
   type MemoryKind,
   memoryKinds,
+  OF_NO_ONE,
   messageId,
   placeOfId,
   type Readers,
@@ -116,6 +117,7 @@ export {
   isEntityProfile,
   newProfile,
   profileNamed,
+  toldBy,
   type Profiles,
   waitingIn
 } from "./profiles/profile.ts"

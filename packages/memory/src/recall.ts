@@ -17,7 +17,7 @@ import { type Address, type AssistantId, defined, type RecordChange } from "@rev
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { entryId, type MemoryEntry, type MemoryKind } from "./indexing/messages.ts"
+import { entryId, type MemoryEntry, type MemoryKind, OF_NO_ONE } from "./indexing/messages.ts"
 import type { RecallUnavailable, VectorsUnfit } from "./errors.ts"
 import { Origin } from "./fact.ts"
 
@@ -61,7 +61,8 @@ export interface RecallQuery {
   /** One of these must be among the entry's; compared without regard to case. */
   readonly entities?: ReadonlyArray<string>
   readonly tags?: ReadonlyArray<string>
-  readonly thread?: string
+  /** The conversation that it belongs to, or one of these. */
+  readonly thread?: string | ReadonlyArray<string>
   readonly minTrust?: number
   /** The present, for the slight preference of what is recent. */
   readonly now: number
@@ -238,6 +239,8 @@ export const Passage = Schema.Struct({
   origin: Origin,
   trust: Schema.Finite,
   importance: Schema.Finite,
+  /** Who began the tick that put it away. */
+  thread: Schema.optionalKey(Schema.String),
   /** What its author said of it besides. No one searches by it. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })
@@ -251,6 +254,9 @@ export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<Inde
   if (!isPassage(value)) return [{ type: "remove", id }]
   const passage: Passage = value
   const { at, importance, origin, readers, tags, text, trust } = passage
+  // What it put away itself may be of whoever spoke; what others put there, or all may read, is no secret.
+  const isOpen = readers === "fleet" || origin.type !== "self"
+  const thread = isOpen ? OF_NO_ONE : passage.thread
   return [
     {
       type: "put",
@@ -259,7 +265,7 @@ export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<Inde
         kind: "passage",
         at,
         text,
-        ...defined({ speaker: origin.type === "self" ? undefined : origin.name }),
+        ...defined({ speaker: origin.type === "self" ? undefined : origin.name, thread }),
         entities: [],
         tags,
         trust,

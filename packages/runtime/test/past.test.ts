@@ -26,8 +26,8 @@ describe("the past", () => {
       if (index > 0) assert.isTrue(isBefore(all[index - 1]?.place ?? BEGINNING, place))
     }
     const [first, last] = [all[10]?.place ?? BEGINNING, all[120]?.place ?? BEGINNING]
-    assert.deepStrictEqual(past(life, first, Infinity, last), all.slice(10, 121))
-    assert.deepStrictEqual(past(life, first, 7), all.slice(10, 17))
-    assert.deepStrictEqual(past(life, { no: 10_000, index: 0 }, 7), [])
+    assert.deepStrictEqual(past(life, first, { to: last }), all.slice(10, 121))
+    assert.deepStrictEqual(past(life, first, { limit: 7 }), all.slice(10, 17))
+    assert.deepStrictEqual(past(life, { no: 10_000, index: 0 }, { limit: 7 }), [])
   })
 })

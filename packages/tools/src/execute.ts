@@ -8,7 +8,7 @@
 // I4  What it leaves behind and no one handles fails the call, like a throw (`run-place.ts`).
 
 import { reach } from "@reverie/assistant"
-import type { Envelope, Json, ToolCall } from "@reverie/protocol"
+import { defined, type Envelope, type Json, type ToolCall } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -122,6 +122,8 @@ const editsBetween = (a: string, b: string): number => {
 
 /** Where a call comes from. `key` is the same for every attempt at it, and no other call of any assistant has it. */
 export interface RunContext extends Sender {
+  /** Who began the tick. */
+  readonly from?: string | undefined
   /** Where the assistant's own records are read; without it there are none. */
   readonly records?: RecordAccess
   /** The tools that may be called now, to be named to a model that asked for another. */
@@ -156,6 +158,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     key: context.key,
     signal: controller.signal,
     now: yield* Clock.currentTimeMillis,
+    ...defined({ from: context.from }),
     send: sends.send,
     reach: (target) => context.post?.reach(target) ?? reach([], target),
     mayNotWrite: (to) => context.post?.refusal(to, 0),

@@ -48,6 +48,8 @@ export interface ToolRun {
   readonly signal: AbortSignal
   /** Milliseconds since the epoch when the run began. */
   readonly now: number
+  /** Who began the tick: the sender of its message; not there where a timer did. */
+  readonly from?: string
   /**
    * Sends a message to another assistant of the same tenant. It leaves with the commit of this result, or not at all.
    * Throws when the run has ended, `to` is no assistant id, the text is too long, or the two have written too often.

@@ -39,7 +39,7 @@ export const ContextView = Schema.Struct({
   /** Of the history, by reason. */
   leftOut: Schema.Array(
     Schema.Struct({
-      reason: Schema.Literals(["over-limit", "result-without-call", "not-in-context", "replaced"]),
+      reason: Schema.Literals(["over-limit", "result-without-call", "not-in-context", "replaced", "other-person"]),
       messages: Schema.Int,
       tokens: Schema.Finite
     })

@@ -21,7 +21,8 @@ import {
   type RecallQuery,
   type RecallScope,
   sparseEntry,
-  spokenKinds
+  spokenKinds,
+  threadsOf
 } from "@reverie/memory"
 import { type Address, addressKey, AssistantId, defined, parseJson, TenantId } from "@reverie/protocol"
 import * as Option from "effect/Option"
@@ -234,7 +235,8 @@ const inViewNot = (until: number): Condition => ({
 
 /** What the viewer may read and the question asks for. */
 export const askedFor = (viewer: Address, query: RecallQuery): Filter => {
-  const { entities = [], messagesUntil, minTrust, scope, since, tags = [], thread, until } = query
+  const { entities = [], messagesUntil, minTrust, scope, since, tags = [], until } = query
+  const threads = threadsOf(query)
   return {
     must: [
       ...visibleTo(viewer, scope).must,
@@ -244,7 +246,14 @@ export const askedFor = (viewer: Address, query: RecallQuery): Filter => {
       ...(messagesUntil === undefined ? [] : [inViewNot(messagesUntil)]),
       ...(entities.length === 0 ? [] : [oneOf("entity_keys", entities.map(keyOf))]),
       ...(tags.length === 0 ? [] : [oneOf("tag_keys", tags.map(keyOf))]),
-      ...(thread === undefined ? [] : [is("thread", thread.toWellFormed())])
+      ...(threads.length === 0
+        ? []
+        : [
+            oneOf(
+              "thread",
+              threads.map((thread) => thread.toWellFormed())
+            )
+          ])
     ]
   }
 }

@@ -346,6 +346,15 @@ export const withParts = (window: Window, parts: Partial<WindowParts>): Window =
   return { ...window, ...row, turn: length, pinned: length === 0 ? 0 : window.pinned }
 }
 
+/** The window with some of the units before its pending turn only; what is pinned is one of them. */
+export const withUnits = (window: Window, isShown: (unit: Unit) => boolean): Window => {
+  const { pendingEvent, toolResult } = partsOf(window)
+  const before = window.units.slice(0, window.turn).filter(isShown)
+  const isPinned = window.pinned === 1 && before[0] === window.units[0]
+  const parts = { conversationHistory: rowOf(before), pendingEvent, toolResult }
+  return { ...withParts(window, parts), pinned: isPinned ? 1 : 0 }
+}
+
 /** The window from a unit on, and what is pinned. */
 const from = (window: Window, start: number): Window => {
   const { pinned } = window

@@ -19,7 +19,7 @@ import {
 } from "./block-store.ts"
 import { blockPermissions, blockTypes } from "./operation.ts"
 import { type BlockSchema, type PartSchema, readBlockSchema, type Viewport } from "./document/schema.ts"
-import { entryId, type Readers } from "../indexing/messages.ts"
+import { entryId, OF_NO_ONE, type Readers } from "../indexing/messages.ts"
 import type { IndexChange } from "../recall.ts"
 
 const MAX_SHARES = 64
@@ -189,6 +189,7 @@ export const blockChanges = (block: BlockView, text: string | null): ReadonlyArr
         context: description === "" ? label : `${label}: ${description}`,
         entities: [],
         tags: [type, label],
+        thread: OF_NO_ONE,
         trust: TRUST,
         importance: IMPORTANCE,
         readers: readersOf(block)

@@ -368,12 +368,19 @@ export const latestOf = (
   { messagesUntil = Infinity, until = Infinity }: Pick<RecallQuery, "messagesUntil" | "until">
 ): number => (isSpoken.has(kind) ? Math.min(until, messagesUntil) : until)
 
+/** The conversations that it has to belong to one of; a list without anything in it is no condition. */
+export const threadsOf = ({ thread = [] }: Pick<RecallQuery, "thread">): ReadonlyArray<string> =>
+  typeof thread === "string" ? [thread] : thread
+
+const isOfThread = ({ thread }: MemoryEntry, threads: ReadonlyArray<string>): boolean =>
+  threads.length === 0 || (thread !== undefined && threads.includes(thread))
+
 /** True when an entry fulfils every condition of a question. */
 export const fits = (entry: MemoryEntry, query: RecallQuery): boolean =>
   kindsOf(query).includes(entry.kind) &&
   entry.at >= (query.since ?? Number.NEGATIVE_INFINITY) &&
   entry.at <= latestOf(entry.kind, query) &&
   entry.trust >= (query.minTrust ?? Number.NEGATIVE_INFINITY) &&
-  (query.thread === undefined || entry.thread === query.thread) &&
+  isOfThread(entry, threadsOf(query)) &&
   isOneOf(query.entities, entry.entities) &&
   isOneOf(query.tags, entry.tags)

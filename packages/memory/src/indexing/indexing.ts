@@ -10,7 +10,17 @@
 
 import { defined, type Entry, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { bounded, entryId, isTimer, isWorthIndexing, type MemoryEntry, messageEntry } from "./messages.ts"
+import {
+  bounded,
+  entryId,
+  isTimer,
+  isWorthIndexing,
+  keyOfId,
+  type MemoryEntry,
+  messageEntry,
+  OF_NO_ONE,
+  placeOfId
+} from "./messages.ts"
 import { type IndexChange, passageChanges } from "../recall.ts"
 import { entityChanges } from "../profiles/profile.ts"
 import { cleanText } from "../integrity/clean-text.ts"
@@ -21,19 +31,31 @@ import { type Fact, isFact } from "../fact.ts"
 // X2  Made from what a fact is now alone, the changes are enough: it names also the sources that were taken back (O1 of a fact). With
 //     what it was before, they are the fewest; links and marks change nothing.
 // X3  A fact is its owner's alone.
+// X4  It belongs to the conversation of whom it was learnt of first. What an operator wrote belongs to no one's.
 
-const entryOf = ({ at, entities, id, importance, origin, text, trust }: Fact): MemoryEntry => ({
-  id: entryId("fact", id),
-  kind: "fact",
-  at,
-  text,
-  ...defined({ speaker: origin.name === "" ? undefined : origin.name }),
-  entities,
-  tags: [],
-  trust,
-  importance,
-  readers: "owner"
-})
+/** What names an act of an operator, and nothing that was said. */
+const isAct = (source: string): boolean => placeOfId(source) === undefined && keyOfId(source) === undefined
+
+const threadOf = ({ origin: { name, type }, sources }: Fact): string | undefined => {
+  if (sources.every(isAct)) return OF_NO_ONE
+  return (type === "person" || type === "assistant") && name !== "" ? name : undefined
+}
+
+const entryOf = (fact: Fact): MemoryEntry => {
+  const { at, entities, id, importance, origin, text, trust } = fact
+  return {
+    id: entryId("fact", id),
+    kind: "fact",
+    at,
+    text,
+    ...defined({ speaker: origin.name === "" ? undefined : origin.name, thread: threadOf(fact) }),
+    entities,
+    tags: [],
+    trust,
+    importance,
+    readers: "owner"
+  }
+}
 
 const attached = (fact: Fact): ReadonlyMap<string, string | null> =>
   new Map([

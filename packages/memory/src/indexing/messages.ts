@@ -46,6 +46,9 @@ export const episodicKinds: ReadonlyArray<MemoryKind> = ["message", "answer", "e
 /** Besides its owner: no one, those who are named, or every assistant of the tenant. */
 export type Readers = "owner" | "fleet" | ReadonlyArray<AssistantId>
 
+/** The thread of what belongs to no conversation, and may come to mind in each. */
+export const OF_NO_ONE = ""
+
 export interface MemoryEntry {
   /** Unique within its owner: see `entryId`. */
   readonly id: string
@@ -57,7 +60,7 @@ export interface MemoryEntry {
   readonly speaker?: string
   /** What was said around it: searched with less weight, never shown. */
   readonly context?: string
-  /** The conversation it belongs to. */
+  /** The conversation it belongs to: the name of who began it; `OF_NO_ONE` for what belongs to none and is no secret. */
   readonly thread?: string
   /** Names of whom and what it is about. */
   readonly entities: ReadonlyArray<string>

@@ -92,6 +92,16 @@ export type Profiles = ReadonlyMap<string, EntityProfile>
 
 export const isEntityProfile = Schema.is(EntityProfile)
 
+/** As much of a profile as one person told: what they said, and what was made of that alone. */
+export const toldBy = (profile: EntityProfile, person: string): EntityProfile => {
+  const observations = profile.observations.filter(({ origin }) => origin.type === "person" && origin.name === person)
+  const own = new Set(observations.map(({ id }) => id))
+  const attributes = profile.attributes.filter(
+    ({ evidence }) => evidence.length > 0 && evidence.every((id) => own.has(id))
+  )
+  return { ...profile, aliases: [], observations, attributes }
+}
+
 /** A profile that knows nothing yet; undefined for a name that says nothing. */
 export const newProfile = (name: string, at: number, type: EntityType = "unknown"): EntityProfile | undefined => {
   const id = entityIdOf(name)

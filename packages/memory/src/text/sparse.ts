@@ -2,7 +2,7 @@
 // Owns the numbers of a term, and those of what a question demands besides. The weights are those of `tokens.ts`; rarity is left to the index.
 // S1  Two terms that fall on one number add up; an index that asks for one also finds the other, rarely.
 
-import { nameKey } from "../facts/consolidate.ts"
+import { nameKey, threadsOf } from "../facts/consolidate.ts"
 import type { MemoryEntry } from "../indexing/messages.ts"
 import type { RecallQuery } from "../recall.ts"
 import { type Fields, termWeights } from "./tokens.ts"
@@ -105,7 +105,8 @@ export const conditionKeys = ({ entities, tags, thread }: MemoryEntry): Readonly
 ]
 
 /** Of each demand of a question the keys of which an entry must have one. */
-export const demandsOf = ({ entities = [], tags = [], thread }: RecallQuery): ReadonlyArray<ReadonlyArray<number>> =>
-  [entities.map(entityKey), tags.map(tagKey), thread === undefined ? [] : [threadKey(thread)]].filter(
-    (keys) => keys.length > 0
-  )
+export const demandsOf = (query: RecallQuery): ReadonlyArray<ReadonlyArray<number>> => {
+  const { entities = [], tags = [] } = query
+  const demands = [entities.map(entityKey), tags.map(tagKey), threadsOf(query).map(threadKey)]
+  return demands.filter((keys) => keys.length > 0)
+}

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { digest, observe, profileText } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
-import { entityChanges, entityOfId, profileChanges, withAlias } from "../../src/profiles/profile.ts"
+import { entityChanges, entityOfId, profileChanges, toldBy, withAlias } from "../../src/profiles/profile.ts"
 import { entityContext } from "../../src/profiles/profile-text.ts"
 
 const digested = digest(
@@ -26,6 +26,22 @@ describe("a profile in a prompt", () => {
     ])
     assert.include(profileText(nora, NOW + 400 * DAY), "; known, met 2 times")
     assert.include(profileText(digested, NOW), "; acquaintance, met once, on 2023-05-08\n")
+  })
+
+  it("E1 what one person told is what they said, and what was made of it alone", () => {
+    const ofAnn = { type: "person", name: "Ann" } as const
+    const heard = {
+      ...nora,
+      observations: nora.observations.map((each, at) => (at === 1 ? { ...each, origin: ofAnn } : each))
+    }
+    const lines = (person: string) => profileText(toldBy(heard, person), NOW).split("\n").slice(1)
+    assert.deepStrictEqual(
+      heard.observations.map(({ id }) => id),
+      ["f0", "f1", "obs_9_0"]
+    )
+    assert.deepStrictEqual(lines("Olga"), ["- Nora has a boat. (2023-05-09)", "~ Nora is ill. (2023-05-10)"])
+    assert.deepStrictEqual(lines("Ann"), [])
+    assert.deepStrictEqual(toldBy(heard, "Ann").aliases, [])
   })
 
   it("T2 what has no room is counted", () => {

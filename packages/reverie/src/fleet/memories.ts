@@ -235,12 +235,12 @@ export const compactionsIn = (
     const found = await run(readCompactions(address(id)))
     return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   },
-  messages: async (id, { range }) => run(readPast(address(id), range.from, Infinity, range.to)),
+  messages: async (id, { range }) => run(readPast(address(id), range.from, { to: range.to })),
   outcome: async (id, wanted) => {
     const compaction = (await run(readCompactions(address(id)))).find((each) => each.id === wanted)
     if (compaction === undefined) return undefined
     const { range, summary } = compaction
-    const compacted = await run(readPast(address(id), range.from, Infinity, range.to))
+    const compacted = await run(readPast(address(id), range.from, { to: range.to }))
     const rows = await records(id, REMEMBERED)
     const left = retained({ compacted, summary, facts: factsIn(rows), memories: remembered(rows, compaction) })
     return { ...left, parts: windowParts(compaction, compacted) }

@@ -184,7 +184,8 @@ const memoryShape: Shape = {
   maxTokens: whole(1),
   mode: oneOf(...searchModes),
   kinds: listOf(...memoryKinds),
-  minTrust: share
+  minTrust: share,
+  perPerson: flag
 }
 
 const limitsShape: Shape = {

@@ -28,6 +28,7 @@ import { Faults } from "../jobs/job-end.ts"
 import { reflectionQuestion } from "../prompt/blocks.ts"
 import { contextTypeOf, restrictionOf } from "../prompt/layers.ts"
 import { noteSaid, workingOf } from "../session/own-records.ts"
+import { senderOf } from "../session/person.ts"
 import { noteShown, type Session, signalsOf } from "../session/session.ts"
 import { newsOf, orderCall, requestOf, writtenAssignment } from "../sub-agents/assignments.ts"
 import { below, inSpan, runningTraceparent } from "../telemetry/spans.ts"
@@ -195,11 +196,6 @@ export const ignored = (turnInput: TurnInput, envelope: AcceptedEnvelope, status
 // C1  A conversation is a channel, or one who speaks directly. Nothing of it is written down: a restart forgets it.
 // C2  A prompt learns its topics where the words themselves have been compacted away.
 
-const conversationWith = (session: Session): string | undefined => {
-  const asked = session.window.messages.findLast(({ role }) => role === "user")
-  return asked?.name === "clock" ? undefined : asked?.name
-}
-
 /** Notes a message that began a tick. */
 export const noteHeard = ({ address }: Session, { event, from }: AcceptedEnvelope, now: number) =>
   event.type === "message"
@@ -210,7 +206,7 @@ export const noteHeard = ({ address }: Session, { event, from }: AcceptedEnvelop
 export const noteAnswered = (session: Session, { at, tickEnd }: Entry) => {
   const { address } = session
   const reply = tickEnd?.reply ?? ""
-  const conversation = reply === "" ? undefined : conversationWith(session)
+  const conversation = reply === "" ? undefined : senderOf(session)
   return conversation === undefined
     ? Effect.void
     : noteSaid(address, conversation, { speaker: address.assistant, text: reply, at })
@@ -228,7 +224,7 @@ export const noteTopics = (session: Session) =>
   })
 
 const notedTopics = Effect.fnUntraced(function* (session: Session) {
-  const conversation = conversationWith(session) ?? ""
+  const conversation = senderOf(session) ?? ""
   const now = yield* Clock.currentTimeMillis
   const working = expired(yield* workingOf(session.address), now).get(conversation)
   if (working === undefined || working.topics.length === 0) return

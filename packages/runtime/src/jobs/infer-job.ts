@@ -232,14 +232,14 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const pressed = pressedNow(session)
   const { window } = session
   const warning = warningOf(session, startedAt)
-  const { assembled, offers, shown } = yield* session
+  const { assembled, kept, offers, shown } = yield* session
     .inSlices(() => promptOf(session, warning))
     .pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
     return inferFailed(job, tooLarge(session, assembled.failure), startedAt, startedAt)
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
-  if (session.window === window && warning === undefined) noteShown(session, { window: assembled.success.window })
+  if (session.window === window) noteShown(session, { window: kept })
   const { report } = assembled.success
   noteTokens(session, report.tokens, assembled.success.window)
   const room = replyRoom(session, report.tokens)

@@ -45,6 +45,7 @@ import { questionOf } from "../prompt/prompt.ts"
 import { RecallRefused } from "../errors.ts"
 import { mayRecall, scopeOf, scopesOf } from "../recall/indexer.ts"
 import { recallFor } from "../recall/recaller.ts"
+import { personOf, threadsNow } from "../session/person.ts"
 import { type Session, toolsOfTick } from "../session/session.ts"
 import { subAgentsOf } from "../sub-agents/assignments.ts"
 
@@ -52,13 +53,15 @@ import { subAgentsOf } from "../sub-agents/assignments.ts"
 // Owns keeping it within what its definition grants. Leaves asking to recaller.ts.
 // W1  A scope that is not granted is refused in words; without one the widest of what others share is meant.
 // W2  What a question does not say is as the definition has it; its least trust holds for every question.
-// W3  A sub-agent reads the memory of whom it works for, and can change nothing of it.
+// W3  Where people are kept apart, one person's tick finds what is of that person or of no one, whatever a question says.
+// W4  A sub-agent reads the memory of whom it works for, and can change nothing of it.
 
 const ownRecall = Effect.fnUntraced(function* (
-  { address, decoded, definition }: Pick<Session, "address" | "decoded" | "definition">,
+  session: Pick<Session, "address" | "decoded" | "definition" | "window">,
   question: string,
   options: RecallOptions = {}
 ) {
+  const { address, decoded, definition } = session
   const scope = options.scope ?? scopeOf(definition)
   if (!mayRecall(definition, scope)) {
     const granted = scopesOf(definition).join(", ")
@@ -72,7 +75,7 @@ const ownRecall = Effect.fnUntraced(function* (
   return yield* recallFor(viewer, question, {
     ...defined({ kinds, mode }),
     ...options,
-    ...defined({ minTrust: trusts.length === 0 ? undefined : Math.max(...trusts) }),
+    ...defined({ minTrust: trusts.length === 0 ? undefined : Math.max(...trusts), thread: threadsNow(session) }),
     scope
   })
 })
@@ -196,7 +199,8 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
         })
       ),
     history: {
-      read: (from, limit) => Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
+      read: (from, limit) =>
+        Effect.runPromiseWith(services)(readPast(session.address, from, { limit, person: personOf(session) })),
       compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
     },
     hasPassage: (id) => Effect.runPromiseWith(services)(hasPassage(session.address, id)),

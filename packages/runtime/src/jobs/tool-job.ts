@@ -30,6 +30,7 @@ import { FleetDirectory } from "../session/definition.ts"
 import { guardedResult, type Verdict } from "./hooks.ts"
 import { Faults, type JobEnd, keptGiven, Secrets, withHooks, withoutParts } from "./job-end.ts"
 import { allowedNow } from "../prompt/prompt.ts"
+import { senderOf } from "../session/person.ts"
 import { approvalSubject, callInWindow, noteRun, renewClaim, type Session, toolsOfTick } from "../session/session.ts"
 import { askedBy } from "../sub-agents/assignments.ts"
 import { runningTraceparent } from "../telemetry/spans.ts"
@@ -184,12 +185,13 @@ const runOnRecords = Effect.fnUntraced(function* (
   const trace = traceparent === undefined ? {} : { traceparent }
   const { hide } = yield* Secrets
   const { names } = definition.toolkit
+  const from = senderOf(session)
   const result =
     found ??
     ((yield* mayBegin(session, tool))
       ? yield* withParts(
           session,
-          yield* execute(tool, call, { address, key, hops, records: access, names, post, hide, ...trace })
+          yield* execute(tool, call, { address, key, from, hops, records: access, names, post, hide, ...trace })
         )
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)

@@ -226,7 +226,8 @@ export interface Beside {
   readonly stale: ReadonlyArray<string>
 }
 
-export const besideEvents = (viewer: Viewer): Beside => {
+/** `seen`: what of the window is shown; the rest shows nothing beside it either. */
+export const besideEvents = (viewer: Viewer, seen: Window = viewer.window): Beside => {
   const { places, window } = viewer
   const event = window.messages.findLast(({ role }) => role === "user")
   const place = event === undefined ? undefined : places.get(event)
@@ -237,7 +238,7 @@ export const besideEvents = (viewer: Viewer): Beside => {
   const components = new Map<Message, ReadonlyArray<Component>>()
   const marks = new Map<string, string>()
   if (earlier.size > 0) {
-    for (const message of window.messages) {
+    for (const message of seen.messages) {
       const at = message.role === "user" ? places.get(message) : undefined
       const shown = at === undefined ? undefined : earlier.get(keyOf(at))
       if (shown === undefined) continue

@@ -13,20 +13,27 @@ import {
   type PlacedMessage
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { saidWith } from "../session/person.ts"
 import { WINDOW_BEGIN } from "./blocks-in-view.ts"
 
 const PAGE = 200
 
-/** The messages from a place on, the oldest first: at most `limit`, and none after `to`. */
+interface PastRequest {
+  readonly limit?: number
+  readonly to?: MessagePlace
+  readonly person?: string | undefined
+}
+
+/** The messages from a place on, the oldest first: at most `limit`, none after `to`, and of one person's conversation only. */
 export const readPast = Effect.fnUntraced(function* (
   address: Address,
   from: MessagePlace,
-  limit: number = Infinity,
-  to?: MessagePlace
+  { limit = Infinity, person, to }: PastRequest = {}
 ) {
   const ledger = yield* Ledger
   const found: Array<PlacedMessage> = []
-  const isWanted = ({ place }: PlacedMessage): boolean => to === undefined || !isBefore(to, place)
+  const isSaid = person === undefined ? () => true : saidWith(person)
+  const isWanted = (each: PlacedMessage): boolean => (to === undefined || !isBefore(to, each.place)) && isSaid(each)
   for (let no = Math.max(1, from.no); found.length < limit; no += PAGE) {
     const rows = yield* ledger.entries(address, no, PAGE)
     for (const each of placedMessages(

@@ -34,12 +34,14 @@ import {
   dataOf,
   fingerprintOf,
   goalsContent,
+  type LeftOut,
   openWindow,
   PLACES,
   type Standing,
   textOf,
   toolRulesText,
-  unshown
+  unshown,
+  type Window
 } from "@reverie/context"
 import { asData } from "@reverie/memory"
 import { type OutputForm, outputText, type Reply, type ToolOffer } from "@reverie/model"
@@ -50,6 +52,7 @@ import * as Result from "effect/Result"
 import type { JudgedAnswer, UncountedMessage } from "../commit/commit-draft.ts"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
+import { personOf, windowFor } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
 import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
 import { builtWith, describesTools, instructionsTemplate, instructionsText, systemText, templateNow } from "./blocks.ts"
@@ -221,9 +224,9 @@ const hasNoStandings = ({ own, recollection, topics }: Session): boolean =>
   recordsOf(own, "ambientMessages").size === 0
 
 /** What stands beside the event of the tick at hand, with what stands beside earlier ones. */
-const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig) => {
+const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig, seen: Window) => {
   const texts = textsOf(session, session.rendering.isPlain)
-  const beside = besideEvents(session)
+  const beside = besideEvents(session, seen)
   if (beside.recorded === undefined && beside.marks.size === 0 && hasNoStandings(session)) {
     return { beside, known: NO_KEYS, parts: [], texts }
   }
@@ -240,6 +243,16 @@ const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig)
   return { beside, known, parts, texts: isShown ? { ...texts, ...shown } : texts }
 }
 
+/** The window as it may be seen in the tick at hand, and what of it may not. */
+const windowNow = (session: Session): { readonly seen: Window; readonly leftOut: ReadonlyArray<LeftOut> } => {
+  const { window } = session
+  const person = personOf(session)
+  if (person === undefined) return { seen: window, leftOut: [] }
+  const seen = windowFor(window, person)
+  const messages = window.messages.length - seen.messages.length
+  return { seen, leftOut: [{ reason: "other-person", messages, tokens: window.tokens - seen.tokens }] }
+}
+
 const besideReason =
   (known: ReadonlySet<string>) =>
   (each: Absent): Absent =>
@@ -248,10 +261,11 @@ const besideReason =
 /** The prompt of the tick at hand, within its limits, and the tools that go with it. `last` stands in this one only. */
 export const promptOf = (session: Session, last?: UncountedMessage) => {
   const { book, count, decoded, own, places } = session
-  const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
+  const { leftOut, seen } = windowNow(session)
+  const window = last === undefined ? seen : append(seen, [{ ...last, tokens: count(last) }])
   const context = contextTypeNow(session)
   const offers = offersOf(session)
-  const { beside, known, parts, texts } = standingNow(session, context)
+  const { beside, known, parts, texts } = standingNow(session, context, seen)
   const { absent, components } = collect({
     context,
     texts,
@@ -265,6 +279,7 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     ...builtWith(session),
     components,
     absent: [...absent.map(besideReason(known)), ...session.blocks.absent],
+    leftOut,
     window,
     beside: beside.components,
     context,
@@ -273,8 +288,11 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     formTokens: formTokensOf(session)
   }
   const assembled = assemble(input)
-  const kept = last === undefined && Result.isSuccess(assembled) ? assembled.success.window : session.window
-  return { offers, assembled, shown: besideChanges({ own, places, window: kept, count: session.count }, beside, parts) }
+  // What one person does not see another will.
+  const isKept = last === undefined && seen === session.window && Result.isSuccess(assembled)
+  const kept = isKept ? assembled.success.window : session.window
+  const shown = besideChanges({ own, places, window: kept, count: session.count }, beside, parts)
+  return { offers, assembled, kept, shown }
 }
 
 /** The prompt of a question that is no part of the conversation. */

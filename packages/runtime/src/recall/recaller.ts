@@ -228,7 +228,9 @@ const caughtUp = (recall: Recall["Service"], viewer: Address) =>
     Effect.provideService(Recall, recall)
   )
 
-export interface AskOptions extends RecallOptions {
+export interface AskOptions extends Omit<RecallOptions, "thread"> {
+  /** The conversation that it must belong to, or one of these. */
+  readonly thread?: NonNullable<RecallQuery["thread"]>
   /**
    * The index is taken as it is, and when it failed a moment ago it is not waited for. For who has held it against the
    * ledger already.

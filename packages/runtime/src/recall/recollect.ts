@@ -24,7 +24,8 @@ import {
   profileNamed,
   profileText,
   Recall,
-  spokenKinds
+  spokenKinds,
+  toldBy
 } from "@reverie/memory"
 import { Ledger } from "@reverie/ledger"
 import { addressKey, type AssistantId, defined, isBefore, type MessagePlace } from "@reverie/protocol"
@@ -34,6 +35,7 @@ import * as Clock from "effect/Clock"
 import { recordsOf } from "../session/own-records.ts"
 import { windowBegin } from "../prompt/blocks-in-view.ts"
 import { contextTypeNow } from "../prompt/layers.ts"
+import { personOf, threadsNow } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
 import { blocksToldQuietly, catchUpQuietly, keptMemories, knownOf, profilesIn, scopeOf } from "./indexer.ts"
 import { recallFor } from "./recaller.ts"
@@ -171,7 +173,9 @@ const profilesOf = Effect.fnUntraced(function* (session: Session, question: stri
       ? yield* namedAmongMany(session, speaker, said)
       : [profileNamed(known, speaker), ...namedIn(said, known.values())]
   const profiles = [...new Set(named.filter((profile) => profile !== undefined))].slice(0, MAX_PROFILES)
-  return knownProfilesOf(profiles, yield* Clock.currentTimeMillis)
+  const person = personOf(session)
+  const shown = person === undefined ? profiles : profiles.map((profile) => toldBy(profile, person))
+  return knownProfilesOf(shown, yield* Clock.currentTimeMillis)
 })
 
 const DEFAULT_MAX_HITS = 8
@@ -243,7 +247,8 @@ const unseenHits = Effect.fnUntraced(function* (session: Session, question: stri
   // An index that could not be held against the ledger is not asked.
   const from = session.recollection.indexed === undefined ? { isUnknown: true } : { asIs: true }
   const { kinds: wanted = episodicKinds, minTrust, mode } = session.definition.memory ?? {}
-  const how = { limit, scope: scopeOf(session.definition), ...from, ...defined({ minTrust, mode }) } as const
+  const thread = threadsNow(session)
+  const how = { limit, scope: scopeOf(session.definition), ...from, ...defined({ minTrust, mode, thread }) } as const
   // Messages of the window are mostly what is nearest to the question, and must not displace the rest.
   const kinds = wanted.filter((kind) => (isSpoken(kind) ? inHistory : inKept))
   if (kinds.length === 0) return []

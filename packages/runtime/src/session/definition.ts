@@ -31,6 +31,11 @@ export interface MemoryRequest {
   readonly kinds?: ReadonlyArray<MemoryKind>
   /** Least trust of a memory that is recalled, 0 to 1; a call can not lower it. */
   readonly minTrust?: number
+  /**
+   * What one person says is kept from the others: a tick that a person begins is shown that person's part of the history, and what was
+   * learnt of it. Journal, goals, session memory and memory blocks are the assistant's own, and shown to all. False when not said.
+   */
+  readonly perPerson?: boolean
 }
 
 /** Models that stand in the place of the fleet's, by what is asked. */

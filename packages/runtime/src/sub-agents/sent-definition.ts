@@ -83,7 +83,7 @@ export const sentDefinition = (
       modelFor: modelsFor(definition, above.at(-1))
     }),
     // It asks its owner's memory by tools, and nothing comes to its mind by itself.
-    memory: { recall: "off" },
+    memory: { recall: "off", perPerson: above.some((each) => each?.memory?.perPerson === true) },
     recallScopes: scopesOf(definition).filter((scope) =>
       above.every((each) => each === undefined || scopesOf(each).includes(scope))
     ),

@@ -267,6 +267,22 @@ const conditions: ReadonlyArray<Law<Recall>> = [
     })
   },
   {
+    id: "I3.threads",
+    says: "of several threads what belongs to one of them is found, and nothing that belongs to none or to another one",
+    check: Effect.gen(function* () {
+      yield* remember(
+        ada,
+        aMessageAt(2, "Kim", "the tide", { thread: "quay" }),
+        aMessageAt(4, "Ben", "the tide", { thread: "pier" }),
+        aMemory("everybody's", "the tide", { thread: "" }),
+        aMemory("none", "the tide")
+      )
+      assert.deepEqual((yield* found(ada, "tide", { thread: ["quay", ""] })).toSorted(), ["m/2/0", "p/everybody's"])
+      assert.deepEqual(yield* found(ada, "tide", { thread: [""] }), ["p/everybody's"])
+      assert.deepEqual((yield* found(ada, "tide", { thread: [] })).length, 4)
+    })
+  },
+  {
     id: "I3.trust",
     says: "what is trusted less than asked for is not found",
     check: Effect.gen(function* () {

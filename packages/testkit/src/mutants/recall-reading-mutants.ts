@@ -10,7 +10,8 @@ import {
   nameKey,
   queryTerms,
   rank,
-  RecallUnavailable
+  RecallUnavailable,
+  threadsOf
 } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -120,7 +121,12 @@ const reading: Readonly<Record<string, RecallMistake>> = {
   })),
   ignoresCaseOfThreads: ruled(() => ({
     fits: (entry, { thread, ...query }) =>
-      fits(entry, query) && (thread === undefined || nameKey(entry.thread ?? "") === nameKey(thread))
+      fits(entry, query) &&
+      (thread === undefined || threadsOf({ thread }).some((each) => nameKey(entry.thread ?? "-") === nameKey(each)))
+  })),
+  asksTheFirstThreadOnly: askingInstead((query) => ({ ...query, thread: threadsOf(query).slice(0, 1) })),
+  findsWhatHasNoThread: ruled(() => ({
+    fits: (entry, query) => fits(entry, query) || (entry.thread === undefined && fits(entry, { ...query, thread: [] }))
   })),
   ignoresTrust: askingInstead(({ minTrust: _, ...query }) => query),
   takesAnEmptyListForNothing: showing((hits, { entities, kinds, tags }) =>

@@ -167,7 +167,7 @@ const storeMemoryTool = selfTool({
       })
     )
   }),
-  run: (wanted, { assistant, records, key, now }): AsyncReport => {
+  run: (wanted, { assistant, from, key, now, records }): AsyncReport => {
     const kept = cleanText(wanted.text).trim()
     if (kept === "") throw new Error("there is nothing to read in the text")
     const besides = Object.values(wanted.metadata ?? {}).filter((value) => typeof value === "string")
@@ -184,7 +184,7 @@ const storeMemoryTool = selfTool({
       origin: { type: "self", name: assistant },
       trust: trustOf.self,
       importance: wanted.importance ?? DEFAULT_IMPORTANCE,
-      ...defined({ metadata: wanted.metadata })
+      ...defined({ metadata: wanted.metadata, thread: from })
     }
     records.write("passage", passage.id, { ...passage })
     return asyncReport(

@@ -19,7 +19,8 @@ const reasons: Readonly<Record<string, string>> = {
   "shown-before": "said with an earlier event that is still there",
   "over-limit": "older than what had room",
   "result-without-call": "its call was left out",
-  replaced: "another part stands in its place"
+  replaced: "another part stands in its place",
+  "other-person": "said with somebody else"
 }
 
 const reasonOf = (reason: string): string => reasons[reason] ?? reason
