@@ -254,7 +254,7 @@ export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<Inde
   if (!isPassage(value)) return [{ type: "remove", id }]
   const passage: Passage = value
   const { at, importance, origin, readers, tags, text, trust } = passage
-  // What it put away itself may be of whoever spoke; what others put there, or all may read, is no secret.
+  // What it put away itself may belong to the one who spoke; what others put there, or all may read, is no secret.
   const isOpen = readers === "fleet" || origin.type !== "self"
   const thread = isOpen ? OF_NO_ONE : passage.thread
   return [

@@ -70,7 +70,7 @@ const questions = [
   `/recall_memories {"query":"code boathouse", "kinds":["fact"]}`
 ]
 
-/** How many of the prompts hold the secret, before Ann who told it, and before Bob; `then`: after much else. */
+/** How many of the prompts hold the secret, before Ann who told it, and before Bob; `later`: after much else. */
 const leaks = async (perPerson: boolean, options: Parameters<typeof opened>[1] = {}) => {
   const life = await opened({ memory: { perPerson } }, options)
   await using _fleet = life.fleet
@@ -82,23 +82,23 @@ const leaks = async (perPerson: boolean, options: Parameters<typeof opened>[1] =
   }
   const now = { bob: await asked("Bob"), ann: await asked("Ann") }
   await passTime(life)
-  return { now, then: { bob: await asked("Bob"), ann: await asked("Ann") } }
+  return { now, later: { bob: await asked("Bob"), ann: await asked("Ann") } }
 }
 
 describe("people apart", () => {
   test("P1 P2 no prompt of another person's tick holds it: in the window, by recall, by tools, after a dream, compacted", async () => {
     const apart = await leaks(true)
-    for (const { ann, bob } of [apart.now, apart.then]) {
+    for (const { ann, bob } of [apart.now, apart.later]) {
       assert.isAtLeast(bob.all, questions.length)
       assert.strictEqual(bob.having, 0)
       assert.isAtLeast(ann.having, 1)
     }
     const together = await leaks(false)
     assert.isAtLeast(together.now.bob.having, 1, "the same life shows it where people are not kept apart")
-    assert.isAtLeast(together.then.bob.having, 1)
+    assert.isAtLeast(together.later.bob.having, 1)
   })
 
-  test("P1 who comes back finds what was said together where it was, whoever spoke in between", async () => {
+  test("P1 who comes back finds what was said together where it was, no matter who spoke in between", async () => {
     const { fleet, prompts, say } = await opened({ memory: { perPerson: true, recall: "off" } })
     await using _fleet = fleet
     await say("Ann", TOLD)

@@ -53,7 +53,7 @@ import { subAgentsOf } from "../sub-agents/assignments.ts"
 // Owns keeping it within what its definition grants. Leaves asking to recaller.ts.
 // W1  A scope that is not granted is refused in words; without one the widest of what others share is meant.
 // W2  What a question does not say is as the definition has it; its least trust holds for every question.
-// W3  Where people are kept apart, one person's tick finds what is of that person or of no one, whatever a question says.
+// W3  Where people are kept apart, one person's tick finds what belongs to that person or to no one, whatever a question says.
 // W4  A sub-agent reads the memory of whom it works for, and can change nothing of it.
 
 const ownRecall = Effect.fnUntraced(function* (
