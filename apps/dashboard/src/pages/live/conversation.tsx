@@ -41,13 +41,19 @@ const isTold = (items: ReadonlyArray<MessageView>, { isWhole, text }: Writing): 
 
 const APPROVALS_MILLIS = 10_000
 
-/** Calls of this one that wait for a person, where they wait. What was decided here stays until one leaves. */
-const Waiting = ({ id }: { readonly id: string }) => {
+interface WaitingProps {
+  readonly id: string
+  readonly items: ReadonlyArray<MessageView>
+}
+
+/** Calls of this one that wait for a person, where they wait. What was decided here stays until its result is there. */
+const Waiting = ({ id, items }: WaitingProps) => {
   const open = useAnswer("GET /v1/approvals", {}, { everyMillis: APPROVALS_MILLIS })
   const [kept, keep] = useState<ReadonlyArray<ApprovalAsked>>([])
   const asked = (open.data?.items ?? []).filter(({ assistant }) => assistant === id)
   const isOpen = (each: ApprovalAsked) => asked.some(({ approval }) => approval === each.approval)
-  const all = [...kept.filter((each) => !isOpen(each)), ...asked]
+  const hasRun = ({ call }: ApprovalAsked) => items.some((each) => each.call === call)
+  const all = [...kept.filter((each) => !isOpen(each) && !hasRun(each)), ...asked]
   return all.map((each) => (
     <li key={each.approval} className="p-3" data-waits={each.approval}>
       <Card asked={each} onDecided={() => keep((before) => [...before, each])} />
@@ -66,29 +72,38 @@ const Messages = ({
   readonly items: ReadonlyArray<MessageView>
   readonly writing: Writing | undefined
 }) => {
+  const place = useRef<HTMLDivElement>(null)
   const list = useRef<HTMLOListElement>(null)
   const shown = writing === undefined || isTold(items, writing) ? undefined : writing
   const isAtEnd = useRef(true)
+  const isEmpty = items.length === 0 && shown === undefined
+  // Much of it comes after the words: what an answer took, Markdown, pictures, a call that waits.
   useEffect(() => {
-    const place = list.current
-    if (place !== null && isAtEnd.current) place.scrollTop = place.scrollHeight
-  }, [items, shown])
-  if (items.length === 0 && shown === undefined) return <Empty title="Nothing was said yet">Say something below.</Empty>
+    if (list.current === null) return
+    const grown = new ResizeObserver(() => {
+      if (place.current !== null && isAtEnd.current) place.current.scrollTop = place.current.scrollHeight
+    })
+    grown.observe(list.current)
+    return () => grown.disconnect()
+  }, [isEmpty])
+  if (isEmpty) return <Empty title="Nothing was said yet">Say something below.</Empty>
   return (
-    <ol
-      ref={list}
+    <div
+      ref={place}
       className="min-h-0 flex-1 overflow-auto"
       tabIndex={0}
+      role="group"
       aria-label="Messages"
-      data-messages={items.length}
-      onScroll={({ currentTarget: place }) => {
-        isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40
+      onScroll={({ currentTarget: { clientHeight, scrollHeight, scrollTop } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40
       }}
     >
-      <SaidMessages id={id} again={again} items={items} />
-      <Waiting id={id} />
-      {shown === undefined ? null : <BeingWritten writing={shown} />}
-    </ol>
+      <ol ref={list} data-messages={items.length}>
+        <SaidMessages id={id} again={again} items={items} />
+        <Waiting id={id} items={items} />
+        {shown === undefined ? null : <BeingWritten writing={shown} />}
+      </ol>
+    </div>
   )
 }
 
@@ -160,7 +175,8 @@ const useSaying = (id: string, isOver: boolean) => {
       write(words)
       field.current?.focus()
     },
-    isOff: isOver || isPending
+    isOff: isPending,
+    isOver
   }
   return { text, write, asked, askIn, attach, choose, chosen, error, isOff, say, again, field }
 }

@@ -4,6 +4,8 @@
 // M2  What a model says is read as Markdown, what anyone else says is shown as it is.
 // M3  Under each answer stand the ways to why it was given: its trace, what the model was shown, the same with something changed.
 // M4  What a person said can be written anew: as it stands, or changed first. It is a message of its own either way.
+// M5  A tool that ended a turn gave its answer: that stands as the words of the assistant, with the ways to its reasons.
+// M6  A call has failed when it ran and failed: one that waits has not.
 
 import type { MessageView, TickView } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
@@ -45,10 +47,12 @@ interface UsedProps {
   readonly call: CallOf
   readonly result: MessageView | undefined
   readonly run: TickView["tools"][number] | undefined
+  /** The result stands below it as the answer. */
+  readonly isAnswer: boolean
 }
 
-const Used = ({ call, result, run }: UsedProps) => {
-  const isOk = run?.ok ?? true
+const Used = ({ call, isAnswer, result, run }: UsedProps) => {
+  const isOk = run === undefined || run.pending === true || run.ok
   return (
     <details className="said-more" data-call={call.id}>
       <summary className="truncate">
@@ -57,7 +61,7 @@ const Used = ({ call, result, run }: UsedProps) => {
           <span className="label tabular"> {duration(run.elapsedMs)}</span>
         )}
         {isOk ? null : <span className="text-bad"> failed</span>}
-        {result === undefined ? null : (
+        {result === undefined || isAnswer ? null : (
           <span className="text-ink-3">
             {" "}
             <Visible text={result.content.slice(0, 120)} />
@@ -101,8 +105,10 @@ const Why = ({ id, tick: view }: { readonly id: string; readonly tick: TickView 
 export interface Again {
   readonly send: (text: string) => void
   readonly edit: (text: string) => void
-  /** No one hears any more, or something is being sent. */
+  /** Something is being sent. */
   readonly isOff: boolean
+  /** No one hears any more: nothing is offered. */
+  readonly isOver: boolean
 }
 
 const Anew = ({ again, text }: { readonly again: Again; readonly text: string }) => (
@@ -123,9 +129,20 @@ interface SaidProps {
   /** Results of the calls that stand here, by the id of the call. */
   readonly results: ReadonlyMap<string, MessageView>
   readonly tick: TickView | undefined
+  /** Nothing that the assistant said in this turn stands after it. */
+  readonly isLast: boolean
 }
 
-const Said = ({ again, id, message, results, tick }: SaidProps) => {
+/** The call whose result is the answer of the turn. */
+const answeringIn = ({ isLast, message, results, tick }: SaidProps): MessageView | undefined => {
+  if (!isLast || tick?.outcome !== "terminal") return undefined
+  const ran = message.calls?.findLast(({ id }) => results.has(id))
+  return ran === undefined ? undefined : results.get(ran.id)
+}
+
+const Said = (props: SaidProps) => {
+  const { again, id, isLast, message, results, tick } = props
+  const answer = answeringIn(props)
   const { at, calls = [], content, name, parts, role } = message
   const who = role === "assistant" ? "assistant" : (name ?? role)
   return (
@@ -155,10 +172,14 @@ const Said = ({ again, id, message, results, tick }: SaidProps) => {
           call={call}
           result={results.get(call.id)}
           run={tick?.tools.find((each) => each.call === call.id)}
+          isAnswer={answer !== undefined && answer.call === call.id}
         />
       ))}
-      {role === "user" && content !== "" ? <Anew again={again} text={content} /> : null}
-      {role === "assistant" && calls.length === 0 && tick !== undefined ? <Why id={id} tick={tick} /> : null}
+      {answer === undefined ? null : <SaidText text={answer.content} isRead />}
+      {role === "user" && content !== "" && !again.isOver ? <Anew again={again} text={content} /> : null}
+      {isLast && tick !== undefined && (calls.length === 0 || answer !== undefined) ? (
+        <Why id={id} tick={tick} />
+      ) : null}
     </li>
   )
 }
@@ -182,14 +203,21 @@ export const SaidMessages = ({ again, id, items }: MessagesProps) => {
   const ticks = useAnswer("GET /v1/assistants/:id/ticks", { params: { id }, query: { limit: LAST_TICKS } })
   const results = resultsIn(items)
   const shown = items.filter((each) => !isSilent(each) && !(each.call !== undefined && results.has(each.call)))
-  return shown.map((message) => (
-    <Said
-      key={`${message.no}.${message.index}`}
-      id={id}
-      again={again}
-      message={message}
-      results={results}
-      tick={ticks.data?.items.find(({ from, kind, to }) => kind === "tick" && from <= message.no && message.no <= to)}
-    />
-  ))
+  const tickOf = ({ no }: MessageView): TickView | undefined =>
+    ticks.data?.items.find(({ from, kind, to }) => kind === "tick" && from <= no && no <= to)
+  return shown.map((message) => {
+    const tick = tickOf(message)
+    const last = tick && shown.findLast((each) => each.role === "assistant" && tickOf(each) === tick)
+    return (
+      <Said
+        key={`${message.no}.${message.index}`}
+        id={id}
+        again={again}
+        message={message}
+        results={results}
+        tick={tick}
+        isLast={message === last}
+      />
+    )
+  })
 }
