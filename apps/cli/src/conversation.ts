@@ -1,18 +1,18 @@
 // Conversation: lines of a person, answers of an assistant, one after the other.
-// Owns the commands (/state ...), the order of questions, the printing of answers, and reading lines. Leaves answering to the
-// backend.
+// Owns the commands (/state ...), the order of questions, and reading lines. Leaves answering to the backend, and how an
+// answer looks to answer-printer.ts.
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
 // C3  What looks like a command and is none is an error with a suggestion, and no one hears it.
 
 import { defined, unknownName } from "@reverie/protocol"
-import type { Part } from "reverie"
 import { writtenCall } from "./named.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
-import { note, notePart, painted, say, sayPart } from "./output.ts"
+import { note, painted, say } from "./output.ts"
 import { onOneLine, plain, counted } from "./texts/plain.ts"
 import type { Backend, SubAgentTree } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
+import { AnswerPrinter } from "./texts/answer-printer.ts"
 import { contextText } from "./texts/context-text.ts"
 import { dreamsText } from "./texts/memory-text.ts"
 import { foremost } from "./commands/top.ts"
@@ -31,6 +31,7 @@ const SLASH_HELP = `/state              who is doing what
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
 /to ASSISTANT       speak with someone else
+/help               this list
 /quit               leave
 //WORD ...          say what begins with a slash`
 
@@ -90,6 +91,9 @@ const namesBelow = ({ subAgents }: Pick<SubAgentTree, "subAgents">): ReadonlyArr
 /** Rows of `/state`: a list of all is a command of its own. */
 const STATE_ROWS = 10
 
+/** Names that `/to` lists. */
+const MOST_NAMES = 20
+
 const answers: Readonly<Record<string, (backend: Backend, id: string) => Promise<string>>> = {
   "/state": (backend) => foremost(backend, STATE_ROWS),
   "/context": context,
@@ -121,12 +125,14 @@ class Conversation {
   readonly #stop: Stop
   readonly #questions: Array<string> = []
   readonly #context: string | undefined
+  readonly #turned: ((to: string) => void) | undefined
   #to: string
   #answering: Promise<void> | undefined
 
-  constructor({ backend, context, stop, to }: ChatOptions) {
+  constructor({ backend, context, stop, to, turned }: ChatOptions) {
     this.#backend = backend
     this.#context = context
+    this.#turned = turned
     this.#stop = stop
     this.#to = to
   }
@@ -194,8 +200,14 @@ class Conversation {
 
   async #turnTo(id: string | undefined): Promise<void> {
     const known = await this.#backend.beginning("")
-    if (id !== undefined && known.includes(id)) this.#to = id
-    else note(`there are ${known.join(", ")}`)
+    if (id !== undefined && known.includes(id)) {
+      this.#to = id
+      this.#turned?.(id)
+      return
+    }
+    if (id !== undefined) note(`${painted("red", "reverie:")} there is no assistant ${onOneLine(id)}`)
+    const more = known.length > MOST_NAMES ? `, and ${known.length - MOST_NAMES} more` : ""
+    note(`/to ASSISTANT: there are ${known.slice(0, MOST_NAMES).join(", ")}${more}`)
   }
 
   async #answerAll(): Promise<void> {
@@ -241,99 +253,6 @@ class Conversation {
   }
 }
 
-/** Parts that have a line of their own. */
-type LinePart = Exclude<Part, { readonly type: "text" | "reasoning" | "usage" | "tool-arguments" | "approval-decided" }>
-
-/** Prints the parts of one answer. */
-class AnswerPrinter {
-  /** What has been streamed since the last line break of ours. */
-  #streamed = ""
-  #isThinking = false
-  /** Calls whose beginning was printed. */
-  readonly #begun = new Set<string>()
-
-  breakLine(): void {
-    if (this.#streamed !== "") sayPart("\n")
-    this.#streamed = ""
-  }
-
-  print(part: Part): void {
-    switch (part.type) {
-      case "text":
-        return this.#stream(plain(part.text))
-      case "reasoning":
-        return this.#think(plain(part.text))
-      case "usage":
-      case "tool-arguments":
-      case "approval-decided":
-        return
-      default:
-        return this.#line(part)
-    }
-  }
-
-  #stream(text: string): void {
-    this.#endThought()
-    this.#streamed += text
-    sayPart(text)
-  }
-
-  /** Beside the answer, as everything that is none of it. */
-  #think(text: string): void {
-    if (this.#streamed !== "") this.breakLine()
-    this.#isThinking = true
-    notePart(painted("dim", text))
-  }
-
-  #endThought(): void {
-    if (this.#isThinking) notePart("\n")
-    this.#isThinking = false
-  }
-
-  #line(part: LinePart): void {
-    const streamed = this.#streamed
-    this.#endThought()
-    this.breakLine()
-    switch (part.type) {
-      case "tool-start":
-        this.#begun.add(part.call)
-        return note(painted("dim", `  calls ${onOneLine(part.tool)} ...`))
-      case "tool-call":
-        return this.#begun.has(part.call) ? undefined : note(painted("dim", `  calls ${onOneLine(part.tool)} ...`))
-      case "discarded":
-        return streamed === ""
-          ? undefined
-          : note(painted("yellow", "  it is asked again; what it had begun to say is void"))
-      case "tool-refused":
-        return note(painted("yellow", `  ${onOneLine(part.tool)}: refused, ${onOneLine(part.reason)}`))
-      case "sub-agent-start":
-        return note(painted("dim", `  ${onOneLine(part.id)} works on: ${onOneLine(part.task)}`))
-      case "sub-agent-end":
-        return note(painted("dim", `  ${onOneLine(part.id)}: ${part.end}`))
-      case "tool-result":
-        return note(painted("dim", `  ${onOneLine(part.tool)}: ${onOneLine(part.content)}`))
-      case "retry":
-        return note(painted("yellow", `  ${onOneLine(part.error.message)}`))
-      case "approval":
-        return note(painted("yellow", `  it waits for you: /approve or /deny (${part.approval})`))
-      case "done": {
-        const reply = plain(part.reply).trim()
-        if (reply !== streamed.trim()) say(reply === "" ? painted("dim", `(${part.outcome})`) : reply)
-        return
-      }
-      case "stopped": {
-        const reply = plain(part.reply).trim()
-        if (reply !== streamed.trim()) say(reply)
-        return note(`${painted("yellow", "not done:")} ${onOneLine(part.error.message)}`)
-      }
-      case "failed":
-        return note(`${painted("red", "no answer:")} ${onOneLine(part.error.message)}`)
-      case "halted":
-        return note(painted("yellow", "it is halted; the question waits until it is resumed"))
-    }
-  }
-}
-
 // Chat: a conversation over standard input.
 // Owns reading lines and the prompt. What a line means is decided above.
 // C1  Without a terminal nothing is prompted; a closed or empty input is no error.
@@ -345,6 +264,8 @@ export interface ChatOptions {
   readonly to: string
   /** The kind of context that all that is said is handled in. */
   readonly context?: string
+  /** Whom the person speaks with from now on. */
+  readonly turned?: (to: string) => void
 }
 
 /** Talks until the person leaves or the input ends. */

@@ -149,13 +149,15 @@ describe.concurrent("chat", () => {
   test("C3 a mistyped command is an error and no message; a path, a call and what begins with two slashes are messages", async () => {
     await using directory = await temporary()
     const at = [...fleet, "--data", directory.path]
-    const lines = ["/stat", "/foo bar", "/stamp paper=lease", "//foo bar", "/etc/hosts is gone"]
+    const lines = ["/stat", "/hepl", "/to zoe", "/foo bar", "/stamp paper=lease", "//foo bar", "/etc/hosts is gone"]
     const { code, stderr, stdout } = await run(["chat", "clerk", ...at], { input: `${lines.join("\n")}\n` })
     assert.strictEqual(code, 0, stderr)
     assert.match(
       stderr,
       /there is no command "\/stat"; there are \/state, .*; did you mean "\/state"\?; \/\/stat says it as it is/
     )
+    assert.match(stderr, /there is no command "\/hepl"; .*; did you mean "\/help"\?/)
+    assert.include(stderr, "there is no assistant zoe\n/to ASSISTANT: there are clara, clerk\n")
     assert.match(stderr, /there is no command "\/foo"; /)
     assert.include(stdout, "Stamped lease")
     const inspected = jsonOf(await run(["agents", "inspect", "clerk", "--data", directory.path, "--json"]))
@@ -179,6 +181,37 @@ describe.concurrent("chat", () => {
     child.stdin?.write("/quit\n")
     assert.strictEqual((await ended).code, 0)
     child.stdin?.end()
+  })
+
+  test("the answers of the partner in the chat are printed once, also after /to", async () => {
+    await using directory = await temporary()
+    const at = [...fleet, "--data", directory.path, "--no-server"]
+    const { child, ended, said, saying } = begin(["dev", ...at], { input: true })
+    await saying("Stays up")
+    child.stdin?.write("/to clara\n/stamp paper=will\n")
+    await saying("Stamped will")
+    child.stdin?.write("/stamp paper=lease\n")
+    await saying("Stamped lease")
+    assert.deepStrictEqual(
+      said()
+        .split("\n")
+        .filter((line) => /^cl(ara|erk) /.test(line)),
+      []
+    )
+    child.kill("SIGTERM")
+    await ended
+  })
+
+  test("one that stays up says how many calls wait, and names none of them as a failure", async () => {
+    await using directory = await temporary()
+    const at = [...fleet, "--data", directory.path]
+    await run(["agents", "send", "clerk", "/sign contract=lease", ...at])
+    const { child, ended, said, saying } = begin(["dev", ...at, "--no-server"], { input: true })
+    await saying("needs you: 1 approval")
+    await saying("Stays up")
+    assert.notInclude(said(), "waits for approval")
+    child.kill("SIGTERM")
+    await ended
   })
 
   test("-m asks one thing", async () => {

@@ -99,6 +99,8 @@ const tellReport = (report: Report, options: CourseOptions): number => {
   const whole = { ...report, ...failureEnvelope(failureOf(failure)) }
   if (options.json || options.jsonl) sayJson(options.jsonl ? { type: "report", ...whole } : whole)
   else say(`\n${reportText(report)}`)
+  // Who stays up has read in the report how many calls wait, and is asked for each in the chat.
+  if (!options.exit && failure.failure.code === "approval-needed") return failure.failure.exit
   return tellFailure(failure, false)
 }
 
@@ -147,11 +149,15 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   if (!options.quiet && face !== undefined)
     tellBox([`page      ${painted("bold", face.url)}`, ...(options.hints ?? [])])
   // In a conversation its own answers are printed by it; what the others do is still told.
+  let spokenWith: string = fleet.defaultAssistant
   tell = options.quiet
     ? () => {}
     : (notice) => {
-        if (notice.address.assistant !== fleet.defaultAssistant) tellNotice(notice)
+        if (notice.address.assistant !== spokenWith) tellNotice(notice)
       }
-  await stayUp({ backend: hosting(host, stop), stop, to: fleet.defaultAssistant })
+  const turned = (to: string) => {
+    spokenWith = to
+  }
+  await stayUp({ backend: hosting(host, stop), stop, to: spokenWith, turned })
   return 0
 }
