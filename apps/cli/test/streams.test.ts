@@ -127,6 +127,9 @@ describe("the server of a fleet that is kept up", () => {
     const listed = await ls("--json")
     assert.lengthOf(jsonOf(listed)["assistants"] as Array<unknown>, 2)
     assert.include(listed.stderr, `the fleet in ${inner("one")}, at http://127.0.0.1:`)
+    const checked = (await run(["doctor", "--data", directory.path])).stdout
+    const told = [`${inner("one")} can be written`, `process ${first.child.pid} works on it`, "readable, ", " answers"]
+    for (const each of told) assert.include(checked, each)
     const second = begin(["dev", ...fleet, "--data", inner("two"), "--no-page", "--port", "0"])
     await second.saying("Stays up")
     assertFailure(await ls("--json"), 2, "usage", `${inner("one")}, ${inner("two")}`)

@@ -109,7 +109,7 @@ export const serverFor = async ({ data, fleet, url }: Where): Promise<string | u
 }
 
 /** The directory of the store: the one that was said, or the only one in it that has data. */
-const storeIn = async ({ data, fleet }: Where): Promise<string | undefined> => {
+export const storeIn = async ({ data, fleet }: Where): Promise<string | undefined> => {
   if (data === undefined || data === ":memory:" || fleet !== undefined) return data
   const [found, ...others] = (await inside(data)).filter((directory) => existsSync(join(directory, DATABASE)))
   if (found === undefined) return data

@@ -3,6 +3,7 @@
 // D1  It changes nothing: no directory is made, no data directory is opened for writing.
 // D2  Keys are named by where they come from, never shown.
 // D3  With --deep every row is read once, and what is damaged is named with its assistant.
+// D4  What is looked into is what the other commands find: the only fleet in a directory that has no data itself.
 
 import { defined } from "@reverie/protocol"
 import { constants } from "node:fs"
@@ -14,7 +15,7 @@ import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
-import { findBackend, isAlive, serverFor, type Where } from "../backend/find-backend.ts"
+import { findBackend, isAlive, serverFor, storeIn, type Where } from "../backend/find-backend.ts"
 import { Stop } from "../running/stop.ts"
 
 const OLDEST_NODE = 24
@@ -206,12 +207,25 @@ const line = ({ fix, name, ok, says }: Check): string => {
   return `${mark} ${name.padEnd(9)} ${onOneLine(says, 300)}${ok || fix === undefined || fix === "" ? "" : `\n     ${fix}`}`
 }
 
+/** Where several are found, none is meant: that is said, and is no fault. */
+const lookedInto = async (
+  where: Where
+): Promise<{ readonly data: string | undefined; readonly said: ReadonlyArray<Check> }> => {
+  try {
+    return { data: await storeIn(where), said: [] }
+  } catch (error) {
+    const { hint, message } = failureOf(error)
+    return { data: where.data, said: [{ name: "fleets", ok: true, says: `${message}; ${hint}` }] }
+  }
+}
+
 export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<number> => {
-  const { data } = where
+  const { data, said } = await lookedInto(where)
   const checks = [
     nodeCheck(),
+    ...said,
     ...(data === undefined ? await serverChecks() : await directoryChecks(data)),
-    ...(await backendChecks(where)),
+    ...(await backendChecks({ ...where, data })),
     settingsCheck(),
     ...tokenChecks(),
     pageCheck(),
