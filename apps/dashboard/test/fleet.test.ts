@@ -364,3 +364,28 @@ test("a phone shows of each who it is, its state, its cost and its error, and so
   expect(orders).toEqual([true, true, true, true, true])
   await phone.close()
 })
+
+test("an assistant is created on the page, and one that is there already is said", async () => {
+  const { page } = tab
+  await page.click("[data-create]")
+  await page.waitForSelector("[data-create-form] option >> nth=3", { state: "attached" })
+  const [there] = api.world.rows
+  await page.fill("[data-create-form] [name=id]", there?.id ?? "")
+  await page.selectOption("[data-create-form] [name=definition]", "tug")
+  await page.click("[data-confirm=Create]")
+  await page.waitForSelector("[data-failed=Conflict]")
+  await page.fill("[data-create-form] [name=id]", "ada")
+  await page.click("[data-confirm=Create]")
+  await page.waitForSelector('[data-page="live"] >> text=ada')
+  expect(api.world.rows.find(({ id }) => id === "ada")?.definition).toBe("tug")
+  // The palette finds it from anywhere, and Escape leaves the page as it was.
+  await page.keyboard.press("Control+k")
+  await page.waitForSelector("[data-palette] input:focus")
+  await page.keyboard.type("create")
+  await page.waitForSelector("[data-entry=create][aria-selected=true]")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector("[data-create-form]")
+  await page.keyboard.press("Escape")
+  await page.waitForSelector("[data-create-form]", { state: "detached" })
+  expect(new URL(page.url()).search).toBe("")
+})

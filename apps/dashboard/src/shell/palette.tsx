@@ -148,8 +148,15 @@ const notifyWords = {
 const useGeneral = (): ReadonlyArray<Entry> => {
   const theme = useTheme()
   const notifying = useNotifying()
+  const navigate = useNavigate()
   const title = notifyWords[notifying]
   return [
+    {
+      key: "create",
+      group: "Actions",
+      title: "Create an assistant",
+      go: () => void navigate({ to: "/fleet", search: { create: true } })
+    },
     ...(title === undefined
       ? []
       : [{ key: "notify", group: "Actions", title, go: () => void setNotifying(notifying === "off") } as const]),

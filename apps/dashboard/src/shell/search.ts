@@ -152,6 +152,8 @@ export interface FleetSearch {
   readonly desc?: true | undefined
   /** Sums of groups stand in the place of the rows. */
   readonly group?: Grouping | undefined
+  /** The dialog that creates one is open. */
+  readonly create?: true | undefined
 }
 
 export const groupings = ["definition", "state", "tag"] as const
@@ -166,7 +168,8 @@ export const fleetSearch = (raw: Raw): FleetSearch => ({
   tag: text(raw["tag"], 64),
   sort: sortOf(raw["sort"]),
   desc: flag(raw["desc"]),
-  group: oneOf(raw["group"], groupings)
+  group: oneOf(raw["group"], groupings),
+  create: flag(raw["create"])
 })
 
 // Search of Context.

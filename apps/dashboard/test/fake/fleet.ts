@@ -106,6 +106,22 @@ export const makeRows = (total: number, now: number): Array<Row> => {
   })
 }
 
+/** One that was created a moment ago. */
+export const newborn = (now: number): Row => ({
+  id: "",
+  definition: "",
+  state: "awake.idle",
+  mode: "awake",
+  since: now,
+  ticks: 0,
+  commits: 1,
+  waiting: 0,
+  day: { tokens: 0, costMicros: 0, calls: 0, unpricedCalls: 0 },
+  approvals: 0,
+  subAgents: 0,
+  epoch: 1
+})
+
 const STUCK_MILLIS = 15 * 60_000
 
 const countsOf = (rows: ReadonlyArray<Row>, now: number): Counts => {

@@ -12,6 +12,7 @@ import { type Column, Table } from "../../parts/table.tsx"
 import { useActivities } from "./activity.tsx"
 import { Banner } from "./banner.tsx"
 import { briefColumns, fleetColumns } from "./columns.tsx"
+import { CreateAssistant } from "./create.tsx"
 import { Groups } from "./groups.tsx"
 import { Orders } from "./orders.tsx"
 import { useFleetRows } from "./rows.ts"
@@ -115,7 +116,10 @@ const useColumns = ({ has, of, toggle }: Selection, isNarrow: boolean): Readonly
 const Nobody = ({ search }: { readonly search: FleetSearch }) =>
   Object.keys(filterOf(search)).length === 0 ? (
     <Empty title="No assistants yet">
-      Assistants come with a definition: <code>reverie agents create ada --definition pilot</code>
+      Each is created from a definition.{" "}
+      <Link to="/fleet" search={{ create: true }}>
+        Create an assistant
+      </Link>
     </Empty>
   ) : (
     <Empty title="No matches">Search for something else, or choose All above.</Empty>
@@ -200,6 +204,9 @@ const FleetPage = () => {
             {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
           </span>
           <StillFile filter={filter} />
+          <Link to="/fleet" search={{ ...search, create: true }} className="button button-small" data-create="">
+            Create an assistant
+          </Link>
           <div className="ml-auto">
             <StillOrders
               filter={filter}
@@ -213,6 +220,9 @@ const FleetPage = () => {
         </>
       }
     >
+      {search.create === true ? (
+        <CreateAssistant definition={search.definition} onClose={() => set({ create: undefined })} />
+      ) : null}
       <StillBanner counts={rows.counts} outages={rows.outages} />
       <StillCounters counts={rows.counts} search={search} />
       <StillViews search={search} />
