@@ -72,7 +72,7 @@ const words =
 const contentOf = (key: string, tick: number, n: number): string =>
   key === "conversation_history"
     ? `${n % 2 === 0 ? "Which berth is free at six?" : "Berth four."} ${hostile(n)} (${tick})`
-    : `${words.repeat(key === "system_prompt" ? 8 : 2)}\n${hostile(n + tick)}\nas of tick ${tick}`
+    : `${words.repeat(key === "system_prompt" ? 8 : 2)}\n${hostile(n + tick)}\nas of run ${tick}`
 
 const kindOf = (name: string, isOwn: boolean): ContextKind => ({
   name,

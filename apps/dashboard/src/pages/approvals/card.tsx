@@ -125,7 +125,7 @@ const Head = ({ asked, now, selecting }: HeadProps) => {
         <Link to="/a/$id" params={{ id: assistant }}>
           <Visible text={assistant} />
         </Link>{" "}
-        <Ago at={askedAt} /> in tick <span className="tabular">{count(tick)}</span>, lease generation {count(epoch)}
+        <Ago at={askedAt} /> in run <span className="tabular">{count(tick)}</span>, lease generation {count(epoch)}
       </p>
     </header>
   )

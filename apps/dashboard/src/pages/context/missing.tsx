@@ -90,7 +90,7 @@ const Place = ({ memory: { id, kind, owner, tick } }: { readonly memory: Retriev
   if (kind === "message" && tick !== undefined) {
     return (
       <Link to="/a/$id/timeline" params={{ id: owner }} search={{ tick }}>
-        tick {tick}
+        run {tick}
       </Link>
     )
   }
@@ -151,9 +151,9 @@ export const CameToMind = ({ id, report }: { readonly id: string; readonly repor
       )}
       {pattern === undefined ? null : (
         <details className="border-t border-line px-3 py-2">
-          <summary>What the tick was allowed, and who said so</summary>
+          <summary>What the run was allowed, and who said so</summary>
           <div className="pt-2">
-            <JsonView value={pattern} label="Pattern of the tick" />
+            <JsonView value={pattern} label="Pattern of the run" />
           </div>
         </details>
       )}

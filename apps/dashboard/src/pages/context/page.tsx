@@ -83,7 +83,7 @@ const Against = ({
     }}
   >
     <label className="flex items-center gap-2">
-      against tick
+      against run
       <input
         key={value ?? "none"}
         className="field w-20"
@@ -118,7 +118,7 @@ interface Shown {
 }
 
 const said = (report: Report): string =>
-  `Tick ${report.tick}: ${count(report.tokens)} tokens, ${percent(report.share)} of the window`
+  `Run ${report.tick}: ${count(report.tokens)} tokens, ${percent(report.share)} of the window`
 
 /** Without what is free and what is kept for the output. */
 const isUsed = ({ kind }: Piece): boolean => kind === "part" || kind === "tools"
@@ -139,7 +139,7 @@ const Bars = ({ before, isWhole, onPick, open, report }: Shown) => {
     <div className="space-y-2 border-b border-line p-3">
       {before === undefined ? null : (
         <div className="grid grid-cols-[5rem_minmax(0,1fr)] items-center gap-2" data-bar="before">
-          <span className="tabular text-ink-2">tick {before.tick}</span>
+          <span className="tabular text-ink-2">run {before.tick}</span>
           {bar(before, piecesOf(before))}
         </div>
       )}
@@ -147,7 +147,7 @@ const Bars = ({ before, isWhole, onPick, open, report }: Shown) => {
         className={before === undefined ? "" : "grid grid-cols-[5rem_minmax(0,1fr)] items-center gap-2"}
         data-bar="after"
       >
-        {before === undefined ? null : <span className="tabular">tick {report.tick}</span>}
+        {before === undefined ? null : <span className="tabular">run {report.tick}</span>}
         {bar(report, piecesOf(report))}
       </div>
       <p className="flex justify-between text-ink-3 tabular" data-stack-scale={isWhole ? "window" : "used"}>
@@ -176,7 +176,7 @@ const Prompt = ({
   return (
     <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
       <Section
-        title={before === undefined ? "The prompt" : `Tick ${before.tick} and tick ${report.tick}, their last calls`}
+        title={before === undefined ? "The prompt" : `Run ${before.tick} and run ${report.tick}, their last calls`}
         side={side}
       >
         <Figures report={report} />

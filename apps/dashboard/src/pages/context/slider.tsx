@@ -81,7 +81,7 @@ const Breaks = ({ onPick, points }: Pick<SliderProps, "onPick" | "points">) => {
           key={key}
           type="button"
           className="quiet-link"
-          title={`to the newest of them, tick ${point.tick}`}
+          title={`to the newest of them, run ${point.tick}`}
           onClick={() => onPick(point)}
           data-break={key}
         >
@@ -97,7 +97,7 @@ const AsOf = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly 
   if (point === undefined) return <span className="text-ink-2">This call is not among those of the slider.</span>
   return (
     <span className="tabular" data-as-of={point.tick} data-iteration={point.iteration}>
-      As of <strong className="font-semibold">tick {point.tick}</strong>, call {point.iteration}
+      As of <strong className="font-semibold">run {point.tick}</strong>, call {point.iteration}
       <span className="text-ink-2">
         {" · "}
         <Ago at={point.at} />
@@ -116,7 +116,7 @@ export const Slider = ({ at, id, isWhole, onEarlier, onNewest, onPick, onScale, 
   }
   useKeys({ ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1) })
   const point = points[at]
-  const said = point === undefined ? "" : `tick ${point.tick}, call ${point.iteration}, ${percent(point.share)} full`
+  const said = point === undefined ? "" : `run ${point.tick}, call ${point.iteration}, ${percent(point.share)} full`
   return (
     <section className="card px-3 pt-2 pb-1.5" aria-label="Model calls" data-slider="" data-points={points.length}>
       <div className="flex flex-wrap items-center gap-2">

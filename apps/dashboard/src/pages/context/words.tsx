@@ -142,7 +142,7 @@ export const WordsOfTwo = ({
       onClose={onClose}
       side={
         <span className="label">
-          tick {other} to tick {tick}
+          run {other} to run {tick}
         </span>
       }
     >

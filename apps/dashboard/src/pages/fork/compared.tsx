@@ -7,6 +7,7 @@ import { count, money } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
+import { outcomeText } from "../timeline/search.ts"
 import { type Call, callsText, type Difference, differenceOf, type Digest, type Fork, type Part } from "./digest.ts"
 
 // Answers: the old and the new one beside each other, with the words that went and those that came.
@@ -111,7 +112,7 @@ const rows: ReadonlyArray<{
     title: "Outcome",
     said: ({ outcome, unfinished = "" }) => `${outcome}${unfinished}`,
     show: ({ outcome, unfinished }) => (
-      <Visible text={unfinished === undefined ? outcome : `${outcome}: ${unfinished}`} />
+      <Visible text={unfinished === undefined ? outcomeText(outcome) : `${outcomeText(outcome)}: ${unfinished}`} />
     )
   },
   {
@@ -134,7 +135,7 @@ const rows: ReadonlyArray<{
   },
   {
     what: "iterations",
-    title: "Iterations",
+    title: "Steps",
     said: ({ iterations }) => String(iterations),
     show: ({ iterations }) => iterations
   },

@@ -258,7 +258,7 @@ const Ticks = ({ id, tick }: { readonly id: string; readonly tick: number }) => 
           min={1}
           defaultValue={tick}
           key={tick}
-          title="A tick of this assistant"
+          title="A run of this assistant"
         />
       </label>
       <button type="submit" className="button button-small">

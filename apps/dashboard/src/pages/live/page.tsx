@@ -89,7 +89,7 @@ const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
   const { commits, contextShare, day, definition, iteration, state, tick } = detail
   const facts: ReadonlyArray<readonly [string, string]> = [
     ["definition", definition],
-    ["tick", iteration === 0 || !isTagged(state, "inTick") ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
+    ["run", iteration === 0 || !isTagged(state, "inTick") ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
     ["events", count(commits)],
     ...(contextShare === undefined ? [] : [["context", percent(contextShare)] as const]),
     ["24 h", `${tokens(day.tokens)} tokens, ${spentText(day)}`]

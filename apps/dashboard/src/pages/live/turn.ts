@@ -6,6 +6,7 @@ import { serversIn } from "../../parts/format.ts"
 import type { Notice } from "@reverie/protocol"
 import { useReducer } from "react"
 import { useNotices } from "../../live/live.ts"
+import { outcomeText } from "../timeline/search.ts"
 import type { Step } from "./chart.tsx"
 
 const LOG_LINES = 60
@@ -81,7 +82,7 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
         return [`ended the turn: a hook refused its answer: ${notice.refusal ?? ""}`, true]
       return notice.outcome === "misshapen"
         ? [`ended the turn: its answer has another form than it must have: ${notice.misfit ?? ""}`, true]
-        : [`ended the turn: ${notice.outcome}`, notice.outcome === "failed"]
+        : [`ended the turn: ${outcomeText(notice.outcome)}`, notice.outcome === "failed"]
     case "state-changed":
       return [`is ${notice.status}`, notice.status === "halted"]
     case "envelope-settled":

@@ -333,17 +333,28 @@ export const Facts = ({ id, onChange, search, waiting }: ListProps & { readonly 
       <Section title={state === undefined ? "Facts" : `Facts that are ${state}`}>
         <Paged of={facts} empty={<None q={q} state={state} />}>
           {(items) => (
-            <ul data-facts={items.length}>
-              {items.map((fact) => (
-                <Line
-                  key={fact.id}
-                  id={id}
-                  fact={fact}
-                  isOpen={fact.id === open}
-                  onOpen={(next) => onChange({ open: next })}
-                />
-              ))}
-            </ul>
+            <>
+              <div className="memory-line memory-heads" data-columns="facts">
+                <span>Fact</span>
+                <span>State</span>
+                <span className="max-md:hidden">Source</span>
+                <span className="text-right" title="How far it is trusted">
+                  Trust
+                </span>
+                <span className="text-right max-md:hidden">Said</span>
+              </div>
+              <ul data-facts={items.length}>
+                {items.map((fact) => (
+                  <Line
+                    key={fact.id}
+                    id={id}
+                    fact={fact}
+                    isOpen={fact.id === open}
+                    onOpen={(next) => onChange({ open: next })}
+                  />
+                ))}
+              </ul>
+            </>
           )}
         </Paged>
       </Section>

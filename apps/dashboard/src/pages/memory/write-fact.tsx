@@ -55,17 +55,19 @@ export const AddFact = ({ id }: { readonly id: string }) => {
     open(true)
   }
   return isOpen && !isSuccess ? (
-    <EditText
-      label="A fact, in one sentence with names"
-      verb="Add"
-      before=""
-      limit={MAX_CHARS}
-      isSentence
-      error={error}
-      isPending={isPending}
-      onClose={() => open(false)}
-      onSave={(text) => mutate((key) => ({ params: { id }, headers: { "idempotency-key": key }, payload: { text } }))}
-    />
+    <div className="basis-full">
+      <EditText
+        label="A fact, in one sentence with names"
+        verb="Add"
+        before=""
+        limit={MAX_CHARS}
+        isSentence
+        error={error}
+        isPending={isPending}
+        onClose={() => open(false)}
+        onSave={(text) => mutate((key) => ({ params: { id }, headers: { "idempotency-key": key }, payload: { text } }))}
+      />
+    </div>
   ) : (
     <>
       <button type="button" className="button button-small" onClick={show} data-add-fact="">

@@ -30,11 +30,11 @@ const Kept = ({ id, no }: { readonly id: string; readonly no: number }) => {
         if (after?.snapshot === undefined) return <p className="text-ink-2">What it kept is not reported.</p>
         return (
           <div className="space-y-2" data-kept={no}>
-            <DiffView before={text(before)} after={text(after)} label={`What commit ${no} changed in the snapshot`} />
+            <DiffView before={text(before)} after={text(after)} label={`What event ${no} changed in the snapshot`} />
             <details>
               <summary>The whole snapshot</summary>
               <div className="pt-2">
-                <JsonView value={after.snapshot} label={`Snapshot after commit ${no}`} />
+                <JsonView value={after.snapshot} label={`Snapshot after event ${no}`} />
               </div>
             </details>
           </div>
@@ -57,9 +57,9 @@ const pairsOf = ({
   step,
   tick
 }: Frame): ReadonlyArray<readonly [string, ReactNode]> => [
-  ["When", `${absolute(at)}, tick ${tick}, iteration ${iteration}`],
+  ["When", `${absolute(at)}, run ${tick}${iteration === 0 ? "" : `, model call ${iteration}`}`],
   ["Cause", <Visible key="cause" text={cause} />],
-  ["Event", event === "" ? "the chart was not asked" : <Visible key="event" text={event} />],
+  ["Name", event === "" ? "the chart was not asked" : <Visible key="event" text={event} />],
   [
     "State",
     <span key="state" className="flex flex-wrap items-center gap-2" data-before={before} data-after={after}>
@@ -100,7 +100,7 @@ const pairsOf = ({
 ]
 
 export const OpenFrame = ({ frame, id }: { readonly frame: Frame; readonly id: string }) => (
-  <Section title={`Commit ${frame.no}`} className="overflow-hidden">
+  <Section title={`Event ${frame.no}`} className="overflow-hidden">
     <dl className="pairs p-3" data-open-frame={frame.no}>
       {pairsOf(frame).map(([title, value]) => (
         <Fragment key={title}>
@@ -110,7 +110,7 @@ export const OpenFrame = ({ frame, id }: { readonly frame: Frame; readonly id: s
       ))}
     </dl>
     <div className="border-t border-line p-3">
-      <h3 className="pb-1.5 text-ink-2">What it changed of what is kept</h3>
+      <h3 className="pb-1.5 text-ink-2">What it changed in the snapshot</h3>
       <Kept id={id} no={frame.no} />
     </div>
   </Section>

@@ -85,7 +85,7 @@ const Frames = ({ at, frames, onStep }: FramesProps) => {
     <ul
       ref={list}
       role="listbox"
-      aria-label="Frames"
+      aria-label="Events"
       tabIndex={0}
       aria-activedescendant={index < 0 ? undefined : `${ids}-${at}`}
       className="frames"
@@ -143,7 +143,7 @@ const Verify = ({ id, onOpen }: VerifyProps) => {
               data-verdict={equal ? "equal" : "differs"}
               data-commits={commits}
             >
-              <Chip tone={equal ? "good" : "bad"} text={equal ? "equal" : "differs"} />
+              <Chip tone={equal ? "good" : "bad"} text={equal ? "identical" : "differs"} />
               <span className="text-ink-2">
                 {many(commits, "event")} replayed; {count(modelCalls)} model and {count(toolCalls)} tool calls
               </span>
@@ -154,7 +154,7 @@ const Verify = ({ id, onOpen }: VerifyProps) => {
                   onClick={() => onOpen(differsAt)}
                   data-differs-at={differsAt}
                 >
-                  at commit {differsAt}
+                  at event {differsAt}
                 </button>
               )}
               {difference === undefined ? null : (
@@ -201,14 +201,14 @@ const Tape = ({ id, onChange, search, told }: TapeProps) => {
   if (open === undefined)
     return (
       <Empty title="No events in this range">
-        The range begins beyond the newest commit, or nothing came into that state.
+        The range begins beyond the newest event, or nothing came into that state.
       </Empty>
     )
   const stopped = isStopped(told, search)
   return (
     <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]">
       <Section
-        title={`${many(items.length, "frame")}, ${items[0]?.no ?? 0} to ${items.at(-1)?.no ?? 0}`}
+        title={`${many(items.length, "event")}, ${items[0]?.no ?? 0} to ${items.at(-1)?.no ?? 0}`}
         side={
           <span className="flex items-center gap-2">
             {stopped ? (
@@ -245,6 +245,12 @@ const Tape = ({ id, onChange, search, told }: TapeProps) => {
           </span>
         }
       >
+        <div className="frame-line frame-heads" data-columns="events">
+          <span className="text-right">Event</span>
+          <span className="text-right">Run</span>
+          <span>What happened</span>
+          <span>State after it</span>
+        </div>
         <Frames frames={items} at={open.no} onStep={(no) => onChange({ at: no })} />
       </Section>
       <OpenFrame id={id} frame={open} />

@@ -117,7 +117,7 @@ const Tools = ({ above, node }: Pick<Seen, "node" | "above">) => {
     <details data-tools={node.id}>
       <summary className="whitespace-nowrap">
         {many(node.tools.length, "tool")}
-        {removed.length === 0 ? null : <span className="text-warn">, {removed.length} taken away</span>}
+        {removed.length === 0 ? null : <span className="text-warn">, {removed.length} withheld</span>}
       </summary>
       <ul className="mt-1 flex max-w-md flex-wrap gap-1 font-mono text-[0.857rem]">
         {node.tools.map((name) => (
@@ -226,7 +226,7 @@ const Slots = ({ root }: { root: Node }) => {
   const { sub_agent_budget: budget, sub_agents_enabled: enabled, sub_agents_open: open } = root
   if (budget === undefined) return null
   return (
-    <p className="mb-2 text-ink-2" data-slots={budget}>
+    <p className="px-3 pt-2 text-ink-2" data-slots={budget}>
       <code>sub_agent_budget</code> {budget}: {enabled === true ? `${open ?? 0} open now` : "it may have none"}
     </p>
   )

@@ -18,7 +18,7 @@ import { SearchField } from "../../parts/search-field.tsx"
 // Filters: which rows are shown, and how they are shown.
 
 const kindNames: Readonly<Record<(typeof kinds)[number], string>> = {
-  tick: "ticks",
+  tick: "runs",
   dream: "dreams",
   compaction: "compactions",
   order: "orders"
@@ -182,7 +182,7 @@ const Foot = ({ life, loaded, onward, search, shown }: FootProps): ReactNode => 
   return isFiltered(search) ? (
     <Empty title="No matches">Choose another kind or outcome, or search for other words.</Empty>
   ) : (
-    <Empty title="Nothing has happened yet">Its first tick begins with the first message.</Empty>
+    <Empty title="Nothing has happened yet">Its first run begins with the first message.</Empty>
   )
 }
 
@@ -226,14 +226,14 @@ const TimelinePage = () => {
     >
       {tick === undefined ? null : (
         <p className="text-ink-2">
-          From tick {tick} back.{" "}
+          From run {tick} back.{" "}
           <Link to="/a/$id/timeline" params={{ id }} search={{ ...search, tick: undefined }} data-newest="">
             From the newest
           </Link>
         </p>
       )}
       {life.trouble === null ? null : <Failed trouble={troubleOf(life.trouble)} onRetry={life.retry} />}
-      <section className="card flex min-h-48 flex-1 flex-col overflow-hidden" aria-label="Ticks">
+      <section className="card flex min-h-48 flex-1 flex-col overflow-hidden" aria-label="Runs">
         <Heads level={level} />
         {life.isReady ? (
           <List

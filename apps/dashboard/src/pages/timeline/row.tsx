@@ -124,7 +124,7 @@ export const Heads = ({ level }: { readonly level: Level }) => (
       </p>
     ) : null}
     <div className="timeline-line">
-      <span title="The number of the tick">#</span>
+      <span title="The number of the run">#</span>
       <span className="truncate">Kind or outcome</span>
       <span className="truncate">What came, and what was answered</span>
       {level === "trace" ? (

@@ -33,6 +33,8 @@ export const outcomeNames: Readonly<Record<string, string>> & { readonly open: s
   open: "under way"
 }
 
+export const outcomeText = (outcome: string): string => outcomeNames[outcome] ?? outcome
+
 export interface TimelineSearch {
   /** How it is shown; as a story when not said. */
   readonly level?: Level | undefined

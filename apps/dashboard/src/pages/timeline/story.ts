@@ -28,7 +28,7 @@ const begun: Readonly<Record<View["kind"], string>> = {
 
 const ends: Readonly<Record<string, string>> = {
   answered: "It answered",
-  terminal: "It ended the tick with a tool",
+  terminal: "It ended the run with a tool",
   "max-iterations": "It was stopped after too many rounds",
   cut: "It was cut off: what it had to spend was used up",
   misshapen: "It had no more tries: its answer has another form than it must have",

@@ -1,0 +1,74 @@
+// Words: the pages speak of runs, events and model calls, as their users do, and every table says what stands in its columns.
+
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+let tab: Tab
+let home = ""
+
+beforeAll(async () => {
+  built = await builtPage()
+  api = await openFakeApi({ page: built.folder, rows: 40 })
+  browser = await openBrowser()
+  tab = await openTab(browser, api.url)
+  home = `/a/${api.world.rows[3]?.id ?? ""}`
+})
+afterAll(async () => {
+  await tab.close()
+  await browser.close()
+  await api.close()
+  built.remove()
+})
+
+const open = async (path: string): Promise<string> => {
+  await tab.open(path, path.split(/[?/]/)[3] ?? (path.startsWith("/a/") ? "live" : path.slice(1)))
+  await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+  return tab.page.evaluate(() => {
+    // Data is shown as it is stored.
+    for (const data of document.querySelectorAll<HTMLElement>("[data-kept], [data-commands]")) data.hidden = true
+    return document.getElementById("main")?.innerText ?? ""
+  })
+}
+
+/** What the sources call a run, an event and a model call. */
+const ofSources = /\bticks?\b|\biterations?\b|\bframes?\b|\bcommit \d|\bterminal\b|\bin force\b/i
+
+test("no page names a run, an event or a model call as the sources do", async () => {
+  const pages = [
+    "",
+    "/context",
+    "/context?tick=120&with=118",
+    "/timeline?tick=99990",
+    "/replay",
+    "/fork/12",
+    "/compactions"
+  ]
+  const found: Array<readonly [string, ReadonlyArray<string>]> = []
+  for (const path of [...pages.map((each) => `${home}${each}`), "/approvals"]) {
+    const said = (await open(path)).split("\n").filter((line) => ofSources.test(line))
+    if (said.length > 0) found.push([path, said])
+  }
+  expect(found).toEqual([])
+})
+
+test("the columns of facts and of events have heads", async () => {
+  await open(`${home}/memory?tab=facts`)
+  const heads = (of: string) => tab.page.locator(`[data-columns=${of}] > *`).allInnerTexts()
+  expect(await heads("facts")).toEqual(["Fact", "State", "Source", "Trust", "Said"])
+  await open(`${home}/replay`)
+  expect(await heads("events")).toEqual(["Event", "Run", "What happened", "State after it"])
+})
+
+test("the field for a new fact is as wide as the page", async () => {
+  await open(`${home}/memory?tab=facts`)
+  await tab.page.click("[data-add-fact]")
+  const [field, page] = await tab.page.evaluate(() =>
+    [document.querySelector("textarea"), document.getElementById("main")].map((each) => each?.clientWidth ?? 0)
+  )
+  expect(field ?? 0).toBeGreaterThan((page ?? 0) / 2)
+})
