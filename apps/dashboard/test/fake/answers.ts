@@ -6,7 +6,7 @@ import { join } from "node:path"
 import type { ApprovalAsked, Machine } from "@reverie/server/api"
 import type { Handlers, World } from "./world.ts"
 import { kinds } from "./context.ts"
-import { detailOf, groupsOf, listOf, meant, newborn } from "./fleet.ts"
+import { detailOf, groupsOf, listOf, meant, createdRow } from "./fleet.ts"
 import { hostile } from "./hostile.ts"
 import { spendingHandlers } from "./spending.ts"
 import { life } from "./timeline.ts"
@@ -205,7 +205,7 @@ export const fleetHandlers: Handlers = {
   "POST /v1/assistants": (world, { payload }) => {
     const [id, definition] = [String(payload["id"]), String(payload["definition"])]
     const outcome = world.rows.some((row) => row.id === id) ? "exists" : "created"
-    if (outcome === "created") world.rows.push({ ...newborn(world.now()), id, definition })
+    if (outcome === "created") world.rows.push({ ...createdRow(world.now()), id, definition })
     return { outcome, id }
   },
   "POST /v1/assistants/:id/orders": (world, { params, payload }) => {

@@ -107,7 +107,7 @@ export const makeRows = (total: number, now: number): Array<Row> => {
 }
 
 /** One that was created a moment ago. */
-export const newborn = (now: number): Row => ({
+export const createdRow = (now: number): Row => ({
   id: "",
   definition: "",
   state: "awake.idle",

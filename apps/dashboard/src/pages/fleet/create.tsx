@@ -23,6 +23,20 @@ const exists = (id: string) =>
     hint: "choose another name"
   })
 
+const Name = ({ name, write }: { readonly name: string; readonly write: (name: string) => void }) => (
+  <label className="block space-y-1">
+    <span className="label">Name</span>
+    <input
+      className="field w-full font-mono"
+      name="id"
+      maxLength={128}
+      autoComplete="off"
+      value={name}
+      onChange={({ target }) => write(target.value)}
+    />
+  </label>
+)
+
 export const CreateAssistant = ({ definition: first, onClose }: CreateProps) => {
   const navigate = useNavigate()
   const system = useAnswer("GET /v1/system", {})
@@ -47,17 +61,7 @@ export const CreateAssistant = ({ definition: first, onClose }: CreateProps) => 
       }}
     >
       <div className="space-y-3" data-create-form="">
-        <label className="block space-y-1">
-          <span className="label">Name</span>
-          <input
-            className="field w-full font-mono"
-            name="id"
-            maxLength={128}
-            autoComplete="off"
-            value={name}
-            onChange={({ target }) => write(target.value)}
-          />
-        </label>
+        <Name name={name} write={write} />
         <Answered of={system} lines={1}>
           {() =>
             known.length === 0 ? (

@@ -297,6 +297,19 @@ interface Waiting {
   readonly proposed: number
 }
 
+/** What stands in which column. */
+const Heads = () => (
+  <div className="memory-line memory-heads" data-columns="facts">
+    <span>Fact</span>
+    <span>State</span>
+    <span className="max-md:hidden">Source</span>
+    <span className="text-right" title="How far it is trusted">
+      Trust
+    </span>
+    <span className="text-right max-md:hidden">Said</span>
+  </div>
+)
+
 export const Facts = ({ id, onChange, search, waiting }: ListProps & { readonly waiting: Waiting }) => {
   const { open, q, state } = search
   const facts = usePaged(FACTS, (cursor) => ({
@@ -334,15 +347,7 @@ export const Facts = ({ id, onChange, search, waiting }: ListProps & { readonly 
         <Paged of={facts} empty={<None q={q} state={state} />}>
           {(items) => (
             <>
-              <div className="memory-line memory-heads" data-columns="facts">
-                <span>Fact</span>
-                <span>State</span>
-                <span className="max-md:hidden">Source</span>
-                <span className="text-right" title="How far it is trusted">
-                  Trust
-                </span>
-                <span className="text-right max-md:hidden">Said</span>
-              </div>
+              <Heads />
               <ul data-facts={items.length}>
                 {items.map((fact) => (
                   <Line

@@ -49,6 +49,16 @@ const Line = ({ frame }: { readonly frame: Frame }) => {
   )
 }
 
+/** What stands in which column. */
+const Heads = () => (
+  <div className="frame-line frame-heads" data-columns="events">
+    <span className="text-right">Event</span>
+    <span className="text-right">Run</span>
+    <span>What happened</span>
+    <span>State after it</span>
+  </div>
+)
+
 const moves: Readonly<Record<string, (at: number, total: number) => number>> = {
   ArrowDown: (at) => at + 1,
   ArrowUp: (at) => at - 1,
@@ -245,12 +255,7 @@ const Tape = ({ id, onChange, search, told }: TapeProps) => {
           </span>
         }
       >
-        <div className="frame-line frame-heads" data-columns="events">
-          <span className="text-right">Event</span>
-          <span className="text-right">Run</span>
-          <span>What happened</span>
-          <span>State after it</span>
-        </div>
+        <Heads />
         <Frames frames={items} at={open.no} onStep={(no) => onChange({ at: no })} />
       </Section>
       <OpenFrame id={id} frame={open} />
