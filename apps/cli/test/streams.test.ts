@@ -109,6 +109,13 @@ describe("the server of a fleet that is kept up", () => {
     assert.strictEqual((await stat(file)).mode & 0o777, 0o600)
     const { url } = JSON.parse(await readFile(file, "utf8")) as { readonly url: string }
     assert.include(first.said(), url)
+    const { config } = (await (await fetch(`${url}/v1/system`)).json()) as {
+      config: ReadonlyArray<Readonly<Record<string, string>>>
+    }
+    assert.deepStrictEqual(
+      config.find((each) => each["name"] === "data"),
+      { name: "data", value: directory.path, origin: "the command" }
+    )
     const sent = jsonOf(await run(["agents", "send", "cle", "hello", ...at, "--json"]))
     assert.strictEqual(sent["receipt"], "accepted")
     assert.strictEqual((await run(["chat", "clerk", "-m", "hello again", ...at])).stdout, "Noted.\n")

@@ -45,13 +45,14 @@ const tokens = () => {
   }
 }
 
-/** For the system page: secrets masked. */
-const configShown = () =>
+/** For the system page: secrets masked, and the directory that is served. */
+const configShown = (data: string | undefined) =>
   readConfig({ env: environment(), directory: process.cwd(), isDeveloping: false }).resolved.map(
     ({ from, setting, value }) => ({
       name: setting.name,
-      value: setting.isSecret === true ? masked(value) : value,
-      origin: from
+      ...(setting.name === "data" && data !== undefined && data !== value
+        ? { value: data, origin: "the command" }
+        : { value: setting.isSecret === true ? masked(value) : value, origin: from })
     })
   )
 
@@ -69,7 +70,7 @@ const listening = async (options: FleetServerOptions): Promise<RunningServer> =>
       tokens: given,
       open,
       hosts,
-      config: configShown(),
+      config: configShown(data),
       ...defined({
         auditFile: data === undefined || data === ":memory:" ? undefined : join(data, "audit.jsonl"),
         page: page === "none" || (page === "built" && !isPageBuilt()) ? undefined : pageFolder
