@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { jsonLine, onOneLine, plain, withoutJson } from "../src/texts/plain.ts"
+import { withoutJson } from "@reverie/protocol"
+import { jsonLine, onOneLine, plain } from "../src/texts/plain.ts"
 
 const acting =
   // oxlint-disable-next-line no-control-regex -- they are what must not be there

@@ -76,6 +76,7 @@ test("O2 figures of the last hour and day, with what failed, and the last lines 
   expect(new URL(page.url()).search).toBe("?span=day")
   const lines = page.locator("[data-feed]")
   expect(await lines.count()).toBe(24)
+  expect(await page.locator('[data-feed][data-tone="heard"] > :last-child').first().innerText()).not.toMatch(/^< /)
   expect(await page.locator('[data-feed][data-tone="bad"]').first().innerText()).toContain("dead letter:")
   const name = await lines.first().locator("a").innerText()
   await lines.first().locator("a").click()

@@ -2,9 +2,10 @@
 // Owns which parts get a line, and where lines break. Leaves the words of a person's commands to conversation.ts.
 // P1  Words of the answer go to stdout; what stands beside them goes to stderr, harmless and on its line.
 
+import { withoutJson } from "@reverie/protocol"
 import type { Part } from "reverie"
 import { note, notePart, painted, say, sayPart } from "../output.ts"
-import { onOneLine, plain, withoutJson } from "./plain.ts"
+import { onOneLine, plain } from "./plain.ts"
 
 /** Parts that have a line of their own. */
 type LinePart = Exclude<Part, { readonly type: "text" | "reasoning" | "usage" | "tool-arguments" | "approval-decided" }>

@@ -3,7 +3,7 @@
 // P1  No text from a message, a model or a tool moves the cursor, rings, recolours, renames the window or hides itself.
 
 import { stripVTControlCharacters } from "node:util"
-import { type Json, jsonForTerminal as jsonLine, plainForTerminal as plain } from "@reverie/protocol"
+import { jsonForTerminal as jsonLine, plainForTerminal as plain } from "@reverie/protocol"
 
 export { jsonLine, plain }
 
@@ -22,64 +22,6 @@ export const onOneLine = (text: string, limit: number = MAX_LINE_CHARS): string 
         .slice(0, limit - 1)
         .toWellFormed()
         .replace(/\uFFFD$/, "")}…`
-}
-
-// Spoken: data as words, for those who watch and do not read JSON.
-// S1  A text without JSON is left as it is; what looks like JSON and is none, too.
-
-/** Without the marks of data; a success that says only that is left out. */
-const spoken = (value: Json): string => {
-  if (Array.isArray(value)) return value.map(spoken).join("; ")
-  if (typeof value !== "object" || value === null) return String(value)
-  return Object.entries(value)
-    .filter(([key, each]) => key !== "success" || each !== true)
-    .map(([key, each]) => `${key.replaceAll("_", " ")} ${spoken(each)}`)
-    .join(", ")
-}
-
-/** Where the braces that open at a place are closed, those in strings left aside; -1 where they are not. */
-const closingOf = (text: string, from: number): number => {
-  let depth = 0
-  let isString = false
-  for (let at = from; at < text.length; at++) {
-    const letter = text[at]
-    if (isString && letter === "\\") at++
-    else if (letter === '"') isString = !isString
-    else if (letter === "{" && !isString) depth++
-    else if (letter === "}" && !isString && --depth === 0) return at
-  }
-  return -1
-}
-
-const asJson = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
-}
-
-/** What a tool says is mostly data and nothing else. */
-const LONGEST_RESULT = 100_000
-
-/** No line is longer, and who looks for the end of braces reads on from each. */
-const LONGEST_SPOKEN = 1_000
-
-/** The beginning of a text with the JSON objects in it as words. */
-export const withoutJson = (whole: string): string => {
-  const all = whole.startsWith("{") && whole.length <= LONGEST_RESULT ? asJson(whole) : undefined
-  if (all !== undefined) return spoken(all)
-  const text = whole.slice(0, LONGEST_SPOKEN)
-  let told = ""
-  for (let at = 0; at < text.length;) {
-    const open = text.indexOf("{", at)
-    if (open === -1) return told + text.slice(at)
-    const end = closingOf(text, open)
-    const value = end === -1 ? undefined : asJson(text.slice(open, end + 1))
-    told += text.slice(at, open) + (value === undefined ? "{" : spoken(value))
-    at = value === undefined ? open + 1 : end + 1
-  }
-  return told
 }
 
 // Moments: when something was or will be, from now on.

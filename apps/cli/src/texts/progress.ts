@@ -3,9 +3,10 @@
 // P1  Everything that came from a message, a model or a tool is made harmless and fits on its line.
 // P2  Data stands there as words: no line holds JSON.
 
+import { withoutJson } from "@reverie/protocol"
 import { type Notice, Sentences } from "reverie"
 import { note, painted } from "../output.ts"
-import { onOneLine, withoutJson } from "./plain.ts"
+import { onOneLine } from "./plain.ts"
 
 const LONGEST_QUOTE = 100
 

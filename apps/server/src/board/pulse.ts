@@ -3,8 +3,9 @@
 // U1  It follows from the entries of the outbox alone: after a restart it is made of them again, as far back as it reads.
 // U2  Every entry counts once, in the minute of its commit. What model calls took is what `/v1/usage` sums.
 // U3  It holds a day of minutes, the runs under way and MAX_LINES lines, however long a fleet lives.
+// U4  Data stands in a line as words: none holds JSON.
 
-import { noticesOf } from "@reverie/protocol"
+import { noticesOf, withoutJson } from "@reverie/protocol"
 import { type OutboxRow, type Sentence, Sentences } from "reverie"
 import type { PulsePoint, PulseView } from "../api/index.ts"
 
@@ -212,7 +213,7 @@ export class Pulse {
     for (const notice of noticesOf(address, seq, entry)) {
       const sentence = this.#sentences.of(notice)
       if (sentence === undefined) continue
-      this.#lines.push({ ...sentence, text: cut(sentence.text), seq, at, assistant })
+      this.#lines.push({ ...sentence, text: cut(withoutJson(sentence.text)), seq, at, assistant })
       if (this.#lines.length > MAX_LINES) this.#lines.shift()
     }
   }

@@ -72,6 +72,15 @@ describe("the pulse of a fleet", () => {
     await second.fleet.close()
   })
 
+  it("U4 tells data as words", async () => {
+    const { fleet, server } = await opened(aPath())
+    await fleet.answer("desk", 'Keep {"berth":"elm","metres":[3,4]} free.', { from: "ann" })
+    const heard = (await pulseAt(server)).feed.find(({ tone }: Loose) => tone === "heard")
+    assert.strictEqual(heard?.text, "Keep berth elm, metres 3; 4 free.")
+    await server.close()
+    await fleet.close()
+  })
+
   it("U1 of a busier day it reads the newest entries, and says since when it knows", async () => {
     const entries = 60_000
     const rowAt = (seq: number) => {

@@ -214,7 +214,8 @@ const LineView = ({ assistant, at, lead, seq, subject, text, tone }: Line) => (
       <Visible text={assistant} />
     </Link>
     <span className="min-w-0 break-words">
-      {lead === "" ? null : <span className="feed-lead">{lead} </span>}
+      {/* The mark of a terminal: here the one who spoke says it. */}
+      {lead === "" || tone === "heard" ? null : <span className="feed-lead">{lead} </span>}
       {subject === undefined ? null : (
         <>
           <Visible text={subject} />:{" "}
