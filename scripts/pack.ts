@@ -23,9 +23,11 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 const rangeOf = (name: string, from: string): string => {
-  const { dependencies, devDependencies } = readJson(`${from}/package.json`) as Readonly<
+  const { dependencies, devDependencies, peerDependencies } = readJson(`${from}/package.json`) as Readonly<
     Record<string, Readonly<Record<string, string>> | undefined>
   >
+  const range = peerDependencies?.[name]
+  if (range !== undefined) return range
   // What only some choose is no dependency of those who run a clone.
   const version = dependencies?.[name] ?? devDependencies?.[name]
   if (version === undefined) throw new Error(`${from} does not depend on ${name}`)

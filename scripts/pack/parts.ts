@@ -43,6 +43,7 @@ export const copies: Readonly<Record<string, string>> = {
 
 /** Installed by who uses them; each with the manifest that says which version is meant. */
 export const optionalPeers: Readonly<Record<string, string>> = {
+  "@huggingface/transformers": "packages/adapters/model-onnx",
   "@modelcontextprotocol/client": "packages/adapters/mcp",
   "@modelcontextprotocol/server": "apps/server",
   "@qdrant/js-client-rest": "packages/adapters/recall-qdrant",

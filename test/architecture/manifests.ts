@@ -1,7 +1,7 @@
 // Manifests: what a room imports, its package.json declares.
 // Owns the comparison of imports and dependencies. Leaves the direction of imports to direction.
 // M1  Every package that src imports stands in `dependencies`, workspace or not; vitest is the repository's own. What is loaded
-//     only when it is chosen may stand in `devDependencies`: who runs a clone does not install it.
+//     only when it is chosen may stand in `devDependencies` or `peerDependencies`: who runs a clone does not install it.
 // M2  Every room that a manifest declares exists.
 
 import { isBuiltin } from "node:module"

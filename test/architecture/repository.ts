@@ -64,17 +64,19 @@ const roomAt = (manifest: string): Room => {
   const {
     name,
     dependencies = {},
-    devDependencies = {}
+    devDependencies = {},
+    peerDependencies = {}
   } = JSON.parse(readText(manifest)) as {
     readonly name: string
     readonly dependencies?: Readonly<Record<string, string>>
     readonly devDependencies?: Readonly<Record<string, string>>
+    readonly peerDependencies?: Readonly<Record<string, string>>
   }
   return {
     folder: dirname(manifest),
     name,
     dependencies: Object.keys(dependencies),
-    chosen: Object.keys(devDependencies)
+    chosen: Object.keys({ ...devDependencies, ...peerDependencies })
   }
 }
 

@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Embedder, embeddingModelOf } from "@reverie/model"
-import { defined } from "@reverie/protocol"
+import { defined, PackageMissing } from "@reverie/protocol"
 import { hashedEmbedder, hashedVector } from "@reverie/testkit"
 import { later } from "@reverie/testkit/later"
 import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
@@ -318,4 +320,44 @@ describe("an embedder that can not be meant", () => {
       assert.match((failure as Error).message, /^fleet: its embedder /)
     }
   )
+})
+
+describe("an embedder of a directory", () => {
+  const aModel = (): string => {
+    const model = join(aDirectory(), "..", "tiny")
+    mkdirSync(join(model, "onnx"), { recursive: true })
+    for (const file of ["config.json", "tokenizer.json", "onnx/model.onnx"]) writeFileSync(join(model, file), "{}")
+    return model
+  }
+
+  it("is refused in one line where it is none, also from the environment", async () => {
+    const options = { data: ":memory:", fleet, model: "offline" }
+    const opening: unknown = await Fleet.open({ ...options, embedder: "./nowhere" }).catch((error: unknown) => error)
+    assert.match((opening as Error).message, /^fleet: its embedder is "\.\/nowhere", and there is no such directory/)
+    const named = chosen({ env: { OPENAI_EMBEDDING_MODEL: "./nowhere" } }, () => Effect.void)
+    const { message } = await Effect.runPromise(Effect.flip(named))
+    assert.match(message, /^OPENAI_EMBEDDING_MODEL is "\.\/nowhere", and there is no such directory/)
+    const model = await Effect.runPromise(modelOf({ env: { OPENAI_EMBEDDING_MODEL: aModel() } }))
+    assert.strictEqual(model?.id, "tiny/fp32")
+  })
+
+  it("without its package memory is searched by words, at once, and says what to install", async () => {
+    const message = "an embedder of a directory needs a package that is not installed: npm i tiny"
+    let asked = 0
+    const embedder = {
+      name: "tiny",
+      embed: async () => {
+        asked++
+        throw new PackageMissing({ packages: ["tiny"], message })
+      }
+    }
+    await using opened = await Fleet.open({ data: ":memory:", fleet, model: "offline", embedder })
+    await opened.send("desk", "The spare key hangs behind the blue barrel.", { from: "ann" })
+    await opened.sleep("desk")
+    await opened.idle()
+    const { degraded, hits, mode } = await opened.memory.recall("desk", "Where is the spare key?")
+    assert.deepStrictEqual([asked > 0, mode], [true, "fts"])
+    assert.match(hits[0]?.entry.text ?? "", /blue barrel/)
+    assert.include(degraded, message)
+  })
 })

@@ -7,6 +7,7 @@
 //     is aborted.
 
 import { Embedder, type Vector } from "@reverie/model"
+import { embedderIn, flawOfDirectory, isDirectory } from "@reverie/model-onnx"
 import { embedderOver, MAX_BATCH_TEXTS, retried, throughBreaker } from "@reverie/model/wire"
 import { defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -16,7 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { FleetDefinitionInvalid } from "../errors.ts"
+import { FleetDefinitionInvalid } from "../errors.ts"
 import { type Shape, text, whole } from "../options/shape.ts"
 import { address, filled, flawOfServer, isObject, type ModelChoice } from "./model-choice.ts"
 import { flawOfName, keyFor, serverFromConfig, serverNamed } from "./model-names.ts"
@@ -66,7 +67,8 @@ export interface PromiseEmbedder {
 
 /**
  * `none`: memory is searched by words alone. Another text: `"openai/text-embedding-3-small"` or
- * `"http://127.0.0.1:11434/v1#bge-m3"`, as of models. An object: a server, an embedding model of the AI SDK, one with an async
+ * `"http://127.0.0.1:11434/v1#bge-m3"`, as of models, or a directory with a model in ONNX, `"./models/all-MiniLM-L6-v2"`, which runs in
+ * this process and needs the package `@huggingface/transformers`. An object: a server, an embedding model of the AI SDK, one with an async
  * `embed`, or a service of `effect`.
  */
 export type EmbedderChoice = string | ServerEmbedder | EmbeddingModelObject | PromiseEmbedder | Embedder["Service"]
@@ -114,8 +116,10 @@ const flawOfService = ({ embed, measured, model }: Embedder["Service"]): string 
 /** What is wrong with a choice, in words that follow on its name; undefined when nothing is, or when there is none. */
 export const flawOfEmbedder = (choice: unknown): string | undefined => {
   if (choice === undefined || choice === "none") return undefined
-  if (typeof choice === "string")
-    return choice === "offline" ? `is "offline", which embeds nothing` : flawOfName(choice)
+  if (typeof choice === "string") {
+    if (choice === "offline") return `is "offline", which embeds nothing`
+    return isDirectory(choice) ? flawOfDirectory(choice) : flawOfName(choice)
+  }
   if (!isObject(choice) || Array.isArray(choice)) return `is ${JSON.stringify(choice)}, and no embedder`
   if (isOfSdk(choice)) return flawOfSdkEmbedder(choice)
   if (isService(choice)) return flawOfService(choice)
@@ -246,6 +250,18 @@ const sdkEmbedder = Effect.fnUntraced(function* (sdk: EmbeddingModelObject) {
   })
 })
 
+/** The embedder of a directory, of a server, or none, as the environment says. */
+const embedderOfEnvironment = Effect.gen(function* () {
+  const named = Option.getOrElse(yield* Config.option(Config.String("OPENAI_EMBEDDING_MODEL")), () => "")
+  if (isDirectory(named)) {
+    const flaw = flawOfDirectory(named)
+    if (flaw === undefined) return Layer.succeed(Embedder, ownEmbedder(embedderIn(named)))
+    return yield* new FleetDefinitionInvalid({ subject: "fleet", message: `OPENAI_EMBEDDING_MODEL ${flaw}` })
+  }
+  const options = yield* embedderFromConfig
+  return options === undefined ? Layer.empty : serverEmbedder(options)
+})
+
 /** The embedder of a choice, which may be none; without a choice, whatever the environment names. */
 export const embedderLayer = (
   choice: EmbedderChoice | undefined,
@@ -253,6 +269,7 @@ export const embedderLayer = (
 ): Layer.Layer<never, Config.ConfigError | FleetDefinitionInvalid> => {
   if (choice === "none" || (choice === undefined && model === "offline")) return Layer.empty
   if (typeof choice === "string") {
+    if (isDirectory(choice)) return Layer.succeed(Embedder, ownEmbedder(embedderIn(choice)))
     return Layer.unwrap(
       Effect.map(serverNamed(choice), (found) => (found === undefined ? Layer.empty : serverEmbedder(found)))
     )
@@ -264,7 +281,5 @@ export const embedderLayer = (
     const { apiKey = "none", ...options } = choice
     return serverEmbedder({ ...options, apiKey: Redacted.make(apiKey) })
   }
-  return Layer.unwrap(
-    Effect.map(embedderFromConfig, (options) => (options === undefined ? Layer.empty : serverEmbedder(options)))
-  )
+  return Layer.unwrap(embedderOfEnvironment)
 }

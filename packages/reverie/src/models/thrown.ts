@@ -53,8 +53,9 @@ const statusIn = (fields: Fields): number | undefined => {
   return found.find((each): each is number => typeof each === "number" && Number.isInteger(each))
 }
 
-/** Errors of the AI SDK by their names, as far as they speak of the request or of its set-up. */
+/** Errors by their names, as far as they speak of the request or of its set-up: ours of a missing package, those of the AI SDK. */
 const known: Readonly<Record<string, "denied" | "refused" | "unreadable">> = {
+  PackageMissing: "denied",
   AI_LoadAPIKeyError: "denied",
   AI_LoadSettingError: "denied",
   AI_NoSuchModelError: "denied",

@@ -9,17 +9,13 @@ import {
   BlockStore,
   type BlockView,
   cleanText,
-  effectiveMode,
   type Hit,
   type IndexPosition,
   type IndexWindow,
   keyOfId,
-  meantBy,
   Recall,
-  type RecallQuery,
   type RecallUnavailable,
-  samePosition,
-  type SearchMode
+  samePosition
 } from "@reverie/memory"
 import { canonical } from "@reverie/ledger"
 import { type Address, addressKey, type Entry, type Json } from "@reverie/protocol"
@@ -29,10 +25,9 @@ import * as Metric from "effect/Metric"
 import * as Semaphore from "effect/Semaphore"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import { Embedder, embeddingModelOf, type Vector } from "@reverie/model"
 
 /** Times that an index, or an embedder, did not answer. */
-const recallFailures = Metric.counter("reverie_recall_failures_total", { incremental: true })
+export const recallFailures = Metric.counter("reverie_recall_failures_total", { incremental: true })
 
 /** How long background work leaves an index alone that did not answer. */
 const LEFT_ALONE_MILLIS = 5_000
@@ -279,119 +274,4 @@ export const withoutGoneBlocks = Effect.fnUntraced(function* (viewer: Address, h
           Effect.catch(() => Effect.succeed(false))
         )
   return yield* Effect.filter(hits, isThere)
-})
-
-// Vectors: meaning beside words, where there is an embedder.
-// V1  Vectors of two models are never mixed: a question is embedded only by the model that the index uses.
-// V2  A new model is filled in beside the present one, and used when nothing is missing.
-// V3  An embedder that does not answer costs meaning, never the answer: it is noted, and asked again later.
-// V4  A question is embedded as what it means (`meantBy`), which is found out only where there is a model to embed it.
-
-/** Texts embedded with one call, and calls made each time that vectors are filled in. */
-const BATCH = 64
-const MAX_BATCHES = 4
-
-/** Longest text that is embedded, in UTF-16 units: what is longer is known by its beginning. */
-const MAX_EMBEDDED_CHARS = 4_000
-
-type Service = Recall["Service"]
-
-const readied = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
-  const { current, next } = yield* recall.vectorModels
-  const model = yield* embeddingModelOf(embedder)
-  const { id } = model
-  if (current?.id !== id && next?.id !== id) yield* recall.prepareVectors(model)
-  return { id, isNext: current !== undefined && current.id !== id }
-})
-
-/** One batch of vectors; false when nothing is missing. */
-const filledBatch = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"], id: string) {
-  const missing = yield* recall.missingVectors(id, BATCH)
-  if (missing.length === 0) return false
-  const vectors = yield* embedder.embed(missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS))))
-  yield* recall.putVectors(
-    id,
-    missing.flatMap(({ address, id: entry }, index) => {
-      const vector = vectors[index]
-      return vector === undefined ? [] : [{ address, id: entry, vector }]
-    })
-  )
-  return true
-})
-
-/** Fills in some of the vectors that the index misses. */
-export const fillVectors = Effect.gen(function* () {
-  const found = yield* Effect.serviceOption(Embedder)
-  if (Option.isNone(found)) return
-  const recall = yield* Recall
-  const { id, isNext } = yield* readied(recall, found.value)
-  for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    if (yield* filledBatch(recall, found.value, id)) continue
-    if (isNext) yield* recall.promoteVectors(id)
-    return
-  }
-}).pipe(
-  Effect.catchTag(
-    [
-      "ModelUnavailable",
-      "ModelParked",
-      "CallWithheld",
-      "ModelDenied",
-      "ModelRefused",
-      "EmbeddingUnfit",
-      "VectorsUnfit"
-    ],
-    (failure) =>
-      Effect.andThen(
-        Metric.update(recallFailures, 1),
-        Effect.logDebug(`vectors could not be filled in: ${failure._tag}: ${failure.message}`)
-      )
-  )
-)
-
-/** The last question of an embedder: what comes to mind asks twice. */
-const lastAsked = new WeakMap<Embedder["Service"], { readonly question: string; readonly vector: Vector }>()
-
-const embedded = Effect.fnUntraced(function* (embedder: Embedder["Service"], question: string) {
-  const last = lastAsked.get(embedder)
-  if (last?.question === question) return last.vector
-  const [vector] = yield* embedder.embed([question])
-  if (vector !== undefined) lastAsked.set(embedder, { question, vector })
-  return vector
-})
-
-interface Embedded {
-  readonly vector?: ReadonlyArray<number>
-  /** Why there is none, where there might be one. */
-  readonly why?: string
-}
-
-/** The hits by words among which the names of those who speak are looked for. */
-const NAMING_HITS = 10
-
-/** A question as a vector of the index's own model, when the mode has a use for it. */
-export const vectorOf = Effect.fnUntraced(function* (
-  recall: Service,
-  mode: SearchMode,
-  viewer: Address,
-  query: RecallQuery
-) {
-  const none: Embedded = {}
-  if (effectiveMode(mode, true) === "fts" || query.text.trim() === "") return none
-  const found = yield* Effect.serviceOption(Embedder)
-  if (Option.isNone(found)) return none
-  const { current } = yield* recall.vectorModels
-  if (current === undefined) return none
-  const byWords = yield* recall.search(viewer, { ...query, search: "fts", limit: NAMING_HITS })
-  const question = meantBy(query.text, byWords)
-  const embedding = Effect.flatMap(embeddingModelOf(found.value), ({ id }) =>
-    current.id === id ? embedded(found.value, cleanText(question)) : Effect.undefined
-  )
-  return yield* embedding.pipe(
-    Effect.map((vector): Embedded => (vector === undefined ? none : { vector })),
-    Effect.catch((failure) => {
-      const embedded: Embedded = { why: `the embedder does not answer (${failure._tag}): only words were searched for` }
-      return Effect.as(Metric.update(recallFailures, 1), embedded)
-    })
-  )
 })

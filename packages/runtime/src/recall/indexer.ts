@@ -1,6 +1,6 @@
 // Indexer: an assistant's way from the ledger into the index.
 // Owns reading what the index has not seen, and giving it over in pieces. Leaves what of it is indexed to `memory`,
-// vectors to index-state.ts, and when to do it to the caller.
+// vectors to vectors.ts, and when to do it to the caller.
 // I1  What an index holds follows from the ledger alone: lost and made again, it is the same.
 // I2  Breaking off anywhere is harmless: the next time goes on where the index says it is.
 // I3  Two that do it at the same time do no harm: who was overtaken applies nothing, and goes on from where the index is.
@@ -39,7 +39,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Content } from "@reverie/context"
-import { fillVectors, indexBlocks, knownPositionOf, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
+import { indexBlocks, knownPositionOf, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
+import { fillVectors } from "./vectors.ts"
 import type { Definition } from "../session/definition.ts"
 
 /** Entries read and applied at once: some milliseconds of work, between which others have their turn. */

@@ -1,0 +1,1 @@
+export { embedderIn, flawOfDirectory, isDirectory } from "./onnx-embedder.ts"

@@ -1,0 +1,145 @@
+// Vectors: meaning beside words, where there is an embedder.
+// Owns filling them in, the vector of a question, and what is said of an embedder that does not answer. Leaves the index itself to
+// index-state.ts.
+// V1  Vectors of two models are never mixed: a question is embedded only by the model that the index uses.
+// V2  A new model is filled in beside the present one, and used when nothing is missing.
+// V3  An embedder that does not answer costs meaning, never the answer: it is asked again later. Once it is warned of, until it
+//     answers again, and each answer of memory says why it was found by words alone.
+// V4  A question is embedded as what it means (`meantBy`), which is found out only where there is a model to embed it.
+
+import { cleanText, effectiveMode, meantBy, Recall, type RecallQuery, type SearchMode } from "@reverie/memory"
+import { Embedder, embeddingModelOf, type Vector } from "@reverie/model"
+import { type Address, defined } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import { recallFailures } from "./index-state.ts"
+
+/** Texts embedded with one call, and calls made each time that vectors are filled in. */
+const BATCH = 64
+const MAX_BATCHES = 4
+
+/** Longest text that is embedded, in UTF-16 units: what is longer is known by its beginning. */
+const MAX_EMBEDDED_CHARS = 4_000
+
+type Service = Recall["Service"]
+
+/** Why embedders did not answer the last time. */
+const failing = new WeakMap<Embedder["Service"], string>()
+
+const noteFailure = Effect.fnUntraced(function* (
+  embedder: Embedder["Service"],
+  { _tag, message }: { readonly _tag: string; readonly message: string }
+) {
+  const isKnown = failing.has(embedder)
+  const why = `the embedder does not answer (${_tag}: ${message}): only words were searched for`
+  failing.set(embedder, why)
+  yield* Metric.update(recallFailures, 1)
+  if (!isKnown)
+    yield* Effect.logWarning(`memories can not be embedded and are found by words alone: ${_tag}: ${message}`)
+  return why
+})
+
+const noteAnswer = (embedder: Embedder["Service"]): Effect.Effect<void> =>
+  Effect.suspend(() => (failing.delete(embedder) ? Effect.logInfo("memories are embedded again") : Effect.void))
+
+const readied = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
+  const { current, next } = yield* recall.vectorModels
+  const model = yield* embeddingModelOf(embedder)
+  const { id } = model
+  if (current?.id !== id && next?.id !== id) yield* recall.prepareVectors(model)
+  return { id, isNext: current !== undefined && current.id !== id }
+})
+
+/** One batch of vectors; false when nothing is missing. */
+const filledBatch = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"], id: string) {
+  const missing = yield* recall.missingVectors(id, BATCH)
+  if (missing.length === 0) return false
+  const vectors = yield* embedder.embed(missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS))))
+  yield* recall.putVectors(
+    id,
+    missing.flatMap(({ address, id: entry }, index) => {
+      const vector = vectors[index]
+      return vector === undefined ? [] : [{ address, id: entry, vector }]
+    })
+  )
+  return true
+})
+
+/** Fills in some of the vectors that the index misses. */
+export const fillVectors = Effect.gen(function* () {
+  const found = yield* Effect.serviceOption(Embedder)
+  if (Option.isSome(found)) yield* filledBy(found.value)
+})
+
+const filledBy = (embedder: Embedder["Service"]) =>
+  Effect.gen(function* () {
+    const recall = yield* Recall
+    const { id, isNext } = yield* readied(recall, embedder)
+    for (let batch = 0; batch < MAX_BATCHES; batch++) {
+      if (yield* filledBatch(recall, embedder, id)) continue
+      if (isNext) yield* recall.promoteVectors(id)
+      break
+    }
+    yield* noteAnswer(embedder)
+  }).pipe(
+    Effect.catchTag(
+      [
+        "ModelUnavailable",
+        "ModelParked",
+        "CallWithheld",
+        "ModelDenied",
+        "ModelRefused",
+        "EmbeddingUnfit",
+        "VectorsUnfit"
+      ],
+      (failure) => noteFailure(embedder, failure)
+    ),
+    Effect.asVoid
+  )
+
+/** The last question of an embedder: what comes to mind asks twice. */
+const lastAsked = new WeakMap<Embedder["Service"], { readonly question: string; readonly vector: Vector }>()
+
+const embedded = Effect.fnUntraced(function* (embedder: Embedder["Service"], question: string) {
+  const last = lastAsked.get(embedder)
+  if (last?.question === question) return last.vector
+  const [vector] = yield* embedder.embed([question])
+  if (vector !== undefined) lastAsked.set(embedder, { question, vector })
+  return vector
+})
+
+interface Embedded {
+  readonly vector?: ReadonlyArray<number>
+  /** Why there is none, where there might be one. */
+  readonly why?: string
+}
+
+/** The hits by words among which the names of those who speak are looked for. */
+const NAMING_HITS = 10
+
+/** A question as a vector of the index's own model, when the mode has a use for it. */
+export const vectorOf = Effect.fnUntraced(function* (
+  recall: Service,
+  mode: SearchMode,
+  viewer: Address,
+  query: RecallQuery
+) {
+  const none: Embedded = {}
+  if (effectiveMode(mode, true) === "fts" || query.text.trim() === "") return none
+  const found = yield* Effect.serviceOption(Embedder)
+  if (Option.isNone(found)) return none
+  const { current } = yield* recall.vectorModels
+  // Nothing could be embedded yet.
+  if (current === undefined) return { ...defined({ why: failing.get(found.value) }) } satisfies Embedded
+  const byWords = yield* recall.search(viewer, { ...query, search: "fts", limit: NAMING_HITS })
+  const question = meantBy(query.text, byWords)
+  const embedding = Effect.flatMap(embeddingModelOf(found.value), ({ id }) =>
+    current.id === id ? embedded(found.value, cleanText(question)) : Effect.undefined
+  )
+  return yield* embedding.pipe(
+    Effect.map((vector): Embedded => (vector === undefined ? none : { vector })),
+    Effect.tap(() => noteAnswer(found.value)),
+    Effect.catch((failure) => Effect.map(noteFailure(found.value, failure), (why): Embedded => ({ why })))
+  )
+})
