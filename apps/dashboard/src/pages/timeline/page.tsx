@@ -80,7 +80,7 @@ const Pick = <Each extends string>({
 const Filters = ({ onChange, search }: FiltersProps) => {
   const { all, kind, level = "story", outcome, q } = search
   return (
-    <div className="flex flex-1 flex-wrap items-center gap-2">
+    <div className="flex flex-1 flex-wrap items-center gap-2 max-md:basis-full">
       <div className="segmented" role="group" aria-label="How it is shown" title="v changes between the two">
         {levels.map((each) => (
           <button

@@ -64,6 +64,10 @@ const Totals = ({ total }: { readonly total: Use }) => {
 
 const heads = ["Calls", "In", "Cached", "Out", "Reasoning", "Cost"]
 
+/** On a phone the cost is in view, and these stand in the figures above. */
+const onWide = (title: string): string | undefined =>
+  ["Calls", "Cached", "Reasoning"].includes(title) ? "max-md:hidden" : undefined
+
 interface SumsProps {
   readonly usage: Usage
   readonly by: UsageKind
@@ -78,7 +82,7 @@ const Sums = ({ by, side, usage: { items } }: SumsProps) => (
         <tr>
           <th scope="col">{nouns[by]}</th>
           {heads.map((title) => (
-            <th key={title} scope="col" data-align="end">
+            <th key={title} scope="col" data-align="end" className={onWide(title)}>
               {title}
             </th>
           ))}
@@ -87,17 +91,23 @@ const Sums = ({ by, side, usage: { items } }: SumsProps) => (
       <tbody>
         {items.map((row) => (
           <tr key={row.key} data-usage-key={row.key} data-tokens={row.tokens}>
-            <th scope="row" className="font-mono text-ink">
+            <th scope="row" className="font-mono text-ink max-md:break-all">
               <Link to="/usage" search={(before) => ({ ...before, [by]: row.key })}>
                 <Visible text={row.key} />
               </Link>
             </th>
-            <td data-align="end">{count(row.calls)}</td>
+            <td data-align="end" className={onWide("Calls")}>
+              {count(row.calls)}
+            </td>
             <td data-align="end">{count(row.inputTokens)}</td>
-            <td data-align="end">{cachedText(row)}</td>
+            <td data-align="end" className={onWide("Cached")}>
+              {cachedText(row)}
+            </td>
             <td data-align="end">{count(row.outputTokens)}</td>
-            <td data-align="end">{count(row.reasoningTokens)}</td>
-            <td data-align="end" className="whitespace-nowrap">
+            <td data-align="end" className={onWide("Reasoning")}>
+              {count(row.reasoningTokens)}
+            </td>
+            <td data-align="end" className="md:whitespace-nowrap">
               {spentText(row)}
             </td>
           </tr>
