@@ -187,6 +187,15 @@ test("the modes stand in a strip, and the present one is lit", async () => {
   expect(await tab.page.$$eval(".mode[aria-current]", (modes) => modes.length)).toBe(1)
 })
 
+test("what is in progress is whole, however much has happened", async () => {
+  const row = await watch()
+  for (let turn = 0; turn < 6; turn += 1)
+    for (const path of ["awake.thinking.inferring", "awake.acting.running", "awake.idle"]) api.world.move(row, path)
+  await tab.page.waitForFunction(() => document.querySelectorAll("[data-notice]").length > 12)
+  const hidden = await tab.page.$eval("[data-in-hand]", ({ clientHeight, scrollHeight }) => scrollHeight - clientHeight)
+  expect(hidden).toBe(0)
+})
+
 test("only what the state accepts is offered", async () => {
   const row = await watch()
   const offered = () =>

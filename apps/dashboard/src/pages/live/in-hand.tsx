@@ -16,7 +16,11 @@ const MAILBOX_LETTERS = 50
 export const Mailbox = ({ id, waiting }: { readonly id: string; readonly waiting: number }) => {
   const mail = useAnswer("GET /v1/assistants/:id/mailbox", { params: { id }, query: { limit: MAILBOX_LETTERS } })
   return (
-    <Section title="Inbox" side={<span className="label tabular">{count(waiting)} waiting</span>} className="strip">
+    <Section
+      title="Inbox"
+      side={<span className="label tabular">{count(waiting)} waiting</span>}
+      className="strip max-h-56 flex-none"
+    >
       <Answered of={mail} lines={2}>
         {({ items }) =>
           items.length === 0 ? (
@@ -53,7 +57,7 @@ const Fact = ({ children, title }: { readonly title: string; readonly children: 
 export const InHand = ({ detail }: { readonly detail: AssistantDetail }) => {
   const { approvalsAsked, id, jobs, subAgents, timers } = detail
   return (
-    <Section title="In progress" className="strip">
+    <Section title="In progress" className="strip flex-none">
       <dl data-in-hand="">
         <Fact title="Jobs">
           {jobs.length === 0 ? (
@@ -102,7 +106,7 @@ export const InHand = ({ detail }: { readonly detail: AssistantDetail }) => {
 }
 
 export const Log = ({ lines }: { readonly lines: ReadonlyArray<LogLine> }) => (
-  <Section title="Recent activity" className="strip">
+  <Section title="Recent activity" className="strip min-h-40">
     {lines.length === 0 ? (
       <Empty title="No recent activity" />
     ) : (
