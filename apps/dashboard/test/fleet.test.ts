@@ -2,7 +2,7 @@
 
 import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, spills, type Tab } from "./browser.ts"
+import { builtPage, openBrowser, openTab, seriousFaults, spills, type Tab } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 import { listOf } from "./fake/fleet.ts"
 
@@ -369,6 +369,7 @@ test("an assistant is created on the page, and one that is there already is said
   const { page } = tab
   await page.click("[data-create]")
   await page.waitForSelector("[data-create-form] option >> nth=3", { state: "attached" })
+  expect(await seriousFaults(page)).toEqual([])
   const [there] = api.world.rows
   await page.fill("[data-create-form] [name=id]", there?.id ?? "")
   await page.selectOption("[data-create-form] [name=definition]", "tug")

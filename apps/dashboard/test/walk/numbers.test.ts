@@ -26,16 +26,19 @@ afterAll(async () => {
 
 const { asking, busy, halted } = NAMED
 
+/** All but what is recalled: its scores go by the age of a memory, and so by the present moment. */
 const pages: ReadonlyArray<readonly [name: string, path: string]> = [
   ["overview", "/"],
   ["overview", "/?span=day"],
   ["fleet", "/fleet"],
+  ["fleet", "/fleet?group=definition"],
   ["approvals", "/approvals"],
   ["queues", "/queues"],
   ["usage", "/usage"],
   ["usage", "/usage?range=month&by=model&measure=calls"],
+  ["prompts", "/prompts"],
   ["system", "/system"],
-  ...["live", "context", "timeline", "memory", "compactions", "dreams", "subagents", "replay"].map(
+  ...["live", "context", "timeline", "memory", "compactions", "dreams", "subagents", "replay", "fork"].map(
     (name) => [name, `/a/${busy}${name === "live" ? "" : `/${name}`}`] as const
   ),
   ...[asking, halted].flatMap((id) =>
@@ -44,6 +47,7 @@ const pages: ReadonlyArray<readonly [name: string, path: string]> = [
   ["timeline", `/a/${busy}/timeline?all=true`],
   ["timeline", `/a/${busy}/timeline?all=true&level=trace`],
   ["memory", `/a/${busy}/memory?tab=facts`],
+  ["memory", `/a/${busy}/memory?tab=profiles`],
   ["memory", `/a/${busy}/memory?tab=journal`]
 ]
 
