@@ -44,7 +44,9 @@ interface Day {
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ")
 const month = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?"
 const dayOfMonth = "(\\d{1,2})(?:st|nd|rd|th)?(?!\\d)"
-const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/g
+/** A day, alone or in the stamp of a machine, whose seconds no one has said. */
+const isoDay = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?!\d)/g
+const ISO_DAY_CHARS = 10
 const dayFirst = new RegExp(`(?<![\\d.,])${dayOfMonth}\\s+(?:of\\s+)?${month}(?![a-z])(?:,?\\s+(\\d{4})(?!\\d))?`, "gi")
 const monthFirst = new RegExp(`(?<![\\p{L}\\d])${month}\\s+${dayOfMonth}(?:,?\\s+(\\d{4})(?!\\d))?`, "giu")
 const numberPattern = /(?<![\p{L}\d_])\d+(?:[.,:]\d+)*/gu
@@ -61,7 +63,10 @@ const daysIn = (text: string): { readonly days: ReadonlyArray<Day>; readonly res
     return " . "
   }
   const rest = text
-    .replace(isoDay, (whole, year: string, named: string, day: string) => note(whole, year, Number(named), Number(day)))
+    .replace(isoDay, (whole, year: string, named: string, day: string, time?: string, seconds?: string) => {
+      const noted = note(whole.slice(0, ISO_DAY_CHARS), year, Number(named), Number(day))
+      return time === undefined || seconds !== undefined ? noted : `${noted}${time}`
+    })
     .replace(dayFirst, (whole, day: string, named: string, year?: string) =>
       note(whole, year, monthOf(named), Number(day))
     )

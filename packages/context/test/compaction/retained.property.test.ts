@@ -132,6 +132,19 @@ describe("what is left of what was compacted", () => {
     ])
   })
 
+  it("R4 the stamp of a machine is a day, and not its pieces; a time that was said stays one", () => {
+    const compacted = placed([said("Filed at 2026-11-27T20:33:16.000Z; the pilot comes on 2026-11-28T18:00.")])
+    const { lost } = retained({ compacted, facts: [], memories: [], summary: "" })
+    assert.deepStrictEqual(
+      lost.map(({ kind, text }) => [kind, text]),
+      [
+        ["number", "18:00"],
+        ["date", "2026-11-27"],
+        ["date", "2026-11-28"]
+      ]
+    )
+  })
+
   it("R5 the parts of a window make up what the record counted", () => {
     let seen = 0
     fc.assert(
