@@ -41,7 +41,7 @@ export class StateUnreadable extends Schema.TaggedError<StateUnreadable>()("Stat
 export class UnknownAssistant extends Schema.TaggedError<UnknownAssistant>()("UnknownAssistant", { address: Address }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
-    return `no one lives at ${addressKey(this.address)}`
+    return `there is no assistant ${addressKey(this.address)}, or it has retired`
   }
 }
 

@@ -62,7 +62,7 @@ describe("sending", () => {
     assert.instanceOf(await failureOf(fleet.post("desk", { type: "sleep", forMs: -1 })), EnvelopeInvalid)
     const unknown = await failureOf(fleet.send("nobody", "Hello?"))
     assert.strictEqual(tagOf(unknown), "UnknownAssistant")
-    assert.strictEqual(unknown.message, "no one lives at default/nobody")
+    assert.strictEqual(unknown.message, "there is no assistant default/nobody, or it has retired")
     assert.deepStrictEqual(await fleet.monitor.totals(), { accepted: 0, settled: 0, dead: 0, discarded: 0 })
   })
 })

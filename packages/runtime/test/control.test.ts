@@ -148,7 +148,7 @@ describe("retirement", () => {
     )
     assert.deepInclude(life.deadLetters()[0], { envelope: "m-1", reason: "The assistant was retired." })
     assert.deepInclude(life.deadLetters()[1], { envelope: "r-1", reason: "the assistant has retired" })
-    assert.throws(() => life.say("Anyone?"), /no one lives at harbor\/ada/)
+    assert.throws(() => life.say("Anyone?"), /there is no assistant harbor\/ada, or it has retired/)
   })
 
   it("what waits is dead-lettered also when the worker dies before it came to that", () => {
