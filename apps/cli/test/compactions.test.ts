@@ -32,7 +32,7 @@ describe.concurrent("compactions", () => {
     const listed = await run(["compactions", "clerk", ...data])
     assert.strictEqual(listed.code, 0, listed.stderr)
     assert.match(listed.stdout, /^compaction +when +trigger +compacted +kept +tokens before +after +state\n/)
-    assert.match(listed.stdout, /compact_20251206_171500 +2025-12-06 +emergency +2 +20 +8000 +3000 +current/)
+    assert.match(listed.stdout, /compact_20251206_171500 +2025-12-06 +emergency +2 +20 +8000 +3000 +active/)
     const json = await shown(...data)
     assert.deepStrictEqual([json.current, json.compactions.map(({ id }) => id)], [ID, [ID]])
 

@@ -41,7 +41,7 @@ const heldText = (whose: string, hold: Hold | undefined): ReadonlyArray<string> 
 
 /** current: what the model is shown begins with its marker. superseded: a later one has taken it in. */
 const stateOf = ({ id, undone_at }: Compaction, current: string | undefined): string =>
-  undone_at === undefined ? (id === current ? "current" : "superseded") : "undone"
+  undone_at === undefined ? (id === current ? "active" : "superseded") : "undone"
 
 const compactionsText = (
   whose: string,
