@@ -95,6 +95,7 @@ export type MachineEvent =
   | { readonly type: "report"; readonly call?: string; readonly tool?: string }
   | { readonly type: "approval"; readonly approval?: string; readonly decision: "approved" | "denied" }
   | { readonly type: "halt"; readonly reason: string }
+  | { readonly type: "stop"; readonly tick: number }
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
   | { readonly type: "remind" }

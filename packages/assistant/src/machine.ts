@@ -4,7 +4,7 @@
 // I1  It is only ever driven by the pure transition (decide.ts): nothing here runs, waits or throws away a result.
 // I2  Control is heard in every state but `retired`; mail only where the assistant rests (tag `acceptsMail`).
 // I3  Every job a state starts is stopped when the state is left, and its result fenced by its job id.
-// I4  A tick that was begun ends once. A halted tick goes on after `resume`, a retired one ends as failed.
+// I4  A tick that was begun ends once: after a halt it goes on, retired it fails, and a stop that names it ends it anywhere.
 // I5  Compaction at the emergency ratio comes before everything else of a tick; by command it happens outside of one.
 // I6  A halt and a retirement go through the whole subtree: an assistant that retires has all below it retire.
 // I7  News of a sub-agent is heard in every state but `retired`.
@@ -49,14 +49,25 @@ const RETIRED = "#assistant.retired"
 const endTick = (outcome: "answered" | "misshapen" | "refused" | "slept" | "terminal" | "max-iterations") =>
   [{ type: "endTick", params: { outcome } }, "clearTick"] as const
 
-/** The model call has failed, and the tick with it. */
 const failTick = (outcome: "failed" | "cut") =>
   [{ type: "endTickAsCallFailed", params: { outcome } }, "clearTick"] as const
 
 const endCalls = (because: CallEnd, ...phases: ReadonlyArray<CallPhase>) =>
   ({ type: "endCalls", params: { phases, because } }) as const
 
+/** Ends the tick in hand from outside: calls that are open have no result any more. */
+const breakOff = (because: "retired" | "stopped", outcome: "failed" | "stopped", reason: string) =>
+  [
+    endCalls(because, "running", "ready", "waiting"),
+    endCalls(`${because}Unapproved`, "asking"),
+    { type: "endTick", params: { outcome, reason } },
+    ...(because === "stopped" ? (["dismissUnneededSubAgents"] as const) : []),
+    "clearTick"
+  ] as const
+const stop = { guard: "isTickToStop", actions: breakOff("stopped", "stopped", "A person stopped it.") } as const
+
 const retire = ["retireSubAgents", "reportToParent"] as const
+const retireInTick = [...breakOff("retired", "failed", "The assistant was retired."), ...retire] as const
 const resume = ["recordResume", "resumeSubAgents"] as const
 
 const beginTick = { target: "#assistant.awake.assessing", actions: "beginTick" } as const
@@ -70,7 +81,6 @@ type AfterPhase = CompactionPhase | "returning"
 
 const recordStep = (next: AfterOperation) => ({ type: "recordDreamStep", params: { next } }) as const
 
-/** One operation of a dream, which leads on to the next. */
 const operation = (name: DreamOperation, next: AfterOperation, description: string) =>
   vocabulary.createStateConfig({
     description,
@@ -100,7 +110,6 @@ const operation = (name: DreamOperation, next: AfterOperation, description: stri
 const resumeWith = (name: DreamOperation) =>
   ({ guard: { type: "isNextOperation", params: { operation: name } }, target: name }) as const
 
-/** One phase of a compaction. */
 const phase = (name: CompactionPhase, next: AfterPhase, failed: AfterPhase, description: string) =>
   vocabulary.createStateConfig({
     description,
@@ -135,22 +144,9 @@ export const assistantMachine = vocabulary.createMachine({
     budget: { actions: "setBudget" },
     "xstate.done.actor.child.*": { actions: "recordSubAgentCreated" },
     "xstate.error.actor.child.*": { actions: "recordCreationFailed" },
-    halt: {
-      target: HALTED,
-      actions: [endCalls("halted", "running", "ready"), "recordHalt"]
-    },
+    halt: { target: HALTED, actions: [endCalls("halted", "running", "ready"), "recordHalt"] },
     retire: [
-      {
-        guard: "isInTick",
-        target: RETIRED,
-        actions: [
-          endCalls("retired", "running", "ready", "waiting"),
-          endCalls("retiredUnapproved", "asking"),
-          { type: "endTick", params: { outcome: "failed", reason: "The assistant was retired." } },
-          "clearTick",
-          ...retire
-        ]
-      },
+      { guard: "isInTick", target: RETIRED, actions: retireInTick },
       { target: RETIRED, actions: retire }
     ]
   },
@@ -158,6 +154,7 @@ export const assistantMachine = vocabulary.createMachine({
     awake: {
       description: "Handles one event after the other, each in a tick.",
       initial: "idle",
+      on: { stop: { ...stop, target: IDLE } },
       states: {
         idle: {
           description: "Nothing is in hand: the next mail begins a tick.",
@@ -166,6 +163,7 @@ export const assistantMachine = vocabulary.createMachine({
           always: { guard: "isAssignmentOver", target: RETIRED, actions: retire },
           on: {
             ...mail,
+            stop: {},
             sleep: { target: "#assistant.dreaming", actions: ["beginTick", "beginSleep", ...endTick("slept")] },
             compact: compactFrom("idle")
           }
@@ -349,6 +347,7 @@ export const assistantMachine = vocabulary.createMachine({
       tags: ["maintaining", "acceptsReplies"],
       meta: { activity: "compacting" },
       initial: "extracting",
+      on: { stop: { ...stop, target: IDLE } },
       states: {
         extracting: phase("extracting", "summarizing", "summarizing", "Takes into memory what is worth keeping."),
         summarizing: phase("summarizing", "replacing", "returning", "Writes the summary."),
@@ -380,6 +379,7 @@ export const assistantMachine = vocabulary.createMachine({
       entry: "haltSubAgents",
       on: {
         halt: {},
+        stop,
         resume: [
           { guard: "hasCalls", target: ACTING, actions: resume },
           { guard: "isInIteration", target: THINKING, actions: resume },

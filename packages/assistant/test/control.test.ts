@@ -113,6 +113,51 @@ describe("halted", () => {
   })
 })
 
+describe("stopped", () => {
+  const stop = (tick: number) => ({ type: "stop", tick })
+
+  it("machine I3, I4: a model call that runs is stopped, its tick ends as stopped, and the next message is heard", () => {
+    const ada = new Rig().hear(message("m1")).hear(stop(1))
+    assert.deepStrictEqual([ada.status, ada.jobs.size, ada.context.envelope], ["awake.idle", 0, null])
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "stopped", reason: "A person stopped it." }])
+    assert.deepInclude(ada.commands, { _tag: "StopJob", name: "infer" })
+    assert.strictEqual(ada.hear(message("m2")).status, "awake.thinking.inferring")
+  })
+
+  it("machine I3: tools that run are stopped, and what was open has no result", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", asking("safe_chain", "safe_chain")).ends("tool.1", DONE)
+    ada.hear(stop(1))
+    assert.deepStrictEqual([ada.status, ada.jobs.size], ["awake.idle", 0])
+    assert.deepStrictEqual(ada.refusals(), [
+      "0: A person stopped the turn while this call was open; whether it took effect is unknown."
+    ])
+  })
+
+  it("machine I4: also one that waits for a person, is parked, or is halted; a halted assistant stays halted", () => {
+    const asks = new Rig().hear(message("m1")).ends("infer", asking("dangerous")).hear(stop(1))
+    assert.deepStrictEqual([asks.status, asks.timers.size], ["awake.idle", 0])
+    assert.deepStrictEqual(asks.refusals(), ["0: A person stopped the turn before this call was approved."])
+    const parked = new Rig().hear(message("m1")).fails("infer", failure("park")).hear(stop(1))
+    assert.deepStrictEqual([parked.status, parked.timers.size], ["awake.idle", 0])
+    const halted = new Rig().hear(message("m1")).hear({ type: "halt", reason: "drill" }).hear(stop(1))
+    assert.deepStrictEqual([halted.status, halted.context.envelope], ["halted", null])
+    assert.lengthOf(halted.actions("endTick"), 1)
+    assert.strictEqual(halted.hear({ type: "resume" }).status, "awake.idle")
+  })
+
+  it("a stop of another tick, and one at rest or in a dream, changes nothing", () => {
+    const ada = new Rig().hear(message("m1")).hear(stop(2))
+    assert.isTrue(ada.ignored)
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+    ada.hear(stop(1)).hear(stop(1))
+    assert.isTrue(ada.ignored)
+    ada.hear(message("m2")).hear(stop(1))
+    assert.deepStrictEqual([ada.ignored, ada.status, ada.context.tick], [true, "awake.thinking.inferring", 2])
+    const sleeper = new Rig().hear(sleep("s1")).hear(stop(1))
+    assert.isTrue(sleeper.ignored)
+  })
+})
+
 describe("retired with a tick in hand", () => {
   it("machine I4: also out of a halt", () => {
     const ada = new Rig().hear(message("m1")).fails("infer", failure("stop")).hear({ type: "retire" })

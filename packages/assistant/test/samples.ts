@@ -153,6 +153,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "approval", decision: "denied" },
   { type: "approval", decision: "approved", approval: "somebody-else's" },
   { type: "halt", reason: "fire drill" },
+  { type: "stop", tick: 1 },
   { type: "resume" },
   { type: "refresh" },
   { type: "remind", reminder: "tea" },

@@ -295,6 +295,27 @@ describe("any life", PATIENT, () => {
     })
   })
 
+  it("machine I4: a stop ends the tick that it names, once and wherever it is, and no other", () => {
+    always(({ after }) => {
+      const { envelope, tick } = contextOf(after)
+      const status = statusOf(after)
+      const stopped = decide(after, { type: "stop", tick })
+      const isInTick = envelope !== null && status !== "retired"
+      assert.strictEqual(isIgnored(after, stopped), !isInTick)
+      assert.isTrue(isIgnored(after, decide(after, { type: "stop", tick: tick + 1 })))
+      if (!isInTick) return
+      const ends = stopped.commands.filter((command) => command._tag === "Action" && command.type === "endTick")
+      assert.deepStrictEqual(
+        ends.map((end) => (end as unknown as { readonly params: { readonly outcome: string } }).params.outcome),
+        ["stopped"]
+      )
+      assert.isNull(contextOf(stopped.next).envelope)
+      assert.isTrue(isIgnored(stopped.next, decide(stopped.next, { type: "stop", tick })))
+      if (status === "halted") assert.strictEqual(statusOf(stopped.next), "halted")
+      else assert.include(["awake.idle", "retired"], statusOf(stopped.next))
+    })
+  })
+
   it("machine I2: mail is heard only at rest, replies where nothing can be missed, control by all but the retired", () => {
     always(({ after }) => {
       const status = statusOf(after)
@@ -340,7 +361,8 @@ describe("any life", PATIENT, () => {
         assert.strictEqual(to, wakeWanted || compactingFrom === "idle" ? "awake.idle" : rest)
         assert.strictEqual(context.envelope, null)
       } else {
-        if (to === "awake.idle") return assert.isTrue(wasCut)
+        // Only a stop ends the tick that waits for it.
+        if (to === "awake.idle") return assert.isTrue(wasCut || event.type === "stop")
         assert.strictEqual(to, assessTask ? "awake.assessing.weighing" : "awake.thinking.inferring")
         assert.strictEqual(context.envelope, contextOf(before).envelope)
       }

@@ -95,6 +95,7 @@ const aRequest = fc.oneof(
     })
   },
   { weight: 1, arbitrary: fc.record({ request: fc.constant("halt" as const), reason: fc.string({ maxLength: 300 }) }) },
+  { weight: 1, arbitrary: fc.record({ request: fc.constant("stop" as const), late: fc.constantFrom(0, 0, 1) }) },
   { weight: 2, arbitrary: fc.constant({ request: "resume" as const }) }
 )
 type Request = typeof aRequest extends fc.Arbitrary<infer T> ? T : never
@@ -171,6 +172,8 @@ const eventOf = (rig: Rig, request: Request, id: string): Input | undefined => {
       const approval = request.known ? asking : "somebody-else's"
       return { type: "approval", decision: request.decision, ...(approval === undefined ? {} : { approval }) }
     }
+    case "stop":
+      return { type: "stop", tick: rig.context.tick - request.late }
     case "halt":
       return { type: "halt", reason: request.reason }
     default:

@@ -43,7 +43,9 @@ import {
   type OrderOptions,
   type Post,
   resumeAll,
-  type SleepOptions
+  type SleepOptions,
+  type StopOptions,
+  stopTick
 } from "./fleet/ordering.ts"
 import { type Forgettable, type ForgetOptions, type ForgetReceipt, forgotten } from "./forgetting/forgetting.ts"
 import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./fleet/records.ts"
@@ -109,8 +111,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /**
    * The same fleet for another tenant, which need not have anything in it yet; only the fleet that was opened can be closed.
-   * `exact`: targets are ids, letter by letter; otherwise names, teams and roles as well.
-   * @throws FleetDefinitionInvalid when the id can be none
+   * `exact`: targets are ids, letter by letter; otherwise names, teams and roles as well. @throws FleetDefinitionInvalid when the id can be none
    */
   forTenant(tenant: string, { exact = false }: { readonly exact?: boolean } = {}): Fleet {
     return new Fleet(this.#opened, tenantOf(tenant), undefined, exact)
@@ -118,8 +119,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /**
    * Creates an assistant of this tenant from the definition of that name; from the one with the same id when none is given.
-   * Resolves when it is durable. One that exists goes on as before.
-   * @throws IdInvalid, DefinitionUnknown
+   * Resolves when it is durable. One that exists goes on as before. @throws IdInvalid, DefinitionUnknown
    */
   async create(id: string, definition: string = id): Promise<"created" | "exists"> {
     const { assistant } = this.#read.core.address(id)
@@ -248,8 +248,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   }
 
   /**
-   * Lets a tool call run that waits for a person: exactly the call that was shown, once. The model reads the note.
-   * @throws ApprovalUnknown, UnknownAssistant, EnvelopeInvalid
+   * Lets a tool call run that waits for a person: exactly the call that was shown, once. The model reads the note. @throws ApprovalUnknown, UnknownAssistant, EnvelopeInvalid
    * @example await fleet.approve("desk", part.approval, { note: "The captain agrees." })
    */
   approve(to: string, approval: string, { note, ...options }: DecisionOptions = {}): Promise<Receipt> {
@@ -264,6 +263,11 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   /** Stops an assistant where it stands, with its tick in hand: its tools are aborted. @throws UnknownAssistant */
   halt(to: string, reason: string, options: OrderOptions = {}): Promise<Receipt> {
     return this.#order(to, { type: "halt", reason }, options)
+  }
+
+  /** Ends the tick in progress: its model call and tools are interrupted, and the next message is heard. @throws UnknownAssistant */
+  stop(to: string, options: StopOptions = {}): Promise<Receipt> {
+    return stopTick(this.#post, this.inspect, to, options)
   }
 
   /** Lets a halted assistant go on with the same tick. @throws UnknownAssistant */

@@ -202,7 +202,8 @@ export type {
   RetireFactOptions,
   AcceptDreamOptions,
   UndoDreamOptions,
-  SleepOptions
+  SleepOptions,
+  StopOptions
 } from "./fleet/ordering.ts"
 export type { Forgettable, ForgetOptions, ForgetReceipt } from "./forgetting/forgetting.ts"
 export type { ForgetFound, ForgetSample } from "./forgetting/topics.ts"

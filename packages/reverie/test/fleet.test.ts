@@ -147,6 +147,31 @@ describe("asking", () => {
     assert.strictEqual(await other.answer("desk", "Hello?"), "Good morning.")
   })
 
+  it("a run that a person stops ends the answer once, and says so; the next message is answered, and a replay agrees", async () => {
+    const held = gate()
+    const look = defineTool({ name: "look", description: "Looks.", run: () => held.passed })
+    await using fleet = await openFleet({ tools: [look], says: [calling("look"), { text: "And this." }] })
+    const during = all(fleet.ask("desk", "Look.", { id: "q-1" }))
+    await new Promise<void>((resolve) => {
+      const stop = fleet.on("model-replied", () => {
+        stop()
+        resolve()
+      })
+    })
+    assert.strictEqual((await fleet.stop("desk", { reason: "never mind" })).outcome, "accepted")
+    await fleet.stop("desk", { tick: 1 })
+    const ends = (await during).filter(({ type }) => ["done", "stopped", "failed", "halted"].includes(type))
+    assert.lengthOf(ends, 1)
+    assert.deepInclude(ends[0], {
+      type: "stopped",
+      outcome: "stopped",
+      error: { code: "TurnStopped", message: "a person stopped it", recovery: "tell-owner" }
+    })
+    assert.strictEqual(await fleet.answer("desk", "Anyone?", { id: "q-2" }), "And this.")
+    assert.strictEqual((await fleet.inspect("desk"))?.state.status, "awake.idle")
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+  })
+
   it("anyone who is halted, before the question or during it, says so; after resume the answer is there", async () => {
     const held = gate()
     const look = defineTool({ name: "look", description: "Looks.", run: () => held.passed })

@@ -38,6 +38,73 @@ describe("halt and resume", () => {
     assert.strictEqual(life.entries().at(-1)?.tick, 1)
   })
 
+  it("a stop ends the tick it names: the tool is aborted, no model call follows, and the next message is answered", () => {
+    let signal: AbortSignal | undefined
+    const dig = aTool("dig", {
+      effect: (_, run) => {
+        signal = run.signal
+        return Effect.never
+      }
+    })
+    const life = live({ tools: [dig], model: inTurn(calling("dig"), { text: "Here." }) })
+    life.say("Dig.", { id: "m-1" })
+    life.say("And now?", { id: "m-2" })
+    life.pass(1_000)
+    assert.isFalse(signal?.aborted)
+    assert.strictEqual(life.scripted.prompts.length, 1)
+    life.post({ type: "stop", tick: 1 }, { id: "s-1" })
+    life.rest()
+    assert.isTrue(signal?.aborted)
+    assert.match(life.answerTo("1.1.0"), /stopped the turn while this call was open/)
+    assert.deepStrictEqual(
+      life.ends().map(({ envelope, outcome, reply }) => [envelope, outcome, reply]),
+      [
+        ["m-1", "stopped", ""],
+        ["m-2", "answered", "Here."]
+      ]
+    )
+    assert.strictEqual(life.scripted.prompts.length, 2)
+    assert.deepStrictEqual(
+      life.settled().map(({ id, outcome }) => [id, outcome]),
+      [
+        ["m-1", "handled"],
+        ["s-1", "handled"],
+        ["m-2", "handled"]
+      ]
+    )
+    // It comes too late, twice: the tick it names is over.
+    life.say("Still there?", { id: "m-3" })
+    life.post({ type: "stop", tick: 1 }, { id: "s-2" })
+    life.rest()
+    assert.deepInclude(life.settled()[3], {
+      id: "s-2",
+      outcome: "ignored",
+      reason: "tick 1 is not in progress: there is nothing to stop"
+    })
+    assert.deepInclude(life.ends()[2], { envelope: "m-3", outcome: "answered" })
+  })
+
+  it("a stop that was accepted before the process died is heard before the jobs it stops run once more", () => {
+    let runs = 0
+    const dig = aTool("dig", {
+      effect: () =>
+        Effect.andThen(
+          Effect.sync(() => void runs++),
+          Effect.never
+        )
+    })
+    const first = live({ tools: [dig], model: calling("dig") })
+    first.say("Dig.", { id: "m-1" })
+    first.pass(1_000)
+    assert.strictEqual(runs, 1)
+    first.run(first.store.mailbox.accept(anEnvelope({ id: "s-1", event: { type: "stop", tick: 1 } })))
+    const second = live({ disk: first.disk, startAt: first.time.now + 60_000, tools: [dig], model: { text: "Here." } })
+    second.rest()
+    assert.strictEqual(runs, 1)
+    assert.strictEqual(second.scripted.prompts.length, 0)
+    assert.deepInclude(second.ends()[0], { envelope: "m-1", outcome: "stopped" })
+  })
+
   it("I1 a halt is heard before mail that came earlier, and what it halts waits", () => {
     const life = live({
       tools: [aTool("look", { effect: () => Effect.delay(Effect.succeed("seen"), 5_000) })],

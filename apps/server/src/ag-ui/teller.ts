@@ -60,6 +60,7 @@ const stopReasons: Readonly<Record<string, string>> = {
   "max-iterations": "it made as many model calls as one tick may, and was not done",
   cut: "its budget was used up before it was done",
   misshapen: "its answer has another form than it must have",
+  stopped: "a person stopped it",
   refused: "a hook let its answer not pass"
 }
 

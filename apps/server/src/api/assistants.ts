@@ -37,7 +37,7 @@ const PutAway = Schema.Struct({ entries: Schema.Int, envelopes: Schema.Int })
 
 const Most = Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e12 }))))
 
-export const orders = ["wake", "sleep", "compact", "halt", "resume", "retire"] as const
+export const orders = ["wake", "sleep", "compact", "stop", "halt", "resume", "retire"] as const
 export const Order = Schema.Literals(orders)
 // Activity: how much the assistants in view have done, hour by hour.
 
@@ -126,6 +126,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       reason: Schema.optionalKey(Text(2_000)),
       /** Of a sleep. */
       forMs: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800_000 }))),
+      /** Of a stop: the tick that is meant, so that a late order ends no other; the one in progress when left out. */
+      tick: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
       id: Schema.optionalKey(Key)
     }),
     success: Receipt,

@@ -21,12 +21,13 @@ interface Said {
   readonly order: typeof Order.Type
   readonly reason?: string
   readonly forMs?: number
+  readonly tick?: number
   readonly id?: string
 }
 
 const keyOf = (id: string | undefined) => (id === undefined ? {} : { id })
 
-const give = (fleet: Fleet, to: string, { forMs, id, order, reason }: Said): Promise<Receipt> => {
+const give = (fleet: Fleet, to: string, { forMs, id, order, reason, tick }: Said): Promise<Receipt> => {
   const options = keyOf(id)
   switch (order) {
     case "wake":
@@ -35,6 +36,8 @@ const give = (fleet: Fleet, to: string, { forMs, id, order, reason }: Said): Pro
       return fleet.sleep(to, { ...options, ...defined({ forMs }) })
     case "compact":
       return fleet.compactions.run(to, options)
+    case "stop":
+      return fleet.stop(to, { ...options, ...defined({ reason, tick }) })
     case "halt":
       return fleet.halt(to, reason ?? "halted by order", options)
     case "resume":

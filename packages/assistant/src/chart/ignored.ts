@@ -79,7 +79,7 @@ const OF_RECORDS = [
 ] as const
 const MAIL = ["message", "timer", "sleep", "compact", ...OF_RECORDS] as const
 const REPLY = ["wake", "report", "approval"] as const
-const CONTROL = ["halt", "resume", "refresh", "remind", "retire", "delegate", "budget"] as const
+const CONTROL = ["halt", "stop", "resume", "refresh", "remind", "retire", "delegate", "budget"] as const
 
 const thinking = ["awake.assessing.weighing", "awake.thinking.inferring", "awake.thinking.parked"] as const
 const waiting = ["awake.awaitingApproval", "awake.awaitingReports"] as const
@@ -122,6 +122,12 @@ export const ignored: ReadonlyArray<Ignored> = [
     states: restingStates.filter((state) => state !== "halted" && state !== "retired"),
     events: ["resume"],
     reason: "it is not halted"
+  },
+  {
+    kind: "nothing",
+    states: ["awake.idle", ...operations, "dreaming.pausing", "dreaming.resting", "dreaming.settling"],
+    events: ["stop"],
+    reason: "no tick is in progress"
   },
   {
     kind: "nothing",

@@ -240,6 +240,9 @@ export const modelCallActions = {
 
 export const tickGuards = {
   isInTick: when(({ envelope }) => envelope !== null),
+  isTickToStop: whenHeard(
+    ({ envelope, tick }, event) => envelope !== null && event.type === "stop" && event.tick === tick
+  ),
   isInIteration: when(({ envelope, iteration }) => envelope !== null && iteration > 0),
   isAssessmentOn: when((context) => Now.settingsNow(context).assessTask),
   isIterationLimitReached: when((context) => context.iteration >= Now.patternNow(context).maxIterations)

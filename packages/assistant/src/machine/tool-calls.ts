@@ -14,6 +14,8 @@ const reasons = {
   halted: "The assistant was halted while this call was open; whether it took effect is unknown.",
   retired: "The assistant was retired while this call was open; whether it took effect is unknown.",
   retiredUnapproved: "The assistant was retired before this call was approved.",
+  stopped: "A person stopped the turn while this call was open; whether it took effect is unknown.",
+  stoppedUnapproved: "A person stopped the turn before this call was approved.",
   broken: "The call broke; whether it took effect is unknown.",
   denied: "A person denied this call.",
   unapproved: "Nobody approved this call in time.",

@@ -39,6 +39,8 @@ const means = (type: EventType, context: AssistantContext, status: string): bool
     case "budget":
       // A sub-agent receives its task, and nothing else; its budget is part of another's.
       return context.assignment === null
+    case "stop":
+      return context.envelope !== null
     case "compact":
       return context.assignment === null && settingsNow(context).compactEnabled
     default:

@@ -267,6 +267,12 @@ const ApprovalEvent = Schema.Struct({
 })
 
 const HaltEvent = Schema.Struct({ type: Schema.Literal("halt"), reason })
+/** Ends one tick, and nothing else: it names the tick, so that a late one ends no other. */
+const StopEvent = Schema.Struct({
+  type: Schema.Literal("stop"),
+  tick: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+  reason
+})
 const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
 /** The definition has changed in a way that counts even at rest: its sleep schedule. */
 const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
@@ -298,6 +304,7 @@ export const Event = Schema.Union([
   DelegateEvent,
   ApprovalEvent,
   HaltEvent,
+  StopEvent,
   ResumeEvent,
   RefreshEvent,
   RemindEvent,
@@ -313,6 +320,7 @@ export type Lane = (typeof LANES)[number]
 
 const laneByType: Readonly<Record<EventType, Lane>> = {
   halt: "control",
+  stop: "control",
   resume: "control",
   refresh: "control",
   remind: "control",

@@ -121,7 +121,7 @@ export interface HookRecord {
 
 /**
  * How ticks end. `cut`: what it had to spend was used up before it was done. `misshapen`: its answer has another form than it
- * must. `refused`: a hook let none of its answers pass.
+ * must. `refused`: a hook let none of its answers pass. `stopped`: a person ended it.
  */
 export const tickOutcomes = [
   "answered",
@@ -130,6 +130,7 @@ export const tickOutcomes = [
   "cut",
   "misshapen",
   "refused",
+  "stopped",
   "failed",
   "slept",
   "noted"

@@ -10,6 +10,7 @@ import { arrive } from "@reverie/runtime"
 import type { Compaction } from "@reverie/context"
 import { envelopeOf } from "../letter.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
+import { viewOf } from "../views/view.ts"
 import type { DreamItem } from "../views/dream-account.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
 
@@ -88,6 +89,26 @@ export const decisionOf = (approval: string, decision: "approved" | "denied", no
   decision,
   ...defined({ note })
 })
+
+/** For `fleet.stop`. */
+export interface StopOptions extends OrderOptions {
+  /** Which tick is meant; the one in progress when left out. */
+  readonly tick?: number
+  /** Why; it stands with the order. */
+  readonly reason?: string
+}
+
+/** Ends one tick. The order names it: given twice it ends it once, and a late one ends no other. */
+export const stopTick = async (
+  post: Post,
+  inspect: (id: string) => Promise<AssistantRecord | undefined>,
+  to: string,
+  { reason, tick, ...options }: StopOptions
+): Promise<Receipt> => {
+  const record = tick === undefined ? await inspect(to) : undefined
+  const meant = tick ?? Math.max(1, record === undefined ? 1 : viewOf(record).tick)
+  return await post(to, { type: "stop", tick: meant, ...defined({ reason }) }, { from: "person", ...options })
+}
 
 /** For `fleet.sleep`. */
 export interface SleepOptions extends OrderOptions {

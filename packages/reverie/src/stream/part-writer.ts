@@ -75,6 +75,7 @@ const nothingShown = (): Shown => ({ text: "", isThought: false, calls: new Map(
 const endOfTick = ({ misfit = "", outcome, output, parts, refusal = "", reply }: Of<"tick-ended">): Part => {
   if (outcome === "misshapen") return misshapen(reply, misfit)
   if (outcome === "refused") return stopped(outcome, reply, "AnswerRefused", `a hook refused its answer: ${refusal}`)
+  if (outcome === "stopped") return stopped(outcome, reply, "TurnStopped", "a person stopped it")
   if (outcome === "max-iterations" || outcome === "cut") return stopped(outcome, reply, ...spent[outcome])
   return { type: "done", outcome, reply, ...defined({ output, parts }) }
 }
@@ -90,7 +91,9 @@ const answerOf = (event: { readonly [key: string]: Json }): Part => {
 const endIn = (notice: Notice, { envelope, isTeam }: About): Part | undefined => {
   switch (notice.type) {
     case "tick-ended":
-      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam ? undefined : endOfTick(notice)
+      if (notice.envelope !== envelope || notice.outcome === "failed") return undefined
+      // A team answers when its members have; one that was stopped asks none.
+      return isTeam && notice.outcome !== "stopped" ? undefined : endOfTick(notice)
     case "envelope-settled":
       if (notice.envelope !== envelope) return undefined
       // The end of its tick was told before: this is what was only overheard.

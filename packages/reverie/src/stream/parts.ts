@@ -83,11 +83,11 @@ export type Part<Output = undefined> =
   | Done<Output>
   /**
    * The end: it ran out of steps (`max-iterations`) or of budget (`cut`), its answer has not the form it must have (`misshapen`),
-   * or a hook let none pass (`refused`); `reply` is what it had said until then.
+   * a hook let none pass (`refused`), or a person stopped it (`stopped`); `reply` is what it had said until then.
    */
   | ({
       readonly type: "stopped"
-      readonly outcome: "max-iterations" | "cut" | "misshapen" | "refused"
+      readonly outcome: "max-iterations" | "cut" | "misshapen" | "refused" | "stopped"
       readonly reply: string
       readonly error: AnswerError
     } & Sum)

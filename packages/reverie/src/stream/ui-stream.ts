@@ -75,7 +75,8 @@ const finishes = {
   "max-iterations": "length",
   cut: "length",
   misshapen: "other",
-  refused: "content-filter"
+  refused: "content-filter",
+  stopped: "other"
 } as const
 
 const ASKED_AGAIN = "the model is asked again"

@@ -48,6 +48,7 @@ export const textOfEvent = (event: Event): string | undefined => {
     case "approval":
       return event.note
     case "halt":
+    case "stop":
     case "resume":
     case "retire":
     case "wake":

@@ -33,6 +33,9 @@ const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): Senten
   if (outcome === "failed") return { tone: "bad", lead: "could not answer", text: "" }
   if (outcome === "misshapen") return { tone: "warn", lead: "answered in no form that it must have:", text: reply }
   if (outcome === "refused") return { tone: "warn", lead: "a hook refused its answer:", text: refusal }
+  if (outcome === "stopped") {
+    return { tone: "warn", lead: `was stopped by a person${reply === "" ? "" : ":"}`, text: reply }
+  }
   if (outcome === "max-iterations") {
     return { tone: "warn", lead: `ran out of steps${reply === "" ? "" : ":"}`, text: reply }
   }

@@ -133,6 +133,7 @@ const outcomeOf = (
   if (definition.team !== undefined && tickEnd !== undefined) return undefined
   if (tickEnd?.outcome === "misshapen")
     return ["failed", `its answer has another form than it must have: ${tickEnd.misfit ?? ""}`]
+  if (tickEnd?.outcome === "stopped") return ["failed", "a person stopped it"]
   if (tickEnd?.outcome === "refused") return ["failed", `a hook refused its answer: ${tickEnd.refusal ?? ""}`]
   const reply = tickEnd?.reply ?? ""
   return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply]

@@ -121,6 +121,8 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
       }
     case "halt":
       return { type: "halt", reason: event.reason ?? "halted by order" }
+    case "stop":
+      return { type: "stop", tick: event.tick }
     case "retire":
       return { type: "retire", ...defined({ reason: event.reason }) }
     case "wake":

@@ -125,6 +125,14 @@ const skipExpiredSleep = (_session: Session, envelope: AcceptedEnvelope, now: nu
     : undefined
 }
 
+/** A stop of a tick that is over, or never began. */
+const skipLateStop = ({ decoded }: Session, { event, ...envelope }: AcceptedEnvelope): Skip | undefined => {
+  if (event.type !== "stop") return undefined
+  const { envelope: inHand, tick } = contextOf(decoded)
+  if (inHand !== null && tick === event.tick) return undefined
+  return skip({ ...envelope, event }, "ignored", `tick ${event.tick} is not in progress: there is nothing to stop`)
+}
+
 /** A budget that is part of another's, or that no one could keep. */
 const skipBudget = (session: Session, envelope: AcceptedEnvelope) => {
   const { event } = envelope
@@ -338,6 +346,7 @@ export const skipRules = [
   skipUnknownContext,
   skipExpiredSleep,
   skipRefreshed,
+  skipLateStop,
   skipBudget,
   skipRemind,
   skipIdleReminder,

@@ -182,6 +182,7 @@ const clipped = (text: string): string =>
 
 const endOf = (tickEnd: TickEnd | undefined, wasToldTo: boolean): AssignmentEnd => {
   if (wasToldTo || tickEnd === undefined) return "cancelled"
+  if (tickEnd.outcome === "stopped") return "cancelled"
   if (tickEnd.outcome === "failed") return "failed"
   return tickEnd.outcome === "cut" || tickEnd.outcome === "max-iterations" ? "cut" : "completed"
 }

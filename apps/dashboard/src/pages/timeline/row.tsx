@@ -17,6 +17,7 @@ const tones: Readonly<Record<string, Tone>> = {
   slept: "dreaming",
   "max-iterations": "waiting",
   cut: "waiting",
+  stopped: "waiting",
   misshapen: "bad",
   refused: "bad",
   failed: "bad"

@@ -33,6 +33,7 @@ const ends: Readonly<Record<string, string>> = {
   cut: "It was cut off: what it had to spend was used up",
   misshapen: "It had no more tries: its answer has another form than it must have",
   refused: "It had no more tries: a hook refused its answer",
+  stopped: "A person stopped it",
   failed: "It failed",
   slept: "It went to sleep",
   noted: "It took note and said nothing"
