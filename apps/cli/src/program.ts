@@ -57,8 +57,7 @@ const alsoCalled: Readonly<Record<string, string>> = {
   new: "create",
   remove: "rm",
   retire: "rm",
-  show: "inspect",
-  stop: "halt"
+  show: "inspect"
 }
 
 const wholeName = (command: Command): string =>

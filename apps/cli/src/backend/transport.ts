@@ -42,11 +42,12 @@ export interface ForkRequest {
   readonly stubs?: Readonly<Record<string, string>>
 }
 
-export type OrderName = "wake" | "sleep" | "compact" | "halt" | "resume" | "retire"
+export type OrderName = "wake" | "sleep" | "compact" | "stop" | "halt" | "resume" | "retire"
 
 export interface OrderRequest {
   readonly reason?: string
   readonly forMs?: number
+  readonly tick?: number
   readonly id?: string
 }
 

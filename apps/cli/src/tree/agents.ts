@@ -6,6 +6,7 @@ import type { Order, OrderOptions } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
 import {
+  atLeastOne,
   attachOption,
   contextOption,
   fleetOption,
@@ -120,6 +121,15 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
     type: "order",
     order: "sleep",
     ...defined({ forMs: options.for === undefined ? undefined : Math.max(1, Math.round(options.for * 1_000)) })
+  }))
+  const stop = order("stop <id> [reason]", "end the run in progress; the next message is heard", "stop desk").addOption(
+    new Option("--tick <n>", "only this one; the one in progress when not said").argParser(atLeastOne)
+  )
+  tells(stop, trunk, (value, options: { readonly tick?: number }) => ({
+    type: "order",
+    order: "stop",
+    ...because(value),
+    ...defined({ tick: options.tick })
   }))
   const rm = order("rm <id>", "retire one for good, with all its sub-agents", "rm desk --yes").option(
     "--reason <text>",

@@ -26,7 +26,13 @@ export type Order =
       readonly parts?: ReadonlyArray<AttachedPart>
       readonly context?: string
     }
-  | { readonly type: "order"; readonly order: OrderName; readonly reason?: string; readonly forMs?: number }
+  | {
+      readonly type: "order"
+      readonly order: OrderName
+      readonly reason?: string
+      readonly forMs?: number
+      readonly tick?: number
+    }
   | {
       readonly type: "decide"
       readonly decision: "approved" | "denied"
