@@ -146,6 +146,21 @@ test("M4 what a person said is sent again as it stands, or changed first, as a m
   expect(tab.wrongs).toEqual([])
 })
 
+test("a run in progress has a Stop button, whose order names the run; at rest there is none", async () => {
+  const row = await watch()
+  const { page } = tab
+  expect(await page.locator("[data-stop]").count()).toBe(0)
+  api.world.move(row, "awake.acting.running")
+  await page.click(`[data-stop="${row.ticks}"]`)
+  await page.waitForSelector(`[data-now="awake.idle"]`)
+  await expect.poll(() => page.locator("[data-stop]").count()).toBe(0)
+  const [stop, ...others] = api.changes
+  expect(others).toEqual([])
+  expect(stop?.route).toBe("POST /v1/assistants/:id/orders")
+  expect(stop?.asked.payload).toEqual({ order: "stop", tick: row.ticks, id: stop?.key })
+  expect(tab.wrongs).toEqual([])
+})
+
 test("M1 M2 a call and its result are one line, nothing empty is shown, and an answer leads to its reasons", async () => {
   const row = await watch()
   const { page } = tab

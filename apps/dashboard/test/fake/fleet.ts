@@ -251,7 +251,8 @@ const acceptsOf = (state: string): ReadonlyArray<string> => {
     default: {
       const rest = state === "awake.idle" ? ["message", "timer", "sleep", "compact", "undoCompaction"] : []
       const approval = state === "awake.awaitingApproval" ? ["approval"] : []
-      return ["halt", "retire", "refresh", "delegate", ...rest, ...approval]
+      const inTick = state === "awake.idle" ? [] : ["stop"]
+      return [...inTick, "halt", "retire", "refresh", "delegate", ...rest, ...approval]
     }
   }
 }

@@ -73,6 +73,7 @@ const after: Readonly<Record<string, ReadonlyArray<string>>> = {
 const ordered: Readonly<Record<string, string>> = {
   wake: "awake.idle",
   sleep: "dreaming.consolidating",
+  stop: "awake.idle",
   halt: "halted",
   resume: "awake.idle",
   retire: "retired"

@@ -109,6 +109,8 @@ const Messages = ({
 
 interface SayProps {
   readonly id: string
+  /** The run in progress, or the last one. */
+  readonly tick: number
   readonly accepts: ReadonlyArray<string>
   readonly mode: string
 }
@@ -181,14 +183,36 @@ const useSaying = (id: string, isOver: boolean) => {
   return { text, write, asked, askIn, attach, choose, chosen, error, isOff, say, again, field }
 }
 
+/** Ends the run that is shown, and no later one: the order names it. */
+const StopRun = ({ id, tick }: { readonly id: string; readonly tick: number }) => {
+  const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/orders")
+  return (
+    <>
+      {error === null ? null : <Failed trouble={error} />}
+      <button
+        type="button"
+        className="button button-small"
+        data-stop={tick}
+        title={`Ends run ${tick}: what it is doing is interrupted, and the next message is heard.`}
+        disabled={isPending}
+        onClick={() => mutate((key) => ({ params: { id }, payload: { order: "stop", tick, id: key } }))}
+      >
+        Stop
+      </button>
+    </>
+  )
+}
+
 interface FieldProps {
   readonly id: string
   readonly isOver: boolean
   readonly isHeard: boolean
+  /** The run that can be stopped. */
+  readonly inHand: number | undefined
   readonly saying: ReturnType<typeof useSaying>
 }
 
-const Say = ({ id, isHeard, isOver, saying }: FieldProps) => {
+const Say = ({ id, inHand, isHeard, isOver, saying }: FieldProps) => {
   const { askIn, asked, attach, choose, chosen, error, field, isOff, say, text, write } = saying
   return (
     <form
@@ -227,6 +251,7 @@ const Say = ({ id, isHeard, isOver, saying }: FieldProps) => {
         <span className="flex items-center gap-1.5">
           {isOver ? null : <ContextOf id={id} chosen={asked} choose={askIn} />}
           <Attach attach={attach} isOver={isOver} />
+          {inHand === undefined ? null : <StopRun id={id} tick={inHand} />}
           <button type="submit" className="button button-primary button-small" disabled={isOff}>
             Send
           </button>
@@ -236,7 +261,13 @@ const Say = ({ id, isHeard, isOver, saying }: FieldProps) => {
   )
 }
 
-export const Conversation = ({ accepts, id, mode, writing }: SayProps & { readonly writing: Writing | undefined }) => {
+export const Conversation = ({
+  accepts,
+  id,
+  mode,
+  tick,
+  writing
+}: SayProps & { readonly writing: Writing | undefined }) => {
   const isOver = mode === "retired"
   const saying = useSaying(id, isOver)
   const messages = useAnswer("GET /v1/assistants/:id/messages", { params: { id }, query: { limit: LAST } })
@@ -247,7 +278,13 @@ export const Conversation = ({ accepts, id, mode, writing }: SayProps & { readon
           {({ items }) => <Messages id={id} again={saying.again} items={items} writing={writing} />}
         </Answered>
       </div>
-      <Say id={id} isOver={isOver} isHeard={accepts.includes("message")} saying={saying} />
+      <Say
+        id={id}
+        inHand={accepts.includes("stop") ? tick : undefined}
+        isOver={isOver}
+        isHeard={accepts.includes("message")}
+        saying={saying}
+      />
     </Section>
   )
 }

@@ -159,7 +159,7 @@ const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly tur
   const { view } = route.useSearch()
   const navigate = route.useNavigate()
   const machine = useAnswer("GET /v1/machine", {}, { staleMillis: Number.POSITIVE_INFINITY })
-  const { accepts, id, mode, waiting } = detail
+  const { accepts, id, mode, tick, waiting } = detail
   const isWhole = view === "whole"
   const chart = (
     <section
@@ -185,7 +185,7 @@ const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly tur
       data-stacked=""
       className="grid min-h-0 flex-1 grid-cols-[minmax(0,1.7fr)_minmax(20rem,1fr)] gap-3 max-lg:grid-cols-1"
     >
-      <Conversation id={id} accepts={accepts} mode={mode} writing={turn.writing} />
+      <Conversation id={id} accepts={accepts} mode={mode} tick={tick} writing={turn.writing} />
       <div className="flex min-h-0 flex-col gap-3 overflow-auto">
         {chart}
         <InHand detail={detail} />
