@@ -85,6 +85,27 @@ describe("what a commit contains", () => {
     assert.strictEqual(recordsOf(session.own, "replies").size, 1)
   })
 
+  it("a message whose tick a person stopped is answered once, as failed; that of a team as well", () => {
+    const inHand = { envelope: "q-1", from: "assistant:bo", hops: 0, wantsAnswer: true } as unknown as Json
+    const alone = aSession([{ kind: "replies", key: "in-hand", value: inHand }])
+    const team = { ...alone, definition: { team: {} } } as unknown as Session
+    const stopped = { ...tickEnd, outcome: "stopped" as const, reply: "" }
+    const cause = { kind: "envelope" as const, lane: "control" as const, seq: 1, id: anEnvelopeId("s-1") }
+    for (const session of [alone, team]) {
+      const { sends = [] } = contributed(aDraft({ cause, settled, tickEnd: stopped }), decision, viewOf(session))
+      assert.deepStrictEqual(
+        sends.map(({ event }) => event),
+        [
+          {
+            type: "message",
+            text: "a person stopped it",
+            answers: { envelope: anEnvelopeId("q-1"), outcome: "failed" }
+          }
+        ]
+      )
+    }
+  })
+
   it("D1 a message that is skipped or ignored is recorded nowhere; who waits for its answer gets one", () => {
     const ignored = [{ id: anEnvelopeId("q-1"), outcome: "ignored" as const, reason: "no" }]
     const { records, sends = [] } = contributed(

@@ -123,17 +123,17 @@ export const answerTo = (
 
 const NOTHING_SAID = "(no answer)"
 
-/** What a settled message comes to. A team answers by its own steps; only where it broke this speaks for it. */
+/** What a settled message comes to. A team answers by its own steps; only where it broke, or was stopped, this speaks for it. */
 const outcomeOf = (
   { definition }: Session,
   { outcome, reason }: Settlement,
   tickEnd: TickEnd | undefined
 ): readonly [AnswerOutcome, string] | undefined => {
   if (outcome === "dead") return ["failed", reason ?? "it failed"]
+  if (tickEnd?.outcome === "stopped") return ["failed", "a person stopped it"]
   if (definition.team !== undefined && tickEnd !== undefined) return undefined
   if (tickEnd?.outcome === "misshapen")
     return ["failed", `its answer has another form than it must have: ${tickEnd.misfit ?? ""}`]
-  if (tickEnd?.outcome === "stopped") return ["failed", "a person stopped it"]
   if (tickEnd?.outcome === "refused") return ["failed", `a hook refused its answer: ${tickEnd.refusal ?? ""}`]
   const reply = tickEnd?.reply ?? ""
   return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply]
