@@ -63,7 +63,6 @@ import { addTraces } from "../telemetry/spans.ts"
 // I1  A message that triggers nothing is still settled and on record, with the rule that decided.
 // I2  Asleep, only a mention and a direct message trigger; what else would is overheard. A timer wakes as well.
 
-/** What wakes a sleeper. */
 const waking: ReadonlySet<FilterRule> = new Set(["mention", "direct"])
 
 const isAsleep = ({ decoded }: Session): boolean => isTagged(statusOf(decoded), "asleep")
@@ -88,13 +87,11 @@ export const wakes = (session: Session, envelope: AcceptedEnvelope | UnreadableE
     : judgement.verdict === "trigger" && waking.has(judgement.rule)
 }
 
-/** Why a time of a reminder begins no tick. */
 const idleReminder = (session: Session, { event }: AcceptedEnvelope) =>
   event.type === "timer" && event.reminder !== undefined
     ? whyNoReminder(session, event.name, event.reminder)
     : undefined
 
-/** What is written of a skipped envelope. */
 type Skip = TurnInput
 
 const skip = (
@@ -126,11 +123,11 @@ const skipExpiredSleep = (_session: Session, envelope: AcceptedEnvelope, now: nu
 }
 
 /** A stop of a tick that is over, or never began. */
-const skipLateStop = ({ decoded }: Session, { event, ...envelope }: AcceptedEnvelope): Skip | undefined => {
-  if (event.type !== "stop") return undefined
+const skipLateStop = ({ decoded }: Session, envelope: AcceptedEnvelope): Skip | undefined => {
+  const { event } = envelope
   const { envelope: inHand, tick } = contextOf(decoded)
-  if (inHand !== null && tick === event.tick) return undefined
-  return skip({ ...envelope, event }, "ignored", `tick ${event.tick} is not in progress: there is nothing to stop`)
+  if (event.type !== "stop" || (inHand !== null && tick === event.tick)) return undefined
+  return skip(envelope, "ignored", `tick ${event.tick} is not in progress: there is nothing to stop`)
 }
 
 /** A budget that is part of another's, or that no one could keep. */
@@ -162,7 +159,6 @@ const skipRefreshed = (_session: Session, envelope: AcceptedEnvelope): Skip | un
     ? skip(envelope, "handled", "its sleep schedule is that of its definition")
     : undefined
 
-/** Tokens of the history that would begin there. */
 const shownAfter = Effect.fnUntraced(function* (session: Session, start: HistoryStart | null) {
   const shown = yield* readPast(session.address, start?.from ?? { no: 1, index: 0 })
   return shown.reduce((sum, { message }) => sum + message.tokens, start?.marker.tokens ?? 0)
