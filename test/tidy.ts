@@ -3,4 +3,7 @@
 import { tidy } from "@reverie/testkit/later"
 import { afterAll } from "vitest"
 
-afterAll(tidy)
+/** A long run of random lives leaves thousands of directories. */
+const MOST_MILLIS = 600_000
+
+afterAll(tidy, MOST_MILLIS)
