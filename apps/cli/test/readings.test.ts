@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { openServer } from "@reverie/server"
 import { defineAssistant, defineFleet, defineTool, Fleet, FleetReader } from "reverie"
 import { afterAll, assert, beforeAll, describe, test, vi } from "vitest"
-import { type Said, temporary } from "./command-line.ts"
+import { type Said, temporary, fixture } from "./command-line.ts"
 import { corpus, definition, fill, type HostileFleet } from "./hostile-fleet.ts"
 import { said } from "./in-process.ts"
 import { argumentsOf, type Leaf, leaves } from "./leaves.ts"
@@ -138,6 +138,19 @@ describe("through the store", () => {
       ["clerk"]
     )
     assert.deepStrictEqual(await of("cler"), [])
+  })
+
+  test("those of a tag are listed where definitions are known, and elsewhere it is said that they are not", async () => {
+    const tagged = async (tag: string, ...where: ReadonlyArray<string>) =>
+      JSON.parse((await said(["agents", "ls", "--tag", tag, ...where, "--json"])).stdout)
+    const idsOf = ({ assistants }: { readonly assistants: ReadonlyArray<{ readonly id: string }> }) =>
+      assistants.map(({ id }) => id)
+    const file = ["--data", data, "--fleet", fixture("fleet.ts")]
+    assert.deepStrictEqual(idsOf(await tagged("night", ...file)), ["clara"])
+    assert.deepStrictEqual(idsOf(await tagged("day", ...file)), [])
+    const { error } = await tagged("night", "--data", data)
+    assert.include(error.message, "tags stand in the definitions, which are not known here")
+    assert.include(error.hint, "--fleet FILE")
   })
 
   test("memory edit, history and undo change a block and keep its versions", async () => {

@@ -31,7 +31,7 @@ describe("a turn that is stopped", () => {
     assert.include(failure.message, "a person stopped it")
     assert.strictEqual(await fleet.answer("desk", "Hello"), "Good morning.")
     assert.strictEqual(interrupted, 1)
-    assert.deepStrictEqual((await outcomesOf(fleet)).toSorted(), ["answered", "stopped"])
+    assert.deepStrictEqual((await outcomesOf(fleet)).toReversed(), ["stopped", "answered"])
     assert.isTrue((await fleet.replay.verify("desk")).equal)
     assert.deepStrictEqual(await fleet.deadLetters.list(), [])
   })

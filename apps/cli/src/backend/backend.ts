@@ -110,11 +110,11 @@ export class Backend implements AsyncDisposable {
   }
 
   /** Those after the cursor in the order of their ids, and the totals of the store where they may be told. */
-  async page({ cursor, definition, limit }: AssistantsRequest): Promise<Page<View> & { readonly totals?: Totals }> {
+  async page({ cursor, limit, ...filter }: AssistantsRequest): Promise<Page<View> & { readonly totals?: Totals }> {
     const items: Array<View> = []
     let after = cursor
     while (true) {
-      const query = { limit: Math.min(PAGE, limit - items.length), ...defined({ cursor: after, definition }) }
+      const query = { limit: Math.min(PAGE, limit - items.length), ...defined({ cursor: after }), ...filter }
       const { items: found, next, ...rest } = await this.#ask("assistants", (api) => api.views({ query }))
       items.push(...found)
       after = next ?? undefined

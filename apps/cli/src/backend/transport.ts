@@ -27,6 +27,8 @@ export interface ListRequest {
 export interface AssistantsRequest extends ListRequest {
   /** Those of this definition only. */
   readonly definition?: string
+  /** Those whose definition has this tag only. */
+  readonly tag?: string
 }
 
 export interface FrameRequest extends ListRequest {

@@ -24,10 +24,10 @@ interface SendOptions extends OrderOptions {
 }
 
 const addReadings = (agents: Command, trunk: Trunk): void => {
-  const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" }).option(
-    "--definition <name>",
-    "those of this definition only"
-  )
+  const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
+    .option("--definition <name>", "those of this definition only")
+    .option("--tag <tag>", "those whose definition has this tag; at a server, or with --fleet")
+    .addOption(fleetOption())
   does(ls, trunk, async (options) => (await import("../commands/agents/agents.ts")).list(options, trunk.stop))
   const inspect = leaf(agents, "inspect <id>", {
     kind: "look",

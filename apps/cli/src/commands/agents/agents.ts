@@ -22,15 +22,21 @@ export interface LookOptions extends Where {
 
 interface AssistantsOptions extends LookOptions, ListOptions {
   readonly definition?: string
+  readonly tag?: string
 }
 
 export const list = async (options: AssistantsOptions, stop: Stop): Promise<number> => {
-  await using backend = await findBackend(options, "look", stop)
-  const { cursor, definition, limit = 50 } = options
+  const { cursor, definition, fleet, limit = 50, tag } = options
+  await using backend = await findBackend(options, tag === undefined || fleet === undefined ? "look" : "fork", stop)
+  if (tag !== undefined && backend.kind === "store" && fleet === undefined) {
+    throw new CommandFailed("no-fleet", "tags stand in the definitions, which are not known here", {
+      hint: "--fleet FILE says them; a running server knows them"
+    })
+  }
   return await tellList(
     options,
     async () => {
-      const { items, next, totals } = await backend.page({ limit, ...defined({ cursor, definition }) })
+      const { items, next, totals } = await backend.page({ limit, ...defined({ cursor, definition, tag }) })
       const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }
       const { accepted, discarded, dead, settled } = totals
