@@ -118,6 +118,6 @@ describe("npm start", { timeout: LONGEST_MILLIS }, () => {
       await shown("memory", "archivist", "recall", "Where is the key?"),
       "The key of the archive hangs behind the barometer."
     )
-    assert.match(await shown("compactions", "archivist"), /compact_\S+ .* sleep .* current\n/)
+    assert.match(await shown("compactions", "archivist"), /compact_\S+ .* sleep .* active\n/)
   })
 })
