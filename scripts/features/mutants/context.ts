@@ -194,8 +194,8 @@ export const contextMutants: ReadonlyArray<Mutant> = [
   {
     row: "F119",
     file: "packages/tools/src/memory/memory-tools.ts",
-    find: "...defined({ metadata: wanted.metadata })",
-    put: ""
+    find: "...defined({ metadata: wanted.metadata, thread: from })",
+    put: "...defined({ thread: from })"
   },
   {
     row: "F120",

@@ -39,6 +39,7 @@ test("F89 F92 an archival block is found by what it holds, and so are working on
       context: "ships: What was seen.",
       entities: [],
       tags: ["archival", "ships"],
+      thread: "",
       trust: 0.6,
       importance: 5,
       readers: "owner"

@@ -10,6 +10,7 @@ const entry: MemoryEntry = {
   at: NOON,
   text: "Bob sails.",
   speaker: "Caroline",
+  thread: "Caroline",
   entities: ["Bob"],
   tags: [],
   trust: 0.9,
@@ -37,6 +38,17 @@ describe("factChanges", () => {
       assert.deepStrictEqual(factChanges(fact, { ...fact, state }), gone)
       assert.deepStrictEqual(factChanges(undefined, { ...fact, state }), gone)
     }
+  })
+
+  it("X4 it belongs to whom it was learnt of, and to no one where an operator wrote it; a diary belongs to no conversation", () => {
+    const threadOf = (change: Partial<typeof fact>) => {
+      const [put] = factChanges(undefined, { ...fact, ...change })
+      return put?.type === "put" ? put.entry.thread : "none"
+    }
+    assert.strictEqual(threadOf({}), "Caroline")
+    assert.strictEqual(threadOf({ sources: ["write/desk/1"] }), "")
+    assert.strictEqual(threadOf({ sources: ["j/entry_1_0"], origin: { type: "self", name: "journal" } }), undefined)
+    assert.strictEqual(threadOf({ origin: { type: "tool", name: "clock" } }), undefined)
   })
 
   it("X2 says only what differs", () => {
