@@ -12,13 +12,11 @@ import { OF_NO_ONE, originOf } from "@reverie/memory"
 import type { Message, PlacedMessage } from "@reverie/protocol"
 import type { Session } from "./session.ts"
 
-const NOBODY = undefined
-
 /** The name of the person who said it; undefined for what no person said. */
 const speakerOf = (message: Message): string | undefined => {
-  if (message.role !== "user" || message.name === "clock") return NOBODY
+  if (message.role !== "user" || message.name === "clock") return undefined
   const { name, type } = originOf(message, "")
-  return type === "person" ? name : NOBODY
+  return type === "person" ? name : undefined
 }
 
 type Dealing = Pick<Session, "definition" | "window">

@@ -20,7 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
   "over-limit": "older than what had room",
   "result-without-call": "its call was left out",
   replaced: "another part stands in its place",
-  "other-person": "said with somebody else"
+  "other-person": "said with another person"
 }
 
 const reasonOf = (reason: string): string => reasons[reason] ?? reason
