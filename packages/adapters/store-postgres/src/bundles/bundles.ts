@@ -1,6 +1,6 @@
 // Bundles on PostgreSQL: one reader and one writer, and the mark on the data store.
-// Owns that a bundle is judged inside the transaction that writes it. The rows are read by bundle-reader.ts and written by
-// bundle-writer.ts.
+// Owns that a bundle is judged inside the transaction that writes it. The rows are read by bundle-reader.ts, written by
+// bundle-writer.ts, and rewritten by bundle-rewriter.ts.
 // I1  Moves into one schema take turns, and each bundle is judged and written in one transaction.
 // I2  An assistant on the move is held by a lease in its row, so that running workers find it neither due nor claimable.
 // I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
@@ -24,7 +24,9 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "../ports/entry-history.ts"
 import { type Database, PgFailure, type Query } from "../database.ts"
-import { FOR_EVER, holdPlace, MOVER, obstacleIn, putEntryRows, putInPlace, putLife } from "./bundle-writer.ts"
+import { holdPlace, putInPlace } from "./bundle-rewriter.ts"
+import { putEntryRows } from "./bundle-rows.ts"
+import { FOR_EVER, MOVER, obstacleIn, putLife } from "./bundle-writer.ts"
 import { lifeIn, tenantIn, tenantsIn } from "./bundle-reader.ts"
 import type { Time } from "../time.ts"
 

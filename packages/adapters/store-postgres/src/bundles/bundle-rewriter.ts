@@ -1,0 +1,144 @@
+// BundleRewriter: one bundle in the place of another, in rows of PostgreSQL.
+// Owns which rows go, which stay and where those stand that are written again. `bundles.ts` holds the place meanwhile.
+
+import { type Bundle, type BundlePart, type BundlePlace, droppedDigests, tenantOf } from "@reverie/ledger"
+import { entryText, type AssistantState, type Entry, keyText, LANES, type TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { receivesColumn } from "../ports/assistants.ts"
+import type { Query } from "../database.ts"
+import { AT_REST } from "../first/apply.ts"
+import {
+  askedBy,
+  insert,
+  mailRows,
+  ofKind,
+  putEntryRows,
+  putKept,
+  settledBy,
+  WAKE,
+  type Writing
+} from "./bundle-rows.ts"
+
+const TENANT_BLOCKS = "SELECT 1 AS one FROM blocks WHERE tenant = $1 FOR UPDATE"
+const LIVING_ROW = `
+  SELECT key::text AS key, position::text AS position FROM assistants WHERE tenant = $1 AND id = $2 FOR UPDATE`
+
+/** Until the transaction ends no one commits, accepts or changes a block there. */
+export const holdPlace = (query: Query, { assistant, tenant }: BundlePlace): Writing =>
+  Effect.gen(function* () {
+    if (assistant !== undefined) yield* query(LIVING_ROW, [tenant, assistant])
+    yield* query(TENANT_BLOCKS, [tenant])
+  })
+
+const TAKE_UP = {
+  ofBlock: ["block_versions", "block_snapshots", "block_readers"].map(
+    (table) => `DELETE FROM ${table} WHERE block = (SELECT key FROM blocks WHERE tenant = $1 AND id = $2)`
+  ),
+  block: "DELETE FROM blocks WHERE tenant = $1 AND id = $2",
+  answer: "DELETE FROM block_answers WHERE tenant = $1 AND key = $2",
+  prompt: "DELETE FROM prompts WHERE tenant = $1 AND kind = $2 AND key = $3 AND version = $4"
+} as const
+
+/** Blocks, answers and prompts of a bundle leave the store. */
+const takeUp = (query: Query, { head, parts }: Bundle): Writing =>
+  Effect.gen(function* () {
+    const tenant = tenantOf(head)
+    for (const { id } of ofKind(parts, "block")) {
+      for (const sql of [...TAKE_UP.ofBlock, TAKE_UP.block]) yield* query(sql, [tenant, keyText(id)])
+    }
+    for (const { key } of ofKind(parts, "block-answer")) yield* query(TAKE_UP.answer, [tenant, keyText(key)])
+    for (const { key, of, version } of ofKind(parts, "prompt")) {
+      yield* query(TAKE_UP.prompt, [tenant, of, key, version])
+    }
+  })
+
+const SENDS_OF_TENANT = "SELECT seq::text AS seq, body FROM sends WHERE tenant = $1"
+const REMOVE_SEND = "DELETE FROM sends WHERE seq = $1::bigint"
+
+const takeBackSends = (query: Query, tenant: TenantId, parts: ReadonlyArray<BundlePart>): Writing =>
+  Effect.gen(function* () {
+    const open = new Set(ofKind(parts, "send").map(({ envelope }) => JSON.stringify(envelope)))
+    if (open.size === 0) return
+    const rows = yield* query<{ readonly seq: string; readonly body: string }>(SENDS_OF_TENANT, [tenant])
+    for (const { body, seq } of rows) if (open.has(body)) yield* query(REMOVE_SEND, [seq])
+  })
+
+const PLACES = "SELECT no::float8 AS no, position::text AS position FROM ledger WHERE assistant = $1::bigint"
+const REMOVE_ENTRIES = "DELETE FROM ledger WHERE assistant = $1::bigint"
+
+/** Entries in their old places of the outbox. */
+const rewriteEntries = (query: Query, key: string, tenant: TenantId, entries: ReadonlyArray<Entry>): Writing =>
+  Effect.gen(function* () {
+    const rows = yield* query<{ readonly no: number; readonly position: string }>(PLACES, [key])
+    const places = new Map(rows.map(({ no, position }) => [no, position]))
+    yield* query(REMOVE_ENTRIES, [key])
+    const placed = entries.map((entry) => ({ position: places.get(entry.no), no: entry.no, body: entryText(entry) }))
+    yield* insert(query, "ledger", key, tenant, placed)
+  })
+
+const LETTERS = "SELECT seq::text AS seq FROM dead_letters WHERE assistant = $1::bigint ORDER BY seq"
+const PUT_LETTER = "UPDATE dead_letters SET body = $2 WHERE seq = $1::bigint"
+const REMOVE_LETTER = "DELETE FROM dead_letters WHERE seq = $1::bigint"
+
+const rewriteLetters = (query: Query, key: string, parts: ReadonlyArray<BundlePart>): Writing =>
+  Effect.gen(function* () {
+    const letters = ofKind(parts, "dead-letter")
+    const rows = yield* query<{ readonly seq: string }>(LETTERS, [key])
+    for (const [index, { seq }] of rows.entries()) {
+      const letter = letters[index]
+      if (letter === undefined) yield* query(REMOVE_LETTER, [seq])
+      else {
+        const { at, envelope, reason } = letter
+        yield* query(PUT_LETTER, [seq, JSON.stringify({ envelope, reason, at })])
+      }
+    }
+  })
+
+const REMOVE_MAIL = "DELETE FROM envelopes WHERE assistant = $1::bigint"
+const REMOVE_RECORDS = "DELETE FROM records WHERE assistant = $1::bigint"
+const REMOVE_WAKE = "DELETE FROM wakes WHERE assistant = $1::bigint"
+const PUT_STATE = "UPDATE states SET body = $2 WHERE assistant = $1::bigint"
+const STAND = `
+  UPDATE assistants SET epoch = epoch + 1, lease_until = 0, worker = '', attempts = 0, note = NULL, wake = ${AT_REST},
+    version = $2, settled = $3, control = $4, reply = $5, mail = $6, last_control = $7, last_reply = $8, last_mail = $9,
+    receives = $10, retired = $11
+  WHERE key = $1::bigint`
+const REMOVE_BYTES = `
+  DELETE FROM blobs WHERE tenant = $1 AND digest = $2
+    AND NOT EXISTS (SELECT 1 FROM envelopes WHERE tenant = $1 AND strpos(body, $2) > 0)
+    AND NOT EXISTS (SELECT 1 FROM ledger WHERE tenant = $1 AND strpos(body, $2) > 0)`
+
+/** Puts one bundle in the place of the one that stands there, which is held (`holdPlace`). */
+export const putInPlace = (query: Query, there: Bundle, made: Bundle, now: number | undefined): Writing =>
+  Effect.gen(function* () {
+    const { head, parts } = made
+    yield* takeUp(query, there)
+    if (head.kind === "tenant") return yield* putEntryRows(query, head.tenant, parts)
+    const { assistant, tenant } = head.address
+    const [row] = yield* query<{ readonly key: string; readonly position: string }>(LIVING_ROW, [tenant, assistant])
+    if (row === undefined) return undefined
+    const { key, position } = row
+    const state = head.state as unknown as AssistantState
+    const entries = ofKind(parts, "entry").map(({ entry }) => entry as unknown as Entry)
+    const { last, rows } = mailRows(parts)
+    for (const sql of [REMOVE_MAIL, REMOVE_RECORDS, REMOVE_WAKE]) yield* query(sql, [key])
+    yield* takeBackSends(query, tenant, there.parts)
+    yield* insert(query, "envelopes", key, tenant, rows)
+    yield* putKept(query, key, tenant, parts)
+    yield* rewriteLetters(query, key, parts)
+    yield* rewriteEntries(query, key, tenant, entries)
+    yield* putEntryRows(query, tenant, parts)
+    yield* query(PUT_STATE, [key, JSON.stringify(state)])
+    yield* query(STAND, [
+      key,
+      head.version,
+      entries.reduce((sum, entry) => sum + settledBy(entry), 0),
+      ...LANES.map((lane) => head.handled[lane]),
+      ...LANES.map((lane) => last[lane]),
+      receivesColumn(state.receives),
+      state.status === "retired"
+    ])
+    yield* query(WAKE, [key, askedBy(state), now ?? null, position])
+    for (const digest of droppedDigests(there, made)) yield* query(REMOVE_BYTES, [tenant, digest])
+    return undefined
+  })
