@@ -151,7 +151,7 @@ export { foundBy, type SearchAnswer, type SearchAsked, Searcher, type ToSearchTh
 export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.ts"
 export { meantBy } from "./text/fusion.ts"
 export { conditionKeys, demandsOf, keyWithin, sparseEntry, sparseQuery, termKey } from "./text/sparse.ts"
-export { inRounds, joined } from "./text/rounds.ts"
+export { firstRound, inRounds, joined, secondRound } from "./text/rounds.ts"
 export {
   type AttachedFact,
   fieldsOf,

@@ -126,8 +126,9 @@ export class Recall extends Context.Service<
     /** The best hits first. No words and no vector: no hits. */
     readonly search: (viewer: Address, query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable>
     /**
-     * Both rounds of a question at once (`inRounds`), of an index that searches on a thread: what comes of it crosses over
-     * once. Of any other index it is asked with `search`; one that searches in another's place leaves this out.
+     * Both rounds of a question at once (`inRounds`), of an index that searches on a thread, where what comes of it crosses over
+     * once, or at a server, where both are one request. Of any other index it is asked with `search`; one that searches in
+     * another's place leaves this out.
      */
     readonly searchInRounds?: (viewer: Address, query: RecallQuery) => Effect.Effect<Joined, RecallUnavailable>
     /** How many entries of an assistant there are. */

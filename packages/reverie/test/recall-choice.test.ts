@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Recall } from "@reverie/memory"
-import { memoryRecall } from "@reverie/testkit"
+import { hashedEmbedder, memoryRecall } from "@reverie/testkit"
 import { postgresSays } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import { contractIfThere, startQdrantServer } from "@reverie/testkit/qdrant-server"
@@ -77,6 +77,26 @@ describe("the index of a profile", () => {
 })
 
 describe("a fleet on a server", () => {
+  it("a question is one request for where the index stands, one for who is named, and one for both rounds", async () => {
+    const { faults, requests, url, close } = await startQdrantServer({ contract: contractIfThere() })
+    const { embedder } = hashedEmbedder(8)
+    const fleet = await openFleet({ data: aDirectory(), recall: { url }, embedder, says: [{ text: "Noted." }] })
+    await fleet.send("desk", SECRET, { from: "Ann" })
+    await fleet.sleep("desk")
+    await fleet.idle()
+    await fleet.memory.recall("desk", QUESTION)
+    const from = requests.length
+    const { degraded, hits, mode } = await fleet.memory.recall("desk", `${QUESTION} And the doctor?`)
+    assert.deepStrictEqual([degraded, mode, hits[0]?.entry.text], [undefined, "hybrid", SECRET])
+    const asked = requests
+      .slice(from)
+      .map(({ method, path }) => `${method} ${path.replace("/collections/reverie", "")}`)
+    assert.deepStrictEqual(asked, ["POST /points", "POST /points/query/batch", "POST /points/query/batch"])
+    await fleet.close()
+    await close()
+    assert.deepStrictEqual(faults, [])
+  })
+
   it.live("R2 a server that is down costs depth and says so; nothing is lost, and everything is there later", () =>
     Effect.gen(function* () {
       const { decide, faults, url } = yield* server()

@@ -139,6 +139,9 @@ export interface Qdrant {
 /** Why a request failed, as far as it matters to what comes next. */
 export const isMissing = ({ cause }: RecallUnavailable): boolean => statusOf(cause) === 404
 export const isTaken = ({ cause }: RecallUnavailable): boolean => statusOf(cause) === 409
+/** A vector was named that the collection has not. */
+export const isWithoutVector = ({ cause }: RecallUnavailable): boolean =>
+  statusOf(cause) === 400 && /vector name/i.test(reasonOf(cause))
 
 const load = async ({ apiKey, timeoutMs = DEFAULT_TIMEOUT_MILLIS, url }: QdrantOptions): Promise<QdrantClient> => {
   const parts = serverParts(url)

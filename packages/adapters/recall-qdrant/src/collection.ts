@@ -10,6 +10,7 @@
 
 import { RecallUnavailable, type VectorModel } from "@reverie/memory"
 import type { Schemas } from "@qdrant/js-client-rest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
@@ -20,6 +21,9 @@ import { MAX_CONDITION_VALUES, WORDS } from "./point.ts"
 
 /** Counts up when payload or vectors change so that an older Reverie would misread them. */
 const FORMAT = 2
+
+/** What another process changed meanwhile, a search finds out by itself. */
+const RECENT_MILLIS = 5_000
 
 export const MAX_QUERY_LIMIT = 10_000
 export const MAX_BATCH_POINTS = 100
@@ -83,6 +87,8 @@ export interface Collection {
   readonly name: string
   /** Makes sure of the collection and says its models. Asks the server only when they are not known. */
   readonly models: Effect.Effect<Models, RecallUnavailable>
+  /** The models as the server had them a moment ago at the latest: a question asks for them each time. */
+  readonly recentModels: Effect.Effect<Models, RecallUnavailable>
   /** The models as the server has them now. */
   readonly freshModels: Effect.Effect<Models, RecallUnavailable>
   /** Writes the models down, and the layout of a new vector with them. */
@@ -135,6 +141,7 @@ const olderIn = (metadata: unknown): number | undefined => {
 export const openCollection = (qdrant: Qdrant, name: string): Effect.Effect<Collection> =>
   Effect.gen(function* () {
     const known = yield* Ref.make(Option.none<Models>())
+    let readAt = Number.NEGATIVE_INFINITY
     const one = yield* Semaphore.make(1)
     const look = qdrant
       .read("open", CollectionAnswer, (client) => client.getCollection(name))
@@ -146,7 +153,8 @@ export const openCollection = (qdrant: Qdrant, name: string): Effect.Effect<Coll
           return older === undefined ? Effect.succeed(metadata) : Effect.as(make(qdrant, name, older), layout.metadata)
         }),
         Effect.flatMap((metadata) => modelsIn(name, metadata)),
-        Effect.tap((models) => Ref.set(known, Option.some(models)))
+        Effect.tap((models) => Ref.set(known, Option.some(models))),
+        Effect.tap(() => Effect.map(Clock.currentTimeMillis, (now) => (readAt = now)))
       )
     const models = Effect.flatMap(Ref.get(known), (there) =>
       Option.isSome(there)
@@ -155,9 +163,13 @@ export const openCollection = (qdrant: Qdrant, name: string): Effect.Effect<Coll
             Effect.flatMap(Ref.get(known), (now) => (Option.isSome(now) ? Effect.succeed(now.value) : look))
           )
     )
+    const recent = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      now < readAt + RECENT_MILLIS && now >= readAt ? models : one.withPermit(look)
+    )
     return {
       name,
       models,
+      recentModels: recent,
       freshModels: one.withPermit(look),
       setModels: (next, added) =>
         Effect.andThen(

@@ -6,12 +6,15 @@
 import {
   type Candidate,
   candidateLimit,
+  firstRound,
   type Hit,
+  joined,
   queryTerms,
   rank,
   Recall,
   type RecallQuery,
   type RecallUnavailable,
+  secondRound,
   sparseQuery
 } from "@reverie/memory"
 import { type Address, addressKey } from "@reverie/protocol"
@@ -19,8 +22,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import type { Schemas } from "@qdrant/js-client-rest"
-import { connect, CountAnswer, DEFAULT_COLLECTION, type Qdrant, type QdrantOptions, SearchAnswer } from "./client.ts"
-import { MAX_QUERY_LIMIT, type Models, openCollection } from "./collection.ts"
+import {
+  connect,
+  CountAnswer,
+  DEFAULT_COLLECTION,
+  isWithoutVector,
+  type Qdrant,
+  type QdrantOptions,
+  SearchAnswer
+} from "./client.ts"
+import { type Collection, MAX_QUERY_LIMIT, type Models, openCollection } from "./collection.ts"
 import { vectorWork } from "./vector-models.ts"
 import { askedFor, isAskedFor, memoriesOf, memoryIn, ofAssistant, visibleTo, WORDS } from "./point.ts"
 import { writing } from "./writing.ts"
@@ -28,7 +39,9 @@ import { writing } from "./writing.ts"
 // Searching: a question, asked of the server, and what comes back of it.
 // Q1  Every search carries the filter of the viewer, and every point that comes back is judged again: may the viewer
 //     read it, and is it what was asked for.
-// Q2  All searches of a question are one request: they see the same state of the index.
+// Q2  All searches of a question are one request, those of both rounds too: they see the same state of the index.
+// Q3  Another process may have changed the vector model since it was read: it is read again, and a vector of another model
+//     than the one that was known is compared with nothing.
 
 type Search = Schemas["QueryRequest"]
 type Found = (typeof SearchAnswer.Type)[number]
@@ -80,15 +93,50 @@ const candidatesOf = (
   return [...candidates.values()]
 }
 
+type AllHits = ReadonlyArray<ReadonlyArray<Hit>>
+
+/** The hits of each question, of one request for all of them. */
+const answered = (
+  { read }: Qdrant,
+  collection: string,
+  viewer: Address,
+  plans: ReadonlyArray<Plan>
+): Effect.Effect<AllHits, RecallUnavailable> => {
+  const searches = plans.flatMap((plan) => plan.searches.map(({ search }) => search))
+  if (searches.length === 0) return Effect.succeed(plans.map(() => []))
+  return Effect.map(
+    read("search", SearchAnswer, (client) => client.queryBatch(collection, { searches })),
+    (answers) => {
+      let from = 0
+      return plans.map((plan) => {
+        const own = answers.slice(from, from + plan.searches.length)
+        from += plan.searches.length
+        return rank(candidatesOf(viewer, plan, own), plan.query)
+      })
+    }
+  )
+}
+
+const withoutVector = ({ vector: _vector, ...query }: RecallQuery): RecallQuery => query
+
 const searching =
-  ({ read }: Qdrant, collection: string) =>
-  (viewer: Address, asked: RecallQuery, models: Models): Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable> => {
-    const plan = planOf(viewer, asked, models)
-    if (plan.searches.length === 0) return Effect.succeed([])
-    const searches = plan.searches.map(({ search }) => search)
-    return Effect.map(
-      read("search", SearchAnswer, (client) => client.queryBatch(collection, { searches })),
-      (answers) => rank(candidatesOf(viewer, plan, answers), plan.query)
+  (qdrant: Qdrant, { freshModels, name, use }: Collection) =>
+  (viewer: Address, asked: ReadonlyArray<RecallQuery>): Effect.Effect<AllHits, RecallUnavailable> => {
+    const all = (queries: ReadonlyArray<RecallQuery>, models: Models) =>
+      answered(
+        qdrant,
+        name,
+        viewer,
+        queries.map((query) => planOf(viewer, query, models))
+      )
+    return use((models) =>
+      all(asked, models).pipe(
+        Effect.catchIf(isWithoutVector, () =>
+          Effect.flatMap(freshModels, (fresh) =>
+            all(fresh.current?.id === models.current?.id ? asked : asked.map(withoutVector), fresh)
+          )
+        )
+      )
     )
   }
 
@@ -115,7 +163,7 @@ const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service
     const alone = yield* makeLocks
     const { name } = collection
     const write = writing(qdrant, name)
-    const search = searching(qdrant, name)
+    const search = searching(qdrant, collection)
     return {
       apply: (address, changes, span) =>
         alone(
@@ -123,7 +171,12 @@ const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service
           collection.use(() => write.apply(address, changes, span))
         ),
       position: (address) => collection.use(() => write.position(address)),
-      search: (viewer, query) => collection.use((models) => search(viewer, query, models)),
+      search: (viewer, query) => Effect.map(search(viewer, [query]), ([hits = []]) => hits),
+      searchInRounds: (viewer, query) => {
+        const again = secondRound(query)
+        const rounds = again === undefined ? [firstRound(query)] : [firstRound(query), again]
+        return Effect.map(search(viewer, rounds), ([first = [], second = []]) => joined(query, first, second))
+      },
       count: (address) =>
         collection.use(() =>
           Effect.map(

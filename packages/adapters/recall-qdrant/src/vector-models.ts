@@ -127,7 +127,7 @@ const changing = (
 }
 
 export const vectorWork = (qdrant: Qdrant, collection: Collection): VectorWork => ({
-  vectorModels: Effect.map(collection.freshModels, ({ current, next }) => ({
+  vectorModels: Effect.map(collection.recentModels, ({ current, next }) => ({
     ...defined({
       current: current === undefined ? undefined : asModel(current),
       next: next === undefined ? undefined : asModel(next)
