@@ -52,6 +52,8 @@ export const Fact = Schema.Struct({
   /** Those that were taken back: the index leads from none of them to the fact, and it is not learnt of them again. */
   withdrawn: Schema.optionalKey(Schema.Array(Schema.String)),
   origin: Origin,
+  /** Of one that an operator wrote: the conversation it belongs to, that of what it corrects; empty where it is everybody's. */
+  thread: Schema.optionalKey(Schema.String),
   trust: Schema.Finite,
   importance: Schema.Finite,
   entities: Schema.Array(Schema.String),

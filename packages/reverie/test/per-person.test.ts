@@ -173,6 +173,22 @@ describe("people apart", () => {
     assert.isAtLeast(prompts("Bob", SECRET).having, 1)
   })
 
+  test("P1 what an operator wrote stays everybody's when one person says it too", async () => {
+    const { fleet, prompts, say } = await opened({ memory: { perPerson: true } })
+    await using _fleet = fleet
+    const paint = `The boathouse is painted in ${SECRET}.`
+    // As the offline model takes down what Ann says.
+    await fleet.memory.addFact("desk", `Ann said: ${paint}`)
+    await fleet.idle()
+    await say("Ann", paint)
+    await fleet.sleep("desk")
+    await fleet.idle()
+    const facts = await fleet.memory.facts("desk")
+    assert.lengthOf(facts[0]?.sources ?? [], 2, "Ann's message is a source of it")
+    await say("Bob", "Which paint has the boathouse?")
+    assert.isAtLeast(prompts("Bob", SECRET).having, 1)
+  })
+
   test("R2 the report of a prompt says how much of the history was kept from the person", async () => {
     const { fleet, say } = await opened({ memory: { perPerson: true } })
     await using _fleet = fleet

@@ -3,10 +3,14 @@
 // P2  The fact that it corrects is superseded by it, or retired where it did not hold yet; where a person retires the new one, the
 //     superseded one holds again, and profiles learn of it anew.
 // P3  Words that are known already make no second fact: the one that says them becomes the person's.
-// P4  What poses as an instruction is held back, and takes no place (L7).
+// P4  What an operator adds is everybody's, also where one person said it before or repeats it; a correction is for those who could read
+//     what it corrects.
+// P5  What poses as an instruction is held back, and takes no place (L7).
 
+import { defined } from "@reverie/protocol"
 import { type Fact, type FactMoment, heardAgain, trustOf } from "../fact.ts"
-import { namesIn } from "../indexing/messages.ts"
+import { threadOf } from "../indexing/indexing.ts"
+import { namesIn, OF_NO_ONE } from "../indexing/messages.ts"
 import { admitFact } from "../integrity/as-data.ts"
 import { entityIdOf, namedIn } from "../profiles/name.ts"
 import { nextNumber, wordingOf } from "./apply-routes.ts"
@@ -45,6 +49,10 @@ const entitiesIn = (text: string, facts: ReadonlyMap<string, Fact>): ReadonlyArr
   return [...byId.values()].slice(0, MAX_ENTITIES)
 }
 
+/** Whose it is then, where that can be told. */
+const threadNow = (old: Fact | undefined): Pick<Fact, "thread"> =>
+  defined({ thread: old === undefined ? OF_NO_ONE : threadOf(old) })
+
 const factOf = (
   facts: ReadonlyMap<string, Fact>,
   { by, moment, source, text }: Writing,
@@ -60,6 +68,7 @@ const factOf = (
     // Who finds the message that was misunderstood finds what is right.
     sources: [source, ...(old?.sources ?? [])],
     origin: { type: "person", name: by },
+    ...threadNow(old),
     trust: trustOf.person,
     importance: Math.max(IMPORTANCE, old?.importance ?? 0),
     entities: entitiesIn(text, facts),
@@ -72,9 +81,10 @@ const factOf = (
 }
 
 /** A known fact in a person's own words. */
-const asPersons = (fact: Fact, { by, source }: Writing): Fact => ({
+const asPersons = (fact: Fact, { by, corrects, source }: Writing): Fact => ({
   ...heardAgain(fact, source),
   origin: { type: "person", name: by },
+  ...threadNow(corrects === undefined ? undefined : fact),
   trust: trustOf.person,
   kept: true
 })

@@ -10,17 +10,7 @@
 
 import { defined, type Entry, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import {
-  bounded,
-  entryId,
-  isTimer,
-  isWorthIndexing,
-  keyOfId,
-  type MemoryEntry,
-  messageEntry,
-  OF_NO_ONE,
-  placeOfId
-} from "./messages.ts"
+import { bounded, entryId, isTimer, isWorthIndexing, type MemoryEntry, messageEntry } from "./messages.ts"
 import { type IndexChange, passageChanges } from "../recall.ts"
 import { entityChanges } from "../profiles/profile.ts"
 import { cleanText } from "../integrity/clean-text.ts"
@@ -31,13 +21,11 @@ import { type Fact, isFact } from "../fact.ts"
 // X2  Made from what a fact is now alone, the changes are enough: it names also the sources that were taken back (O1 of a fact). With
 //     what it was before, they are the fewest; links and marks change nothing.
 // X3  A fact is its owner's alone.
-// X4  It belongs to the conversation of whom it was learnt of first. What an operator wrote belongs to no one's.
+// X4  It belongs to the conversation of whom it was learnt of first. What an operator wrote says itself whose it is, no matter who repeats it.
 
-/** What names an act of an operator, and nothing that was said. */
-const isAct = (source: string): boolean => placeOfId(source) === undefined && keyOfId(source) === undefined
-
-const threadOf = ({ origin: { name, type }, sources }: Fact): string | undefined => {
-  if (sources.every(isAct)) return OF_NO_ONE
+/** The conversation that a fact belongs to; undefined where that is no one's to tell. */
+export const threadOf = ({ origin: { name, type }, thread }: Pick<Fact, "origin" | "thread">): string | undefined => {
+  if (thread !== undefined) return thread
   return (type === "person" || type === "assistant") && name !== "" ? name : undefined
 }
 

@@ -46,7 +46,8 @@ describe("factChanges", () => {
       return put?.type === "put" ? put.entry.thread : "none"
     }
     assert.strictEqual(threadOf({}), "Caroline")
-    assert.strictEqual(threadOf({ sources: ["write/desk/1"] }), "")
+    assert.strictEqual(threadOf({ sources: ["w/1", "m/7/0"], thread: "" }), "")
+    assert.strictEqual(threadOf({ origin: { type: "person", name: "kim" }, thread: "Caroline" }), "Caroline")
     assert.strictEqual(threadOf({ sources: ["j/entry_1_0"], origin: { type: "self", name: "journal" } }), undefined)
     assert.strictEqual(threadOf({ origin: { type: "tool", name: "clock" } }), undefined)
   })
