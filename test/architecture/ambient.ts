@@ -26,7 +26,15 @@ const forbiddenMembers: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** Modules of Node that compute and touch nothing. */
-const pureModules = new Set(["node:crypto", "node:buffer", "node:util", "node:path", "node:url", "node:assert/strict"])
+const pureModules = new Set([
+  "node:crypto",
+  "node:buffer",
+  "node:util",
+  "node:path",
+  "node:url",
+  "node:zlib",
+  "node:assert/strict"
+])
 const impureNames = new Set([
   "randomUUID",
   "randomBytes",

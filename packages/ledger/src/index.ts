@@ -17,6 +17,7 @@ export {
   type Retention,
   type RetentionBound
 } from "./archive.ts"
+export * from "./segment.ts"
 export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"

@@ -2,17 +2,19 @@
 // Owns what is deleted by number, each part without a pause in it. Has no segments: what is archived stays where it is, and is
 // only noted.
 
-import { type Archive, type Archived, deletedEntry, deletedText } from "@reverie/ledger"
-import { type Address, type Entry, type EnvelopeId, LANES, type RecordChange } from "@reverie/protocol"
+import {
+  type Archive,
+  type Archived,
+  deletedEntry,
+  deletedText,
+  LEAST_ENTRIES,
+  mailOf,
+  NOTHING_ARCHIVED
+} from "@reverie/ledger"
+import { type Address, LANES, type RecordChange } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { copy, type MemoryDisk, type Resident } from "./memory-disk.ts"
-
-const NOTHING: Archived = { entries: 0, envelopes: 0 }
-const LEAST_ENTRIES = 64
-
-const mailOf = ({ cause }: Entry): EnvelopeId | undefined =>
-  cause.kind === "envelope" || cause.kind === "dead-letter" ? cause.id : undefined
 
 /** The entries after a number, and how many letters began them. */
 const partOf = (resident: Resident, after: number, upTo: number) => {
@@ -49,9 +51,9 @@ export const memoryArchive = (disk: MemoryDisk): Archive["Service"] => {
     work: (resident: Resident, upTo: number) => Archived
   ): Archived => {
     const resident = disk.resident(address)
-    if (resident === undefined) return NOTHING
+    if (resident === undefined) return NOTHING_ARCHIVED
     const to = Math.min(Math.trunc(upTo), resident.version)
-    if (to - resident.reached[reached] < Math.max(1, least)) return NOTHING
+    if (to - resident.reached[reached] < Math.max(1, least)) return NOTHING_ARCHIVED
     const done = work(resident, to)
     resident.reached = {
       archived: Math.max(resident.reached.archived, to),

@@ -2,7 +2,7 @@
 // Owns the order of it and its account. Leaves the policy to the runtime, the rows and files to the stores.
 // V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew.
 
-import { Archive, type Archived } from "@reverie/ledger"
+import { Archive, type Archived, archivedTogether, NOTHING_ARCHIVED } from "@reverie/ledger"
 import { Recall } from "@reverie/memory"
 import type { AssistantId, TenantId } from "@reverie/protocol"
 import { retain } from "@reverie/runtime"
@@ -42,11 +42,6 @@ const PAGE = 500
 const NO_ARCHIVE =
   "fleet: vacuum is for a data directory; PostgreSQL gives back room by itself (autovacuum), and keeps every entry as it is"
 
-const sum = (one: Archived, other: Archived): Archived => ({
-  entries: one.entries + other.entries,
-  envelopes: one.envelopes + other.envelopes
-})
-
 /** Rejects with FleetDefinitionInvalid where the store has no archive. */
 export const vacuumed = Effect.fnUntraced(function* (
   tenant: TenantId,
@@ -59,18 +54,15 @@ export const vacuumed = Effect.fnUntraced(function* (
     return yield* new FleetDefinitionInvalid({ subject: "fleet", message: NO_ARCHIVE })
   }
   const policies = new Map(definitions.map(({ name, retention }) => [name, retention]))
-  let [archived, deleted] = [
-    { entries: 0, envelopes: 0 },
-    { entries: 0, envelopes: 0 }
-  ]
+  let [archived, deleted] = [NOTHING_ARCHIVED, NOTHING_ARCHIVED]
   let after: AssistantId | undefined
   let assistants = 0
   while (true) {
     const page = yield* tenantPage(tenant, after, PAGE)
     for (const { address, state } of page) {
       const done = yield* retain(address, policies.get(state.definition), { least: 1, isTrial: dryRun })
-      archived = sum(archived, done.archived)
-      deleted = sum(deleted, done.deleted)
+      archived = archivedTogether(archived, done.archived)
+      deleted = archivedTogether(deleted, done.deleted)
     }
     assistants += page.length
     after = page.at(-1)?.address.assistant

@@ -5,7 +5,15 @@
 // T3  A store without an archive keeps everything as it is.
 // T4  What a policy could not do is done the next time; no dream fails by it.
 
-import { ageOf, Archive, type Archived, Ledger, type Retention, type RetentionBound } from "@reverie/ledger"
+import {
+  ageOf,
+  Archive,
+  type Archived,
+  Ledger,
+  NOTHING_ARCHIVED,
+  type Retention,
+  type RetentionBound
+} from "@reverie/ledger"
 import { type IndexChange, indexOf, messageId, NOTHING_SAID, placeOfId, Recall } from "@reverie/memory"
 import type { Address, Entry, TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -30,7 +38,6 @@ const lastBeyond = Effect.fnUntraced(function* <E, R>(history: EntryHistory<E, R
   return (yield* firstEntry(history, ({ at }) => at >= since)) - 1
 })
 
-const NOTHING: Archived = { entries: 0, envelopes: 0 }
 const PAGE = 256
 /** What others said is found with so many things before it. */
 const AROUND = 4
@@ -75,7 +82,7 @@ interface Retained {
   readonly deleted: Archived
 }
 
-const NOTHING_DUE: Retained = { archived: NOTHING, deleted: NOTHING }
+const NOTHING_DUE: Retained = { archived: NOTHING_ARCHIVED, deleted: NOTHING_ARCHIVED }
 
 /** How far the policies reach in a life now: the numbers of the last entries to archive and to delete; 0 for none. */
 const dueOf = Effect.fnUntraced(function* (address: Address, own: Retention | undefined) {
@@ -117,7 +124,7 @@ export const retain = Effect.fnUntraced(function* (
     } satisfies Retained
   }
   if (toDelete > removed) yield* leaveIndex(address, removed + 1, toDelete)
-  const deleted = toDelete > removed ? yield* archive.value.remove(address, toDelete) : NOTHING
+  const deleted = toDelete > removed ? yield* archive.value.remove(address, toDelete) : NOTHING_ARCHIVED
   const archived = yield* archive.value.archive(address, toArchive, least)
   return { archived, deleted } satisfies Retained
 })

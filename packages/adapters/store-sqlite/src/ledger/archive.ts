@@ -4,8 +4,21 @@
 // A2  Others have their turn between two segments.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Archive, type Archived, deletedEntry, deletedText } from "@reverie/ledger"
-import { type Address, type Entry, entryText, readEntry, type RecordChange } from "@reverie/protocol"
+import {
+  type Archive,
+  type Archived,
+  digestsOfRows,
+  emptiedText,
+  inParts,
+  LEAST_ENTRIES,
+  mailOf,
+  type Moving,
+  NOTHING_ARCHIVED,
+  placeOfText,
+  SEGMENT_CHARS,
+  SEGMENT_ENTRIES
+} from "@reverie/ledger"
+import { type Address, readEntry, type RecordChange } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,15 +28,7 @@ import { assistantQueries, envelopeQueries, ledgerUnavailable } from "./assistan
 import { entryQueries } from "./entries.ts"
 import { leaveBlobs } from "./blobs.ts"
 import { recordRows } from "./record-rows.ts"
-import { digestsOf, type Moving, segmentOf, segmentsOf, segmentWriter } from "./segments.ts"
-
-/** Of one segment: enough for what repeats to be said once, and few enough to be opened for a single row. */
-const MOST_ENTRIES = 512
-const MOST_CHARS = 400_000
-/** What is compressed by fewer is not worth a segment. */
-const LEAST_ENTRIES = 64
-
-const NOTHING: Archived = { entries: 0, envelopes: 0 }
+import { segmentsOf, segmentWriter } from "./segments.ts"
 
 /** What of a life is under hand: its entries from the oldest on, each with the mail that began it. */
 interface Part {
@@ -33,8 +38,6 @@ interface Part {
   /** The segments in which some of these rows are. */
   readonly left: ReadonlySet<number>
 }
-
-const mailOf = ({ cause }: Entry) => (cause.kind === "envelope" || cause.kind === "dead-letter" ? cause.id : undefined)
 
 const partsOf = (database: DatabaseSync) => {
   const assistants = assistantQueries(database)
@@ -56,15 +59,15 @@ const partsOf = (database: DatabaseSync) => {
     let [upTo, taken, characters] = [from - 1, 0, 0]
     const take = (table: Moving["table"], { body, seq }: { readonly body: string; readonly seq: number }) => {
       const text = segments.whole(body)
-      const segment = segmentOf(body)
+      const segment = placeOfText(body)?.segment
       if (segment !== undefined) left.add(segment)
       rows.push({ table, seq, text })
       characters += text.length
       return text
     }
-    const found = [...entries.betweenAsKept(key, last, from, Math.min(to, from + MOST_ENTRIES - 1))].toReversed()
+    const found = [...entries.betweenAsKept(key, last, from, Math.min(to, from + SEGMENT_ENTRIES - 1))].toReversed()
     for (const row of found) {
-      if (characters >= MOST_CHARS) break
+      if (characters >= SEGMENT_CHARS) break
       upTo = row.no
       taken++
       const entry = readEntry(take("ledger", row))
@@ -83,22 +86,9 @@ const partsOf = (database: DatabaseSync) => {
   }
 }
 
-/** A text without its words; an entry that no one can read loses all of it. */
-const emptiedText = ({ table, text }: Moving, at: number, stands: (change: RecordChange) => boolean): string => {
-  // No envelope any more: its id, which is in the row, is all that is asked for.
-  if (table === "envelopes") return deletedText(at)
-  const entry = readEntry(text)
-  return Result.isSuccess(entry) ? entryText(deletedEntry(entry.success, at, stands)) : ""
-}
-
 const countOf = ({ entries, rows }: Part): Archived => ({
   entries,
   envelopes: rows.filter(({ table }) => table === "envelopes").length
-})
-
-const sumOf = (one: Archived, other: Archived): Archived => ({
-  entries: one.entries + other.entries,
-  envelopes: one.envelopes + other.envelopes
 })
 
 const bytesIn = (database: DatabaseSync) => {
@@ -141,7 +131,7 @@ const movingIn = (database: DatabaseSync) => {
     },
     archive: (address: Address, upTo: number, least: number): Archived => {
       const part = partAfter(address, upTo, least, parts.archivedTo)
-      if (part === undefined) return NOTHING
+      if (part === undefined) return NOTHING_ARCHIVED
       overwriting(() => {
         segments.put({ assistant: part.key, upTo: part.upTo }, part.rows)
         for (const segment of part.left) segments.renew(segment)
@@ -150,14 +140,14 @@ const movingIn = (database: DatabaseSync) => {
     },
     remove: (address: Address, upTo: number, at: number): Archived => {
       const part = partAfter(address, upTo, 1, parts.removedTo)
-      if (part === undefined) return NOTHING
+      if (part === undefined) return NOTHING_ARCHIVED
       overwriting(() => {
         const stands = ({ key, kind, value }: RecordChange): boolean =>
           value !== null && records.under(part.key, kind, key)[0]?.body === JSON.stringify(value)
         const emptied = part.rows.map((each) => ({ ...each, text: emptiedText(each, at, stands) }))
         segments.put({ assistant: part.key, upTo: part.upTo, deletedAt: at }, emptied)
         for (const segment of part.left) segments.renew(segment)
-        leave(address.tenant, [...new Set(part.rows.flatMap(({ text }) => digestsOf(text)))])
+        leave(address.tenant, digestsOfRows(part.rows))
       })
       return countOf(part)
     }
@@ -175,14 +165,7 @@ export const sqliteArchive = (database: DatabaseSync, writer: Writer): Archive["
   const bytes = onceAsked(() => bytesIn(database))
 
   const untilNone = (some: () => Archived) =>
-    Effect.gen(function* () {
-      let all = NOTHING
-      while (true) {
-        const moved = yield* writer.write(ledgerUnavailable("archive"), () => Result.succeed(some()), MOST_CHARS)
-        if (moved.entries === 0) return all
-        all = sumOf(all, moved)
-      }
-    })
+    inParts(writer.write(ledgerUnavailable("archive"), () => Result.succeed(some()), SEGMENT_CHARS))
 
   return {
     archive: (address, upTo, least = LEAST_ENTRIES) =>
