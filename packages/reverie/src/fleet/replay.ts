@@ -98,7 +98,8 @@ export const replayIn = (core: Core, source: ReplayReadings["source"]): ReplayRe
 export interface FleetReplay extends ReplayReadings {
   /**
    * Goes through one tick again beside the fleet, with other instructions, another model or other tool results, and compares.
-   * Nothing outside sees it. Rejects with ForkRefused and UnknownAssistant.
+   * Nothing outside sees it. Its `signal` stops it, with the call of the model in flight. Rejects with ForkRefused and
+   * UnknownAssistant, and with the reason of the signal.
    */
   readonly fork: (request: ForkRequest) => Promise<Fork>
   /**

@@ -2,6 +2,7 @@
 // Owns the request and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to digest.ts.
 // K1  The data store that the tick was lived in is read and never written.
 // K2  Unchanged, with a model that says the same to the same prompt, a fork differs in nothing.
+// K3  One that is stopped ends at once, with the call of the model that it waits for.
 
 import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
@@ -28,6 +29,8 @@ export interface ForkRequest {
   readonly model?: ModelChoice
   /** Answers in the place of recorded ones. */
   readonly stubs?: ReadonlyArray<ToolStub>
+  /** Ends it: the call of the model in flight is aborted, and the fork rejects with the reason of the signal. */
+  readonly signal?: AbortSignal
 }
 
 /** A forked tick, compared with the recorded one. */
@@ -48,17 +51,18 @@ export const digestOfLived = (source: TickSource, fleet: FleetDefinition, { answ
 /**
  * Lives through a tick once more, from what the assistant was before it, and holds the two against each other. Nothing of it
  * is written anywhere, no tool runs and no one learns of it; only the model that is named is asked.
- * Rejects with UnknownAssistant or ForkRefused.
+ * Rejects with UnknownAssistant or ForkRefused, and with the reason of `signal` where that stops it.
  */
 export const forkTick = async (records: TickSources, fleet: FleetDefinition, request: ForkRequest): Promise<Fork> => {
-  const { assistant, model, persona, stubs = [], instructions: systemPrompt, tick } = request
+  const { assistant, model, persona, signal, stubs = [], instructions: systemPrompt, tick } = request
+  signal?.throwIfAborted()
   const source = await records.replay.source(assistant, tick)
   const living: Request = {
     fleet,
     model,
     stubs,
     order: "free",
-    ...defined({ systemPrompt, persona })
+    ...defined({ systemPrompt, persona, signal })
   }
   const lived = await liveAgain(source, living)
   const original = digestOf(source.recorded.entries, { tick, ...pricesFor(fleet, source.definition) })

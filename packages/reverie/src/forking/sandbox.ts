@@ -68,6 +68,8 @@ export interface Request {
   readonly stubs?: ReadonlyArray<ToolStub>
   /** `recorded`: commit by commit as it was, up to the first difference. */
   readonly order: Driving["order"]
+  /** Ends it. */
+  readonly signal?: AbortSignal
 }
 
 export interface Lived extends Driven {
@@ -250,12 +252,17 @@ const lived = Effect.fnUntraced(function* (source: TickSource, request: Request,
   return { ...driven, shown, answered: tools.given } satisfies Lived
 })
 
-/** Lives through a tick again. Rejects with ForkRefused. */
+/** Lives through a tick again. Rejects with ForkRefused, and with the reason of the signal that ends it. */
 export const liveAgain = async (source: TickSource, request: Request): Promise<Lived> => {
+  const { signal } = request
+  signal?.throwIfAborted()
   const asking: Asking = { job: "" }
   const runtime = ManagedRuntime.make(furnished(source, request, asking))
   try {
-    return await runtime.runPromise(lived(source, request, asking))
+    return await runtime.runPromise(lived(source, request, asking), defined({ signal }))
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
   } finally {
     await runtime.dispose()
   }
