@@ -56,12 +56,15 @@ export const asking = <A>(
   Effect.flatMap(Gateway, ({ readFleetOf }) => tried((principal) => read(readFleetOf(principal.tenant), principal)))
 
 const tried = <A>(
-  work: (principal: Principal["Service"]) => Promise<A> | A
+  work: (principal: Principal["Service"], leaving: AbortSignal) => Promise<A> | A
 ): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
   Effect.gen(function* () {
     const { isOwn = false, onTrouble } = yield* Gateway
     const principal = yield* Principal
-    const done = Effect.tryPromise({ try: async () => work(principal), catch: (rejected) => ({ rejected }) })
+    const done = Effect.tryPromise({
+      try: async (leaving) => work(principal, leaving),
+      catch: (rejected) => ({ rejected })
+    })
     return yield* done.pipe(
       Effect.catch(({ rejected }) =>
         isOwn && !isApiFailure(rejected) ? Effect.die(rejected) : Effect.fail(apiFailureOf(rejected, onTrouble))
@@ -79,18 +82,23 @@ export const changing = <A>(
     recorded(action, target, (principal) => change(fleetOf(principal.tenant), principal))
   )
 
-/** The same for what costs something, or writes what follows from the rest, and needs no more than a look. */
+/**
+ * The same for what costs something, or writes what follows from the rest, and needs no more than a look. `leaving` says that no one
+ * waits for it any more.
+ */
 export const costing = <A>(
   action: string,
   target: string,
-  work: (fleet: ReadFleet) => Promise<A> | A
+  work: (fleet: ReadFleet, leaving: AbortSignal) => Promise<A> | A
 ): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
-  Effect.flatMap(Gateway, ({ readFleetOf }) => recorded(action, target, ({ tenant }) => work(readFleetOf(tenant))))
+  Effect.flatMap(Gateway, ({ readFleetOf }) =>
+    recorded(action, target, ({ tenant }, leaving) => work(readFleetOf(tenant), leaving))
+  )
 
 const recorded = <A>(
   action: string,
   target: string,
-  work: (principal: Principal["Service"]) => Promise<A> | A
+  work: (principal: Principal["Service"], leaving: AbortSignal) => Promise<A> | A
 ): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
   Effect.gen(function* () {
     const { record } = yield* Gateway
@@ -104,7 +112,8 @@ const recorded = <A>(
     }
     return yield* tried(work).pipe(
       Effect.tap(() => Effect.sync(() => told("done"))),
-      Effect.tapError((failure) => Effect.sync(() => told(`refused: ${failure._tag}`)))
+      Effect.tapError((failure) => Effect.sync(() => told(`refused: ${failure._tag}`))),
+      Effect.onInterrupt(() => Effect.sync(() => told("left")))
     )
   })
 

@@ -1,7 +1,7 @@
 // Replay: the group about going through a life again, and about trying a tick with something changed.
 // Owns frames as the contract has them, and the bound on how much is gone through. Leaves replaying and forking to the SDK.
 // R1  A page of frames ends at its limit, or at the first frame that it was told to stop at.
-// R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none.
+// R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none. Who leaves ends it.
 
 import { defined } from "@reverie/protocol"
 import { type Fork, type ForkRequest, type Json, type ReplayFrame, type ReplayVerdict, viewOf } from "reverie"
@@ -199,11 +199,12 @@ const assertTick = async (fleet: ReadFleet, id: string, tick: number): Promise<v
 const forkOf = async (
   fleet: ReadFleet,
   id: string,
-  { model, ...changed }: ChangedTick & { readonly model?: string }
+  { model, ...changed }: ChangedTick & { readonly model?: string },
+  signal: AbortSignal
 ): Promise<Fork> => {
   await assertTick(fleet, id, changed.tick)
   const chosen = defined({ model: model === undefined ? undefined : modelNamed(model) })
-  const request: ForkRequest = { ...changesOf(id, changed), ...chosen }
+  const request: ForkRequest = { ...changesOf(id, changed), ...chosen, signal }
   return fleet.replay.fork(request)
 }
 
@@ -243,7 +244,9 @@ export const replayLive = HttpApiBuilder.group(
           return verdictOf(await fleet.replay.verify(id))
         }),
       fork: ({ params: { id }, payload }) =>
-        costing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload))),
+        costing("replay.fork", `${id}/${payload.tick}`, async (fleet, leaving) =>
+          toldOf(await forkOf(fleet, id, payload, leaving))
+        ),
       beginning: ({ params: { id, tick } }) => asking((fleet) => beginningOf(fleet, id, tick)),
       evalCase: ({ params: { id }, payload }) =>
         costing("replay.eval-case", `${id}/${payload.tick}`, (fleet) => caseOf(fleet, id, payload))
