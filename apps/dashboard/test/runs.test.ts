@@ -28,14 +28,18 @@ const fork = (reply: string, costMicros?: number): Fork => ({
 
 const payloads = (many: number) => Array.from({ length: many }, (_, at) => ({ tick: at + 1 }))
 
-const run = async (many: number, each: (tick: number) => Promise<Fork>, isStopped = () => false) => {
+const run = async (
+  many: number,
+  each: (tick: number, stopped: AbortSignal) => Promise<Fork>,
+  { signal }: AbortController = new AbortController()
+) => {
   let runs: ReadonlyArray<Run> = []
   let most = 0
   const onChange = (now: ReadonlyArray<Run>) => {
     runs = now
     most = Math.max(most, now.filter(({ state }) => state === "running").length)
   }
-  await runAll({ payloads: payloads(many), run: ({ tick }) => each(tick), isStopped, onChange })
+  await runAll({ payloads: payloads(many), run: ({ tick }, stopped) => each(tick, stopped), stopped: signal, onChange })
   return { runs, most }
 }
 
@@ -64,18 +68,22 @@ test("R1 R2 at most so many run at once, each once, and one that fails holds up 
   })
 })
 
-test("R1 once it is stopped none begins, and what has begun counts", async () => {
+test("R1 once it is stopped none begins, those in flight are ended, and what was there counts", async () => {
   let begun = 0
-  const each = async () => {
+  const stop = new AbortController()
+  const each = (_tick: number, stopped: AbortSignal) => {
     begun += 1
-    await Promise.resolve()
-    return fork("Yes.")
+    if (begun <= 4) return Promise.resolve(fork("Yes."))
+    // Both that run wait for the model when it is stopped.
+    if (begun === 4 + AT_ONCE) setTimeout(() => stop.abort(), 0)
+    return new Promise<Fork>((_, reject) => {
+      stopped.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")))
+    })
   }
-  const { runs } = await run(20, each, () => begun >= 4)
-  const states = runs.map(({ state }) => state)
-  expect(begun).toBeLessThanOrEqual(4 + AT_ONCE - 1)
-  expect(states.filter((state) => state === "done")).toHaveLength(begun)
-  expect(states.filter((state) => state === "stopped")).toHaveLength(20 - begun)
+  const { runs } = await run(20, each, stop)
+  expect(begun).toBe(4 + AT_ONCE)
+  expect(runs.filter(({ state }) => state === "done")).toHaveLength(4)
+  expect(runs.filter(({ state, trouble }) => state === "stopped" && trouble === undefined)).toHaveLength(16)
 })
 
 const beginning: Beginning = { tick: 3, definition: "desk", instructions: "Be kind.", promptKey: "instructions.desk" }

@@ -124,8 +124,13 @@ export const ask = async <Of extends Reading>(route: Of, asked: Asked<Of>, signa
 export const change = async <Of extends Changing>(
   route: Of,
   asked: Asked<Of>,
-  key: string = freshKey()
-): Promise<Answer<Of>> => (await send(route, asked as AnyAsked, { headers: { "idempotency-key": key } })) as Answer<Of>
+  key: string = freshKey(),
+  signal?: AbortSignal
+): Promise<Answer<Of>> =>
+  (await send(route, asked as AnyAsked, {
+    headers: { "idempotency-key": key },
+    ...defined({ signal })
+  })) as Answer<Of>
 
 /** The bytes of a part, as a browser holds them. They are asked for with the token, which no address carries. */
 export const bytesAt = async (address: string, signal: AbortSignal): Promise<Blob> => {

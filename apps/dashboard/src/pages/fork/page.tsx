@@ -52,7 +52,7 @@ const RunBar = ({ onFive, onLast, runs: { batch, isBusy, stop } }: BarProps) => 
       <button type="button" className="button" disabled={isBusy} onClick={onLast} data-run-last="">
         Run over the last 20
       </button>
-      {isBusy && batch?.kind !== "one" ? (
+      {isBusy ? (
         <>
           <button type="button" className="button" disabled={batch?.isStopped === true} onClick={stop} data-stop="">
             Stop

@@ -17,7 +17,7 @@ const moreOf = (was: number, is: number): string =>
 
 const toolsOf = ({ calls }: Digest): string => (calls.length === 0 ? "none" : calls.map(({ tool }) => tool).join(", "))
 
-const stateWords = { waiting: "waiting", running: "running…", stopped: "not run", done: "", failed: "" } as const
+const stateWords = { waiting: "waiting", running: "running…", stopped: "stopped", done: "", failed: "" } as const
 
 const Came = ({ run: { fork, state, trouble } }: { readonly run: Run }) => {
   if (trouble !== undefined) {

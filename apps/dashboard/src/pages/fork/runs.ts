@@ -1,11 +1,12 @@
 // Runs: a tick, or several, run again: how far that has come, and what came of each.
 // Owns how many run at once, stopping, and what a list of them comes to in numbers. Leaves what is asked to draft.ts.
-// R1  At most AT_ONCE run at the same time. Once it is stopped none begins; those that have begun end, and their results count.
+// R1  At most AT_ONCE run at the same time. Once it is stopped none begins, and those in flight are ended, with what they ask of a
+//     model; results that were there count.
 // R2  One that fails is a line that says why, and the others go on.
 // R3  What is begun anew takes the place of what was there: no result of an older list comes into a newer one.
 
 import { useEffect, useRef, useState } from "react"
-import { ask, change, type Trouble, troubleOf } from "../../api/client.ts"
+import { ask, change, freshKey, type Trouble, troubleOf } from "../../api/client.ts"
 import type { Payload, TickView } from "./draft.ts"
 import { type Difference, differenceOf, type Fork } from "./digest.ts"
 
@@ -28,13 +29,13 @@ export interface Batch {
 
 interface Running {
   readonly payloads: ReadonlyArray<Payload>
-  readonly run: (payload: Payload) => Promise<Fork>
-  readonly isStopped: () => boolean
+  readonly run: (payload: Payload, stopped: AbortSignal) => Promise<Fork>
+  readonly stopped: AbortSignal
   readonly onChange: (runs: ReadonlyArray<Run>) => void
 }
 
 /** Runs all of them, AT_ONCE at the same time, and tells of every change. */
-export const runAll = async ({ isStopped, onChange, payloads, run }: Running): Promise<void> => {
+export const runAll = async ({ onChange, payloads, run, stopped }: Running): Promise<void> => {
   const runs: Array<Run> = payloads.map((payload) => ({ tick: payload.tick, payload, state: "waiting" }))
   const set = (at: number, next: Partial<Run>): void => {
     const before = runs[at]
@@ -43,14 +44,15 @@ export const runAll = async ({ isStopped, onChange, payloads, run }: Running): P
   }
   let next = 0
   const work = async (): Promise<void> => {
-    while (next < runs.length && !isStopped()) {
+    while (next < runs.length && !stopped.aborted) {
       const at = next++
       const payload = payloads[at]
       if (payload === undefined) return
       set(at, { state: "running" })
-      await run(payload).then(
+      await run(payload, stopped).then(
         (fork) => set(at, { state: "done", fork }),
-        (error: unknown) => set(at, { state: "failed", trouble: troubleOf(error) })
+        (error: unknown) =>
+          set(at, stopped.aborted ? { state: "stopped" } : { state: "failed", trouble: troubleOf(error) })
       )
     }
   }
@@ -87,27 +89,28 @@ export const useRuns = (id: string): Runs => {
   const [batch, setBatch] = useState<Batch>()
   const [isBusy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<Trouble>()
-  const current = useRef({ isStopped: false })
+  const current = useRef(new AbortController())
   // Who leaves the page pays for no more runs.
-  useEffect(() => () => void (current.current.isStopped = true), [])
-  const run = (payload: Payload) => change("POST /v1/assistants/:id/forks", { params: { id }, payload })
+  useEffect(() => () => current.current.abort(), [])
+  const run: Running["run"] = (payload, stopped) =>
+    change("POST /v1/assistants/:id/forks", { params: { id }, payload }, freshKey(), stopped)
   const start: Runs["start"] = (kind, payloads) => {
-    current.current.isStopped = true
-    const mine = { isStopped: false }
+    current.current.abort()
+    const mine = new AbortController()
     current.current = mine
     const isMine = () => current.current === mine
     setBusy(true)
     setTrouble(undefined)
     setBatch({ kind, runs: [], isStopped: false })
     const onChange = (runs: ReadonlyArray<Run>) =>
-      isMine() ? setBatch({ kind, runs, isStopped: mine.isStopped }) : undefined
+      isMine() ? setBatch({ kind, runs, isStopped: mine.signal.aborted }) : undefined
     payloads()
-      .then((asked) => runAll({ payloads: asked, run, onChange, isStopped: () => mine.isStopped }))
+      .then((asked) => runAll({ payloads: asked, run, onChange, stopped: mine.signal }))
       .catch((error: unknown) => (isMine() ? setTrouble(troubleOf(error)) : undefined))
       .finally(() => (isMine() ? setBusy(false) : undefined))
   }
   const stop = () => {
-    current.current.isStopped = true
+    current.current.abort()
     setBatch((before) => (before === undefined ? undefined : { ...before, isStopped: true }))
   }
   return { batch, isBusy, trouble, start, stop }
