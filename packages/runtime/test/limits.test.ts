@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { live, type LifeOptions } from "./rig.ts"
-import { refusedCalls } from "../src/jobs/jobs.ts"
+import { refusedCalls } from "../src/jobs/limiter.ts"
 
 const MINUTE_MILLIS = 60_000
 const DAY_MILLIS = 24 * 60 * MINUTE_MILLIS
