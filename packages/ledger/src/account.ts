@@ -17,6 +17,8 @@ import type { LedgerUnavailable } from "./errors.ts"
 // G5  Windows are the minutes and days of UTC; nothing is spent in a new one. What is settled counts where it was reserved.
 // G6  What one tenant spends is nothing to another.
 // G7  A refusal reserves nothing. It names a limit, and from when on asking again may help; no time when it never can.
+// G8  What is set for a tenant stands in the place of what the one who asks says, limit by limit, no matter who asks, until it is taken back.
+//     It outlives windows and processes, and changes nothing of what was spent.
 
 export const NOTHING_SPENT: Amount = { calls: 0, tokens: 0, costMicros: 0 }
 
@@ -39,6 +41,9 @@ export interface TenantLimits {
 }
 
 export type LimitName = keyof TenantLimits
+
+/** What is not named stays as it is; null takes back what was set. */
+export type LimitChanges = { readonly [Name in LimitName]?: number | null }
 
 interface Asking {
   readonly tenant: TenantId
@@ -63,6 +68,8 @@ export interface AllowanceView {
   readonly inDay: Amount
   /** Reservations that are open. */
   readonly underWay: number
+  /** What was set, and holds in the place of what the program says. */
+  readonly set: TenantLimits
 }
 
 export class Allowance extends Context.Service<
@@ -71,6 +78,10 @@ export class Allowance extends Context.Service<
     readonly reserve: (asking: Asking) => Effect.Effect<AllowanceAnswer, LedgerUnavailable>
     readonly settle: (tenant: TenantId, key: string, used: Amount) => Effect.Effect<void, LedgerUnavailable>
     readonly look: (tenant: TenantId) => Effect.Effect<AllowanceView, LedgerUnavailable>
+    /** Sets limits, in one step. */
+    readonly limit: (tenant: TenantId, changes: LimitChanges) => Effect.Effect<void, LedgerUnavailable>
+    /** What was set; read before each call of a model. */
+    readonly limits: (tenant: TenantId) => Effect.Effect<TenantLimits, LedgerUnavailable>
   }
 >()("@reverie/ledger/Allowance") {}
 
@@ -80,6 +91,8 @@ export interface Account {
   readonly day: number
   readonly inMinute: Amount
   readonly inDay: Amount
+  /** What was set. */
+  readonly limits?: TenantLimits
 }
 
 /** What is kept of a call that was granted, until it is settled. */
@@ -102,8 +115,17 @@ export const accountAt = (kept: Account | undefined, now: number): Account => {
     minute,
     day,
     inMinute: kept?.minute === minute ? kept.inMinute : NOTHING_SPENT,
-    inDay: kept?.day === day ? kept.inDay : NOTHING_SPENT
+    inDay: kept?.day === day ? kept.inDay : NOTHING_SPENT,
+    ...defined({ limits: kept?.limits })
   }
+}
+
+/** The account with limits set, or taken back. */
+export const limitedOn = ({ limits: before = {}, ...account }: Account, changes: LimitChanges): Account => {
+  const set: TenantLimits = Object.fromEntries(
+    Object.entries({ ...before, ...defined(changes) }).filter(([, most]) => typeof most === "number")
+  )
+  return { ...account, ...defined({ limits: Object.keys(set).length === 0 ? undefined : set }) }
 }
 
 const sumOf = (a: Amount, b: Amount, sign: 1 | -1 = 1): Amount => ({
@@ -128,7 +150,8 @@ const windowed = [
 ] as const satisfies ReadonlyArray<readonly [LimitName, keyof Amount, "minute" | "day"]>
 
 const obstaclesTo = (asking: Asking, account: Account, underWay: number, now: number): ReadonlyArray<Obstacle> => {
-  const { amounts, limits } = asking
+  const { amounts } = asking
+  const limits = { ...asking.limits, ...account.limits }
   const { concurrentCalls } = limits
   const endOf = {
     minute: (account.minute + 1) * MINUTE_MILLIS,

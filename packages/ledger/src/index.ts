@@ -3,6 +3,7 @@ export {
   Allowance,
   type AllowanceAnswer,
   type AllowanceView,
+  type LimitChanges,
   type LimitName,
   NOTHING_SPENT,
   type TenantLimits

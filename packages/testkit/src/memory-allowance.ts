@@ -7,6 +7,7 @@ import {
   Allowance,
   type AllowanceAnswer,
   judgeAsking,
+  limitedOn,
   type Reservation,
   reservedOn,
   settledOn
@@ -67,9 +68,15 @@ export const memoryAllowance = (disk: AllowanceDisk = new Map()): Allowance["Ser
     Effect.map(Clock.currentTimeMillis, (now) => {
       const purse = purseOf(disk, tenant)
       dropDead(purse, now)
-      const { inDay, inMinute } = accountAt(purse.account, now)
-      return { inMinute, inDay, underWay: purse.calls.size }
-    })
+      const { inDay, inMinute, limits: set = {} } = accountAt(purse.account, now)
+      return { inMinute, inDay, underWay: purse.calls.size, set }
+    }),
+  limit: (tenant, changes) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const purse = purseOf(disk, tenant)
+      purse.account = limitedOn(accountAt(purse.account, now), changes)
+    }),
+  limits: (tenant) => Effect.sync(() => purseOf(disk, tenant).account?.limits ?? {})
 })
 
 export const memoryAllowanceLayer = (disk: AllowanceDisk = new Map()): Layer.Layer<Allowance> =>

@@ -1,7 +1,14 @@
-// Allowance laws: no tenant asks more of models than its limits leave, no matter who asks at the same time (ledger G1-G7).
+// Allowance laws: no tenant asks more of models than its limits leave, no matter who asks at the same time (ledger G1-G8).
 
 import * as assert from "node:assert/strict"
-import { Allowance, type AllowanceAnswer, type LimitName, NOTHING_SPENT, type TenantLimits } from "@reverie/ledger"
+import {
+  Allowance,
+  type AllowanceAnswer,
+  type LimitChanges,
+  type LimitName,
+  NOTHING_SPENT,
+  type TenantLimits
+} from "@reverie/ledger"
 import { type Amount, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -137,7 +144,7 @@ const settlements: ReadonlyArray<Law<Allowance>> = [
     check: Effect.gen(function* () {
       yield* reserve("k", { callsPerDay: 1, concurrentCalls: 1 })
       assert.deepEqual(yield* reserve("k", { callsPerDay: 1, concurrentCalls: 1 }), granted)
-      assert.deepEqual(yield* look(), { inMinute: aCall, inDay: aCall, underWay: 1 })
+      assert.deepEqual(yield* look(), { inMinute: aCall, inDay: aCall, underWay: 1, set: {} })
       assert.equal((yield* reserve("other", { callsPerDay: 1 })).outcome, "refused")
     })
   },
@@ -160,11 +167,11 @@ const settlements: ReadonlyArray<Law<Allowance>> = [
       yield* reserve("less", {})
       assert.equal((yield* reserve("k", { tokensPerDay: 140 })).outcome, "refused")
       yield* settle("less", used)
-      assert.deepEqual(yield* look(), { inMinute: used, inDay: used, underWay: 0 })
+      assert.deepEqual(yield* look(), { inMinute: used, inDay: used, underWay: 0, set: {} })
       assert.deepEqual(yield* reserve("k", { tokensPerDay: 140, concurrentCalls: 1 }), granted)
       yield* settle("k", { calls: 1, tokens: 460, costMicros: 93 })
       const both = { calls: 2, tokens: 500, costMicros: 100 }
-      assert.deepEqual(yield* look(), { inMinute: both, inDay: both, underWay: 0 })
+      assert.deepEqual(yield* look(), { inMinute: both, inDay: both, underWay: 0, set: {} })
       assert.equal((yield* reserve("next", { tokensPerDay: 599 })).outcome, "refused")
     })
   },
@@ -222,7 +229,7 @@ const windows: ReadonlyArray<Law<Allowance>> = [
       yield* TestClock.setTime(DAY_END - 1)
       assert.equal((yield* reserve("k-2", { tokensPerDay: 100 })).outcome, "refused")
       yield* TestClock.setTime(DAY_END)
-      assert.deepEqual(yield* look(), { inMinute: NOTHING_SPENT, inDay: NOTHING_SPENT, underWay: 0 })
+      assert.deepEqual(yield* look(), { inMinute: NOTHING_SPENT, inDay: NOTHING_SPENT, underWay: 0, set: {} })
       assert.deepEqual(yield* reserve("k-2", { tokensPerDay: 100 }), granted)
     })
   },
@@ -299,4 +306,67 @@ const refusals: ReadonlyArray<Law<Allowance>> = [
   }
 ]
 
-export const allowanceLaws: ReadonlyArray<Law<Allowance>> = [...bounds, ...settlements, ...windows, ...refusals]
+const limit = (changes: LimitChanges, tenant: TenantId = harbor) =>
+  Allowance.use((allowance) => allowance.limit(tenant, changes))
+
+const set = (tenant: TenantId = harbor) => Allowance.use((allowance) => allowance.limits(tenant))
+
+const settings: ReadonlyArray<Law<Allowance>> = [
+  {
+    id: "G8.set",
+    says: "what is set stands in the place of what the one who asks says, lower or higher, until it is taken back",
+    check: Effect.gen(function* () {
+      assert.deepEqual(yield* set(), {})
+      yield* limit({ callsPerDay: 1 })
+      assert.deepEqual(yield* set(), { callsPerDay: 1 })
+      assert.deepEqual((yield* look()).set, { callsPerDay: 1 })
+      assert.deepEqual(yield* reserve("k-1", {}), granted)
+      assert.deepEqual(yield* reserve("k-2", { callsPerDay: 9 }), refusal("callsPerDay", DAY_END))
+      yield* limit({ callsPerDay: 2 })
+      assert.deepEqual(yield* reserve("k-2", { callsPerDay: 1 }), granted)
+      assert.equal((yield* reserve("k-3", {})).outcome, "refused")
+      yield* limit({ callsPerDay: null })
+      assert.deepEqual(yield* set(), {})
+      assert.equal((yield* reserve("k-3", { callsPerDay: 2 })).outcome, "refused")
+      assert.deepEqual(yield* reserve("k-3", {}), granted)
+    })
+  },
+  {
+    id: "G8.each",
+    says: "limits are set one by one: those that are not named stay, those of the asker too",
+    check: Effect.gen(function* () {
+      yield* limit({ callsPerDay: 5, tokensPerDay: 150 })
+      yield* limit({ concurrentCalls: 1, tokensPerDay: null })
+      assert.deepEqual(yield* set(), { callsPerDay: 5, concurrentCalls: 1 })
+      assert.deepEqual(yield* reserve("k-1", { callsPerMinute: 1 }), granted)
+      yield* settle("k-1", aCall)
+      assert.deepEqual(yield* reserve("k-2", { callsPerMinute: 1 }), refusal("callsPerMinute", MINUTE_END))
+    })
+  },
+  {
+    id: "G8.stays",
+    says: "it outlives windows, grants and settlements, changes nothing of what was spent, and is one tenant's alone",
+    check: Effect.gen(function* () {
+      yield* reserve("k-1", {})
+      const { inDay } = yield* look()
+      yield* limit({ callsPerDay: 2, callsPerMinute: 0 })
+      assert.deepEqual((yield* look()).inDay, inDay)
+      yield* settle("k-1", NOTHING_SPENT)
+      yield* limit({ callsPerMinute: null })
+      yield* reserve("k-2", {})
+      yield* TestClock.setTime(DAY_END)
+      assert.deepEqual(yield* set(), { callsPerDay: 2 })
+      assert.equal(yield* grantsOf(5, {}, "next"), 2)
+      assert.deepEqual(yield* set(tower), {})
+      assert.equal(yield* grantsOf(5, {}, "other", { tenant: tower }), 5)
+    })
+  }
+]
+
+export const allowanceLaws: ReadonlyArray<Law<Allowance>> = [
+  ...bounds,
+  ...settlements,
+  ...windows,
+  ...refusals,
+  ...settings
+]

@@ -45,7 +45,8 @@ const before =
     return {
       reserve: (asking) => Effect.andThen(first, right.reserve(asking)),
       settle: (tenant, key, used) => Effect.andThen(first, right.settle(tenant, key, used)),
-      look: (tenant) => Effect.andThen(first, right.look(tenant))
+      look: (tenant) => Effect.andThen(first, right.look(tenant)),
+      limits: (tenant) => Effect.andThen(first, right.limits(tenant))
     }
   }
 
@@ -181,6 +182,50 @@ const mistakes: Readonly<Record<string, Mistake>> = {
       }
     }
   },
+  forgetsWhatIsSet: () => ({ limit: () => Effect.void }),
+  knowsNotWhatIsSet: () => ({ limits: () => Effect.succeed({}) }),
+  setsInThePlaceOfAll: ({ limit, limits }) => ({
+    limit: (tenant, changes) =>
+      Effect.flatMap(limits(tenant), (known) =>
+        limit(tenant, { ...Object.fromEntries(Object.keys(known).map((name) => [name, null])), ...changes })
+      )
+  }),
+  takesTheLowerLimit: ({ limits, reserve }) => ({
+    reserve: (asking) =>
+      Effect.flatMap(limits(asking.tenant), (known) => {
+        const { callsPerDay = Infinity } = asking.limits
+        return (known.callsPerDay ?? 0) > callsPerDay
+          ? Effect.succeed({ outcome: "refused", limit: "callsPerDay", until: 0 } as const)
+          : reserve(asking)
+      })
+  }),
+  takesNothingBack: ({ limit }) => ({
+    limit: (tenant, changes) =>
+      limit(tenant, Object.fromEntries(Object.entries(changes).filter(([, most]) => most !== null)))
+  }),
+  setsForTheDay: before((disk, now) => {
+    for (const purse of disk.values()) {
+      if (purse.account === undefined || purse.account.day === Math.floor(now / 86_400_000)) continue
+      const { limits: _, ...account } = purse.account
+      purse.account = account
+    }
+  }),
+  setsForEverybody: ({ limit, limits, look, reserve }) => ({
+    limit: (_, changes) => limit(anybody, changes),
+    limits: () => limits(anybody),
+    look: (tenant) => Effect.zipWith(look(tenant), limits(anybody), (view, set) => ({ ...view, set })),
+    reserve: (asking) =>
+      Effect.flatMap(limits(anybody), (set) => reserve({ ...asking, limits: { ...asking.limits, ...set } }))
+  }),
+  forgivesWhenItIsSet: ({ limit }, disk) => ({
+    limit: (tenant, changes) =>
+      Effect.tap(limit(tenant, changes), () =>
+        Effect.sync(() => {
+          const purse = disk.get(tenant)
+          if (purse?.account !== undefined) purse.account = { ...purse.account, inDay: NOTHING_SPENT }
+        })
+      )
+  }),
   namesOneLimitOnly: answering((answer) => ({ ...answer, limit: "callsPerMinute" })),
   saysNoTime: answering(({ limit }) => ({ outcome: "refused", limit })),
   saysToTryAgainAtOnce: answering((answer, now) => (answer.until === undefined ? answer : { ...answer, until: now })),

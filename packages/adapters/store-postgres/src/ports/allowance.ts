@@ -11,6 +11,7 @@ import {
   type AllowanceAnswer,
   type AllowanceView,
   judgeAsking,
+  limitedOn,
   type Ledger,
   type Reservation,
   reservedOn,
@@ -45,6 +46,8 @@ const RESERVE = `
   kept AS (UPDATE allowance_accounts SET body = $5 WHERE tenant = $1)
   INSERT INTO allowance_calls (tenant, call, lease_until, body) VALUES ($1, $2, $3::bigint, $4)
   ON CONFLICT (tenant, call) DO UPDATE SET lease_until = excluded.lease_until, body = excluded.body`
+
+const SET_ACCOUNT = "UPDATE allowance_accounts SET body = $2 WHERE tenant = $1"
 
 const SETTLE = `
   WITH over AS (DELETE FROM allowance_calls WHERE tenant = $1 AND call = $2)
@@ -112,10 +115,25 @@ export const postgresAllowance = (database: Database, time: Time): Allowance["Se
       const { at = null } = yield* time.stamp
       const [row] = yield* database.query<AccountRow>(account(""), [tenant, at])
       const { body = nothingYet, now = 0 } = row ?? {}
-      const { inDay, inMinute } = accountAt(readAccount(body), now)
+      const { inDay, inMinute, limits: set = {} } = accountAt(readAccount(body), now)
       const [calls] = yield* database.query<CallsRow>(UNDER_WAY, [tenant, "", now])
-      return { inMinute, inDay, underWay: calls?.underWay ?? 0 } satisfies AllowanceView
-    }).pipe(Effect.mapError(ledgerUnavailable("look")))
+      return { inMinute, inDay, underWay: calls?.underWay ?? 0, set } satisfies AllowanceView
+    }).pipe(Effect.mapError(ledgerUnavailable("look"))),
+  limit: (tenant, changes) =>
+    Effect.gen(function* () {
+      const { at = null } = yield* time.stamp
+      yield* database.transaction(DEADLINE_MILLIS, (query) =>
+        Effect.gen(function* () {
+          const { account: present } = yield* held(query, tenant, "", at)
+          yield* query(SET_ACCOUNT, [tenant, JSON.stringify(limitedOn(present, changes))])
+        })
+      )
+    }).pipe(Effect.mapError(ledgerUnavailable("limit"))),
+  limits: (tenant) =>
+    database.query<Pick<AccountRow, "body">>("SELECT body FROM allowance_accounts WHERE tenant = $1", [tenant]).pipe(
+      Effect.map(([row]) => (row === undefined ? {} : (readAccount(row.body).limits ?? {}))),
+      Effect.mapError(ledgerUnavailable("limits"))
+    )
 })
 
 // Usage: what the model calls of assistants have used, by hour, model and purpose.

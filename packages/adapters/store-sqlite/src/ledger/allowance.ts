@@ -10,9 +10,11 @@ import {
   type AllowanceAnswer,
   type AllowanceView,
   judgeAsking,
+  limitedOn,
   type Reservation,
   reservedOn,
-  settledOn
+  settledOn,
+  type TenantLimits
 } from "@reverie/ledger"
 import type { TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -84,9 +86,20 @@ export const sqliteAllowance = (database: DatabaseSync, writer: Writer): Allowan
     look: (tenant) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         reading(ledgerUnavailable("look"), (): Result.Result<AllowanceView> => {
-          const { inDay, inMinute } = accountAt(purse.account(tenant), now)
-          return Result.succeed({ inMinute, inDay, underWay: purse.underWay(tenant, now) })
+          const { inDay, inMinute, limits: set = {} } = accountAt(purse.account(tenant), now)
+          return Result.succeed({ inMinute, inDay, underWay: purse.underWay(tenant, now), set })
         })
+      ),
+    limit: (tenant, changes) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        writer.write(ledgerUnavailable("limit"), (): Result.Result<void> => {
+          purse.setAccount(tenant, limitedOn(accountAt(purse.account(tenant), now), changes))
+          return Result.void
+        })
+      ),
+    limits: (tenant) =>
+      reading(ledgerUnavailable("limits"), (): Result.Result<TenantLimits> =>
+        Result.succeed(purse.account(tenant)?.limits ?? {})
       )
   }
 }
