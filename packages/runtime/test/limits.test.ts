@@ -201,7 +201,38 @@ describe("a tenant's limits", () => {
     assert.strictEqual(second.life.run(allowance.look(anAddress().tenant)).underWay, 0)
   })
 
-  it("L1 of a tenant without limits no one is asked", () => {
+  it("L1 what is set stands in the place of what the program says: lower from the next call on, and higher", () => {
+    const { allowance, life, times } = limited({ callsPerMinute: 5 })
+    const set = (changes: Parameters<typeof allowance.limit>[1]) =>
+      life.run(allowance.limit(anAddress().tenant, changes))
+    life.say("One.", { id: "m-1" })
+    life.rest()
+    set({ callsPerMinute: 1 })
+    life.say("Two.", { id: "m-2" })
+    life.until(() => life.status() === "awake.thinking.parked")
+    assert.strictEqual(times.length, 1)
+    set({ callsPerMinute: 100 })
+    life.until(() => life.ends().length === 2)
+    for (let index = 3; index < 20; index++) life.say("Hello?", { id: `m-${index}` })
+    life.rest()
+    assert.strictEqual(life.ends().length, 19)
+    set({ callsPerMinute: null })
+    assert.deepStrictEqual(life.run(allowance.limits(anAddress().tenant)), {})
+  })
+
+  it("L1 a tenant that the program does not limit is held to what is set, and its tokens are counted", () => {
+    const { life, spent, times, allowance } = limited({}, { limits: { of: () => undefined, tariff } })
+    life.say("One.", { id: "m-1" })
+    life.rest()
+    assert.strictEqual(spent().inDay.calls, 0)
+    life.run(allowance.limit(anAddress().tenant, { tokensPerDay: 900 }))
+    life.say("Two.", { id: "m-2" })
+    life.rest()
+    assert.strictEqual(times.length, 1)
+    assert.match(life.deadLetters()[0]?.reason ?? "", /^CallOverLimit: .*larger than the limit tokensPerDay/)
+  })
+
+  it("L1 of a tenant without limits nothing is reserved", () => {
     const { life, times } = limited(
       { callsPerDay: 1 },
       {
@@ -209,7 +240,9 @@ describe("a tenant's limits", () => {
         allowance: {
           reserve: () => Effect.die("asked"),
           settle: () => Effect.die("asked"),
-          look: () => Effect.die("asked")
+          look: () => Effect.die("asked"),
+          limit: () => Effect.die("asked"),
+          limits: () => Effect.succeed({})
         }
       }
     )

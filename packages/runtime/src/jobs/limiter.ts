@@ -1,6 +1,6 @@
 // Limiter: what the model calls of a tenant are held to, before they are sent.
 // Owns asking for a grant and settling it. Leaves the arithmetic and what is kept to the allowance of the ledger room.
-// L1  Of a tenant with limits no call is sent that was not granted; of one without, no one is asked and nothing is written.
+// L1  Of a tenant with limits no call is sent that was not granted; of one without, nothing is written.
 // L2  A call is granted for the most it may use, so its reply is cut to what is kept free for one; then what it used counts.
 // L3  Where no one knows what a call has used, it counts in full: it was interrupted, or its answer was cut off. One that
 //     no one began to answer counts as a call, and one that was never sent as nothing.
@@ -134,22 +134,27 @@ type Dress = (model: Model["Service"]) => Model["Service"]
 
 const unlimited: Dress = (model) => model
 
-export const limiterOf = (session: Session, job: OpenJob) =>
-  Effect.flatMap(Limits, ({ of, tariff }) => {
-    const limits = of(session.address.tenant)
-    return limits === undefined ? Effect.succeed(unlimited) : limitedBy(limits, tariff, session, job)
-  })
+export const limiterOf = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+  const { of, tariff } = yield* Limits
+  const said = of(session.address.tenant)
+  const allowance = Option.getOrUndefined(yield* Effect.serviceOption(Allowance))
+  if (allowance !== undefined) return yield* limitedBy({ allowance, said: said ?? {}, tariff }, session, job)
+  if (said !== undefined) throw new Error("tenants have limits, and the store keeps no allowance")
+  return unlimited
+})
 
-const limitedBy = Effect.fnUntraced(function* (limits: TenantLimits, tariff: Tariff, session: Session, job: OpenJob) {
+interface Terms {
+  readonly allowance: Allowance["Service"]
+  /** What the program limits; what was set stands in its place. */
+  readonly said: TenantLimits
+  readonly tariff: Tariff
+}
+
+const limitedBy = Effect.fnUntraced(function* ({ allowance, said, tariff }: Terms, session: Session, job: OpenJob) {
   const { address, claim, definition } = session
   const { tenant } = address
   const priceOf = yield* pricesNow(session)
-  const allowance = Option.getOrThrowWith(
-    yield* Effect.serviceOption(Allowance),
-    () => new Error("tenants have limits, and the store keeps no allowance")
-  )
   const tokens = yield* Tokens
-  const count = isMeasured(limits) ? yield* tokens.ready : undefined
   const unavailable = ({ message }: { readonly message: string }) =>
     new ModelUnavailable({ provider: PROVIDER, kind: "network", message })
   let calls = 0
@@ -158,13 +163,17 @@ const limitedBy = Effect.fnUntraced(function* (limits: TenantLimits, tariff: Tar
     infer: (asked, options) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
+          const set = yield* Effect.mapError(restore(allowance.limits(tenant)), unavailable)
+          const limits = { ...said, ...set }
+          if (Object.keys(limits).length === 0) return yield* restore(model.infer(asked, options))
           const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`
           const reserved = definition.reservedResponseTokens
           const dearest = dearestBy(tariff, priceOf, model, asked)
+          const count = isMeasured(limits) ? yield* tokens.ready : undefined
           const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, dearest, count))
           const leaseMillis = CALL_LEASE_MILLIS
           // Anyone who is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
-          const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))
+          const reserving = restore(allowance.reserve({ tenant, key, amounts, limits: said, leaseMillis }))
           const answer = yield* Effect.mapError(reserving, unavailable)
           if (answer.outcome === "refused") return yield* refusedFor(tenant, answer)
           const call = model
