@@ -43,7 +43,8 @@ export class DelegationRefused extends Schema.TaggedError<DelegationRefused>()("
 }
 
 /**
- * An assistant takes no budget, or not this one: it is a sub-agent, it has retired, or no one knows what its model costs.
+ * An assistant takes no budget, or not this one: it is a sub-agent, it has retired, or no one knows what its model costs. Or a limit of
+ * a tenant is none.
  * @example if (error instanceof BudgetRefused) console.error(error.message)
  */
 export class BudgetRefused extends Schema.TaggedError<BudgetRefused>()("BudgetRefused", {

@@ -274,6 +274,18 @@ const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
 
 const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
+/** What is wrong with limits that are set, in words; undefined when nothing is. */
+export const flawOfLimits = (limits: object): string | undefined => {
+  const names = Object.keys(knownTerms).filter((name) => name !== "weight" && name !== "retention")
+  for (const [name, value] of Object.entries(limits)) {
+    if (!names.includes(name)) return `unknown limit ${unknownName(name, names)}`
+    if (value !== null && value !== undefined && !isAmount(value)) {
+      return `${name} must be a whole number of at least 0, or null to take it back`
+    }
+  }
+  return undefined
+}
+
 const priceShape: Shape = { inputMicros: any, cachedInputMicros: any, outputMicros: any }
 
 /** What is wrong with terms, in words that follow on a colon; undefined when nothing is. */

@@ -368,7 +368,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** Figures of this process and of the whole store. */
   get monitor(): FleetMonitor {
-    return openMonitor(this.#read.monitor, this.#opened.profile, (effect) => this.#run(effect))
+    return openMonitor(this.#read.monitor, this.#opened.profile, (effect) => this.#run(effect), this.tenant)
   }
 
   /** What it stands on, in words, without any password. */

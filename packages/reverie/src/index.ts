@@ -302,6 +302,7 @@ export type {
   FleetHistory,
   FleetMonitor,
   FleetOutbox,
+  LimitsRequest,
   LimitsView,
   MonitorReadings,
   NoticePage,

@@ -1,6 +1,7 @@
+import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { defineAssistant, defineFleet, FleetDefinitionInvalid } from "../src/index.ts"
-import { aDirectory, openFleet } from "./rig.ts"
+import { BudgetRefused, defineAssistant, defineFleet, FleetDefinitionInvalid } from "../src/index.ts"
+import { aDirectory, failureOf, openFleet } from "./rig.ts"
 
 const WAIT = { timeout: 60_000 }
 
@@ -47,6 +48,61 @@ describe("limits of a tenant", () => {
       await using second = await openFleet({ data, tenants })
       await second.send("clerk", "Hello?")
       await until(async () => (await statusOf(second, "clerk")) === "awake.thinking.parked")
+    }
+  )
+
+  test(
+    "what is set holds from the next call on and after a restart, in the place of the program's, until it is taken back",
+    WAIT,
+    async () => {
+      const data = aDirectory()
+      const tenants = { default: { callsPerDay: 1 } }
+      {
+        await using fleet = await openFleet({ data, tenants, says: () => Effect.succeed({ text: "Good morning." }) })
+        await fleet.answer("desk", "One.")
+        await fleet.send("clerk", "Two.")
+        await until(async () => (await statusOf(fleet, "clerk")) === "awake.thinking.parked")
+        const { defined, limits, set } = await fleet.monitor.setLimits({ callsPerDay: 4, concurrentCalls: 9 })
+        assert.deepStrictEqual(
+          [defined, set, limits],
+          [{ callsPerDay: 1 }, { callsPerDay: 4, concurrentCalls: 9 }, { callsPerDay: 4, concurrentCalls: 9 }]
+        )
+        // Who waits for the day to end goes on at once after a halt.
+        await fleet.haltAll("the limit was raised")
+        await until(async () => (await statusOf(fleet, "clerk")) === "halted")
+        await fleet.resumeAll()
+        await fleet.idle()
+        assert.deepStrictEqual((await fleet.monitor.limits()).inDay.calls, 2)
+      }
+      await using fleet = await openFleet({ data, tenants, says: () => Effect.succeed({ text: "Good morning." }) })
+      assert.deepStrictEqual((await fleet.monitor.limits()).limits, { callsPerDay: 4, concurrentCalls: 9 })
+      await fleet.answer("desk", "Three.")
+      assert.deepStrictEqual((await fleet.forTenant("other").monitor.limits()).limits, {})
+      const { limits } = await fleet.monitor.setLimits({ callsPerDay: null, concurrentCalls: null })
+      assert.deepStrictEqual(limits, { callsPerDay: 1 })
+      await fleet.send("desk", "Four.")
+      await until(async () => (await statusOf(fleet, "desk")) === "awake.thinking.parked")
+    }
+  )
+
+  test(
+    "a tenant that the program does not limit is limited while it runs; what is no limit is refused",
+    WAIT,
+    async () => {
+      await using fleet = await openFleet({ says: () => Effect.succeed({ text: "Good morning." }) })
+      await fleet.answer("desk", "One.")
+      await fleet.monitor.setLimits({ callsPerDay: 0 })
+      await fleet.send("desk", "Two.")
+      await fleet.idle()
+      assert.deepStrictEqual(
+        (await fleet.history.ticks("desk")).ticks.map(({ outcome }) => outcome),
+        ["failed", "answered"]
+      )
+      for (const wrong of [{ callsPerDay: -1 }, { callsPerDay: 1.5 }, { weight: 2 }, { callsPerHour: 1 }]) {
+        assert.instanceOf(await failureOf(fleet.monitor.setLimits(wrong as object)), BudgetRefused)
+      }
+      assert.deepStrictEqual((await fleet.monitor.limits()).set, { callsPerDay: 0 })
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
     }
   )
 

@@ -6,6 +6,7 @@ import {
   type AllowanceView,
   type AssistantRecord,
   Ledger,
+  type LimitChanges,
   NOTHING_SPENT,
   type OutboxRow,
   type TenantLimits,
@@ -17,6 +18,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Limits, rowsOfTick } from "@reverie/runtime"
 import { measured } from "../checks/metrics.ts"
+import { BudgetRefused } from "../errors.ts"
+import { flawOfLimits } from "../fleet-options.ts"
 import { type Readiness, readiness } from "../checks/readiness.ts"
 import type { Profile, Services } from "../opening/deployment.ts"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
@@ -167,14 +170,26 @@ export interface MonitorReadings {
   readonly limits: () => Promise<LimitsView>
 }
 
+/** For `fleet.monitor.setLimits`: whole numbers of at least 0. What is not named stays; null takes back what was set. */
+export type LimitsRequest = LimitChanges
+
 /** The limits of a tenant, and how far they are used up. Without limits nothing is counted. */
 export interface LimitsView extends AllowanceView {
-  /** As the program sets them in `tenants`; empty where nothing is limited. */
+  /** What holds: what was set (`set`), else what the program says (`defined`); empty where nothing is limited. */
   readonly limits: TenantLimits
+  /** As the program says in `tenants`. */
+  readonly defined: TenantLimits
 }
 
 /** `fleet.monitor`: figures of this process and of the whole store. No assistant is named in them. */
 export interface FleetMonitor extends MonitorReadings {
+  /**
+   * Sets limits of this tenant, in the place of those of the program (`tenants`), from the next call of a model on, in every process of
+   * the deployment and after a restart; null takes one back. Who waits for a limit that was raised goes on when its time has come, or
+   * at once after a halt and resume. Rejects with BudgetRefused.
+   * @example await fleet.monitor.setLimits({ costMicrosPerDay: 5_000_000, callsPerMinute: null })
+   */
+  readonly setLimits: (limits: LimitsRequest) => Promise<LimitsView>
   /** Whether anything can be accepted and worked on, of any tenant. Rejects where the store does not answer or write. */
   readonly readiness: () => Promise<Readiness>
   /**
@@ -285,9 +300,19 @@ export const outboxIn = ({ run, tenant }: Core): OutboxReadings => {
 const limitsOf = Effect.fnUntraced(function* (tenant: TenantId) {
   const { of } = yield* Limits
   const allowance = Option.getOrUndefined(yield* Effect.serviceOption(Allowance))
-  const unused: AllowanceView = { inMinute: NOTHING_SPENT, inDay: NOTHING_SPENT, underWay: 0 }
+  const unused: AllowanceView = { inMinute: NOTHING_SPENT, inDay: NOTHING_SPENT, underWay: 0, set: {} }
   const view = allowance === undefined ? unused : yield* allowance.look(tenant)
-  return { limits: of(tenant) ?? {}, ...view }
+  const said = of(tenant) ?? {}
+  return { limits: { ...said, ...view.set }, defined: said, ...view } satisfies LimitsView
+})
+
+const setLimits = Effect.fnUntraced(function* (tenant: TenantId, request: LimitsRequest) {
+  const flaw = flawOfLimits(request)
+  if (flaw !== undefined) return yield* new BudgetRefused({ message: flaw })
+  const allowance = Option.getOrUndefined(yield* Effect.serviceOption(Allowance))
+  if (allowance === undefined) return yield* new BudgetRefused({ message: "the store keeps no account of tenants" })
+  yield* allowance.limit(tenant, request)
+  return yield* limitsOf(tenant)
 })
 
 export const monitorIn = ({ run, tenant }: Core): MonitorReadings => ({
@@ -297,7 +322,13 @@ export const monitorIn = ({ run, tenant }: Core): MonitorReadings => ({
 
 type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
 
-export const openMonitor = (readings: MonitorReadings, profile: Profile, run: RunWork): FleetMonitor => ({
+export const openMonitor = (
+  readings: MonitorReadings,
+  profile: Profile,
+  run: RunWork,
+  tenant: TenantId
+): FleetMonitor => ({
+  setLimits: (limits) => run(setLimits(tenant, limits)),
   ...readings,
   readiness: () => run(readiness),
   metrics: () => run(Effect.zipWith(measured, profile.measured, (own, ofServers) => own + ofServers)),
