@@ -10,17 +10,17 @@ import { failures } from "./errors.ts"
 import { filter, groups } from "./fleet/groups.ts"
 import { AssistantDetail, AssistantRow, Budget, Counts, Outage, sorts, StoredAssistant } from "./fleet/rows.ts"
 import {
-  Amount,
   cursor,
   Id,
   Key,
   bodyParsing,
   limit,
+  LimitsRequest,
+  LimitsView,
   next,
   ofAssistant,
   Receipt,
   Switch,
-  TenantLimits,
   Text,
   Totals,
   UsagePoint,
@@ -147,15 +147,17 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       items: Schema.Array(Budget),
       /** How many have one. */
       matched: Schema.Int,
-      tenant: Schema.Struct({
-        /** What is not named is not limited; where nothing is, nothing is counted. */
-        limits: TenantLimits,
-        inMinute: Amount,
-        /** In this day of UTC. */
-        inDay: Amount,
-        underWay: Schema.Int
-      })
+      tenant: LimitsView
     }),
+    error: failures
+  }),
+  /**
+   * Sets limits of a tenant from the next model call on: a number of each, null for what the program says; what is left out stays. A token
+   * of the deployment's own tenant may, for any tenant; others may look at theirs.
+   */
+  HttpApiEndpoint.put("setLimits", "/v1/limits", {
+    payload: Schema.Struct({ ...LimitsRequest.fields, tenant: Schema.optionalKey(Id) }),
+    success: LimitsView,
     error: failures
   }),
   /** The same order for everyone that the filter means; with `dryRun` only their number. */

@@ -70,6 +70,25 @@ export const TenantLimits = Schema.Struct({
   costMicrosPerDay: limitOf,
   concurrentCalls: limitOf
 })
+const limitNames = Object.keys(TenantLimits.fields) as ReadonlyArray<keyof typeof TenantLimits.fields>
+/** Whole numbers; null takes back what was set, and what is left out stays as it is. */
+const settable = Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))))
+export const LimitsRequest = Schema.Struct(
+  Object.fromEntries(limitNames.map((name) => [name, settable])) as Record<(typeof limitNames)[number], typeof settable>
+)
+/** What a tenant may use of models, and what it has used and reserved of that. */
+export const LimitsView = Schema.Struct({
+  /** What holds. What is not named is not limited; where nothing is, nothing is counted. */
+  limits: TenantLimits,
+  /** What was set while the fleet worked, in the place of what its program says. */
+  set: TenantLimits,
+  /** What the program says. */
+  defined: TenantLimits,
+  inMinute: Amount,
+  /** In this day of UTC. */
+  inDay: Amount,
+  underWay: Schema.Int
+})
 export const Usage = Schema.Struct({
   inputTokens: Schema.Finite,
   outputTokens: Schema.Finite,

@@ -3,13 +3,13 @@
 // A1  An order to no one is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { defined } from "@reverie/protocol"
-import type { AssistantRecord, Fleet, Forgettable, Receipt } from "reverie"
+import type { AssistantRecord, Fleet, Forgettable, LimitsRequest, Receipt } from "reverie"
 import { activityOf, tagsOf, viewOf } from "reverie/look"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { AssistantsApi, type Order } from "../api/assistants.ts"
 import type { AssistantDetail, AssistantRow, StoredAssistant } from "../api/fleet/rows.ts"
-import { Malformed } from "../api/errors.ts"
+import { Forbidden, Malformed } from "../api/errors.ts"
 import { asking, changing, type ReadFleet } from "../gateway.ts"
 import type { Filter, Question, Tags } from "../board/choice.ts"
 import type { GroupQuestion } from "../board/groups.ts"
@@ -254,6 +254,25 @@ const budgetsOf = async ({ monitor, tenant }: ReadFleet, boards: Live["Service"]
   return { ...found, tenant: await monitor.limits() }
 }
 
+interface LimitsAsked extends LimitsRequest {
+  readonly tenant?: string
+}
+
+/** Whose money it is decides: no tenant raises its own limits. */
+const setLimits = ({ tenant, ...request }: LimitsAsked, ownTenant: string) =>
+  changing(
+    "assistants.setLimits",
+    `${budgetWords(request)}${tenant === undefined ? "" : ` for ${tenant}`}`,
+    (fleet) => {
+      if (fleet.tenant !== ownTenant) {
+        throw new Forbidden({
+          message: "limits are set with a token of the deployment's own tenant, or by its program"
+        })
+      }
+      return fleet.forTenant(tenant ?? fleet.tenant).monitor.setLimits(request)
+    }
+  )
+
 export const assistantsLive = HttpApiBuilder.group(
   AssistantsApi,
   "assistants",
@@ -286,6 +305,7 @@ export const assistantsLive = HttpApiBuilder.group(
           return receipt.finally(() => boards.touch(fleet.tenant, id))
         }),
       budgets: ({ query: { limit } }) => asking((fleet) => budgetsOf(fleet, boards, limit)),
+      setLimits: ({ payload }) => setLimits(payload, ownTenant),
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>
         changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {

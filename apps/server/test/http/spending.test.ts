@@ -156,6 +156,47 @@ describe("budgets", () => {
     await close()
   })
 
+  it("limits are set by a token of the deployment's own tenant, for any; audited, and as they were after a restart", async () => {
+    const data = aPath()
+    const first = await opened(data)
+    await first.fleet.answer("desk", "Hello.")
+    const set = (await first.put("/v1/limits", { callsPerDay: 2, concurrentCalls: 3 })).json
+    assert.deepInclude(set, {
+      defined: { callsPerDay: 1_000 },
+      set: { callsPerDay: 2, concurrentCalls: 3 },
+      limits: set.set
+    })
+    assert.strictEqual(set.inDay.calls, 1)
+    assert.deepStrictEqual((await first.ask("/v1/budgets")).json.tenant, set)
+    assert.deepInclude((await first.ask("/v1/audit")).json.items[0], {
+      action: "assistants.setLimits",
+      target: "callsPerDay 2, concurrentCalls 3",
+      outcome: "done"
+    })
+    const south = { headers: { ...bearer(SECRETS.south), "content-type": "application/json" } }
+    const asSouth = (body: object) => first.ask("/v1/limits", { ...south, method: "PUT", body: JSON.stringify(body) })
+    assertFailure(await asSouth({ callsPerDay: 9_000 }), 403, "Forbidden")
+    assertFailure(await asSouth({ callsPerDay: 9_000, tenant: "north" }), 403, "Forbidden")
+    assert.deepInclude((await first.put("/v1/limits", { callsPerDay: 7, tenant: "south" })).json.set, {
+      callsPerDay: 7
+    })
+    assert.deepStrictEqual((await first.ask("/v1/budgets", south)).json.tenant.limits, { callsPerDay: 7 })
+    for (const wrong of [
+      { callsPerDay: -1 },
+      { callsPerDay: 1.5 },
+      { weight: 1 },
+      { callsPerDay: 1, tenant: "no one" }
+    ]) {
+      assertFailure(await first.put("/v1/limits", wrong), 400, "Malformed")
+    }
+    await first.close()
+    const second = await opened(data)
+    assert.deepStrictEqual((await second.ask("/v1/budgets")).json.tenant.limits, set.limits)
+    const back = (await second.put("/v1/limits", { callsPerDay: null, concurrentCalls: null })).json
+    assert.deepStrictEqual([back.set, back.limits], [{}, { callsPerDay: 1_000 }])
+    await second.close()
+  })
+
   it("B1 the most used up stand first, and a forecast goes on at the pace of the last day", () => {
     const now = 500 * HOUR + HOUR / 2
     const amount = (calls: number) => ({ calls, tokens: 0, costMicros: 0 })
