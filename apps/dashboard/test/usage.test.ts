@@ -95,6 +95,36 @@ test("G1 budgets stand with their forecast, and one is raised here", async () =>
   await expect.poll(() => page.locator(`[data-budget="${id}"]`).innerText()).toContain("900k")
 })
 
+test("L1 limits of the tenant are set here in the place of the program's, and taken back", async () => {
+  await tab.open("/usage", "usage")
+  const { page } = tab
+  const rows = () => page.$$eval("[data-limit]", (found) => found.map((row) => row.getAttribute("data-is-set")))
+  await page.waitForSelector("[data-limits='2']")
+  expect(await rows()).toEqual(["false", "false"])
+  await page.click("[data-set-limits]")
+  await page.waitForSelector("[data-limits-form]")
+  expect(await page.getAttribute("[data-limits-form] input[name=tokensPerDay]", "placeholder")).toBe("4000000")
+  await page.fill("[data-limits-form] input[name=tokensPerDay]", "-1")
+  expect(await page.locator("[data-confirm]").isDisabled()).toBe(true)
+  await page.fill("[data-limits-form] input[name=tokensPerDay]", "2000000")
+  await page.fill("[data-limits-form] input[name=costMicrosPerDay]", "2.5")
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-limits='3']")
+  expect(api.changes.findLast(({ route }) => route === "PUT /v1/limits")?.asked.payload).toMatchObject({
+    tokensPerDay: 2_000_000,
+    costMicrosPerDay: 2_500_000,
+    callsPerMinute: null
+  })
+  expect(await page.locator("[data-limits]").innerText()).toContain("set; the program says 4.0M")
+  await page.click("[data-set-limits]")
+  await page.fill("[data-limits-form] input[name=tokensPerDay]", "")
+  await page.fill("[data-limits-form] input[name=costMicrosPerDay]", "")
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-limits='2']")
+  expect(await rows()).toEqual(["false", "false"])
+  expect(tab.wrongs).toEqual([])
+})
+
 test("E1 V1 a file of the fleet has every row that the filter means, of use every page, and no formula in either", async () => {
   await tab.open("/fleet", "fleet")
   const csv = await saved("[data-export-as=csv]")

@@ -73,6 +73,22 @@ const usage = (world: World, { query }: FakeAsked): Answer<"GET /v1/usage"> => {
   }
 }
 
+type TenantLimits = Answer<"GET /v1/budgets">["tenant"]
+const DEFINED = { tokensPerDay: 4_000_000, concurrentCalls: 8 } as const
+const limitsSet = new WeakMap<World, TenantLimits["set"]>()
+
+const limitsOf = (world: World): TenantLimits => {
+  const set = limitsSet.get(world) ?? {}
+  return {
+    limits: { ...DEFINED, ...set },
+    set,
+    defined: DEFINED,
+    inMinute: { tokens: 900, costMicros: 0, calls: 2 },
+    inDay: { tokens: 1_250_000, costMicros: 0, calls: 90 },
+    underWay: 2
+  }
+}
+
 type Bound = Answer<"GET /v1/budgets">["items"][number]["granted"]
 const set = new WeakMap<World, Map<string, Bound>>()
 
@@ -91,18 +107,18 @@ const budgets = (world: World): Answer<"GET /v1/budgets"> => {
   return {
     items,
     matched: items.length,
-    tenant: {
-      limits: { tokensPerDay: 4_000_000, concurrentCalls: 8 },
-      inMinute: { tokens: 900, costMicros: 0, calls: 2 },
-      inDay: { tokens: 1_250_000, costMicros: 0, calls: 90 },
-      underWay: 2
-    }
+    tenant: limitsOf(world)
   }
 }
 
 export const spendingHandlers: Handlers = {
   "GET /v1/usage": usage,
   "GET /v1/budgets": budgets,
+  "PUT /v1/limits": (world, { payload }) => {
+    const all = Object.entries({ ...limitsSet.get(world), ...payload })
+    limitsSet.set(world, Object.fromEntries(all.filter(([, most]) => most !== null)))
+    return limitsOf(world)
+  },
   "PUT /v1/assistants/:id/budget": (world, { params, payload }) => {
     const { id: _, ...bound } = payload
     const known = set.get(world) ?? new Map<string, Bound>()

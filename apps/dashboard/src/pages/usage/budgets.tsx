@@ -12,6 +12,8 @@ import { Section } from "../../parts/page.tsx"
 import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { duration } from "../../parts/time.tsx"
+import { amountOf, fieldOf } from "./amounts.ts"
+import { LimitsOfTenant } from "./limits.tsx"
 
 type Budgets = Answer<"GET /v1/budgets">
 type Item = Budgets["items"][number]
@@ -19,7 +21,6 @@ type Measure = keyof Item["granted"]
 
 const EVERY_MILLIS = 10_000
 const DAY_MILLIS = 86_400_000
-const MICROS = 1_000_000
 const ROWS = 500
 const NEAR = 0.8
 
@@ -55,74 +56,6 @@ const endText = ({ endsAt, share }: Item, now: number): string => {
   return endsAt - now > 365 * DAY_MILLIS ? "more than a year" : `in ${duration(Math.max(0, endsAt - now))}`
 }
 
-// Limits: what the tenant may use in a minute and a day.
-
-type Limits = Budgets["tenant"]
-
-const limitRows = ({ inDay, inMinute, limits, underWay }: Limits) =>
-  [
-    ["Cost in this day (UTC)", limits.costMicrosPerDay, inDay.costMicros, money],
-    ["Tokens in this day (UTC)", limits.tokensPerDay, inDay.tokens, tokens],
-    ["Model calls in this day (UTC)", limits.callsPerDay, inDay.calls, count],
-    ["Cost in this minute", limits.costMicrosPerMinute, inMinute.costMicros, money],
-    ["Tokens in this minute", limits.tokensPerMinute, inMinute.tokens, tokens],
-    ["Model calls in this minute", limits.callsPerMinute, inMinute.calls, count],
-    ["Model calls at once", limits.concurrentCalls, underWay, count]
-  ].flatMap(([title, most, used, text]) => (most === undefined ? [] : [{ title, most, used, text } as LimitRow]))
-
-interface LimitRow {
-  readonly title: string
-  readonly most: number
-  readonly used: number
-  readonly text: (value: number) => string
-}
-
-/** At the pace of the day so far. */
-const dayEnd = (used: number, now: number): number => (used / Math.max(1, now % DAY_MILLIS)) * DAY_MILLIS
-
-const TenantLimits = ({ now, tenant }: { readonly tenant: Limits; readonly now: number }) => {
-  const rows = limitRows(tenant)
-  return rows.length === 0 ? null : (
-    <Section title="Limits of the tenant" className="overflow-x-auto">
-      <table className="plain-table" data-limits={rows.length}>
-        <thead>
-          <tr>
-            <th scope="col">Limit</th>
-            <th scope="col" data-align="end">
-              Used and reserved
-            </th>
-            <th scope="col" data-align="end">
-              Of
-            </th>
-            <th scope="col" data-align="end">
-              At the end of the day
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ most, text, title, used }) => {
-            const isDay = title.includes("day")
-            const end = dayEnd(used, now)
-            return (
-              <tr key={title} data-limit={title} data-used={used}>
-                <th scope="row">{title}</th>
-                <td data-align="end">{text(used)}</td>
-                <td data-align="end">{text(most)}</td>
-                <td data-align="end" className={isDay && end > most ? "text-bad" : undefined}>
-                  {isDay ? `${text(end)}, ${percent(most === 0 ? 1 : end / most)}` : ""}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-      <p className="p-3 text-ink-2">
-        They stand in <code>tenants</code> of the program that opens the fleet. A call that has no room waits.
-      </p>
-    </Section>
-  )
-}
-
 // Setting: what one may spend.
 
 interface Wanted {
@@ -130,23 +63,17 @@ interface Wanted {
   readonly granted: Item["granted"] | undefined
 }
 
-const fieldOf = (measure: Measure, value: number | null | undefined): string =>
-  value === null || value === undefined ? "" : String(measure === "costMicros" ? value / MICROS : value)
-
-/** Null where it is empty; undefined where it is no amount. */
-const amountOf = (measure: Measure, text: string): number | null | undefined => {
-  if (text.trim() === "") return null
-  const value = measure === "costMicros" ? Math.round(Number(text) * MICROS) : Number(text)
-  return Number.isSafeInteger(value) && value >= 0 ? value : undefined
-}
-
 const SetBudget = ({ onClose, wanted }: { readonly wanted: Wanted; readonly onClose: () => void }) => {
   const [assistant, name] = useState(wanted.assistant)
   const [fields, write] = useState(() =>
-    Object.fromEntries(measures.map(([measure]) => [measure, fieldOf(measure, wanted.granted?.[measure])]))
+    Object.fromEntries(
+      measures.map(([measure]) => [measure, fieldOf(wanted.granted?.[measure], measure === "costMicros")])
+    )
   )
   const { mutateAsync } = useChange("PUT /v1/assistants/:id/budget")
-  const amounts = measures.map(([measure]) => [measure, amountOf(measure, fields[measure] ?? "")] as const)
+  const amounts = measures.map(
+    ([measure]) => [measure, amountOf(fields[measure] ?? "", measure === "costMicros")] as const
+  )
   const isWrong = amounts.some(([, amount]) => amount === undefined) || assistant.trim() === ""
   return (
     <ConfirmLater
@@ -258,7 +185,7 @@ export const BudgetsOfAll = ({ assistant, now }: { readonly assistant: string | 
     <Answered of={budgets}>
       {({ items, matched, tenant }) => (
         <>
-          <TenantLimits tenant={tenant} now={now} />
+          <LimitsOfTenant tenant={tenant} now={now} />
           <Section
             title="Budgets"
             className="overflow-x-auto"
