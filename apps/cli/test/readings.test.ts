@@ -91,7 +91,11 @@ describe("through the store", () => {
     const before = await state()
     for (const leaf of orders) {
       // Without a bound it shows them.
-      const bound = leaf.path.join(" ") === "agents budget" ? ["--tokens", "1000"] : []
+      const bounds: Readonly<Record<string, ReadonlyArray<string>>> = {
+        "agents budget": ["--tokens", "1000"],
+        limits: ["--calls-per-day", "1000"]
+      }
+      const bound = bounds[leaf.path.join(" ")] ?? []
       const told = await said([...argsOf(leaf), ...bound, "--data", data, "--dry-run", "--json", "--yes"])
       assertHarmless(told, leaf.path.join(" "))
       if (leaf.path.join(" ") === "agents create") assert.strictEqual(told.code, 2, "nothing to make it of is here")

@@ -18,7 +18,7 @@ const ofKind = (...kinds: ReadonlyArray<string>): ReadonlyArray<Leaf> =>
   leaves.filter(({ facts }) => kinds.includes(facts.kind))
 
 const named = [
-  "init chat run dev start serve top usage doctor migrate completion version eval bench.memory compact dream replay fork forget",
+  "init chat run dev start serve top usage limits doctor migrate completion version eval bench.memory compact dream replay fork forget",
   "agents.ls agents.inspect agents.create agents.rm agents.wake agents.sleep agents.stop agents.halt agents.pause agents.resume",
   "agents.send agents.logs agents.approve agents.deny agents.context agents.contexts agents.cache agents.tree agents.export agents.import agents.budget",
   "memory.show memory.search memory.edit memory.history memory.retire memory.correct memory.add memory.forget memory.look",

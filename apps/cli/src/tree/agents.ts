@@ -2,6 +2,7 @@
 
 import { defined } from "@reverie/protocol"
 import { type Command, Option } from "commander"
+import type { LimitsOptions, Wanted } from "../commands/agents/limits.ts"
 import type { Order, OrderOptions } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
@@ -165,6 +166,46 @@ const addBudget = (agents: Command, trunk: Trunk): void => {
   })
 }
 
+type Most = number | "none"
+type LimitOptions = LimitsOptions & { readonly [flag: string]: Most | undefined }
+
+/** The flag of each limit, as commander reads it, and what it bounds. */
+const limitFlags = [
+  ["calls-per-minute", "callsPerMinute", "callsPerMinute", "model calls in a minute"],
+  ["calls-per-day", "callsPerDay", "callsPerDay", "model calls in a day of UTC"],
+  ["tokens-per-minute", "tokensPerMinute", "tokensPerMinute", "tokens in a minute"],
+  ["tokens-per-day", "tokensPerDay", "tokensPerDay", "tokens in a day of UTC"],
+  ["cost-per-minute", "costPerMinute", "costMicrosPerMinute", "money in a minute"],
+  ["cost-per-day", "costPerDay", "costMicrosPerDay", "money in a day of UTC"],
+  ["calls-at-once", "callsAtOnce", "concurrentCalls", "model calls at the same time"]
+] as const
+
+/** What a tenant may use is a matter of the whole fleet. */
+const addLimits = (root: Command, trunk: Trunk): void => {
+  const limits = leaf(root, "limits", {
+    kind: "order",
+    says: "show what a tenant may use of models in a minute and a day, or set it",
+    example: "limits --cost-per-day 5.00 --calls-per-minute none"
+  }).option("--tenant <tenant>", "whose limits are set; those of the token when not said")
+  for (const [flag, , name, noun] of limitFlags) {
+    const isMoney = name.startsWith("cost")
+    limits.addOption(
+      new Option(`--${flag} <${isMoney ? "amount" : "n"}>`, `most ${noun}; none: as the program says`).argParser(
+        isMoney ? mostMoney : mostWhole
+      )
+    )
+  }
+  does(limits, trunk, async (options: LimitOptions) => {
+    const said = limitFlags.map(([, key, name]) => [name, options[key]] as const)
+    const wanted = said.flatMap(([name, most]) => (most === undefined ? [] : [[name, most === "none" ? null : most]]))
+    return (await import("../commands/agents/limits.ts")).limits(
+      Object.fromEntries(wanted) as Wanted,
+      options,
+      trunk.stop
+    )
+  })
+}
+
 const addDecisions = (agents: Command, trunk: Trunk): void => {
   for (const [name, decision, says] of [
     ["approve", "approved", "let a call run that waits for a person"],
@@ -239,4 +280,5 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
   addDecisions(agents, trunk)
   addMovingOf(agents, "agents ", trunk)
   addUsage(root, trunk)
+  addLimits(root, trunk)
 }
