@@ -146,6 +146,29 @@ describe("the relay", () => {
     assert.strictEqual(life.disk.sends.size, 0)
   })
 
+  it("I2 a question at the last hop is answered too, and what is written after that answer goes nowhere", () => {
+    const life = live({
+      assistants: ["ada", "bo"],
+      tools: [
+        aTool("ask", {
+          effect: (_, { send }) => Effect.sync(() => (send("bo", "How many?", { wantsAnswer: true }), "asked"))
+        })
+      ],
+      settings: { maxIterations: 1 },
+      model: (prompt) => {
+        const last = prompt.messages.at(-1)
+        return Effect.succeed(
+          last?.role === "user" && last.content !== "How many?" ? calling("ask") : { text: "Two ships." }
+        )
+      }
+    })
+    life.say("Go.", { to: "ada", hops: MAX_HOPS - 1 })
+    life.rest()
+    assert.deepStrictEqual(said(life, "bo"), ["assistant:ada: How many?"])
+    assert.deepStrictEqual(said(life, "ada").slice(1), ["assistant:bo: Two ships."])
+    assert.strictEqual(life.disk.sends.size, 0)
+  })
+
   it("I2 one that writes to no one again and again comes to an end too", () => {
     const life = live({
       assistants: ["ada"],

@@ -2,6 +2,7 @@
 // Owns delivery. Leaves acceptance to the mailbox, which recognises what was delivered before.
 // I1  A send is settled only after its envelope was accepted, or after its sender was told that it can not be.
 // I2  An envelope that has passed through more than MAX_HOPS assistants is not delivered: two of them can not talk for ever.
+//     An answer may take one hop more than a question, so that each question that was delivered is answered.
 //     Its sender learns of it; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
 // I3  What is reported of a message that wanted an answer stands for the answer: it failed. An answer that arrives nowhere is
 //     told of to no one: its sender waits for nothing.
@@ -84,8 +85,12 @@ const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {
   if (answer !== undefined) yield* accept(answer).pipe(Effect.catchTag("UnknownAssistant", () => Effect.void))
 })
 
+const mostHops = ({ event }: Envelope): number =>
+  event.type === "message" && event.answers !== undefined ? MAX_HOPS + 1 : MAX_HOPS
+
 const deliver = Effect.fnUntraced(function* ({ envelope }: OpenSend) {
-  if (envelope.hops > MAX_HOPS) return yield* giveBack(envelope, `it had passed through ${envelope.hops} assistants`)
+  if (envelope.hops > mostHops(envelope))
+    return yield* giveBack(envelope, `it had passed through ${envelope.hops} assistants`)
   yield* accept(envelope).pipe(
     Effect.catchTag("UnknownAssistant", ({ address }) =>
       giveBack(envelope, `there is no assistant ${address.assistant}`)

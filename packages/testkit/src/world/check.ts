@@ -190,7 +190,9 @@ const checkSends = (record: Record): ReadonlyArray<string> => {
       const count = counts.get(`${addressKey(sent.to)} ${sent.id}`) ?? 0
       // Who has retired takes nothing more.
       const isGone = record.disk.resident(sent.to)?.state.status === "retired"
-      const allowed = sent.hops > 8 ? count === 0 : count === 1 || (isGone && count === 0)
+      const isAnswer = sent.event.type === "message" && sent.event.answers !== undefined
+      // An answer may take one hop more than a question.
+      const allowed = sent.hops > (isAnswer ? 9 : 8) ? count === 0 : count === 1 || (isGone && count === 0)
       return allowed ? [] : [`C7 ${sent.id} was sent and settled ${count} times`]
     })
   )
