@@ -1,7 +1,7 @@
 // Campaign: many seeded worlds, and the planted bugs that they must find.
 // Owns the counting. Leaves one world to testkit's World.
-// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, compacted or handed on, or in which
-//     no model was ever away, is a failure: it proves nothing.
+// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, compacted, stopped or handed on, or in
+//     which no model was ever away, is a failure: it proves nothing.
 
 import { type PlantedBug, plantedBugs, runWorld } from "@reverie/testkit/world"
 
@@ -24,6 +24,8 @@ export interface CampaignReport {
   readonly orderedCompactions: number
   readonly subAgents: number
   readonly outages: number
+  readonly stopped: number
+  readonly stoppedAsked: number
   readonly failures: ReadonlyArray<Failure>
   /** The seed that found each planted bug; null when none did. */
   readonly plantedBugs: Readonly<Record<PlantedBug, number | null>>
@@ -55,7 +57,9 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     compactions: 0,
     orderedCompactions: 0,
     subAgents: 0,
-    outages: 0
+    outages: 0,
+    stopped: 0,
+    stoppedAsked: 0
   }
   for (let seed = from; seed < from + seeds; seed++) {
     const report = runWorld(seed)
@@ -71,13 +75,17 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     sum.orderedCompactions += report.orderedCompactions
     sum.subAgents += report.subAgents
     sum.outages += report.outages
+    sum.stopped += report.stopped
+    sum.stoppedAsked += report.stoppedAsked
     progress(seed - from + 1)
   }
   const found = Object.fromEntries(plantedBugs.map((bug) => [bug, findBug(bug)])) as Record<PlantedBug, number | null>
   const struck = sum.acknowledged > 0 && sum.crashes > 0 && sum.fencedCommits > 0
   const dreamt = sum.facts > 0 && sum.orderedCompactions > 0 && sum.subAgents > 0 && sum.outages > 0
+  const stopped = sum.stopped > 0 && sum.stoppedAsked > 0
   const ok =
     struck &&
+    stopped &&
     dreamt &&
     failures.length === 0 &&
     unrepeatable.length === 0 &&

@@ -25,11 +25,11 @@ const report = campaign(from, seeds, (done) => {
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
   const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits } = report
-  const { compactions, orderedCompactions, outages, plantedBugs, subAgents } = report
+  const { compactions, orderedCompactions, outages, plantedBugs, stopped, stoppedAsked, subAgents } = report
   process.stdout.write(
     `${seeds} worlds from seed ${from}: ${acknowledged} events acknowledged, ${entries} commits, ${effects} effects, ` +
       `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${compactions} histories compacted (${orderedCompactions} by order), ` +
-      `${subAgents} sub-agents, ${outages} outages of the model\n`
+      `${subAgents} sub-agents, ${outages} outages of the model, ${stopped} ticks stopped (${stoppedAsked} with someone waiting)\n`
   )
   for (const [bug, seed] of Object.entries(plantedBugs)) {
     process.stdout.write(`planted bug ${bug}: ${seed === null ? "NOT FOUND" : `found by seed ${seed}`}\n`)

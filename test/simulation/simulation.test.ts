@@ -9,7 +9,7 @@ const corpus: ReadonlyArray<readonly [seed: number, found: string]> = [
 ]
 
 describe("simulation", () => {
-  it.each(corpus)("C1-C17 W3 seed %i stays clean: %s", (seed) => {
+  it.each(corpus)("C1-C21 W3 seed %i stays clean: %s", (seed) => {
     assert.deepStrictEqual(runWorld(seed).violations, [])
   })
 
@@ -18,7 +18,7 @@ describe("simulation", () => {
     assert.notStrictEqual(runWorld(7).trace, runWorld(8).trace)
   })
 
-  it("C1-C18 S1 ten worlds of workers that crash and lag behind are clean", () => {
+  it("C1-C21 S1 ten worlds of workers that crash and lag behind are clean", () => {
     const worlds = Array.from({ length: 10 }, (_, index) => runWorld(10_000 + index))
     assert.deepStrictEqual(
       worlds.flatMap(({ seed, violations }) => violations.map((violation) => `seed ${seed}: ${violation}`)),
@@ -32,7 +32,9 @@ describe("simulation", () => {
       "compactions",
       "orderedCompactions",
       "subAgents",
-      "outages"
+      "outages",
+      "stopped",
+      "stoppedAsked"
     ] as const) {
       const sum = worlds.reduce((total, world) => total + world[count], 0)
       assert.isAbove(sum, 0, count)

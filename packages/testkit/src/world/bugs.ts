@@ -21,7 +21,9 @@ export const plantedBugs = [
   "granted-too-much",
   "orphans-left",
   "blamed-without-trial",
-  "outage-blamed-on-calls"
+  "outage-blamed-on-calls",
+  "stopped-in-silence",
+  "stopped-late"
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 
@@ -99,6 +101,38 @@ const slanderous = (store: Store, fate: Fate): Store => ({
   }
 })
 
+/** Stops a tick, and tells no one who waits for its answer. */
+const silentStops = (store: Store): Store => ({
+  ...store,
+  ledger: {
+    ...store.ledger,
+    commit: (claim, { entry, state }) => {
+      const { sends = [], ...rest } = entry
+      const told = sends.filter(({ event }) => event.type !== "message" || event.answers === undefined)
+      return store.ledger.commit(claim, {
+        entry: entry.tickEnd?.outcome === "stopped" ? { ...rest, sends: told } : entry,
+        state
+      })
+    }
+  }
+})
+
+/** Takes an order to stop a tick that is over for one of the next. */
+const lateStops = (store: Store): Store => ({
+  ...store,
+  mailbox: {
+    ...store.mailbox,
+    accept: (envelope) => {
+      const { event } = envelope
+      return store.mailbox.accept(
+        event.type === "stop" && event.reason === undefined
+          ? { ...envelope, event: { ...event, tick: event.tick + 1 } }
+          : envelope
+      )
+    }
+  }
+})
+
 export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): Store => {
   switch (bug) {
     case "no-fencing":
@@ -119,6 +153,10 @@ export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): 
       return leavingOrphans(store)
     case "blamed-without-trial":
       return slanderous(store, fate)
+    case "stopped-in-silence":
+      return silentStops(store)
+    case "stopped-late":
+      return lateStops(store)
     default:
       return store
   }

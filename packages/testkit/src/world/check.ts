@@ -15,6 +15,7 @@ import { addressKey, type Entry } from "@reverie/protocol"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
 import { checkSubAgents, entriesOf, type TakenCall } from "./check-sub-agents.ts"
 import { checkMemory } from "./check-memory.ts"
+import { checkStops } from "./check-stops.ts"
 import { NO_ANSWER } from "./weather.ts"
 import { statesOf } from "./lives.ts"
 import type { Effected } from "./outside.ts"
@@ -220,6 +221,7 @@ export const check = (record: Record): ReadonlyArray<string> => {
     ...checkBlame(record),
     ...residents.flatMap(checkMemory),
     ...residents.flatMap((resident) => checkOutages(resident, record.settings)),
+    ...checkStops(record.disk, [...record.acknowledged, ...record.tooLate]),
     ...checkSubAgents(record.disk, record.settings, record.taken),
     ...(record.mostAtOnce > record.concurrency
       ? [`C8 ${record.mostAtOnce} assistants worked at once in a worker that may run ${record.concurrency}`]

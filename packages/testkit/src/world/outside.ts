@@ -75,6 +75,9 @@ const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked
     }),
     tool("pass", "safe_chain", true, (run) => {
       run.send(fate.pick(assistants), `passed on by ${run.assistant}`)
+    }),
+    tool("ask", "safe_chain", true, (run) => {
+      run.send(fate.pick(assistants), `asked by ${run.assistant}`, { wantsAnswer: true })
     })
   ]
 }

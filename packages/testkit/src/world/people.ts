@@ -7,7 +7,7 @@ import { AssistantId, DEFAULT_TENANT, ENVELOPE_VERSION, type Envelope, EnvelopeI
 import { arrive } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { MemoryDisk } from "../memory-disk.ts"
+import type { MemoryDisk, Resident } from "../memory-disk.ts"
 import type { Fate } from "./fate.ts"
 
 export interface Sent {
@@ -103,7 +103,24 @@ export const sunset = Effect.fnUntraced(function* (people: People) {
 })
 
 interface Asking {
-  readonly context: { readonly calls: ReadonlyArray<{ readonly phase: string; readonly approval?: string }> }
+  readonly context: {
+    readonly calls: ReadonlyArray<{ readonly phase: string; readonly approval?: string }>
+    /** What the tick in hand is about. */
+    readonly envelope: string | null
+    readonly tick: number
+  }
+}
+
+/** An assistant waits for the answer of the tick in hand. */
+const isAwaited = ({ records }: Resident): boolean =>
+  [...records.values()].some(({ key, kind }) => kind === "replies" && key === "in-hand")
+
+/** Stops a tick in hand, more often one that is waited for, and now and then one that is over. */
+const stopping = ({ fate, isHealed }: People, resident: Resident): Event | undefined => {
+  if (isHealed()) return undefined
+  const { envelope, tick } = (resident.state.snapshot as unknown as Asking).context
+  if (envelope !== null && fate.chance(isAwaited(resident) ? 0.3 : 0.05)) return { type: "stop", tick, reason: "drill" }
+  return tick > 1 && fate.chance(0.01) ? { type: "stop", tick: fate.between(1, tick - 1) } : undefined
 }
 
 /** Decides what is asked, resumes what is halted, and reports what is waited for, until interrupted. */
@@ -119,8 +136,11 @@ export const attendant = Effect.fnUntraced(function* (
     insist(people, { sender: "attendant", envelope: envelopeOf(`attendant-${sequence++}`, "attendant", to, event) })
   while (true) {
     yield* Effect.sleep(fate.between(500, 3_000))
-    for (const { address, state } of disk.residents.values()) {
+    for (const resident of disk.residents.values()) {
+      const { address, state } = resident
       if (state.status === "halted") yield* send(address.assistant, { type: "resume" })
+      const stop = stopping(people, resident)
+      if (stop !== undefined) yield* send(address.assistant, stop)
       for (const call of (state.snapshot as unknown as Asking).context.calls) {
         if (call.phase !== "asking" || call.approval === undefined || done.has(call.approval)) continue
         done.add(call.approval)

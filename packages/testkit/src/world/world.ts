@@ -40,6 +40,7 @@ import { MemoryDisk } from "../memory-disk.ts"
 import { memoryStore, type Store } from "../memory-store.ts"
 import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
 import { countSubAgents } from "./check-sub-agents.ts"
+import { countStops } from "./check-stops.ts"
 import { check } from "./check.ts"
 import { type Fate, fateOf } from "./fate.ts"
 import { wakeUpsOf, queueIn } from "./wake-ups.ts"
@@ -74,6 +75,9 @@ export interface WorldReport {
   readonly subAgents: number
   /** Outages of the model in which a call has failed. */
   readonly outages: number
+  /** Ticks that a person stopped, and those among them for whose answer an assistant waited. */
+  readonly stopped: number
+  readonly stoppedAsked: number
   readonly virtualMillis: number
 }
 
@@ -387,6 +391,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     orderedCompactions: compactions.filter(isOrdered).length,
     subAgents: countSubAgents(disk),
     outages: world.weather.met(),
+    ...countStops(disk),
     virtualMillis: time.now - start
   }
 }
