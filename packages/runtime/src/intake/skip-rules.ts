@@ -1,6 +1,7 @@
 // SkipRules: the envelopes that start no tick.
 // Owns the rules by which an envelope is skipped before the statechart decides, their order, judging a message,
-// and what is written of a skipped envelope. Leaves the plan of a compaction to `compact/`.
+// and what is written of a skipped envelope. Leaves the plan of a compaction to `compact/`, what a person orders about memory to
+// memory-orders.ts.
 // S1  A skipped envelope is settled, with the reason, by the commit that passes its place.
 // S2  The first rule that applies decides. A rule changes nothing: what it has to keep is among the records of its skip.
 // S3  A reflection that is due while the assistant is asleep is left to its dreams. It does not wake the assistant, and one
@@ -33,29 +34,22 @@ import {
   undoCompaction
 } from "@reverie/context"
 import { Model } from "@reverie/model"
-import { acceptedByPerson, releaseFact, retiredByPerson, withdraw, writtenByPerson } from "@reverie/memory"
-import {
-  type AcceptedEnvelope,
-  defined,
-  type RecordChange,
-  textWithParts,
-  type UnreadableEnvelope
-} from "@reverie/protocol"
+import { type AcceptedEnvelope, defined, textWithParts, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
-import { acceptedDream, undoneDream } from "../dream/night.ts"
 import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { deadLetteringOf } from "./inbox.ts"
 import { pricesNow } from "../jobs/job-end.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
-import { hasPassage, readCompactions, readPast } from "../prompt/past.ts"
+import { readCompactions, readPast } from "../prompt/past.ts"
 import { fillOf, type Session } from "../session/session.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
-import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
+import type { CommitDraft } from "../commit/commit-draft.ts"
 import type { CommitView } from "../commit/commit-view.ts"
 import { noteReminders, REMINDER_TIMER, remindersSet, whyNoReminder } from "./reminders.ts"
+import { memoryOrders } from "./memory-orders.ts"
+import { type Skip, skip } from "./skip.ts"
 import { addTeamDue } from "../jobs/team-records.ts"
 import { addTraces } from "../telemetry/spans.ts"
 
@@ -91,21 +85,6 @@ const idleReminder = (session: Session, { event }: AcceptedEnvelope) =>
   event.type === "timer" && event.reminder !== undefined
     ? whyNoReminder(session, event.name, event.reminder)
     : undefined
-
-type Skip = TurnInput
-
-const skip = (
-  { id, lane, seq }: AcceptedEnvelope,
-  outcome: "handled" | "ignored",
-  reason: string,
-  records: ReadonlyArray<RecordChange> = []
-): Skip => ({
-  cause: { kind: "envelope", lane, seq, id },
-  event: null,
-  messages: [],
-  ...defined({ records: records.length === 0 ? undefined : records }),
-  settled: { id, outcome, reason }
-})
 
 /** Mail to a sub-agent that is not its task. */
 const skipNotItsTask = ({ address, decoded }: Session, envelope: AcceptedEnvelope): Skip | undefined => {
@@ -207,96 +186,6 @@ const skipReleased = (session: Session, envelope: AcceptedEnvelope): Skip | unde
   return skip(envelope, "handled", told, [historyHoldChange(null)])
 }
 
-/** An order to delete a passage: the record goes, and with this commit the index learns of it. */
-const skipDeletedPassage = (session: Session, envelope: AcceptedEnvelope) => {
-  const { event } = envelope
-  if (event.type !== "deletePassage") return undefined
-  const { passage } = event
-  return Effect.map(hasPassage(session.address, passage), (isThere) =>
-    isThere
-      ? skip(envelope, "handled", `deleted: ${passage}`, [{ kind: "passage", key: passage, value: null }])
-      : skip(envelope, "ignored", `there is no passage ${passage}`)
-  )
-}
-
-/** A person's word that a fact in quarantine, or a proposed one, may be used: with this commit it holds, and the index learns of it. */
-const skipReleasedFact = (session: Session, envelope: AcceptedEnvelope) => {
-  const { event } = envelope
-  if (event.type !== "releaseFact") return undefined
-  return Effect.map(factsOf(session), (facts) => {
-    const fact = facts.get(event.fact)
-    if (fact === undefined) return skip(envelope, "ignored", `there is no fact ${event.fact}`)
-    const released = releaseFact(fact)
-    const changed = released === undefined ? acceptedByPerson(facts, [fact.id]) : [released]
-    return changed.length === 0
-      ? skip(envelope, "ignored", `${fact.id} is not in quarantine: it is ${fact.state}`)
-      : skip(envelope, "handled", `released: ${fact.id}`, changed.map(factChange))
-  })
-}
-
-/** Profiles that lose what came of these facts, as they stand then. */
-const profilesWithout = Effect.fnUntraced(function* (session: Session, facts: ReadonlyArray<string>) {
-  return [...(yield* profilesOf(session)).values()].flatMap((profile) => {
-    const after = withdraw(profile, facts)
-    return after === profile ? [] : [after]
-  })
-})
-
-const NO_REASON = "retired by a person"
-
-/** A person's word that a fact does not hold: with this commit it is retired, and neither the index nor a profile knows it. */
-const skipRetiredFact = (session: Session, envelope: AcceptedEnvelope) => {
-  const { event } = envelope
-  if (event.type !== "retireFact") return undefined
-  return Effect.gen(function* () {
-    const facts = yield* factsOf(session)
-    const changed = retiredByPerson(facts, event.fact, event.reason ?? NO_REASON)
-    if (changed.length === 0) {
-      const why = facts.has(event.fact) ? `${event.fact} is retired already` : `there is no fact ${event.fact}`
-      return skip(envelope, "ignored", why)
-    }
-    const profiles = yield* profilesWithout(session, [event.fact])
-    return skip(envelope, "handled", `retired: ${event.fact}`, [
-      ...changed.map(factChange),
-      ...profiles.map(profileChange)
-    ])
-  })
-}
-
-/** A fact that a person writes: with this commit it holds, and what it corrects holds no more. */
-const skipWrittenFact = (session: Session, envelope: AcceptedEnvelope, now: number) => {
-  const { event, from, id } = envelope
-  if (event.type !== "writeFact") return undefined
-  return Effect.gen(function* () {
-    const moment = { tick: contextOf(session.decoded).tick, now }
-    const writing = { text: event.text, by: from, source: `w/${id}`, moment, ...defined({ corrects: event.fact }) }
-    const written = writtenByPerson(yield* factsOf(session), writing)
-    if (!written.success) return skip(envelope, "ignored", written.error)
-    const { changed, fact } = written
-    const gone = changed.slice(1).map((each) => each.id)
-    const profiles = yield* profilesWithout(session, gone)
-    const held = fact.state === "active" ? "" : `, held back: ${fact.reason ?? fact.state}`
-    const told = gone.length === 0 ? `written: ${fact.id}${held}` : `corrected: ${gone.join(", ")} by ${fact.id}`
-    return skip(envelope, "handled", told, [...changed.map(factChange), ...profiles.map(profileChange)])
-  })
-}
-
-/** A person's word that a night, or some of what it made, does not hold: one commit takes it back. */
-const skipUndoneDream = (session: Session, envelope: AcceptedEnvelope, now: number) =>
-  envelope.event.type === "undoDream"
-    ? Effect.map(undoneDream(session, envelope.event, now), ({ records, told }) =>
-        skip(envelope, records.length === 0 ? "ignored" : "handled", told, records)
-      )
-    : undefined
-
-/** A person's word that what waits of a night holds. */
-const skipAcceptedDream = (session: Session, envelope: AcceptedEnvelope, now: number) =>
-  envelope.event.type === "acceptDream"
-    ? Effect.map(acceptedDream(session, envelope.event, now), ({ records, told }) =>
-        skip(envelope, records.length === 0 ? "ignored" : "handled", told, records)
-      )
-    : undefined
-
 /** An order to compact where nothing is to be compacted. */
 const skipNothingToCompact = (session: Session, envelope: AcceptedEnvelope) =>
   envelope.event.type === "compact"
@@ -348,12 +237,7 @@ export const skipRules = [
   skipIdleReminder,
   skipUndoneCompaction,
   skipReleased,
-  skipDeletedPassage,
-  skipReleasedFact,
-  skipRetiredFact,
-  skipWrittenFact,
-  skipUndoneDream,
-  skipAcceptedDream,
+  ...memoryOrders,
   skipNothingToCompact,
   skipFiltered
 ] as const
