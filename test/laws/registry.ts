@@ -244,7 +244,8 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   "sqlite-directory": [...store(onDisk, onDisk, onDisk, onDisk), suite("archive", archiveLaws, onDisk)],
   "store-postgres": [
     ...store(onPostgres, onPostgres, onPostgres, onPostgres),
-    suite("bundles", bundleLaws, () => dataStoresLayer(aDataStoreOnPostgres))
+    suite("bundles", bundleLaws, () => dataStoresLayer(aDataStoreOnPostgres)),
+    suite("archive", archiveLaws, onPostgres)
   ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],

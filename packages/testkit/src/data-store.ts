@@ -2,9 +2,10 @@
 // Owns the shape, so that laws about moving can be told of any two stores. Leaves making them to each adapter.
 
 import { PromptStore } from "@reverie/context"
-import { Ledger, Bundles } from "@reverie/ledger"
+import { type Archive, Ledger, Bundles } from "@reverie/ledger"
 import { BlockStore } from "@reverie/memory"
 import { Mailbox } from "@reverie/mailbox"
+import type { Address } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,6 +34,29 @@ export type DataStorePorts = Mailbox | Ledger | PromptStore | BlockStore | Bundl
 
 export const dataStoresLayer = (build: Effect.Effect<DataStore, unknown, Scope.Scope>): Layer.Layer<DataStores> =>
   Layer.succeed(DataStores, { build })
+
+type Archiving = Pick<DataStore, "bundles" | "ledger"> & { readonly archive: Archive["Service"] }
+
+/** A store of which each commit, and each bundle that came in, is in a segment as soon as it has returned. */
+export const archivingStore = <S extends Archiving>(store: S): S => {
+  const { archive, bundles, ledger } = store
+  const archiveAll = (address: Address) => archive.archive(address, Number.MAX_SAFE_INTEGER, 1)
+  return {
+    ...store,
+    ledger: {
+      ...ledger,
+      create: (creation) => Effect.tap(ledger.create(creation), () => archiveAll(creation.address)),
+      commit: (claim, commit) => Effect.tap(ledger.commit(claim, commit), () => archiveAll(claim.address))
+    },
+    bundles: {
+      ...bundles,
+      unpack: (bundle, options) =>
+        Effect.tap(bundles.unpack(bundle, options), () =>
+          bundle.head.kind === "assistant" ? archiveAll(bundle.head.address) : Effect.void
+        )
+    }
+  }
+}
 
 /** Does something with the ports of a data store. */
 export const inDataStore =

@@ -118,6 +118,8 @@ export interface Database {
   ) => Effect.Effect<A, E | PgFailure>
   /** Several statements that only look, and see the same moment. */
   readonly moment: <A, E>(run: (query: Query) => Effect.Effect<A, E>) => Effect.Effect<A, E | PgFailure>
+  /** A statement that the server takes outside of transactions alone, and that may take longer than others. */
+  readonly alone: (deadlineMillis: number, sql: string) => Effect.Effect<void, PgFailure>
 }
 
 /** The clock of this machine, also where a test has put another one in its place. */
@@ -198,6 +200,12 @@ const transactionOn = <A, E>(
     return exit.value
   })
 
+const aloneOn = (connection: PgConnection, deadlineMillis: number, sql: string): Effect.Effect<void, PgFailure> =>
+  Effect.gen(function* () {
+    yield* statement(connection, `SET statement_timeout = ${deadlineMillis}`)
+    yield* statement(connection, sql)
+  }).pipe(Effect.ensuring(Effect.ignore(statement(connection, "RESET statement_timeout"))))
+
 /** Connects with the first statement, not before. */
 export const openDatabase = (
   url: Redacted.Redacted,
@@ -228,6 +236,16 @@ export const openDatabase = (
           Effect.mapError(
             pool.use((connection) => statement(connection, sql, values)),
             (error) => (error instanceof PgFailure ? error : pgFailure(error))
+          )
+        ),
+      alone: (deadlineMillis, sql) =>
+        within(
+          services,
+          deadlineMillis,
+          Effect.scoped(
+            Effect.flatMap(Effect.mapError(pool.reserve, pgFailure), (connection) =>
+              aloneOn(connection, deadlineMillis, sql)
+            )
           )
         ),
       transaction: (deadlineMillis, run) => inTransaction(deadlineMillis, "BEGIN", run),

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type { Database, PgFailure, Query } from "./database.ts"
 import { DatabaseFormatNewer, DatabaseUnreleased } from "./errors.ts"
 import { apply } from "./first/apply.ts"
-import { documents, looks, tenants } from "./first/documents.ts"
+import { documents, looks, policyOf, tenants } from "./first/documents.ts"
 import { tables } from "./first/tables.ts"
 
 // Migrations: the first format of the tables, and the steps from each format to the next. A released step never changes.
@@ -18,7 +18,35 @@ import { tables } from "./first/tables.ts"
 
 const first = [tables, tenants, apply, documents, looks].join("\n")
 
-export const migrations: ReadonlyArray<string> = [first]
+// A number is never given twice, so that what was read of a segment stays true of its number. They are packed already.
+const segments = `
+CREATE TABLE segments (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  assistant bigint NOT NULL,
+  -- The number of the last entry that it has.
+  up_to bigint NOT NULL,
+  -- When what its entries say was deleted; null where it was not.
+  deleted_at bigint,
+  tenant text COLLATE "C" NOT NULL,
+  codec text NOT NULL,
+  -- The digests that its texts refer to.
+  digests text NOT NULL,
+  body bytea NOT NULL
+);
+ALTER TABLE segments ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE INDEX segments_assistant ON segments (assistant, up_to);
+CREATE INDEX segments_deleted ON segments (assistant, up_to) WHERE deleted_at IS NOT NULL;
+${policyOf("segments")}
+
+-- Bytes of a text, wherever it is: what refers to a segment says how long it is there.
+CREATE FUNCTION text_bytes(body text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN octet_length(body) < 64 AND starts_with(body, '@')
+    THEN coalesce(substring(body FROM '^@[0-9]+:[0-9]+:([0-9]+)$')::bigint, octet_length(body))
+    ELSE octet_length(body) END
+$$;
+`
+
+export const migrations: ReadonlyArray<string> = [first, segments]
 
 /** A million assistants are reshaped in less. */
 const MIGRATION_MILLIS = 3_600_000

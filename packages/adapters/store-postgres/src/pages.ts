@@ -15,7 +15,7 @@ interface Bodied {
 /** The rows of an ordered query up to that bound, as they come: nothing here sorts them again. */
 export const bounded = (rows: string): string => `
   SELECT * FROM (
-    SELECT page.*, sum(octet_length(body)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(body) AS ahead
+    SELECT page.*, sum(text_bytes(body)) OVER (ROWS UNBOUNDED PRECEDING) - text_bytes(body) AS ahead
     FROM (${rows}) page
   ) sized WHERE ahead < ${MAX_PAGE_CHARS}`
 

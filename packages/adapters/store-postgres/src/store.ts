@@ -13,7 +13,7 @@ import {
   PromptStoreUnavailable,
   readPromptRow
 } from "@reverie/context"
-import { Allowance, Bundles, Ledger } from "@reverie/ledger"
+import { Allowance, Archive, Bundles, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import { defined, type TenantId } from "@reverie/protocol"
@@ -26,6 +26,8 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Result from "effect/Result"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
+import { postgresArchive } from "./ports/archive.ts"
+import { Segments } from "./ports/segments.ts"
 import { postgresAllowance } from "./ports/allowance.ts"
 import { postgresBlocks } from "./ports/blocks.ts"
 import { type Database, openDatabase, PgFailure, type Rows } from "./database.ts"
@@ -130,6 +132,7 @@ export class PostgresStore extends Context.Service<
     readonly prompts: PromptStore["Service"]
     readonly blocks: BlockStore["Service"]
     readonly bundles: Bundles["Service"]
+    readonly archive: Archive["Service"]
     /** How many other processes are connected to this database, as far as this role may see; exact with one connection. */
     readonly beside: Effect.Effect<number, StoreUnreachable>
     /** What has been written since the opening. */
@@ -223,13 +226,15 @@ export const openPostgresStore = (
       Effect.sync(() => new Writer(database, time.learn)),
       (open) => open.close
     )
+    const segments = new Segments()
     return PostgresStore.of({
-      mailbox: postgresMailbox(database, writer, time),
-      ledger: postgresLedger(database, writer, time),
+      mailbox: postgresMailbox(database, writer, time, segments),
+      ledger: postgresLedger(database, writer, time, segments),
       allowance: postgresAllowance(database, time),
       prompts: postgresPrompts(database, time),
       blocks: postgresBlocks(database),
-      bundles: postgresBundles(database, time),
+      bundles: postgresBundles(database, time, segments),
+      archive: postgresArchive(database, segments),
       beside: Effect.mapBoth(database.query<{ readonly others: number }>(BESIDE), {
         onSuccess: ([row]) => row?.others ?? 0,
         onFailure: failed
@@ -246,7 +251,10 @@ export const openPostgresStore = (
 export const storePostgresLayer = (
   url: Redacted.Redacted,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Bundles | PostgresStore, StoreError> =>
+): Layer.Layer<
+  Mailbox | Ledger | Allowance | Archive | PromptStore | BlockStore | Bundles | PostgresStore,
+  StoreError
+> =>
   Layer.effectContext(
     Effect.map(openPostgresStore(url, options), (store) =>
       Context.make(PostgresStore, store).pipe(
@@ -255,7 +263,8 @@ export const storePostgresLayer = (
         Context.add(Allowance, store.allowance),
         Context.add(PromptStore, store.prompts),
         Context.add(BlockStore, store.blocks),
-        Context.add(Bundles, store.bundles)
+        Context.add(Bundles, store.bundles),
+        Context.add(Archive, store.archive)
       )
     )
   )

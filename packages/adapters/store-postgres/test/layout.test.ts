@@ -3,10 +3,12 @@ import { TenantId } from "@reverie/protocol"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
+import { postgresArchive } from "../src/ports/archive.ts"
 import { postgresBlocks } from "../src/ports/blocks.ts"
 import type { Database } from "../src/database.ts"
 import { postgresLedger } from "../src/ports/ledger.ts"
 import { postgresMailbox } from "../src/ports/mailbox.ts"
+import { Segments } from "../src/ports/segments.ts"
 import { postgresPrompts } from "../src/store.ts"
 import { Time } from "../src/time.ts"
 import { Writer } from "../src/writer.ts"
@@ -31,6 +33,7 @@ const asked = (real: Database) =>
     const database: Database = {
       ...real,
       query: note(real.query),
+      transaction: (millis, run) => real.transaction(millis, (query) => run(note(query))),
       moment: (run) => real.moment((query) => run(note(query)))
     }
     const time = new Time("database")
@@ -39,7 +42,10 @@ const asked = (real: Database) =>
     const ledger = postgresLedger(database, writer, time)
     const prompts = postgresPrompts(database, time)
     const blocks = postgresBlocks(database)
+    const archive = postgresArchive(database, new Segments())
     yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
+    yield* archive.archive(ada, 9, 1)
+    yield* archive.reached(ada)
     yield* mailbox.accept(anEnvelope({ to: ada }))
     yield* mailbox.pending(ada, ["mail"], 9)
     yield* mailbox.due(9)

@@ -33,7 +33,7 @@ const aGuest = (admin: Database, schema: string) =>
   })
 
 /** One of everything for a tenant. */
-const settle = ({ blocks, ledger, mailbox, prompts }: Store, tenant: TenantId, mark: string) =>
+const settle = ({ archive, blocks, ledger, mailbox, prompts }: Store, tenant: TenantId, mark: string) =>
   Effect.gen(function* () {
     const ada = anAddress("ada", tenant)
     const bob = anAddress("bob", tenant)
@@ -58,6 +58,7 @@ const settle = ({ blocks, ledger, mailbox, prompts }: Store, tenant: TenantId, m
       records: [{ kind: "journal", key: mark, value: mark }]
     })
     yield* ledger.commit(claim, { entry, state: aState({ snapshot: mark, jobs: [aJob()] }) })
+    yield* archive.archive(ada, 1, 1)
     yield* prompts.append(tenant, [{ kind: "template", key: "greeting", expected: 0, body: mark }])
     const request = { tenant, by: "ada", isSystem: true, key: "made", at: 1 }
     yield* blocks.create({ owner: "ada", label: "notes", type: "working", content: mark }, request)
@@ -85,7 +86,7 @@ const witness = (query: Database["query"], schema: string, tenant: string) =>
   })
 
 /** What a connection may try. Whatever it is answered or refused, it is answered with. */
-const deeds = ({ blocks, ledger, mailbox, prompts }: Store) => {
+const deeds = ({ archive, blocks, ledger, mailbox, prompts }: Store) => {
   const addresses = [harbor, tower].flatMap((tenant) => ["ada", "bob", "new"].map((name) => anAddress(name, tenant)))
   const claims: Array<Claim> = addresses.map((address) => ({ address, worker: "w", epoch: 1, leaseUntil: 0 }))
   const viewer = { tenant: tower, by: "ada", isSystem: true }
@@ -104,6 +105,9 @@ const deeds = ({ blocks, ledger, mailbox, prompts }: Store) => {
         ledger.entries(to, 1, 100),
         ledger.recent(to, 10_000),
         ledger.records(to, ["journal"]),
+        archive.reached(to),
+        archive.archive(to, 99, 1),
+        archive.remove(to, 1),
         ledger.create({ address: to, state: aState({ jobs: [aJob()] }), entry: anEntry() })
       )
     ),

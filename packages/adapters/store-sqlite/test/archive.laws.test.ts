@@ -3,38 +3,23 @@
 
 import { Archive, Bundles, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
-import { IN_MEMORY, openSqliteStore, type SqliteStore } from "@reverie/store-sqlite"
-import { archiveLaws, bundleLaws, dataStoresLayer, ledgerLaws, mailboxLaws, storeLaws } from "@reverie/testkit"
+import { IN_MEMORY, openSqliteStore } from "@reverie/store-sqlite"
+import {
+  archiveLaws,
+  archivingStore,
+  bundleLaws,
+  dataStoresLayer,
+  ledgerLaws,
+  mailboxLaws,
+  storeLaws
+} from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { aDirectory } from "./directories.ts"
 
-const EVERYTHING = Number.MAX_SAFE_INTEGER
-
-/** A store in which each commit is in a segment as soon as it has returned. */
-const archiving = (store: SqliteStore["Service"]): SqliteStore["Service"] => {
-  const { archive, bundles, ledger } = store
-  const archiveAll = (address: Parameters<typeof archive.archive>[0]) => archive.archive(address, EVERYTHING, 1)
-  return {
-    ...store,
-    ledger: {
-      ...ledger,
-      create: (creation) => Effect.tap(ledger.create(creation), () => archiveAll(creation.address)),
-      commit: (claim, commit) => Effect.tap(ledger.commit(claim, commit), () => archiveAll(claim.address))
-    },
-    bundles: {
-      ...bundles,
-      unpack: (bundle, options) =>
-        Effect.tap(bundles.unpack(bundle, options), () =>
-          bundle.head.kind === "assistant" ? archiveAll(bundle.head.address) : Effect.void
-        )
-    }
-  }
-}
-
-const opened = (directory: string) => Effect.map(openSqliteStore(directory), archiving)
+const opened = (directory: string) => Effect.map(openSqliteStore(directory), archivingStore)
 
 const layerOf = (open: ReturnType<typeof openSqliteStore>) =>
   Layer.effectContext(

@@ -20,6 +20,7 @@ import { type Address, readKeyText, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { addressOf, assistantColumns, type AssistantRow, laneAt } from "../ports/assistants.ts"
 import { blobIn } from "../ports/blobs.ts"
+import type { Segments } from "../ports/segments.ts"
 import type { PgFailure, Query } from "../database.ts"
 
 const LIFE = `
@@ -94,11 +95,11 @@ interface BodyRow {
   readonly body: string
 }
 
-const entriesOf = (query: Query, key: string): Reading<ReadonlyArray<BodyRow>> =>
+const entriesOf = (query: Query, segments: Segments, key: string): Reading<ReadonlyArray<BodyRow>> =>
   Effect.gen(function* () {
     const found: Array<BodyRow> = []
     for (;;) {
-      const rows = yield* query<BodyRow>(ENTRIES, [key, found.length, PAGE])
+      const rows = yield* segments.whole(query, query<BodyRow>(ENTRIES, [key, found.length, PAGE]))
       found.push(...rows)
       if (rows.length < PAGE) return found
     }
@@ -127,15 +128,15 @@ const headOf = (row: LifeRow): AssistantHead => {
 }
 
 /** A life; undefined when there is no such assistant. */
-export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Bundle | undefined> =>
+export const lifeIn = (query: Query, segments: Segments, { assistant, tenant }: Address): Reading<Bundle | undefined> =>
   Effect.gen(function* () {
     const [row] = yield* query<LifeRow>(LIFE, [tenant, assistant])
     if (row === undefined) return undefined
-    const mail = yield* query<MailRow>(MAIL, [row.key])
+    const mail = yield* segments.whole(query, query<MailRow>(MAIL, [row.key]))
     const records = yield* query<BodyRow & { readonly kind: string; readonly key: string }>(RECORDS, [row.key])
     const deadLetters = yield* query<BodyRow & { readonly discarded: boolean }>(DEAD_LETTERS, [row.key])
     const own = (yield* blocksOf(query, tenant)).filter(({ owner }) => owner === assistant)
-    const entries = yield* entriesOf(query, row.key)
+    const entries = yield* entriesOf(query, segments, row.key)
     const blobs = new Map<string, Uint8Array>()
     for (const digest of digestsOfTexts([...mail, ...entries])) {
       const bytes = yield* blobIn(query, tenant, digest)

@@ -1,10 +1,20 @@
 // BundleRewriter: one bundle in the place of another, in rows of PostgreSQL.
 // Owns which rows go, which stay and where those stand that are written again. `bundles.ts` holds the place meanwhile.
 
-import { type Bundle, type BundlePart, type BundlePlace, droppedDigests, tenantOf } from "@reverie/ledger"
+import {
+  type Bundle,
+  type BundlePart,
+  type BundlePlace,
+  droppedDigests,
+  mailOf,
+  type Moving,
+  tenantOf
+} from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { receivesColumn } from "../ports/assistants.ts"
+import { leaveBlobs } from "../ports/blobs.ts"
+import { mailNumber, putSegment, type SegmentOf } from "../ports/segments.ts"
 import type { Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
 import {
@@ -67,14 +77,61 @@ const PLACES = "SELECT no::float8 AS no, position::text AS position FROM ledger 
 const REMOVE_ENTRIES = "DELETE FROM ledger WHERE assistant = $1::bigint"
 
 /** Entries in their old places of the outbox. */
-const rewriteEntries = (query: Query, key: string, tenant: TenantId, entries: ReadonlyArray<Entry>): Writing =>
+const rewriteEntries = (
+  query: Query,
+  key: string,
+  tenant: TenantId,
+  entries: ReadonlyArray<{ readonly no: number; readonly body: string }>
+): Writing =>
   Effect.gen(function* () {
     const rows = yield* query<{ readonly no: number; readonly position: string }>(PLACES, [key])
     const places = new Map(rows.map(({ no, position }) => [no, position]))
     yield* query(REMOVE_ENTRIES, [key])
-    const placed = entries.map((entry) => ({ position: places.get(entry.no), no: entry.no, body: entryText(entry) }))
+    const placed = entries.map(({ body, no }) => ({ position: places.get(no), no, body }))
     yield* insert(query, "ledger", key, tenant, placed)
   })
+
+// The segments of before, whose rows are written again.
+const TAKE_SEGMENTS = `
+  WITH taken AS (DELETE FROM segments WHERE assistant = $1::bigint RETURNING up_to, deleted_at)
+  SELECT up_to::float8 AS "upTo", deleted_at::float8 AS "deletedAt" FROM taken ORDER BY up_to`
+
+/** Rows of a life, of which those that were in segments are in new ones that reach as far. */
+const segmentedAgain = <Mail extends MailRow>(
+  query: Query,
+  of: Pick<SegmentOf, "assistant" | "tenant">,
+  life: ReadonlyArray<Entry>,
+  mail: ReadonlyArray<Mail>
+) =>
+  Effect.gen(function* () {
+    const bodies = new Map(mail.map(({ body, id }) => [id, body]))
+    const byId = new Map(mail.map((row) => [row.id, row]))
+    const entries = life.map((entry) => ({ no: entry.no, body: entryText(entry) }))
+    let next = 0
+    for (const { deletedAt, upTo } of yield* query<Pick<SegmentOf, "upTo" | "deletedAt">>(TAKE_SEGMENTS, [
+      of.assistant
+    ])) {
+      const from = next
+      while ((life[next]?.no ?? Infinity) <= upTo) next++
+      const letters = life.slice(from, next).flatMap((entry) => byId.get(keyText(mailOf(entry) ?? "")) ?? [])
+      const rows: ReadonlyArray<Moving> = [
+        ...entries.slice(from, next).map(({ body, no }) => ({ table: "ledger" as const, seq: no, text: body })),
+        ...letters.map((row) => ({ table: "envelopes" as const, seq: mailNumber(row), text: row.body }))
+      ]
+      const put = yield* putSegment(query, { ...of, upTo: life[next - 1]?.no ?? 0, deletedAt }, rows)
+      for (let each = from; each < next; each++)
+        entries[each] = { no: life[each]?.no ?? 0, body: put[each - from] ?? "" }
+      for (const [index, { id }] of letters.entries()) bodies.set(id, put[next - from + index] ?? "")
+    }
+    return { entries, mail: mail.map((row) => ({ ...row, body: bodies.get(row.id) ?? row.body })) }
+  })
+
+interface MailRow {
+  readonly lane: number
+  readonly seq: number
+  readonly id: string
+  readonly body: string
+}
 
 const LETTERS = "SELECT seq::text AS seq FROM dead_letters WHERE assistant = $1::bigint ORDER BY seq"
 const PUT_LETTER = "UPDATE dead_letters SET body = $2 WHERE seq = $1::bigint"
@@ -103,10 +160,6 @@ const STAND = `
     version = $2, settled = $3, control = $4, reply = $5, mail = $6, last_control = $7, last_reply = $8, last_mail = $9,
     receives = $10, retired = $11
   WHERE key = $1::bigint`
-const REMOVE_BYTES = `
-  DELETE FROM blobs WHERE tenant = $1 AND digest = $2
-    AND NOT EXISTS (SELECT 1 FROM envelopes WHERE tenant = $1 AND strpos(body, $2) > 0)
-    AND NOT EXISTS (SELECT 1 FROM ledger WHERE tenant = $1 AND strpos(body, $2) > 0)`
 
 /** Puts one bundle in the place of the one that stands there, which is held (`holdPlace`). */
 export const putInPlace = (query: Query, there: Bundle, made: Bundle, now: number | undefined): Writing =>
@@ -123,10 +176,11 @@ export const putInPlace = (query: Query, there: Bundle, made: Bundle, now: numbe
     const { last, rows } = mailRows(parts)
     for (const sql of [REMOVE_MAIL, REMOVE_RECORDS, REMOVE_WAKE]) yield* query(sql, [key])
     yield* takeBackSends(query, tenant, there.parts)
-    yield* insert(query, "envelopes", key, tenant, rows)
+    const again = yield* segmentedAgain(query, { assistant: key, tenant }, entries, rows)
+    yield* insert(query, "envelopes", key, tenant, again.mail)
     yield* putKept(query, key, tenant, parts)
     yield* rewriteLetters(query, key, parts)
-    yield* rewriteEntries(query, key, tenant, entries)
+    yield* rewriteEntries(query, key, tenant, again.entries)
     yield* putEntryRows(query, tenant, parts)
     yield* query(PUT_STATE, [key, JSON.stringify(state)])
     yield* query(STAND, [
@@ -139,6 +193,6 @@ export const putInPlace = (query: Query, there: Bundle, made: Bundle, now: numbe
       state.status === "retired"
     ])
     yield* query(WAKE, [key, askedBy(state), now ?? null, position])
-    for (const digest of droppedDigests(there, made)) yield* query(REMOVE_BYTES, [tenant, digest])
+    yield* leaveBlobs(query, tenant, droppedDigests(there, made))
     return undefined
   })

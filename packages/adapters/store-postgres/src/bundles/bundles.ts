@@ -23,6 +23,7 @@ import { keyText, readKeyText } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "../ports/entry-history.ts"
+import type { Segments } from "../ports/segments.ts"
 import { type Database, PgFailure, type Query } from "../database.ts"
 import { holdPlace, putInPlace } from "./bundle-rewriter.ts"
 import { putEntryRows } from "./bundle-rows.ts"
@@ -42,10 +43,15 @@ const TURN = "SELECT pg_advisory_xact_lock(hashtextextended('reverie bundles ' |
 type Failing<A, E = never> = Effect.Effect<A, PgFailure | E>
 
 /** What is to be put down of a bundle; undefined when it is here already. */
-const judged = (query: Query, bundle: Bundle): Failing<ReadonlyArray<BundlePart> | undefined, BundleRefused> =>
+const judged = (
+  query: Query,
+  segments: Segments,
+  bundle: Bundle
+): Failing<ReadonlyArray<BundlePart> | undefined, BundleRefused> =>
   Effect.gen(function* () {
     const { head } = bundle
-    const here = head.kind === "tenant" ? yield* tenantIn(query, head.tenant) : yield* lifeIn(query, head.address)
+    const here =
+      head.kind === "tenant" ? yield* tenantIn(query, head.tenant) : yield* lifeIn(query, segments, head.address)
     const fresh = yield* Effect.fromResult(judgeBundle(bundle, here))
     const obstacle = fresh === undefined ? undefined : yield* obstacleIn(query, tenantOf(head), fresh)
     return obstacle === undefined ? fresh : yield* occupiedBy(head, obstacle)
@@ -90,6 +96,7 @@ const told =
 
 const rewriteIn = (
   query: Query,
+  segments: Segments,
   places: ReadonlyArray<BundlePlace>,
   change: (there: Bundle) => Bundle,
   now: number | undefined
@@ -99,14 +106,16 @@ const rewriteIn = (
     for (const place of places) {
       yield* holdPlace(query, place)
       const { assistant, tenant } = place
-      const there = yield* assistant === undefined ? tenantIn(query, tenant) : lifeIn(query, { tenant, assistant })
+      const there = yield* assistant === undefined
+        ? tenantIn(query, tenant)
+        : lifeIn(query, segments, { tenant, assistant })
       pairs.push(yield* Effect.fromResult(rewritten(place, there, change)))
     }
     for (const { made, there } of pairs) yield* putInPlace(query, there, made, now)
     return pairs.map(({ made }) => made)
   })
 
-export const postgresBundles = (database: Database, time: Time): Bundles["Service"] => {
+export const postgresBundles = (database: Database, time: Time, segments: Segments): Bundles["Service"] => {
   /** Looks that see one moment, for as long as a long life takes. */
   const moment = <A, E>(run: (query: Query) => Effect.Effect<A, E>) =>
     database.transaction(MOVE_MILLIS, (query) =>
@@ -121,7 +130,7 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
   return {
     pack: (address) =>
       Stream.unwrap(
-        Effect.flatMap(told("pack")(moment((query) => lifeIn(query, address))), (bundle) =>
+        Effect.flatMap(told("pack")(moment((query) => lifeIn(query, segments, address))), (bundle) =>
           bundle === undefined ? Effect.fail(nobodyAt(address)) : Effect.succeed(streamOf(bundle))
         )
       ),
@@ -133,7 +142,7 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
         Effect.flatMap(time.stamp, ({ at }) =>
           turn((query) =>
             Effect.gen(function* () {
-              const fresh = yield* judged(query, bundle)
+              const fresh = yield* judged(query, segments, bundle)
               if (fresh === undefined) return "present" as const
               if (isTrial) return "unpacked" as const
               const { head, parts } = bundle
@@ -145,7 +154,9 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
         )
       ),
     rewrite: (places, change) =>
-      told("rewrite")(Effect.flatMap(time.stamp, ({ at }) => turn((query) => rewriteIn(query, places, change, at)))),
+      told("rewrite")(
+        Effect.flatMap(time.stamp, ({ at }) => turn((query) => rewriteIn(query, segments, places, change, at)))
+      ),
     admit: (addresses) =>
       told("admit")(
         Effect.forEach(addresses, ({ assistant, tenant }) => database.query(ADMIT, [tenant, assistant]), {

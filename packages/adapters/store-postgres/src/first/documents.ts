@@ -161,7 +161,7 @@ const restricted = [
 // Evaluated for each row, which is cheaper than once a statement where a statement finds one row.
 const here = "current_setting('app.tenants', true)"
 
-const policyOf = (table: string): string => `
+export const policyOf = (table: string): string => `
 ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenants ON ${table} USING (coalesce(${here}, '') = '' OR tenant = ANY (string_to_array(${here}, ',')));`

@@ -62,6 +62,20 @@ export const blobIn = (
       )
     : Effect.succeed(undefined)
 
+const LEAVE = `
+  DELETE FROM blobs WHERE tenant = $1 AND digest = $2
+    AND NOT EXISTS (SELECT 1 FROM envelopes WHERE tenant = $1 AND strpos(body, $2) > 0)
+    AND NOT EXISTS (SELECT 1 FROM ledger WHERE tenant = $1 AND strpos(body, $2) > 0)
+    AND NOT EXISTS (SELECT 1 FROM segments WHERE tenant = $1 AND strpos(digests, $2) > 0)`
+
+/** Removes those of some bytes that no envelope, entry or segment of the tenant refers to; in the order of the digests, too. */
+export const leaveBlobs = (
+  query: Query,
+  tenant: TenantId,
+  digests: ReadonlyArray<string>
+): Effect.Effect<void, PgFailure> =>
+  Effect.forEach(digests.toSorted(), (digest) => query(LEAVE, [tenant, digest]), { discard: true })
+
 /** A list of blobs is many megabytes. */
 const KEEP_MILLIS = 60_000
 

@@ -23,6 +23,7 @@ import * as Result from "effect/Result"
 import { addressOf, limited } from "./assistants.ts"
 import { type Database, PgFailure } from "../database.ts"
 import { bounded, isCutShort, lengthOf, readEach } from "../pages.ts"
+import type { Segments } from "./segments.ts"
 
 export const ledgerUnavailable =
   (operation: string) =>
@@ -50,6 +51,11 @@ const toOutboxRow = (row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> 
   return Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
 }
 
+/** Rows, and where their texts are. */
+interface Source extends Pick<Database, "query"> {
+  readonly segments: Segments
+}
+
 /** Entries are fetched in growing pages: most histories fit in the first. */
 const FIRST_PAGE = 16
 const LONGEST_PAGE = 256
@@ -60,7 +66,7 @@ const BACKWARDS = bounded(
    ORDER BY ledger.no DESC LIMIT $5`
 )
 
-const recentOf = (database: Database, address: Address, maxTokens: number, since: MessagePlace) =>
+const recentOf = ({ query, segments }: Source, address: Address, maxTokens: number, since: MessagePlace) =>
   Effect.gen(function* () {
     const found: Array<PlacedMessage> = []
     let tokens = 0
@@ -68,7 +74,7 @@ const recentOf = (database: Database, address: Address, maxTokens: number, since
     let before = Number.MAX_SAFE_INTEGER
     for (let page = FIRST_PAGE; ; page = Math.min(page * 2, LONGEST_PAGE)) {
       const values = [address.tenant, address.assistant, before, since.no, page]
-      const rows = yield* database.query<Pick<EntryRow, "body" | "no">>(BACKWARDS, values)
+      const rows = yield* segments.whole(query, query<Pick<EntryRow, "body" | "no">>(BACKWARDS, values))
       for (const row of rows) {
         yield* longWork.begin(row.body.length)
         const entry = yield* Effect.fromResult(entryOf(address, row))
@@ -129,14 +135,14 @@ class LastRead {
   }
 }
 
-const entriesOf = (address: Address, database: Database, last: LastRead, from: number, limit: number) =>
+const entriesOf = (address: Address, { query, segments }: Source, last: LastRead, from: number, limit: number) =>
   Effect.gen(function* () {
     const { assistant: id, tenant } = address
     const found: Array<OutboxRow> = []
     for (let next = from; found.length < limit;) {
       const known = last.at(address, next)
       const values = [tenant, id, next, limit - found.length, known?.digest ?? ""]
-      const rows = yield* database.query<ReadRow>(ENTRIES, values)
+      const rows = yield* segments.whole(query, query<ReadRow>(ENTRIES, values))
       const page = yield* readEach(rows, (row) =>
         row.same && known !== undefined
           ? Result.succeed({ ...known.row, seq: row.seq })
@@ -177,15 +183,16 @@ const pause = (millis: number): Effect.Effect<void> =>
     return Effect.sync(() => clearTimeout(timer))
   })
 
-const outboxPage = (database: Database, after: number, limit: number) =>
+const outboxPage = ({ query, segments }: Source, after: number, limit: number) =>
   Effect.gen(function* () {
+    const asked = segments.whole(query, query<EntryRow>(OUTBOX, [after, limit]))
     for (const millis of PAUSES_MILLIS) {
-      const rows = yield* database.query<EntryRow>(OUTBOX, [after, limit])
+      const rows = yield* asked
       const page = sure(rows)
       if (page.length === rows.length || page.length >= limit || isCutShort(page)) return page
       yield* pause(millis)
     }
-    return sure(yield* database.query<EntryRow>(OUTBOX, [after, limit]))
+    return sure(yield* asked)
   })
 
 // The last position that is reported. A reader who begins there misses nothing that is reported later.
@@ -212,7 +219,8 @@ const endOf = (database: Database) =>
 
 export type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
-export const postgresEntryHistory = (database: Database, readable: Readable): EntryHistory => {
+export const postgresEntryHistory = (database: Database, readable: Readable, segments: Segments): EntryHistory => {
+  const source = { query: database.query, segments }
   const last = new LastRead()
   const unavailable =
     (operation: string) =>
@@ -224,15 +232,15 @@ export const postgresEntryHistory = (database: Database, readable: Readable): En
       )
   return {
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
-      unavailable("recent")(recentOf(database, address, maxTokens, since)),
+      unavailable("recent")(recentOf(source, address, maxTokens, since)),
     entries: (address, from, limit) =>
-      unavailable("entries")(entriesOf(address, database, last, Math.max(1, Math.ceil(from)), limited(limit))),
+      unavailable("entries")(entriesOf(address, source, last, Math.max(1, Math.ceil(from)), limited(limit))),
     outboxEnd: Effect.mapError(endOf(database), ledgerUnavailable("outboxEnd")),
     outbox: (after, limit) =>
       readable.page({
         limit: limited(limit),
         fetch: (last: EntryRow | undefined, wanted) =>
-          Effect.mapError(outboxPage(database, last?.seq ?? after, wanted), ledgerUnavailable("outbox")),
+          Effect.mapError(outboxPage(source, last?.seq ?? after, wanted), ledgerUnavailable("outbox")),
         lengthOf,
         decode: toOutboxRow
       })

@@ -49,6 +49,7 @@ import { ledgerUnavailable, postgresEntryHistory } from "./entry-history.ts"
 import type { Database } from "../database.ts"
 import { type Filed, type Operation, spokenTo } from "../operation.ts"
 import { bounded, lengthOf } from "../pages.ts"
+import { Segments } from "./segments.ts"
 import type { Time } from "../time.ts"
 import type { Writer } from "../writer.ts"
 
@@ -317,14 +318,19 @@ const probing = ({ query }: Database): Pick<Ledger["Service"], "probe"> => ({
   probe: Effect.mapBoth(query(PROBE), { onSuccess: () => undefined, onFailure: ledgerUnavailable("probe") })
 })
 
-export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => {
+export const postgresLedger = (
+  database: Database,
+  writer: Writer,
+  time: Time,
+  segments = new Segments()
+): Ledger["Service"] => {
   const readable = new Readable()
   return {
     ...writing(writer, time),
     ...sending(database, writer, readable),
     ...discarding(database),
     ...probing(database),
-    ...postgresEntryHistory(database, readable),
+    ...postgresEntryHistory(database, readable, segments),
     ...postgresRegister(database, readable),
     ...postgresKept(database),
     ...postgresUsage(database),

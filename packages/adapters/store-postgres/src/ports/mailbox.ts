@@ -31,6 +31,7 @@ import { addressOf, columnOf, cursorsOf, laneAt, limited } from "./assistants.ts
 import type { Database, PgFailure } from "../database.ts"
 import { type Answer, type Operation, spokenTo } from "../operation.ts"
 import { readEach } from "../pages.ts"
+import { Segments } from "./segments.ts"
 import type { Time } from "../time.ts"
 import type { Writer } from "../writer.ts"
 
@@ -219,7 +220,7 @@ const ACCEPTED = `
 
 type Looking = Pick<Mailbox["Service"], "accepted" | "pending" | "due" | "nextDue">
 
-const looking = (database: Database, time: Time): Looking => {
+const looking = (database: Database, time: Time, segments: Segments): Looking => {
   const due = dueQueries(database)
   const now = Effect.map(time.stamp, ({ at }) => at)
   return {
@@ -231,7 +232,10 @@ const looking = (database: Database, time: Time): Looking => {
     },
     accepted: ({ assistant, tenant }, ids) => {
       if (ids.length === 0) return Effect.succeed([])
-      const rows = database.query<EnvelopeRow>(ACCEPTED, [tenant, assistant, ids.map(keyText)])
+      const rows = segments.whole(
+        database.query,
+        database.query<EnvelopeRow>(ACCEPTED, [tenant, assistant, ids.map(keyText)])
+      )
       return Effect.flatMap(Effect.mapError(rows, unavailable("accepted")), readAll)
     },
     due: (limit, until = 0) =>
@@ -243,7 +247,12 @@ const looking = (database: Database, time: Time): Looking => {
   }
 }
 
-export const postgresMailbox = (database: Database, writer: Writer, time: Time): Mailbox["Service"] => {
+export const postgresMailbox = (
+  database: Database,
+  writer: Writer,
+  time: Time,
+  segments = new Segments()
+): Mailbox["Service"] => {
   const ask = asking(writer, time)
-  return { ...accepting(ask), ...claiming(ask), ...looking(database, time) }
+  return { ...accepting(ask), ...claiming(ask), ...looking(database, time, segments) }
 }

@@ -1,0 +1,227 @@
+// Archive on PostgreSQL: which rows of a life move into segments, and which are emptied.
+// Owns the order of it, a segment a transaction, and measuring. Leaves the segments to segments.ts.
+// A1  What is archived of a life is its beginning: rows after the last segment are as they were written.
+// A2  A life goes on while it is archived: commits and mail do not wait for it. Two who archive one life take turns, and who
+//     rewrites it waits for the part that is under way, and is waited for.
+// A3  Rows are written anew, as ever in PostgreSQL: what they said before stays in the files until VACUUM, and in its log until
+//     that is recycled.
+
+import {
+  type Archive,
+  type Archived,
+  digestsOfRows,
+  emptiedText,
+  inParts,
+  LEAST_ENTRIES,
+  mailOf,
+  type Moving,
+  NOTHING_ARCHIVED,
+  placeOfText,
+  SEGMENT_CHARS,
+  SEGMENT_ENTRIES
+} from "@reverie/ledger"
+import { type Address, type Entry, keyText, readEntry, type RecordChange } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Database, PgFailure, Query } from "../database.ts"
+import { bounded } from "../pages.ts"
+import { leaveBlobs } from "./blobs.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
+import { type MailPlace, mailNumber, moveInto, renewSegment, type Segments } from "./segments.ts"
+
+/** A part is hundreds of rows; where it refers to bytes, all that its tenant says is looked through. */
+const PART_MILLIS = 600_000
+const TIMEOUTS = `
+  SELECT set_config('statement_timeout', '${PART_MILLIS}', true),
+    set_config('idle_in_transaction_session_timeout', '${PART_MILLIS}', true)`
+const TURN =
+  "SELECT pg_advisory_xact_lock(hashtextextended('reverie archive ' || current_schema() || ' ' || $1 || '/' || $2, 0))"
+// Waits for who takes the whole row, as rewriting does, and for no one else.
+const LIFE =
+  "SELECT key::text AS key, version::float8 AS version FROM assistants WHERE tenant = $1 AND id = $2 FOR KEY SHARE"
+
+const LAST = (which: string) => `
+  coalesce((SELECT up_to FROM segments WHERE assistant = a.key ${which} ORDER BY up_to DESC LIMIT 1), 0)::float8`
+const REACHED = `
+  SELECT ${LAST("")} AS archived, ${LAST("AND deleted_at IS NOT NULL")} AS removed
+  FROM assistants a WHERE tenant = $1 AND id = $2`
+
+const ENTRIES = bounded(
+  `SELECT no::float8 AS no, body FROM ledger
+   WHERE assistant = $1::bigint AND no >= $2 AND no <= $3 ORDER BY ledger.no LIMIT ${SEGMENT_ENTRIES}`
+)
+const MAIL = `
+  SELECT lane, seq::float8 AS seq, id, body FROM envelopes WHERE assistant = $1::bigint AND id = ANY ($2)`
+const RECORDS = `
+  SELECT r.kind, r.key, r.body FROM jsonb_to_recordset($2::jsonb) AS w (kind text, key text)
+  JOIN records r ON r.assistant = $1::bigint AND r.kind = w.kind AND r.key = w.key`
+
+interface Reached {
+  readonly archived: number
+  readonly removed: number
+}
+
+const reachedBy = (query: Query, { assistant, tenant }: Address): Effect.Effect<Reached, PgFailure> =>
+  Effect.map(query<Reached>(REACHED, [tenant, assistant]), ([found]) => found ?? { archived: 0, removed: 0 })
+
+/** What of a life is under hand: its entries from the oldest on, each with the mail that began it. */
+interface Part {
+  /** The key of the assistant. */
+  readonly assistant: string
+  readonly upTo: number
+  readonly count: Archived
+  readonly entries: ReadonlyArray<Entry>
+  readonly rows: ReadonlyArray<Moving>
+  /** The segments in which some of these rows are. */
+  readonly left: ReadonlySet<number>
+}
+
+interface EntryRow {
+  readonly no: number
+  readonly body: string
+}
+
+type MailRow = MailPlace & { readonly id: string; readonly body: string }
+
+const mailBy = (query: Query, assistant: string, entries: ReadonlyArray<Entry | undefined>) => {
+  const ids = entries.flatMap((entry) => (entry === undefined ? [] : (mailOf(entry) ?? []))).map(keyText)
+  return ids.length === 0 ? Effect.succeed([]) : query<MailRow>(MAIL, [assistant, ids])
+}
+
+const partFrom = (query: Query, segments: Segments, assistant: string, from: number, to: number) =>
+  Effect.gen(function* () {
+    const found = yield* query<EntryRow>(ENTRIES, [assistant, from, to])
+    const { texts } = yield* segments.textsOf(query, found)
+    const textOf = ({ body }: { readonly body: string }): string => texts.get(body) ?? body
+    const read = found.map((row) => Result.getOrElse(readEntry(textOf(row)), () => undefined))
+    const mail = yield* mailBy(query, assistant, read)
+    const { texts: said } = yield* segments.textsOf(query, mail)
+    const byId = new Map(mail.map((row) => [row.id, row]))
+    const rows: Array<Moving> = []
+    const left = new Set<number>()
+    let [upTo, taken, characters] = [from - 1, 0, 0]
+    const take = (table: Moving["table"], seq: number, body: string, text: string) => {
+      const segment = placeOfText(body)?.segment
+      if (segment !== undefined) left.add(segment)
+      rows.push({ table, seq, text })
+      characters += text.length
+    }
+    for (const [index, row] of found.entries()) {
+      if (characters >= SEGMENT_CHARS) break
+      upTo = row.no
+      taken++
+      take("ledger", row.no, row.body, textOf(row))
+      const entry = read[index]
+      const id = entry === undefined ? undefined : mailOf(entry)
+      const letter = id === undefined ? undefined : byId.get(keyText(id))
+      if (letter !== undefined) take("envelopes", mailNumber(letter), letter.body, said.get(letter.body) ?? letter.body)
+    }
+    const entries = read.slice(0, taken).filter((entry) => entry !== undefined)
+    return {
+      assistant,
+      upTo,
+      count: { entries: taken, envelopes: rows.length - taken },
+      entries,
+      rows,
+      left
+    } satisfies Part
+  })
+
+/** Which records stand as an entry left them, asked once for all of a part. */
+const standing = (query: Query, { assistant, entries }: Part) =>
+  Effect.gen(function* () {
+    const changes = entries.flatMap(({ records = [] }) => records)
+    const wanted = [...new Set(changes.map(({ key, kind }) => JSON.stringify({ kind, key: keyText(key) })))]
+    const found =
+      wanted.length === 0
+        ? []
+        : yield* query<{ readonly kind: string; readonly key: string; readonly body: string }>(RECORDS, [
+            assistant,
+            `[${wanted.join()}]`
+          ])
+    const bodies = new Map(found.map(({ body, key, kind }) => [JSON.stringify([kind, key]), body]))
+    return ({ key, kind, value }: RecordChange): boolean =>
+      value !== null && bodies.get(JSON.stringify([kind, keyText(key)])) === JSON.stringify(value)
+  })
+
+/** Files the rows of a part as they are to be read from now on. */
+const moved = (query: Query, { tenant }: Address, part: Part, rows: ReadonlyArray<Moving>, deletedAt: number | null) =>
+  Effect.gen(function* () {
+    const { assistant, left, upTo } = part
+    yield* moveInto(query, { assistant, tenant, upTo, deletedAt }, rows)
+    for (const segment of left) yield* renewSegment(query, { assistant, tenant }, segment)
+    return part.count
+  })
+
+const TABLES = `
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`
+/** Of tables, of what is long in them, and of the indexes of both; not the maps that the server keeps beside them. */
+const BYTES = `
+  WITH tables (oid) AS (SELECT unnest(ARRAY[c.oid, c.reltoastrelid]) ${TABLES})
+  SELECT coalesce(sum(pg_relation_size(t.oid)
+    + (SELECT coalesce(sum(pg_relation_size(i.indexrelid)), 0) FROM pg_index i WHERE i.indrelid = t.oid)), 0)::float8 AS bytes
+  FROM tables t WHERE t.oid <> 0`
+const NAMES = `SELECT string_agg(quote_ident(c.relname), ', ' ORDER BY c.relname) AS names ${TABLES}`
+/** It goes through every table once, however long they are. */
+const VACUUM_MILLIS = 24 * 3_600_000
+
+const compacting =
+  ({ alone, query }: Database): Archive["Service"]["compact"] =>
+  (isTrial = false) =>
+    Effect.gen(function* () {
+      const size = Effect.map(query<{ readonly bytes: number }>(BYTES), ([row]) => row?.bytes ?? 0)
+      const bytesBefore = yield* size
+      if (isTrial) return { bytesBefore, bytesAfter: bytesBefore }
+      const [tables] = yield* query<{ readonly names: string }>(NAMES)
+      yield* alone(VACUUM_MILLIS, `VACUUM ${tables?.names ?? ""}`)
+      return { bytesBefore, bytesAfter: yield* size }
+    }).pipe(Effect.mapError(ledgerUnavailable("compact")))
+
+export const postgresArchive = (database: Database, segments: Segments): Archive["Service"] => {
+  /** One part in its transaction; nothing where there is less than is asked for. */
+  const withPart = (
+    address: Address,
+    upTo: number,
+    least: number,
+    after: keyof Reached,
+    move: (query: Query, part: Part) => Effect.Effect<Archived, PgFailure>
+  ) =>
+    database.transaction(PART_MILLIS, (query) =>
+      Effect.gen(function* () {
+        const named = [address.tenant, address.assistant]
+        yield* query(TIMEOUTS)
+        yield* query(TURN, named)
+        const [life] = yield* query<{ readonly key: string; readonly version: number }>(LIFE, named)
+        if (life === undefined) return NOTHING_ARCHIVED
+        const from = (yield* reachedBy(query, address))[after] + 1
+        const to = Math.min(Math.trunc(upTo), life.version)
+        if (to - from + 1 < least) return NOTHING_ARCHIVED
+        return yield* move(query, yield* partFrom(query, segments, life.key, from, to))
+      })
+    )
+  return {
+    archive: (address, upTo, least = LEAST_ENTRIES) =>
+      inParts(
+        withPart(address, upTo, Math.max(1, least), "archived", (query, part) =>
+          moved(query, address, part, part.rows, null)
+        )
+      ).pipe(Effect.mapError(ledgerUnavailable("archive"))),
+    remove: (address, upTo) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        inParts(
+          withPart(address, upTo, 1, "removed", (query, part) =>
+            Effect.gen(function* () {
+              const stands = yield* standing(query, part)
+              const emptied = part.rows.map((row) => ({ ...row, text: emptiedText(row, now, stands) }))
+              const count = yield* moved(query, address, part, emptied, now)
+              yield* leaveBlobs(query, address.tenant, digestsOfRows(part.rows))
+              return count
+            })
+          )
+        )
+      ).pipe(Effect.mapError(ledgerUnavailable("remove"))),
+    reached: (address) => Effect.mapError(reachedBy(database.query, address), ledgerUnavailable("reached")),
+    compact: compacting(database)
+  }
+}
