@@ -152,7 +152,7 @@ export interface AssistantOptions extends SpendingOptions, ModelOptions {
   readonly sleep?: SleepOption
   /**
    * What becomes of the older part of its ledger, each night and with `fleet.vacuum`: after the newest 1,000 entries it is compressed, and
-   * reads as before, when left out. Of a fleet with a data directory.
+   * reads as before, when left out.
    */
   readonly retention?: Retention
   /** How often it may write to another assistant: 60 messages (`perPair`) in 10 minutes (`windowMs`) for the two together. */

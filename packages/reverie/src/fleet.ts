@@ -305,7 +305,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return forgotten(this.#run, this.#read.core, what, options, this.#opened.hub)
   }
 
-  /** Puts away what is due by `retention` in this tenant, and makes the files small. Rejects with FleetDefinitionInvalid on PostgreSQL. */
+  /** Puts away what is due by `retention` in this tenant, and gives back its room: see VacuumReport. */
   async vacuum(options: VacuumOptions = {}): Promise<VacuumReport> {
     const { vacuumed } = await import("./opening/vacuuming.ts")
     return this.#run(vacuumed(this.tenant, this.definition.assistants, options))

@@ -1,13 +1,6 @@
 import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import { assert, it } from "vitest"
-import {
-  type Deployment,
-  defineAssistant,
-  defineFleet,
-  Fleet,
-  type FleetOptions,
-  type FleetRole
-} from "../src/index.ts"
+import { type Deployment, defineAssistant, defineFleet, exportFleet, Fleet, type FleetRole } from "../src/index.ts"
 
 const postgres = sharePostgres({ fsync: false })
 const redis = shareRedis()
@@ -80,29 +73,45 @@ postgres.describe("a fleet on PostgreSQL", () => {
     }, 120_000)
   })
 
-  it("T3 refuses a policy that no one would carry out there, and to vacuum, each in one line", async () => {
-    const deployment = { database: postgres.server().url, name: "kept" }
+  it("Z1 Z2 T1 retention counts there too: what is old is compressed, or says when it was deleted, and a life replays", async () => {
+    const word = "kestrel-9713"
     const desk = defineAssistant({
       id: "desk",
-      instructions: "You are under test.",
-      retention: { archiveAfter: "30d" }
+      instructions: "You listen.",
+      retention: { archiveAfter: 20, deleteAfter: 60 }
     })
-    const refusalOf = async (options: Partial<FleetOptions> & Pick<FleetOptions, "fleet">) =>
-      Fleet.open({ deployment, role: "api", model: "offline", recall: "none", ...options }).then(
-        (opened) => opened.close(),
-        (error: unknown) => error
-      )
-    assert.match(
-      String(await refusalOf({ fleet: defineFleet({ assistants: [desk] }) })),
-      /assistant "desk": its retention needs a data directory; on PostgreSQL every entry is kept as it is/
-    )
-    assert.match(
-      String(await refusalOf({ fleet, tenants: { south: { retention: { deleteAfter: "90d" } } } })),
-      /tenant "south": its retention needs a data directory/
-    )
-    await using api = await open(deployment, "api")
-    const vacuum = await api.vacuum().catch((error: unknown) => error)
-    assert.match(String(vacuum), /vacuum is for a data directory; PostgreSQL gives back room by itself/)
+    const deployment = { database: postgres.server().url, name: "kept" }
+    await using kept = await Fleet.open({
+      fleet: defineFleet({ assistants: [desk] }),
+      deployment,
+      model: "offline",
+      recall: "none"
+    })
+    for (let each = 0; each < 40; each++) {
+      await kept.send("desk", each === 3 ? `The harbour code is ${word}.` : `Ship ${each}.`, { id: `m-${each}` })
+    }
+    await kept.idle()
+    const entries = () => kept.history.entries("desk", 1, 10_000)
+    const [before, usage] = [await entries(), await kept.usage()]
+    const due = await kept.vacuum({ dryRun: true })
+    assert.strictEqual(due.deleted.entries, before.length - 60)
+    assert.deepStrictEqual(await entries(), before)
+    const { archived, bytesAfter, bytesBefore, deleted } = await kept.vacuum()
+    assert.deepStrictEqual([deleted.entries, archived.entries], [before.length - 60, 40])
+    assert.isAtMost(bytesAfter, bytesBefore)
+    const after = await entries()
+    assert.deepStrictEqual(after.slice(deleted.entries), before.slice(deleted.entries))
+    assert.match(String(after[2]?.entry.messages[0]?.content), /^\[deleted by retention on \d{4}-\d\d-\d\d\]$/)
+    assert.notInclude(JSON.stringify(after), word)
+    assert.deepStrictEqual(await kept.usage(), usage)
+    assert.isTrue((await kept.replay.verify("desk")).equal)
+    assert.strictEqual((await kept.send("desk", "again", { id: "m-3" })).outcome, "duplicate")
+    await kept.forget({ text: "Ship 30." })
+    assert.notInclude(JSON.stringify(await entries()), "Ship 30.")
+    assert.isTrue((await kept.replay.verify("desk")).equal)
+    const moved = await Array.fromAsync(exportFleet({ from: { deployment } }))
+    assert.include(moved.join("\n"), "Ship 39.")
+    assert.notInclude(moved.join("\n"), word)
   }, 120_000)
 
   it("D2 does the same without Redis", async () => {

@@ -62,7 +62,7 @@ const addBackups = (root: Command, trunk: Trunk): void => {
 const addVacuum = (root: Command, trunk: Trunk): void => {
   const vacuum = leaf(root, "vacuum", {
     kind: "order",
-    says: "compress and delete what is due by retention, and make the files of the data directory small",
+    says: "compress and delete what is due by retention, and give back the room it took",
     example: "vacuum --dry-run"
   })
   does(vacuum, trunk, async (options) => (await import("../commands/data/backup.ts")).vacuum(options, trunk.stop))

@@ -219,8 +219,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     error: failures
   }),
   /**
-   * Puts away what is due by `retention` in all assistants of the tenant, and makes the files of the store small. With `dryRun` nothing
-   * changes, and the answer counts the entries that are due. Of a data directory; on PostgreSQL it is refused.
+   * Puts away what is due by `retention` in all assistants of the tenant, and gives back its room: files of a data directory are
+   * written anew, tables of PostgreSQL vacuumed. With `dryRun` nothing changes, and the answer counts the entries that are due.
    */
   HttpApiEndpoint.post("vacuum", "/v1/vacuum", {
     payload: Schema.Struct({ dryRun: Schema.optionalKey(Schema.Boolean) }),
@@ -233,7 +233,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       archived: PutAway,
       /** What lost its words for good. */
       deleted: PutAway,
-      /** Of the files of the store and its index, of all tenants. */
+      /** Of the store and its index, of all tenants. */
       bytesBefore: Schema.Int,
       bytesAfter: Schema.Int
     }),

@@ -17,7 +17,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type { SleepSchedule } from "@reverie/assistant"
 import type { PromptStore } from "@reverie/context"
-import type { Bundles, Ledger } from "@reverie/ledger"
+import type { Archive, Bundles, Ledger } from "@reverie/ledger"
 import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
@@ -263,7 +263,7 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
 // Ports: what a fleet runs on, whichever adapters stand behind it.
 
 /** The ports that a fleet runs on. An index and an embedder may be among them. */
-type Ports = Mailbox | Ledger | Bundles | PromptStore | BlockStore | WakeQueue | Tokens
+type Ports = Mailbox | Ledger | Bundles | Archive | PromptStore | BlockStore | WakeQueue | Tokens
 
 /** What an open fleet stands on. */
 export type Services = NoticeHub | Ports | Model

@@ -6,7 +6,6 @@
 import type { Directory, Team } from "@reverie/assistant"
 import { type Address, DEFAULT_TENANT, defined, TenantId } from "@reverie/protocol"
 import { outsideRuns, runPlaceLayer } from "@reverie/run-place"
-import { Archive } from "@reverie/ledger"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -31,7 +30,7 @@ import {
 } from "@reverie/runtime"
 import * as Layer from "effect/Layer"
 import { bringToLife } from "../creation.ts"
-import { type AssistantDefinition, ID_FORM } from "../define-assistant.ts"
+import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import {
   directoryOf,
@@ -194,16 +193,6 @@ const flawOfChoices = (options: FleetOptions): string | undefined => {
   return ofEmbedder === undefined ? undefined : `its embedder ${ofEmbedder}`
 }
 
-/** A policy that nothing would carry out is refused. */
-const assertNoRetention = (assistants: ReadonlyArray<AssistantDefinition>, { tenants = {} }: Terms): void => {
-  const id = assistants.find(({ retention }) => retention !== undefined)?.id
-  const tenant = Object.keys(tenants).find((each) => tenants[each]?.retention !== undefined)
-  if (id === undefined && tenant === undefined) return
-  const subject = id === undefined ? `tenant "${tenant}"` : `assistant "${id}"`
-  const message = `${subject}: its retention needs a data directory; on PostgreSQL every entry is kept as it is. Leave it out there`
-  throw new FleetDefinitionInvalid({ subject, message })
-}
-
 /** Opens the store, creates the assistants of the definition that are missing, and starts to work. */
 export const opened = async (options: FleetOptions): Promise<Opened> => {
   const misshapen = flawOfOpening(options)
@@ -226,7 +215,6 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
   try {
     const hub = await runtime.runPromise(
       Effect.gen(function* () {
-        if (Option.isNone(yield* Effect.serviceOption(Archive))) assertNoRetention(fleet.assistants, terms)
         for (const definition of fleet.assistants) {
           yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours })
         }

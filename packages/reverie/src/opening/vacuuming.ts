@@ -1,6 +1,7 @@
-// Vacuuming: what is due by retention is put away now, and the files are made as small as what is in them.
+// Vacuuming: what is due by retention is put away now, and the room of what is no longer there is given back.
 // Owns the order of it and its account. Leaves the policy to the runtime, the rows and files to the stores.
-// V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew.
+// V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew; in PostgreSQL none is, and
+//     no one waits.
 
 import { Archive, type Archived, archivedTogether, NOTHING_ARCHIVED } from "@reverie/ledger"
 import { Recall } from "@reverie/memory"
@@ -9,7 +10,6 @@ import { retain } from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { FleetDefinitionInvalid } from "../errors.ts"
 import type { Definitions } from "../fleet/memories.ts"
 import { tenantPage } from "../fleet/entry-source.ts"
 
@@ -31,7 +31,10 @@ export interface VacuumReport {
   readonly archived: Archived
   /** Those that lost their words for good. */
   readonly deleted: Archived
-  /** Size of the files of the store and of its index, of all tenants, before and after. */
+  /**
+   * Size of the store and of its index, of all tenants, before and after: files of a data directory; tables in PostgreSQL, without an
+   * index beside them.
+   */
   readonly bytesBefore: number
   /** The same afterwards. */
   readonly bytesAfter: number
@@ -39,20 +42,13 @@ export interface VacuumReport {
 
 const PAGE = 500
 
-const NO_ARCHIVE =
-  "fleet: vacuum is for a data directory; PostgreSQL gives back room by itself (autovacuum), and keeps every entry as it is"
-
-/** Rejects with FleetDefinitionInvalid where the store has no archive. */
 export const vacuumed = Effect.fnUntraced(function* (
   tenant: TenantId,
   definitions: Definitions,
   { dryRun = false }: VacuumOptions
 ) {
   const at = yield* Clock.currentTimeMillis
-  const archive = yield* Effect.serviceOption(Archive)
-  if (Option.isNone(archive)) {
-    return yield* new FleetDefinitionInvalid({ subject: "fleet", message: NO_ARCHIVE })
-  }
+  const archive = yield* Archive
   const policies = new Map(definitions.map(({ name, retention }) => [name, retention]))
   let [archived, deleted] = [NOTHING_ARCHIVED, NOTHING_ARCHIVED]
   let after: AssistantId | undefined
@@ -69,7 +65,7 @@ export const vacuumed = Effect.fnUntraced(function* (
     if (page.length < PAGE) break
   }
   const index = yield* Effect.serviceOption(Recall)
-  const files = [archive.value.compact(dryRun), Option.isNone(index) ? undefined : index.value.compact?.(dryRun)]
+  const files = [archive.compact(dryRun), Option.isNone(index) ? undefined : index.value.compact?.(dryRun)]
   let [bytesBefore, bytesAfter] = [0, 0]
   for (const file of files) {
     const size = file === undefined ? undefined : yield* file
