@@ -46,7 +46,8 @@ export const serverParts = (text: string): ServerParts => {
 
 const Point = Schema.Struct({
   id: Schema.Union([Schema.String, Schema.Finite]),
-  payload: Schema.optionalKey(Schema.Unknown)
+  payload: Schema.optionalKey(Schema.Unknown),
+  vector: Schema.optionalKey(Schema.Unknown)
 })
 
 export const CollectionAnswer = Schema.Struct({
@@ -55,7 +56,14 @@ export const CollectionAnswer = Schema.Struct({
 
 export const PointsAnswer = Schema.Array(Point)
 
-export const ScrollAnswer = Schema.Struct({ points: PointsAnswer })
+export const ScrollAnswer = Schema.Struct({
+  points: PointsAnswer,
+  next_page_offset: Schema.optionalKey(Schema.NullOr(Point.fields.id))
+})
+
+export const AliasesAnswer = Schema.Struct({
+  aliases: Schema.Array(Schema.Struct({ alias_name: Schema.String, collection_name: Schema.String }))
+})
 
 export const CountAnswer = Schema.Struct({ count: Schema.Finite })
 

@@ -16,6 +16,7 @@ import {
   kindsOf,
   mayRead,
   type MemoryEntry,
+  type MemoryKind,
   memoryKinds,
   nameKey,
   type RecallQuery,
@@ -94,13 +95,65 @@ export const positionPoint = (address: Address, { digest, no }: IndexPosition) =
   payload: { tenant: address.tenant, owner: address.assistant, agent: addressKey(address), position: no, digest }
 })
 
-const Standing = Schema.Struct({ position: Schema.Finite, digest: Schema.String })
-const decodeStanding = Schema.decodeUnknownOption(Standing)
+const Position = Schema.Struct({ position: Schema.Finite, digest: Schema.String })
+const decodePosition = Schema.decodeUnknownOption(Position)
 
 /** What is no position is none: then everything is indexed again. */
 export const positionIn = (payload: unknown): IndexPosition => {
-  const found = decodeStanding(payload)
+  const found = decodePosition(payload)
   return Option.isNone(found) ? INDEX_START : { no: found.value.position, digest: found.value.digest }
+}
+
+const Owned = Schema.Struct({
+  tenant: TenantId,
+  owner: AssistantId,
+  agent: Schema.String,
+  copied: Schema.optionalKey(Schema.Boolean)
+})
+const decodeOwned = Schema.decodeUnknownOption(Owned)
+
+/** Where an assistant stands, as a point says it. */
+export interface Standing {
+  readonly address: Address
+  readonly agent: string
+  readonly position: IndexPosition
+  /** False where its position is none that this format knows. */
+  readonly isRead: boolean
+  /** It was copied from another collection, and nothing was applied since. */
+  readonly isCopied: boolean
+}
+
+export const standingIn = (payload: unknown): Standing | undefined => {
+  const decoded = decodeOwned(payload)
+  if (Option.isNone(decoded)) return undefined
+  const { agent, copied = false, owner, tenant } = decoded.value
+  const address = { tenant, assistant: owner }
+  if (agent !== addressKey(address)) return undefined
+  return {
+    address,
+    agent,
+    position: positionIn(payload),
+    isRead: Option.isSome(decodePosition(payload)),
+    isCopied: copied
+  }
+}
+
+const Vectors = Schema.Record(Schema.String, Schema.Unknown)
+const decodeVectors = Schema.decodeUnknownOption(Vectors)
+const isVector = Schema.is(Schema.Array(Schema.Finite))
+
+/** The vectors of meaning of a point that fit their models. */
+export const vectorsIn = (
+  vectors: unknown,
+  models: ReadonlyArray<{ readonly vector: string; readonly dimensions: number }>
+): Record<string, Array<number>> => {
+  const named = Option.getOrElse(decodeVectors(vectors), () => ({}) as typeof Vectors.Type)
+  return Object.fromEntries(
+    models.flatMap(({ dimensions, vector }) => {
+      const found = named[vector]
+      return isVector(found) && found.length === dimensions ? [[vector, [...found]] as const] : []
+    })
+  )
 }
 
 /** A name or a tag as it is compared. */
@@ -201,6 +254,12 @@ const isMemory: Condition = oneOf("kind", memoryKinds)
 export const ofAssistant = (address: Address): { must: Array<Condition> } => ({
   must: [is("tenant", address.tenant), is("agent", addressKey(address))]
 })
+
+/** Memories of any assistant, of these kinds. */
+export const anyMemory = (kinds: ReadonlyArray<MemoryKind> = memoryKinds): Filter => ({ must: [oneOf("kind", kinds)] })
+
+/** What is no memory: where assistants stand. */
+export const anyStanding = (): Filter => ({ must_not: [isMemory] })
 
 export const memoriesOf = (address: Address): Filter => ({ must: [...ofAssistant(address).must, isMemory] })
 

@@ -20,6 +20,7 @@ import {
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { Schemas } from "@qdrant/js-client-rest"
 import {
@@ -31,7 +32,8 @@ import {
   type QdrantOptions,
   SearchAnswer
 } from "./client.ts"
-import { type Collection, MAX_QUERY_LIMIT, type Models, openCollection } from "./collection.ts"
+import { type Collection, openCollection } from "./collection.ts"
+import { MAX_QUERY_LIMIT, type Models } from "./form.ts"
 import { vectorWork } from "./vector-models.ts"
 import { askedFor, isAskedFor, memoriesOf, memoryIn, ofAssistant, visibleTo, WORDS } from "./point.ts"
 import { writing } from "./writing.ts"
@@ -151,16 +153,21 @@ const makeLocks = Effect.map(
       for (const character of addressKey(address)) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % LOCKS
       return locks[sum]
     }
-    return <A, E>(address: Address, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      lockOf(address)?.withPermit(effect) ?? effect
+    return {
+      of: <A, E>(address: Address, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        lockOf(address)?.withPermit(effect) ?? effect,
+      /** While no one is at it. */
+      all: <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        locks.reduce((held, lock) => lock.withPermit(held), effect)
+    }
   }
 )
 
-const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service"]> =>
+const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
     const qdrant = connect(options)
-    const collection = yield* openCollection(qdrant, options.collection ?? DEFAULT_COLLECTION)
-    const alone = yield* makeLocks
+    const { all, of: alone } = yield* makeLocks
+    const collection = yield* openCollection(qdrant, options.collection ?? DEFAULT_COLLECTION, all)
     const { name } = collection
     const write = writing(qdrant, name)
     const search = searching(qdrant, collection)

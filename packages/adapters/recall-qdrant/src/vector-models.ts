@@ -8,14 +8,8 @@ import { createHash } from "node:crypto"
 import { meaningOf, type Recall, type RecallUnavailable, type VectorModel, VectorsUnfit } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { PointsAnswer, type Qdrant, ScrollAnswer } from "./client.ts"
-import {
-  asModel,
-  type Collection,
-  MAX_BATCH_POINTS,
-  MAX_QUERY_LIMIT,
-  type Models,
-  type StoredModel
-} from "./collection.ts"
+import type { Collection } from "./collection.ts"
+import { asModel, MAX_BATCH_POINTS, MAX_QUERY_LIMIT, type Models, type StoredModel } from "./form.ts"
 import { memoryIn, pointId, without } from "./point.ts"
 
 type VectorWork = Pick<

@@ -17,7 +17,7 @@ import type { Address } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
 import { PointsAnswer, type Qdrant } from "./client.ts"
-import { MAX_BATCH_POINTS } from "./collection.ts"
+import { MAX_BATCH_POINTS } from "./form.ts"
 import {
   type Memory,
   memoryIn,

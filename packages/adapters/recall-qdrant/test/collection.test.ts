@@ -18,7 +18,7 @@ const send = (server: QdrantServer, method: string, path: string, body?: object)
     return (await response.json()) as { result: { config: Record<string, unknown>; collections?: unknown } }
   })
 
-it.effect("L1 L2 the collection gets its indexes before its alias, and its alias before its first point", () =>
+it.effect("L1 F1 the collection gets its indexes before its alias, and its alias before its first point", () =>
   withServer((server) =>
     Effect.gen(function* () {
       yield* recallOn(server, remember("the tide is high"))
@@ -83,21 +83,6 @@ it.effect("L3 a collection of a newer format is refused, told clearly and left a
         "the collection reverie has format 3, this Reverie reads up to format 2; upgrade Reverie, or name another collection"
       )
       assert.deepStrictEqual(lines(server, from), ["GET "])
-    })
-  )
-)
-
-it.effect("L3 a collection of an older format gives its alias to a new one, which is empty, and is dropped", () =>
-  withServer((server) =>
-    Effect.gen(function* () {
-      yield* send(server, "PUT", "collections/reverie-1", { vectors: {}, metadata: { schema: 1 } })
-      const actions = [{ create_alias: { collection_name: "reverie-1", alias_name: "reverie" } }]
-      yield* send(server, "POST", "collections/aliases", { actions })
-      assert.strictEqual(yield* recallOn(server, positionOf), 0)
-      const { collections } = (yield* send(server, "GET", "collections")).result
-      assert.deepStrictEqual(collections, [{ name: "reverie-2" }])
-      yield* recallOn(server, remember("the tide is high"))
-      assert.deepStrictEqual(yield* recallOn(server, textsFound(ada, "tide")), ["the tide is high"])
     })
   )
 )
