@@ -45,7 +45,7 @@ const guides: ReadonlyArray<readonly [section: string, names: ReadonlyArray<stri
       "web-frameworks"
     ]
   ],
-  ["Run it", ["deploying", "operating"]],
+  ["Run it", ["deploying", "operating", "memory-index"]],
   ["Come from", ["from-langgraph", "from-mastra", "from-openai-agents", "from-letta"]]
 ]
 

@@ -45,6 +45,8 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   DelegationRefused: Conflict,
   BudgetRefused: Conflict,
   FleetClosed: Unavailable,
+  // What this fleet, as it is, can not do.
+  FleetDefinitionInvalid: Conflict,
   UnreadableRecord: Conflict,
   BlockUnreadable: Conflict,
   CallLimited: LimitReached,

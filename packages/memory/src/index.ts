@@ -147,6 +147,14 @@ export {
   samePosition,
   type IndexSpan
 } from "./recall.ts"
+export {
+  type IndexSnapshot,
+  type IndexSnapshots,
+  type IndexStanding,
+  type IndexState,
+  indexStates,
+  type IndexStatus
+} from "./indexing/index-status.ts"
 export { foundBy, type SearchAnswer, type SearchAsked, Searcher, type ToSearchThread } from "./searcher.ts"
 export { type Candidate, candidateLimit, rank, searchKindOf } from "./text/rank.ts"
 export { meantBy } from "./text/fusion.ts"

@@ -12,11 +12,13 @@
 // I7  An entry is found by its words as soon as it was applied, whether it has a vector or not.
 // I8  What the facts attached to an entry say finds the entry. A second put keeps them; null takes one away.
 // I9  A question in both rounds finds what the two searches come to (`inRounds`), and how sure it is of it.
+// I10 What an index says of itself is so: who it knows, where each of them stands, and how much it holds.
 
 import { type Address, type AssistantId, defined, type RecordChange } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { IndexSnapshots, IndexStanding, IndexStatus } from "./indexing/index-status.ts"
 import { entryId, type MemoryEntry, type MemoryKind, OF_NO_ONE } from "./indexing/messages.ts"
 import type { RecallUnavailable, VectorsUnfit } from "./errors.ts"
 import { Origin } from "./fact.ts"
@@ -138,6 +140,11 @@ export class Recall extends Context.Service<
     readonly compact?: (
       isTrial?: boolean
     ) => Effect.Effect<{ readonly bytesBefore: number; readonly bytesAfter: number }, RecallUnavailable>
+    /** What it tells of itself; one that has nothing to tell leaves this out, and the next two where it can not do that. */
+    readonly status?: Effect.Effect<IndexStatus, RecallUnavailable>
+    /** Where every assistant stands whom it knows. */
+    readonly standings?: Effect.Effect<ReadonlyArray<IndexStanding>, RecallUnavailable>
+    readonly snapshots?: IndexSnapshots
     /** The vector model that searches use, and the one that is being filled in. */
     readonly vectorModels: Effect.Effect<
       { readonly current?: VectorModel; readonly next?: VectorModel },

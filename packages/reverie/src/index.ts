@@ -74,6 +74,9 @@ export type {
   BlockVersion,
   BlockView,
   Hit,
+  IndexSnapshot,
+  IndexState,
+  IndexStatus,
   KeptChange,
   MemoryKind,
   Passage,
@@ -101,7 +104,7 @@ export type {
   ToolRule
 } from "@reverie/protocol"
 export { PackageMissing } from "@reverie/protocol"
-export type { DreamLine, DreamReport, HostFailure, MemoryRequest } from "@reverie/runtime"
+export type { DreamLine, DreamReport, HostFailure, IndexCaughtUp, IndexLag, MemoryRequest } from "@reverie/runtime"
 export type {
   AnsweredBy,
   Breakpoint,
@@ -261,6 +264,7 @@ export type {
   SubAgentsView,
   SubAgentView
 } from "./fleet/sub-agents.ts"
+export { describeIndex, type IndexReport, type IndexRestored, type MemoryIndex } from "./checks/memory-index.ts"
 export type { CompactionOutcome, CompactionReadings, FleetMemory, Rebuilt, WindowNow } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
 export {

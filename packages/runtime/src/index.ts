@@ -20,6 +20,7 @@ export { type HostFailure, HostFailures, isLasting, type StoreFailure } from "./
 export { NoticeHub } from "./commit/replies.ts"
 export { readCompactions, readHistoryNow, readPast } from "./prompt/past.ts"
 export { orderCall, subAgentId } from "./sub-agents/assignments.ts"
+export { type IndexLag, indexLag, type IndexCaughtUp, catchUpAll } from "./recall/index-lag.ts"
 export { keepIndexed, rebuildIndex } from "./recall/indexer.ts"
 export { recallFor } from "./recall/recaller.ts"
 export { beginningOf, forgottenLife } from "./replay/state.ts"

@@ -11,6 +11,7 @@ import {
   INDEX_START,
   type IndexChange,
   type IndexPosition,
+  type IndexStatus,
   mayRead,
   meaningOf,
   type MemoryEntry,
@@ -227,6 +228,22 @@ const vectorVerbs = (disk: RecallDisk): VectorVerbs => ({
     })
 })
 
+const statusOf = ({ assistants, current, next }: RecallDisk): IndexStatus => {
+  const entries = [...assistants.values()].flatMap((each) => [...each.entries.values()])
+  return {
+    kind: "memory",
+    state: "green",
+    warnings: [],
+    format: 1,
+    newestFormat: 1,
+    memories: entries.length,
+    ...(current === undefined
+      ? {}
+      : { embedder: current, vectors: entries.filter(({ vectors }) => vectors.has(current.id)).length }),
+    ...(next === undefined ? {} : { nextEmbedder: next })
+  }
+}
+
 export const memoryRecall = (
   disk: RecallDisk = new RecallDisk(),
   rules: RecallRules = { mayRead, fits, rank }
@@ -245,6 +262,10 @@ export const memoryRecall = (
   position: (address) => Effect.sync(() => disk.assistants.get(nameOf(address))?.position ?? INDEX_START),
   count: (address) => Effect.sync(() => disk.assistants.get(nameOf(address))?.entries.size ?? 0),
   erase: (address) => Effect.sync(() => void disk.assistants.delete(nameOf(address))),
+  standings: Effect.sync(() =>
+    [...disk.assistants.values()].map(({ address, position }) => ({ address, position: copy(position) }))
+  ),
+  status: Effect.sync(() => statusOf(disk)),
   search: (viewer, query) => Effect.sync(() => search(disk, viewer, query, rules))
 })
 

@@ -43,7 +43,13 @@ const right: Readonly<Record<string, QdrantRequest>> = {
     { wait: "true", ordering: "strong", timeout: "5" }
   ),
   "null for what is optional": request("POST", "/points/scroll", { filter: null, limit: 10, offset: null }),
-  "no body where none belongs": request("GET", "")
+  "no body where none belongs": request("GET", ""),
+  "an object without a field where none belongs": request("POST", "/snapshots", {}, { wait: "true" }),
+  "a snapshot put back": request("PUT", "/snapshots/recover", {
+    location: "http://127.0.0.1:6333/collections/c/snapshots/s",
+    priority: "snapshot",
+    api_key: "key"
+  })
 }
 
 const wrong: Readonly<Record<string, QdrantRequest>> = {
@@ -69,6 +75,8 @@ const wrong: Readonly<Record<string, QdrantRequest>> = {
   "a corpus outside of idf": request("POST", "/points/query", { ...words, params: { corpus: { must: [tenant] } } }),
   "a deletion of nothing in particular": request("POST", "/points/delete", { ids: [id] }),
   "no body": request("POST", "/points/query"),
+  "a snapshot made with a body": request("POST", "/snapshots", { name: "mine" }),
+  "a snapshot put back from a place of another kind": request("PUT", "/snapshots/recover", { url: "http://q/s" }),
   "a body for a deletion of a collection": request("DELETE", "", { force: true }),
   "a method that the route has not": request("PATCH", "/points", { points: [] })
 }
@@ -77,7 +85,7 @@ it.skipIf(contract === undefined)("the document has 69 routes", () => {
   assert.strictEqual(contract?.routes, 69)
 })
 
-it.skipIf(contract === undefined).each(Object.entries(right))("K1 K3 no fault is found in %s", (_says, fine) => {
+it.skipIf(contract === undefined).each(Object.entries(right))("K1 K3 K5 no fault is found in %s", (_says, fine) => {
   assert.deepStrictEqual(contract?.requestFaults(fine), [])
 })
 

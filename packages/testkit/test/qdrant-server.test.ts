@@ -215,6 +215,33 @@ it("metadata is merged, null takes a key away, and a collection that is there is
     assert.strictEqual((await ask(server, "GET /collections/nothing")).status, 404)
   }))
 
+it("S1 S2 S3 a snapshot is of one collection, outlives it, and makes one that is not there", () =>
+  withPoints(async (server) => {
+    const made = (await ask(server, "POST /collections/alias/snapshots?wait=true")).result as { name: string }
+    const location = `${server.url}/collections/c/snapshots/${made.name}`
+    await ask(server, "POST /collections/c/points/delete?wait=true", { points: [id(1), id(2)] })
+    const put = await ask(server, "PUT /collections/other/snapshots/recover", { location, priority: "snapshot" })
+    assert.deepStrictEqual(put.result, true)
+    const count = async (name: string) => (await ask(server, `POST /collections/${name}/points/count`, {})).result
+    assert.deepStrictEqual([await count("other"), await count("c")], [{ count: 4 }, { count: 2 }])
+    assert.deepStrictEqual((await ask(server, "GET /collections/other/snapshots")).result, [])
+    await ask(server, "DELETE /collections/c")
+    assert.strictEqual((await ask(server, "GET /collections/c/snapshots")).status, 404)
+    const file = `file:///qdrant/snapshots/c/${made.name}`
+    const another = { vectors: { dense: { size: 3, distance: "Cosine" } } }
+    await ask(server, "PUT /collections/c", another)
+    assert.strictEqual((await ask(server, "PUT /collections/c/snapshots/recover", { location: file })).status, 400)
+    await ask(server, "DELETE /collections/c")
+    assert.strictEqual((await ask(server, "PUT /collections/c/snapshots/recover", { location: file })).status, 200)
+    const listed = (await ask(server, "GET /collections/c/snapshots")).result as ReadonlyArray<{ name: string }>
+    assert.deepStrictEqual(
+      listed.map(({ name }) => name),
+      [made.name]
+    )
+    await ask(server, `DELETE /collections/c/snapshots/${made.name}`)
+    assert.strictEqual((await ask(server, "PUT /collections/d/snapshots/recover", { location: file })).status, 404)
+  }))
+
 it("R2 Q3 C1 what the double does not know it refuses, by saying so", () =>
   withPoints(async (server) => {
     const strange = [

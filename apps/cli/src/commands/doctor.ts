@@ -166,10 +166,26 @@ const serverChecks = async (): Promise<ReadonlyArray<Check>> => {
   })
 }
 
+/** Only where there is data: looking makes no index. */
+const indexChecks = async (data: string): Promise<ReadonlyArray<Check>> => {
+  const { describeIndex, FleetReader } = await import("reverie")
+  try {
+    await using peek = await FleetReader.open(data)
+    const report = await peek.memory.index.status()
+    const fix = "look at the log of the server of QDRANT_URL"
+    return [{ name: "index", ok: report.state !== "red", says: describeIndex(report), fix }]
+  } catch (error) {
+    const { code, message } = failureOf(error)
+    if (code !== "unavailable") return []
+    return [{ name: "index", ok: false, says: message, fix: "check QDRANT_URL, or that recall.db can be read" }]
+  }
+}
+
 const directoryChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
   await directoryCheck(data),
   await ownerCheck(data),
-  await formatCheck(data)
+  await formatCheck(data),
+  ...(await indexChecks(data))
 ]
 
 interface DoctorOptions extends Where {

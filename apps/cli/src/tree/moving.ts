@@ -1,7 +1,7 @@
 // Moving: the part of the tree about exports, imports, backups and promotion.
 
 import type { Command } from "commander"
-import { does, leaf, type Trunk } from "./leaf.ts"
+import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { dataOption, gathered, jsonOption, ownDataOption } from "./options.ts"
 
 /** `export` and `import`, which stand at the root and beside the other commands about assistants. */
@@ -68,6 +68,43 @@ const addVacuum = (root: Command, trunk: Trunk): void => {
   does(vacuum, trunk, async (options) => (await import("../commands/data/backup.ts")).vacuum(options, trunk.stop))
 }
 
+const addIndex = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const commands = () => import("../commands/data/memory-index.ts")
+  const index = branch(root, "index", "the index of memories: how it is, its snapshots, and what it lacks")
+  const status = leaf(index, "status", {
+    kind: "look",
+    says: "how the index is, what it holds, and how far it is behind what was committed",
+    example: "index status",
+    isDefault: true
+  })
+  does(status, trunk, async (options) => (await commands()).status(options, stop))
+  const snapshots = leaf(index, "snapshots", {
+    kind: "list",
+    says: "list the snapshots of an index at a Qdrant server, the newest first",
+    example: "index snapshots"
+  })
+  does(snapshots, trunk, async (options) => (await commands()).snapshots(options, stop))
+  const snapshot = leaf(index, "snapshot", {
+    kind: "order",
+    says: "make a snapshot of an index at a Qdrant server, which keeps it",
+    example: "index snapshot"
+  })
+  does(snapshot, trunk, async (options) => (await commands()).snapshot(options, stop))
+  const restore = leaf(index, "restore <snapshot>", {
+    kind: "order",
+    says: "put a snapshot in the place of the index, and bring it up to the ledger",
+    example: "index restore reverie-2-4711-2026-01-01-00-00-01.snapshot --yes"
+  })
+  does(restore, trunk, async (options, name) => (await commands()).restore(name, options, stop))
+  const catchUp = leaf(index, "catch-up", {
+    kind: "order",
+    says: "bring the index of every assistant up to its ledger",
+    example: "index catch-up"
+  })
+  does(catchUp, trunk, async (options) => (await commands()).catchUp(options, stop))
+}
+
 const addEncryption = (root: Command, trunk: Trunk): void => {
   const encrypting = leaf(root, "encrypt", {
     kind: "other",
@@ -92,6 +129,7 @@ const addEncryption = (root: Command, trunk: Trunk): void => {
 export const addMoving = (root: Command, trunk: Trunk): void => {
   addBackups(root, trunk)
   addVacuum(root, trunk)
+  addIndex(root, trunk)
   addEncryption(root, trunk)
   addMovingOf(root, "", trunk)
   const promote = leaf(root, "promote", {

@@ -162,6 +162,37 @@ const Hit = Schema.Struct({
   because: Schema.String
 })
 
+const VectorModel = Schema.Struct({ id: Schema.String, dimensions: Schema.Int })
+
+const IndexReport = Schema.Struct({
+  kind: Schema.optionalKey(Schema.String),
+  state: Schema.optionalKey(Schema.Literals(["green", "yellow", "grey", "red"])),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  format: Schema.optionalKey(Schema.Int),
+  newestFormat: Schema.optionalKey(Schema.Int),
+  memories: Schema.optionalKey(Schema.Int),
+  points: Schema.optionalKey(Schema.Int),
+  vectors: Schema.optionalKey(Schema.Int),
+  bytes: Schema.optionalKey(Schema.Int),
+  embedder: Schema.optionalKey(VectorModel),
+  nextEmbedder: Schema.optionalKey(VectorModel),
+  lag: Schema.Struct({
+    entries: Schema.Int,
+    assistants: Schema.Int,
+    oldestAt: Schema.optionalKey(Schema.Finite),
+    lookedAt: Schema.optionalKey(Schema.Int)
+  }),
+  lagMs: Schema.optionalKey(Schema.Finite)
+})
+
+const IndexSnapshot = Schema.Struct({
+  name: Schema.String,
+  bytes: Schema.Finite,
+  at: Schema.optionalKey(Schema.Finite)
+})
+
+const IndexCaughtUp = { assistants: Schema.Int, entries: Schema.Int, erased: Schema.Int }
+
 export class MemoryGroup extends HttpApiGroup.make("memory").add(
   /** Numbers of everything, and the blocks. */
   HttpApiEndpoint.get("overview", "/v1/assistants/:id/memory", {
@@ -261,6 +292,26 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
   HttpApiEndpoint.post("rebuild", "/v1/assistants/:id/memory/rebuild", {
     params: ofAssistant,
     success: Schema.Struct({ entries: Schema.Int, memories: Schema.Int }),
+    error: failures
+  }),
+  /** How the index of memories is, and how far it is behind the ledger, of all tenants. */
+  HttpApiEndpoint.get("index", "/v1/index", { success: IndexReport, error: failures }),
+  /** The snapshots of an index at a Qdrant server, the newest first. */
+  HttpApiEndpoint.get("indexSnapshots", "/v1/index/snapshots", {
+    success: Schema.Struct({ items: Schema.Array(IndexSnapshot) }),
+    error: failures
+  }),
+  /** Makes a snapshot, which stays at the server of the index. Where an index keeps none it is refused. */
+  HttpApiEndpoint.post("makeIndexSnapshot", "/v1/index/snapshots", { success: IndexSnapshot, error: failures }),
+  /** Puts a snapshot in the place of the index, and brings it up to the ledger. Searches find all the while. */
+  HttpApiEndpoint.post("restoreIndex", "/v1/index/restore", {
+    payload: Schema.Struct({ snapshot: Text(1_000) }),
+    success: Schema.Struct({ snapshot: Schema.String, ...IndexCaughtUp }),
+    error: failures
+  }),
+  /** Brings the index of every assistant up to its ledger. */
+  HttpApiEndpoint.post("catchUpIndex", "/v1/index/catch-up", {
+    success: Schema.Struct(IndexCaughtUp),
     error: failures
   }),
   HttpApiEndpoint.get("blockVersions", "/v1/blocks/:block/versions", {

@@ -259,6 +259,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/assistants/:id/dreams/:dream/accept": { items: ["fact/fact_1_0"] },
   "POST /v1/assistants/:id/dreams/:dream/undo": { reason: "It was another ship." },
   "PUT /v1/limits": { callsPerDay: 5 },
+  "POST /v1/index/restore": { snapshot: "s" },
   "POST /v1/blocks/:block/edits": { operation: { op: "set_text", text: "Hello." } },
   "POST /v1/approvals/:id/:approval": { decision: "denied" },
   "POST /v1/assistants/:id/sub-agents": { task: "Count the ships." },

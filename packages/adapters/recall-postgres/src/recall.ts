@@ -38,6 +38,7 @@ import {
   text,
   texts
 } from "./database.ts"
+import { telling } from "./status.ts"
 import { factsIn, Matrices, numbersOf, packed, searching } from "./searching.ts"
 
 const idText = (id: string): string => JSON.stringify(id)
@@ -355,9 +356,11 @@ export const recallTuned = (
         (started) => Effect.promise(() => started.end())
       )
       const found = searchingOnThread(query, searcher, many)
+      const models = modelling(query)
       return {
         ...keeping(query),
-        ...modelling(query),
+        ...models,
+        ...telling(query, models.vectorModels),
         search: (viewer, asked) => Effect.map(found(viewer, asked, false), ({ hits }) => hits),
         searchInRounds: (viewer, asked) => found(viewer, asked, true)
       }

@@ -3,7 +3,7 @@
 // C1  Nothing of the client is loaded before the first request, and nothing is asked of the server before it either.
 // C2  A write that has begun is waited for, also by who is interrupted: it never overtakes the next one.
 
-import { RecallUnavailable } from "@reverie/memory"
+import { indexStates, RecallUnavailable } from "@reverie/memory"
 import { loadWith, PackageMissing } from "@reverie/protocol"
 import type { QdrantClient } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
@@ -53,6 +53,23 @@ const Point = Schema.Struct({
 export const CollectionAnswer = Schema.Struct({
   config: Schema.Struct({ metadata: Schema.optionalKey(Schema.Unknown) })
 })
+
+/** What a collection tells of itself. */
+export const StatusAnswer = Schema.Struct({
+  status: Schema.Literals(indexStates),
+  optimizer_status: Schema.Union([Schema.Literal("ok"), Schema.Struct({ error: Schema.String })]),
+  warnings: Schema.optionalKey(Schema.Array(Schema.Struct({ message: Schema.String }))),
+  points_count: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+  config: CollectionAnswer.fields.config
+})
+
+export const SnapshotAnswer = Schema.Struct({
+  name: Schema.String,
+  size: Schema.Finite,
+  creation_time: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+
+export const SnapshotsAnswer = Schema.Array(SnapshotAnswer)
 
 export const PointsAnswer = Schema.Array(Point)
 

@@ -39,6 +39,8 @@ export interface Collection {
   readonly recentModels: Effect.Effect<Models, RecallUnavailable>
   /** The models as the server has them now. */
   readonly freshModels: Effect.Effect<Models, RecallUnavailable>
+  /** What is known of it is asked again. */
+  readonly forget: Effect.Effect<void>
   /** Writes the models down, and the layout of a new vector with them. */
   readonly setModels: (models: Models, added?: StoredModel) => Effect.Effect<void, RecallUnavailable>
   /** Runs something that needs the collection; when it is gone, it is made anew before the next time. */
@@ -57,6 +59,46 @@ const make = (qdrant: Qdrant, name: string): Effect.Effect<Form, RecallUnavailab
   )
 }
 
+/** Does in the background what a collection of an older format needs, once at a time. */
+const reformingIn = (scope: Scope.Scope, work: Effect.Effect<void>) => {
+  let isUnderWay = false
+  const begin = Effect.suspend(() => {
+    isUnderWay = true
+    const end = Effect.sync(() => {
+      isUnderWay = false
+    })
+    return Effect.asVoid(Effect.forkIn(Effect.ensuring(work, end), scope, { startImmediately: true }))
+  })
+  return { begin, isUnderWay: () => isUnderWay }
+}
+
+/** The form of the collection, of which everything is there that it needs. */
+const looking = (qdrant: Qdrant, name: string, reform: ReturnType<typeof reformingIn>) =>
+  Effect.gen(function* () {
+    const form = yield* Effect.catchIf(readForm(qdrant, name), isMissing, () => make(qdrant, name))
+    if (form.replaces !== undefined) {
+      yield* finishReplacing(qdrant, name, form.replaces, form.filling !== undefined)
+    }
+    if (form.schema < FORMAT && !reform.isUnderWay()) {
+      yield* madeWritable(qdrant, name)
+      yield* reform.begin
+    }
+    return form
+  })
+
+const settingModels =
+  ({ write }: Qdrant, name: string, known: Ref.Ref<Option.Option<Models>>): Collection["setModels"] =>
+  (next, added) =>
+    Effect.andThen(
+      write("vectors", (client) =>
+        client.updateCollection(name, {
+          metadata: { current: next.current ?? null, next: next.next ?? null },
+          ...(added && { vectors: { [added.vector]: vectorLayout } })
+        })
+      ),
+      Ref.set(known, Option.some(next))
+    )
+
 /** `whole` runs something while no write of this process is under way. */
 export const openCollection = (
   qdrant: Qdrant,
@@ -65,35 +107,15 @@ export const openCollection = (
 ): Effect.Effect<Collection, never, Scope.Scope> =>
   Effect.gen(function* () {
     const known = yield* Ref.make(Option.none<Models>())
+    const forget = Ref.set(known, Option.none())
     const one = yield* Semaphore.make(1)
-    const scope = yield* Effect.scope
+    const reform = reformingIn(yield* Effect.scope, Effect.ensuring(reforming(qdrant, name, whole), forget))
     let readAt = Number.NEGATIVE_INFINITY
-    let isReforming = false
-
-    /** Does in the background what a collection of an older format needs. */
-    const reform = Effect.suspend(() => {
-      if (isReforming) return Effect.void
-      isReforming = true
-      const work = Effect.ensuring(
-        reforming(qdrant, name, whole),
-        Effect.andThen(
-          Ref.set(known, Option.none()),
-          Effect.sync(() => (isReforming = false))
-        )
-      )
-      return Effect.asVoid(Effect.forkIn(work, scope, { startImmediately: true }))
-    })
-
     const look = Effect.gen(function* () {
-      const form = yield* Effect.catchIf(readForm(qdrant, name), isMissing, () => make(qdrant, name))
-      if (form.replaces !== undefined) yield* finishReplacing(qdrant, name, form.replaces)
-      if (form.schema < FORMAT && !isReforming) {
-        yield* madeWritable(qdrant, name)
-        yield* reform
-      }
-      yield* Ref.set(known, Option.some(form.models))
+      const { models } = yield* looking(qdrant, name, reform)
+      yield* Ref.set(known, Option.some(models))
       readAt = yield* Clock.currentTimeMillis
-      return form.models
+      return models
     })
     const models = Effect.flatMap(Ref.get(known), (there) =>
       Option.isSome(there)
@@ -109,21 +131,11 @@ export const openCollection = (
       name,
       recentModels,
       freshModels: one.withPermit(look),
-      setModels: (next, added) =>
-        Effect.andThen(
-          qdrant.write("vectors", (client) =>
-            client.updateCollection(name, {
-              metadata: { current: next.current ?? null, next: next.next ?? null },
-              ...(added && { vectors: { [added.vector]: vectorLayout } })
-            })
-          ),
-          Ref.set(known, Option.some(next))
-        ),
+      forget,
+      setModels: settingModels(qdrant, name, known),
       use: (run) =>
         Effect.flatMap(models, run).pipe(
-          Effect.tapError((error) =>
-            error instanceof RecallUnavailable && isMissing(error) ? Ref.set(known, Option.none()) : Effect.void
-          )
+          Effect.tapError((error) => (error instanceof RecallUnavailable && isMissing(error) ? forget : Effect.void))
         )
     }
   })

@@ -1,7 +1,7 @@
 // Form: what a collection of Reverie looks like, and what is written down about it.
 // Owns its layout and indexes, the number of its format, its metadata and how collections are named. Leaves making and
 // changing one to `collection.ts` and `reforming.ts`.
-// F1  Everything that is filtered by has an index before the first point; in strict mode the server refuses the rest.
+// U1  Everything that is filtered by has an index before the first point; in strict mode the server refuses the rest.
 
 import { RecallUnavailable, type VectorModel } from "@reverie/memory"
 import type { Schemas } from "@qdrant/js-client-rest"

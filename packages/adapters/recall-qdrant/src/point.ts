@@ -266,6 +266,9 @@ export const memoriesOf = (address: Address): Filter => ({ must: [...ofAssistant
 /** A position that is still where it was. */
 export const standingAt = ({ digest }: IndexPosition): Filter => ({ must: [is("digest", digest)] })
 
+/** Memories of any assistant that have a vector of that name. */
+export const withVector = (vector: string): Filter => ({ must: [isMemory, { has_vector: vector }] })
+
 /** Memories of any assistant that have no vector of that name. */
 export const without = (vector: string): Filter => ({ must: [isMemory], must_not: [{ has_vector: vector }] })
 

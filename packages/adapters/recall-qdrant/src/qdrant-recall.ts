@@ -34,6 +34,9 @@ import {
 } from "./client.ts"
 import { type Collection, openCollection } from "./collection.ts"
 import { MAX_QUERY_LIMIT, type Models } from "./form.ts"
+import { standingsIn } from "./reforming.ts"
+import { snapshotsOf } from "./snapshots.ts"
+import { statusOf } from "./status.ts"
 import { vectorWork } from "./vector-models.ts"
 import { askedFor, isAskedFor, memoriesOf, memoryIn, ofAssistant, visibleTo, WORDS } from "./point.ts"
 import { writing } from "./writing.ts"
@@ -202,7 +205,10 @@ const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service
             )
           )
         ),
-      ...vectorWork(qdrant, collection)
+      ...vectorWork(qdrant, collection),
+      status: statusOf(qdrant, collection),
+      standings: collection.use(() => Effect.map(standingsIn(qdrant, name), (all) => [...all.values()])),
+      snapshots: snapshotsOf(options, collection)
     }
   })
 

@@ -123,11 +123,11 @@ export const madeWritable = (qdrant: Qdrant, name: string) =>
     yield* putStandings(qdrant, name, unread, false)
   })
 
-const say = ({ write }: Qdrant, collection: string, metadata: Record<string, unknown>) =>
+export const say = ({ write }: Qdrant, collection: string, metadata: Record<string, unknown>) =>
   write("reform", (client) => client.updateCollection(collection, { metadata }))
 
 /** The server answers false where there is none. */
-const drop = ({ read }: Qdrant, collection: string) =>
+export const drop = ({ read }: Qdrant, collection: string) =>
   Effect.uninterruptible(read("reform", Schema.Boolean, (client) => client.deleteCollection(collection)))
 
 /** Makes the collection; false while another process fills it. */
@@ -203,10 +203,11 @@ const erasedIn = (qdrant: Qdrant, own: string, old: string) =>
     return gone
   })
 
-/** What is left to do once the new collection has the alias. */
-export const finishReplacing = (qdrant: Qdrant, name: string, old: string) =>
+/** What is left to do once the new collection has the alias. `isCopy` where it was filled from the old one. */
+export const finishReplacing = (qdrant: Qdrant, name: string, old: string, isCopy: boolean) =>
   Effect.gen(function* () {
-    const gone = yield* Effect.catchIf(erasedIn(qdrant, name, old), isMissing, () => Effect.succeed([]))
+    const erased = isCopy ? erasedIn(qdrant, name, old) : Effect.succeed([])
+    const gone = yield* Effect.catchIf(erased, isMissing, () => Effect.succeed([]))
     for (const address of gone) {
       const filter = ofAssistant(address)
       yield* qdrant.write("reform", (client) => client.delete(name, { filter, wait: true, ordering: "strong" }))
@@ -251,7 +252,7 @@ const replacedBy = (qdrant: Qdrant, name: string, own: string, alone: Alone) =>
     yield* Effect.onError(filledFrom(qdrant, { name, old, own, form, alone }), () =>
       Effect.ignore(say(qdrant, own, { filling: 0 }))
     )
-    yield* finishReplacing(qdrant, name, old)
+    yield* finishReplacing(qdrant, name, old, true)
     yield* Effect.logInfo(`the index of memories is in format ${FORMAT}`)
     return true
   })

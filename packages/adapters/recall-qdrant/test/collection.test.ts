@@ -18,7 +18,7 @@ const send = (server: QdrantServer, method: string, path: string, body?: object)
     return (await response.json()) as { result: { config: Record<string, unknown>; collections?: unknown } }
   })
 
-it.effect("L1 F1 the collection gets its indexes before its alias, and its alias before its first point", () =>
+it.effect("L1 U1 the collection gets its indexes before its alias, and its alias before its first point", () =>
   withServer((server) =>
     Effect.gen(function* () {
       yield* recallOn(server, remember("the tide is high"))

@@ -105,7 +105,7 @@ it.effect("L3 G1 one of an older format answers until the new one has everything
           }
           assert.hasAllKeys(config.metadata, ["schema", "current"])
           assert.strictEqual(config.metadata["schema"], 2)
-          // Where it stands is told anew, and what is there already is not written again.
+          // It is indexed anew from the start, and what is there already is not written again.
           assert.deepStrictEqual(yield* recall.position(ada), { no: 0, digest: "" })
           yield* applied(ada, [put("m/900/0", "the newest word")], ENTRIES)
           assert.strictEqual((yield* recall.position(ada)).no, ENTRIES)
@@ -154,7 +154,7 @@ it.effect("G2 G3 what is applied meanwhile is missing as the position says; who 
   withServer((server) =>
     Effect.gen(function* () {
       yield* older(server, "reverie")
-      const services = yield* Effect.context<never>()
+      const services = yield* Effect.context()
       let isOver = false
       server.decide(({ method, path }) => {
         if (isOver || method !== "PUT" || !path.endsWith("/reverie-2/points")) return undefined

@@ -8,6 +8,8 @@ import {
   INDEX_START,
   type IndexChange,
   type IndexPosition,
+  type IndexStanding,
+  type IndexStatus,
   inRounds,
   type Joined,
   meaningOf,
@@ -24,6 +26,7 @@ import * as Layer from "effect/Layer"
 import type { Sealing } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
 import { compacted, Connection, emptyLog, IN_MEMORY } from "./connection.ts"
+import { standingsIn, statusIn } from "./status.ts"
 import { sealedIn } from "./sealed-index.ts"
 import { Matrices } from "./search/matrices.ts"
 import { vectorQueries, type Vectors } from "./entries/vectors.ts"
@@ -98,6 +101,8 @@ interface Parts extends Sources {
   readonly vectors: Vectors
   /** False where another reader is in the way. */
   readonly emptyLog: () => boolean
+  readonly standings: () => ReadonlyArray<IndexStanding>
+  readonly status: () => IndexStatus
   readonly compact: (isTrial: boolean) => ReturnType<typeof compacted>
   /** A transaction came to nothing: what stands in memory is as it was before. */
   readonly undo: () => void
@@ -107,15 +112,18 @@ export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
   const groups = groupQueries(database)
   const matrices = new Matrices(database)
   const words = wordsOf(database, sizes)
+  const models = modelQueries(database)
   return {
     groups,
     entries: entryQueries(database, entryRowsOf(database, groups, matrices, words)),
     matrices,
-    models: modelQueries(database),
+    models,
     words,
     emptyLog: () => emptyLog(database),
     compact: (isTrial) => compacted(database, isTrial),
     vectors: vectorQueries(database, groups, matrices),
+    standings: () => standingsIn(database),
+    status: () => statusIn(database, models),
     undo: () => {
       words.forget()
       sealedIn(database)?.forget()
@@ -257,9 +265,7 @@ const finishErasing = (parts: Parts): void => {
   while (eraseSome(parts, shared)) continue
 }
 
-const keeping = (
-  file: Connection<Parts>
-): Pick<Recall["Service"], "apply" | "compact" | "count" | "erase" | "position"> => ({
+const keeping = (file: Connection<Parts>): Omit<Recall["Service"], keyof ReturnType<typeof modelling> | "search"> => ({
   apply: (address, changes, { from, to }) =>
     file.write("apply", ({ entries, groups, words }) => {
       const present = standing(groups, address)
@@ -272,6 +278,8 @@ const keeping = (
       return to
     }),
   position: (address) => file.read("position", ({ groups }) => standing(groups, address)),
+  standings: file.read("standings", (parts) => parts.standings()),
+  status: file.read("status", (parts) => parts.status()),
   compact: (isTrial = false) => file.read("compact", (parts) => parts.compact(isTrial)),
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>

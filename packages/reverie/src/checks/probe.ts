@@ -2,23 +2,16 @@
 // Owns the words for a choice and the one question of a probe. Leaves the choice to profile.ts.
 // P1  Nothing of a key is in what it says.
 
-import { Recall } from "@reverie/memory"
 import { Model } from "@reverie/model"
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { type ModelChoice, modelLayer, modelText, OFFLINE_TEXT } from "../models/model-choice.ts"
 import { serverFromConfig, unusedKey } from "../models/model-names.ts"
 import { asksEnvironment, choicesIn, fleetModels } from "../models/models.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
-import {
-  deployedQueueMeasures,
-  deployedRecallLayer,
-  type Deployment,
-  deploymentFromConfig,
-  hostIn
-} from "../opening/deployment.ts"
+import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
 import { FleetReader } from "../views/peek.ts"
+import { describeIndex } from "./memory-index.ts"
 
 const named = async (choice: ModelChoice | undefined): Promise<string> => {
   if (choice !== undefined) return modelText(choice)
@@ -89,29 +82,14 @@ const queue = async (deployment: Deployment): Promise<ServerProbe> => {
     : { name: "queue", says: `${says} answers` }
 }
 
-/** Assistants whose memories are counted. */
-const LOOKED_AT = 256
-
-/** What the index of memories holds, and how far it is behind what was committed. */
-const index = async (deployment: Deployment): Promise<ServerProbe> => {
+/** How the index of memories is, and how far it is behind what was committed. */
+const index = async (): Promise<ServerProbe> => {
   const says = "the index of memories"
   try {
     await using peek = await FleetReader.open()
-    const records = await peek.list(undefined, LOOKED_AT)
-    const looked = Effect.gen(function* () {
-      const recall = yield* Effect.serviceOption(Recall)
-      if (Option.isNone(recall)) return undefined
-      let [memories, behind] = [0, 0]
-      for (const { address, version } of records) {
-        memories += yield* recall.value.count(address)
-        behind += Math.max(0, version - (yield* recall.value.position(address)).no)
-      }
-      return { memories, behind }
-    })
-    const found = await Effect.runPromise(Effect.provide(looked, deployedRecallLayer(deployment)))
-    if (found === undefined) return { name: "index", says: "there is no index of memories" }
-    const ofFirst = records.length < LOOKED_AT ? "" : `, of the first ${LOOKED_AT} assistants`
-    return { name: "index", says: `${says} has ${found.memories}, and is ${found.behind} commits behind${ofFirst}` }
+    const report = await peek.memory.index.status()
+    const failure = report.state === "red" ? new Error(`${says}: ${describeIndex(report)}`) : undefined
+    return { name: "index", says: `${says}: ${describeIndex(report)}`, ...defined({ failure }) }
   } catch (failure) {
     return { name: "index", says, failure }
   }
@@ -121,5 +99,5 @@ const index = async (deployment: Deployment): Promise<ServerProbe> => {
 export const probeServers = async (): Promise<ReadonlyArray<ServerProbe>> => {
   const deployment = await Effect.runPromise(deploymentFromConfig)
   if (deployment === undefined) return []
-  return [await database(deployment), await queue(deployment), await index(deployment)]
+  return [await database(deployment), await queue(deployment), await index()]
 }

@@ -45,6 +45,7 @@ import type { AssistantDefinition } from "../define-assistant.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type DreamAccount, dreamAccount } from "../views/dream-account.ts"
+import { type MemoryIndex, memoryIndexIn } from "../checks/memory-index.ts"
 import type { Core, RunReading } from "./entry-source.ts"
 
 const fitting =
@@ -104,6 +105,8 @@ export interface FleetMemory {
   readonly records: (id: string, kinds?: ReadonlyArray<RecordKind>) => Promise<ReadonlyArray<RecordRow>>
   /** Makes the index of an assistant anew from its ledger; of every one when none is named. Rejects with RecallUnavailable. */
   readonly rebuild: (id?: string) => Promise<ReadonlyArray<Rebuilt>>
+  /** The index of all of it, as those who run it see it. */
+  readonly index: MemoryIndex
 }
 
 export const memoryIn = ({ address, entries, records, views }: Core, run: RunReading): FleetMemory => ({
@@ -129,6 +132,7 @@ export const memoryIn = ({ address, entries, records, views }: Core, run: RunRea
     })
   },
   records,
+  index: memoryIndexIn(run),
   rebuild: async (id) => {
     const ids = id === undefined ? (await views()).map((view) => view.id) : [id]
     const all: Array<Rebuilt> = []

@@ -1,7 +1,7 @@
 // Recall laws of keeping: what an index makes of changes (I2), and of facts attached to entries (I8).
 
 import * as assert from "node:assert/strict"
-import { INDEX_START, type Recall } from "@reverie/memory"
+import { INDEX_START, Recall } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import type { Law } from "../law.ts"
 import {
@@ -16,12 +16,17 @@ import {
   bob,
   count,
   erase,
+  eve,
   found,
+  north,
   otherAda,
   position,
+  prepare,
   putting,
+  putVector,
   remember,
   removing,
+  south,
   standing
 } from "./recall-steps.ts"
 
@@ -211,4 +216,53 @@ const facts: ReadonlyArray<Law<Recall>> = [
   }
 ]
 
-export const recallKeepingLaws: ReadonlyArray<Law<Recall>> = [...changes, ...facts]
+const standingsTold = Effect.gen(function* () {
+  const { standings } = yield* Recall
+  if (standings === undefined) return undefined
+  return (yield* standings)
+    .map(({ address: { assistant, tenant }, position }) => `${tenant}/${assistant} ${position.no} ${position.digest}`)
+    .toSorted()
+})
+
+/** What is said of everybody, where an index says such. */
+const told: ReadonlyArray<Law<Recall>> = [
+  {
+    id: "I10.standings",
+    says: "where everybody stands is reported of all tenants, and of no one who was erased or never told of",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [putting(tide)], 3)
+      yield* apply(bob, [putting(berth)], 7)
+      yield* apply(otherAda, [putting(tide), putting(berth)], 1)
+      yield* position(eve)
+      const all = yield* standingsTold
+      if (all === undefined) return
+      assert.deepEqual(all, ["harbor/ada 3 entry 3", "harbor/bob 7 entry 7", "tower/ada 1 entry 1"])
+      yield* erase(bob)
+      yield* apply(ada, [removing(tide)], 4)
+      assert.deepEqual(yield* standingsTold, ["harbor/ada 4 entry 4", "tower/ada 1 entry 1"])
+    })
+  },
+  {
+    id: "I10.status",
+    says: "how many memories and vectors there are, of which models, is reported as it is",
+    check: Effect.gen(function* () {
+      const { status } = yield* Recall
+      if (status === undefined) return
+      const before = yield* status
+      assert.deepEqual([before.memories, before.vectors, before.embedder], [0, undefined, undefined])
+      yield* prepare(north)
+      yield* apply(ada, [putting(tide), putting(berth)])
+      yield* apply(otherAda, [putting(tide)])
+      yield* putVector(north, ada, tide, [1, 0, 0])
+      yield* prepare(south)
+      const { embedder, memories, nextEmbedder, vectors } = yield* status
+      assert.deepEqual([memories, vectors, embedder, nextEmbedder], [3, 1, north, south])
+      yield* erase(ada)
+      const after = yield* status
+      assert.deepEqual([after.memories, after.vectors], [1, 0])
+      assert.equal(after.format, after.newestFormat)
+    })
+  }
+]
+
+export const recallKeepingLaws: ReadonlyArray<Law<Recall>> = [...changes, ...facts, ...told]

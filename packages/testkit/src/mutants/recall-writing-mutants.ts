@@ -124,6 +124,12 @@ const writing: Readonly<Record<string, RecallMistake>> = {
         apply(address, changes, { from: from.no === present.no ? present : from, to })
       )
   }),
+  tellsOfOneTenantOnly: ({ standings }) =>
+    standings === undefined
+      ? {}
+      : { standings: Effect.map(standings, (all) => all.filter(({ address }) => address.tenant === "harbor")) },
+  countsEveryMemoryAsAVector: ({ status }) =>
+    status === undefined ? {} : { status: Effect.map(status, (told) => ({ ...told, vectors: told.memories })) },
   answersWhatItWasTold: ({ apply }) => ({
     apply: (address, changes, span) => Effect.as(apply(address, changes, span), span.to)
   }),

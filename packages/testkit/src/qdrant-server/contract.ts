@@ -6,6 +6,7 @@
 // K2  An object has the fields that the document names and no other: a misspelt field is a fault.
 // K3  Parameters of the query are those of the route, and what is in them fits.
 // K4  The document is no part of the project. Without it nothing can be judged, which is for the caller to say.
+// K5  An object without a field is no body: the client of Qdrant sends one with every POST, and the server does not read it.
 
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -78,8 +79,10 @@ const queryFaults = ({ parameters }: Route, { query }: QdrantRequest): ReadonlyA
     return judge === undefined ? [`unknown parameter ${name}`] : explained(`parameter ${name}`, judge, valueOf(text))
   })
 
+const isNothing = (body: unknown): boolean => body === undefined || (isFields(body) && Object.keys(body).length === 0)
+
 const bodyFaults = ({ body }: Route, request: QdrantRequest): ReadonlyArray<string> => {
-  if (body === undefined) return request.body === undefined ? [] : ["a body where none belongs"]
+  if (body === undefined) return isNothing(request.body) ? [] : ["a body where none belongs"]
   return request.body === undefined ? ["no body"] : explained("body", body, request.body)
 }
 

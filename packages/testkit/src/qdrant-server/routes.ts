@@ -18,12 +18,16 @@ import {
   refusal,
   type Refusal
 } from "./wire.ts"
+import { SnapshotStore } from "./snapshots.ts"
 import { isLetThrough } from "./filter.ts"
 
 /** What the server keeps. */
 export class PointStore {
   readonly collections = new Map<string, Collection>()
   readonly aliases = new Map<string, string>()
+  readonly snapshots = new SnapshotStore()
+  /** What is reported of every collection besides, or instead. */
+  condition: Fields = {}
 
   named(name: string): Collection | Refusal {
     const found = this.collections.get(this.aliases.get(name) ?? name)
@@ -135,7 +139,12 @@ const drop: Handler = (points, [name = ""]) => {
   return points.collections.delete(name)
 }
 
-const info = within((collection) => ({
+const info: Handler = (points, [name = ""]) => {
+  const collection = points.named(name)
+  return isRefusal(collection) ? collection : { ...described(collection), ...points.condition }
+}
+
+const described = (collection: Collection): Fields => ({
   status: "green",
   optimizer_status: "ok",
   points_count: collection.all().length,
@@ -158,7 +167,7 @@ const info = within((collection) => ({
   payload_schema: Object.fromEntries(
     [...collection.indexes].map(([field, params]) => [field, { data_type: params["type"], params, points: 0 }])
   )
-}))
+})
 
 const reconfigure = within((collection, body) => {
   collection.reconfigure(body)
@@ -214,6 +223,24 @@ const aliases: Handler = (points) => ({
 
 const collections: Handler = (points) => ({ collections: [...points.collections.keys()].map((name) => ({ name })) })
 
+const recover: Handler = (points, [name = ""], body) => {
+  const present = points.collections.get(name)
+  const recovered = points.snapshots.recovered(body, present)
+  if (isRefusal(recovered)) return recovered
+  if (points.aliases.has(name)) return refusal(400, `Wrong input: ${name} is an alias`)
+  points.collections.set(name, recovered)
+  return true
+}
+
+/** A handler about the snapshots of a collection that must exist. */
+const ofSnapshots =
+  (handle: (points: PointStore, name: string, names: ReadonlyArray<string>) => unknown): Handler =>
+  (points, [name = "", ...names]) => {
+    const own = points.aliases.get(name) ?? name
+    const collection = points.named(own)
+    return isRefusal(collection) ? collection : handle(points, own, names)
+  }
+
 const C = "/collections/{}"
 const handlers: Readonly<Record<string, Handler>> = {
   "GET /aliases": aliases,
@@ -223,6 +250,13 @@ const handlers: Readonly<Record<string, Handler>> = {
   [`GET ${C}`]: info,
   [`PATCH ${C}`]: reconfigure,
   [`DELETE ${C}`]: drop,
+  [`GET ${C}/snapshots`]: ofSnapshots(({ snapshots }, name) => snapshots.list(name)),
+  [`POST ${C}/snapshots`]: ofSnapshots(({ collections: all, snapshots }, name) => {
+    const collection = all.get(name)
+    return collection === undefined ? refusal(404, "Not found") : snapshots.make(name, collection)
+  }),
+  [`DELETE ${C}/snapshots/{}`]: ofSnapshots(({ snapshots }, name, [snapshot = ""]) => snapshots.remove(name, snapshot)),
+  [`PUT ${C}/snapshots/recover`]: recover,
   [`PUT ${C}/index`]: index,
   [`PUT ${C}/vectors/{}`]: addVector,
   [`DELETE ${C}/vectors/{}`]: dropVector,

@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net"
 import type { Contract } from "./contract.ts"
 import { type QdrantMode, qdrantModes } from "./modes.ts"
 import { answerTo, PointStore } from "./routes.ts"
-import { isRefusal, type QdrantRequest, refusal, type Refusal } from "./wire.ts"
+import { type Fields, isRefusal, type QdrantRequest, refusal, type Refusal } from "./wire.ts"
 
 /**
  * What becomes of a request: undefined serves it; `after` carries it out and then answers like that; `before` is waited
@@ -31,6 +31,8 @@ export interface QdrantServer {
   readonly faults: ReadonlyArray<string>
   /** From now on this decides what becomes of each request. */
   readonly decide: (fate: (request: QdrantRequest) => Fate) => void
+  /** From now on collections report this of themselves. */
+  readonly tell: (condition: Fields) => void
   readonly close: () => Promise<void>
 }
 
@@ -109,6 +111,9 @@ export const startQdrantServer = async ({ apiKey, contract }: QdrantServerOption
     faults,
     decide: (fate) => {
       fateOf = fate
+    },
+    tell: (condition) => {
+      points.condition = condition
     },
     close: () =>
       new Promise((resolve) => {

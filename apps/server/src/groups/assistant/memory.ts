@@ -102,6 +102,12 @@ export const memoryLive = HttpApiBuilder.group(
           const [{ entries, memories } = { entries: 0, memories: 0 }] = await fleet.memory.rebuild(id)
           return { entries, memories }
         }),
+      index: () => asking((fleet) => fleet.memory.index.status()),
+      indexSnapshots: () => asking(async (fleet) => ({ items: await fleet.memory.index.snapshots() })),
+      makeIndexSnapshot: () => changing("memory.makeIndexSnapshot", "", (fleet) => fleet.memory.index.snapshot()),
+      restoreIndex: ({ payload: { snapshot } }) =>
+        changing("memory.restoreIndex", snapshot, (fleet) => fleet.memory.index.restore(snapshot)),
+      catchUpIndex: () => changing("memory.catchUpIndex", "", (fleet) => fleet.memory.index.catchUp()),
       blockVersions: ({ params: { block }, query }) =>
         asking(async (fleet) => {
           const versions = await fleet.blocks.versions(block, query)

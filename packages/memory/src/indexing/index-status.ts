@@ -1,0 +1,70 @@
+// IndexStatus: what an index tells of itself, for those who run it.
+// Owns what it says, and what a snapshot is. Leaves how far it is behind the ledger to the runtime, which knows the ledger.
+// S1  It is of the whole index, of all tenants.
+// S2  What is not known is left out, never zero.
+
+import type { Address } from "@reverie/protocol"
+import type * as Effect from "effect/Effect"
+import type { RecallUnavailable } from "../errors.ts"
+import type { IndexPosition, VectorModel } from "../recall.ts"
+
+/**
+ * green: all is well. yellow: it is being optimized. grey: it could be optimized, and begins with the next write. red: something
+ * failed and was not made good.
+ */
+export const indexStates = ["green", "yellow", "grey", "red"] as const
+/** How an index is. */
+export type IndexState = (typeof indexStates)[number]
+
+/** What an index tells of itself. */
+export interface IndexStatus {
+  /** What it is kept in: `qdrant`, `postgres` or `sqlite`; another one has a word of its own. */
+  readonly kind: string
+  /** How it is; one that keeps no such word is green when it answers. */
+  readonly state: IndexState
+  /** What it warns of, or why it is red. */
+  readonly warnings: ReadonlyArray<string>
+  /** The number of its form. */
+  readonly format: number
+  /** The form that it has when it is made now; a lower `format` is being replaced. */
+  readonly newestFormat: number
+  /** Memories of all assistants. */
+  readonly memories: number
+  /** Points of a collection: memories, and one for each assistant. */
+  readonly points?: number
+  /** Memories that have a vector of the current model. */
+  readonly vectors?: number
+  /** Size on disk. */
+  readonly bytes?: number
+  /** The model of the vectors that searches use. */
+  readonly embedder?: VectorModel
+  /** The one that is being filled in. */
+  readonly nextEmbedder?: VectorModel
+}
+
+/** Where an assistant stands in an index. */
+export interface IndexStanding {
+  readonly address: Address
+  readonly position: IndexPosition
+}
+
+/** An index as it was. */
+export interface IndexSnapshot {
+  /** By which it is restored. */
+  readonly name: string
+  /** Its size. */
+  readonly bytes: number
+  /** When it was made, in milliseconds since the epoch; not there when the server does not say. */
+  readonly at?: number
+}
+
+/** The snapshots of an index that keeps such. */
+export interface IndexSnapshots {
+  readonly list: Effect.Effect<ReadonlyArray<IndexSnapshot>, RecallUnavailable>
+  readonly make: Effect.Effect<IndexSnapshot, RecallUnavailable>
+  /**
+   * Puts it in the place of the index, in one step, once it is there as a whole. What was indexed since is missing then as the
+   * positions say. By its name, or by its location as the server understands it.
+   */
+  readonly restore: (snapshot: string) => Effect.Effect<void, RecallUnavailable>
+}
