@@ -176,7 +176,7 @@ const indexChecks = async (data: string): Promise<ReadonlyArray<Check>> => {
     return [{ name: "index", ok: report.state !== "red", says: describeIndex(report), fix }]
   } catch (error) {
     const { code, message } = failureOf(error)
-    if (code !== "unavailable") return []
+    if (code !== "index-unavailable") return []
     return [{ name: "index", ok: false, says: message, fix: "check QDRANT_URL, or that recall.db can be read" }]
   }
 }

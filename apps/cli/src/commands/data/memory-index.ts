@@ -4,6 +4,7 @@
 
 import { describeIndex } from "reverie"
 import { assertConsent } from "../../consent.ts"
+import { CommandFailed } from "../../failure.ts"
 import { say, sayJson } from "../../output.ts"
 import { counted, onOneLine, plain, table } from "../../texts/plain.ts"
 import { type ListOptions, pageOf, tellList } from "../../texts/list.ts"
@@ -59,6 +60,10 @@ export const restore = async (name: string, options: OrderOptions, stop: Stop): 
   await using backend = await findBackend(options, "order", stop)
   if (options.dryRun) {
     return tell(options, { dryRun: true, snapshot: name }, `would put ${name} in the place of the index`)
+  }
+  const { items } = await backend.memory((api) => api.indexSnapshots())
+  if (!name.includes("://") && !items.some((each) => each.name === name)) {
+    throw new CommandFailed("not-found", `there is no snapshot ${name}`, { hint: "reverie index snapshots lists them" })
   }
   await assertConsent(options, `${name} would take the place of the index; what it lacks is made up from the ledger`)
   const done = await backend.memory((api) => api.restoreIndex({ payload: { snapshot: name } }))

@@ -67,6 +67,23 @@ const addsFact = (id: string, text: string, key: string | undefined) =>
     return fleet.memory.addFact(id, text, { from: name, ...defined({ id: key }) })
   })
 
+const rebuilds = (id: string) =>
+  costing("memory.rebuild", id, async (fleet) => {
+    await living(fleet, id)
+    const [{ entries, memories } = { entries: 0, memories: 0 }] = await fleet.memory.rebuild(id)
+    return { entries, memories }
+  })
+
+/** The index as a whole, of all tenants. */
+const ofIndex = {
+  index: () => asking((fleet) => fleet.memory.index.status()),
+  indexSnapshots: () => asking(async (fleet) => ({ items: await fleet.memory.index.snapshots() })),
+  makeIndexSnapshot: () => changing("memory.makeIndexSnapshot", "", (fleet) => fleet.memory.index.snapshot()),
+  restoreIndex: ({ payload: { snapshot } }: { readonly payload: { readonly snapshot: string } }) =>
+    changing("memory.restoreIndex", snapshot, (fleet) => fleet.memory.index.restore(snapshot)),
+  catchUpIndex: () => changing("memory.catchUpIndex", "", (fleet) => fleet.memory.index.catchUp())
+}
+
 export const memoryLive = HttpApiBuilder.group(
   Api,
   "memory",
@@ -96,18 +113,8 @@ export const memoryLive = HttpApiBuilder.group(
       correctFact: ({ headers, params: { fact, id }, payload: { text } }) =>
         correctsFact(factsOf, id, fact, text, headers["idempotency-key"]),
       addFact: ({ headers, params: { id }, payload: { text } }) => addsFact(id, text, headers["idempotency-key"]),
-      rebuild: ({ params: { id } }) =>
-        costing("memory.rebuild", id, async (fleet) => {
-          await living(fleet, id)
-          const [{ entries, memories } = { entries: 0, memories: 0 }] = await fleet.memory.rebuild(id)
-          return { entries, memories }
-        }),
-      index: () => asking((fleet) => fleet.memory.index.status()),
-      indexSnapshots: () => asking(async (fleet) => ({ items: await fleet.memory.index.snapshots() })),
-      makeIndexSnapshot: () => changing("memory.makeIndexSnapshot", "", (fleet) => fleet.memory.index.snapshot()),
-      restoreIndex: ({ payload: { snapshot } }) =>
-        changing("memory.restoreIndex", snapshot, (fleet) => fleet.memory.index.restore(snapshot)),
-      catchUpIndex: () => changing("memory.catchUpIndex", "", (fleet) => fleet.memory.index.catchUp()),
+      rebuild: ({ params: { id } }) => rebuilds(id),
+      ...ofIndex,
       blockVersions: ({ params: { block }, query }) =>
         asking(async (fleet) => {
           const versions = await fleet.blocks.versions(block, query)
