@@ -6,6 +6,7 @@
 // npm run bench -- disk [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
+// npm run bench -- index [--short] [--data <directory of conversations>] [--json]: an index in Qdrant, by measure and on paper
 // npm run bench -- page|questions [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--embedder http://127.0.0.1:8099/v1] [--json]
 // npm run bench -- recall --data <directory of conversations> --recall postgres [--json]
@@ -19,6 +20,7 @@ import { benchContext } from "./context.ts"
 import { benchDisk } from "./disk.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
+import { benchIndexCost } from "./index-cost.ts"
 import { benchJudge } from "./judge.ts"
 import { benchMemory } from "./memory.ts"
 import { benchPage } from "./page.ts"
@@ -76,6 +78,7 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
     ),
   context: benchContext,
   disk: (isShort) => benchDisk(isShort, values.data === undefined ? undefined : resolve(values.data)),
+  index: (isShort) => benchIndexCost(isShort, values.data === undefined ? undefined : resolve(values.data)),
   judge: benchJudge,
   memory: benchMemory,
   page: () => benchPage(assistantsOr(100_000)),
