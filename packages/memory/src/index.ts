@@ -107,6 +107,7 @@ export { admitFact, asData, lineOfHit, type MemoryLine, releaseFact } from "./in
 export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"
 export { instructionIn, rulesReady } from "./integrity/instruction.ts"
 export { type Lived } from "./fact.ts"
+export { profileWrittenByPerson } from "./profiles/edit.ts"
 export { digest, withdraw, profileAsk, readProfileAnswer } from "./profiles/digest.ts"
 export { entityIdOf, idsIn, namedIn } from "./profiles/name.ts"
 export { gather, nextNews, observe, noteObservation, pendingObservations } from "./profiles/observe.ts"

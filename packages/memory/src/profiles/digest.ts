@@ -7,8 +7,19 @@
 //     hardly believed takes no better believed one's place: it is kept beside it.
 // D4  Over the bound the attribute with the least evidence gives way, of equal ones the oldest, never one that is new.
 // D5  What was asked about is digested, whatever came of it.
+// D6  What a person wrote is replaced by nothing and gives way to nothing: what was learnt instead is kept beside it.
 
-import { type Ask, askLine, isJsonObject, type Json, jsonIn, onOneLine, rowsIn, taskLine } from "@reverie/protocol"
+import {
+  type Ask,
+  askLine,
+  defined,
+  isJsonObject,
+  type Json,
+  jsonIn,
+  onOneLine,
+  rowsIn,
+  taskLine
+} from "@reverie/protocol"
 import {
   type Attribute,
   type EntityProfile,
@@ -44,14 +55,27 @@ export interface Digested {
 const joined = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set([...before, ...after])].slice(-MAX_EVIDENCE)
 
-const past = ({ at, evidence, text, trust }: Attribute): Superseded => ({ text, at, trust, evidence })
+const past = ({ at, by, evidence, text, trust }: Attribute): Superseded => ({
+  text,
+  at,
+  trust,
+  evidence,
+  ...defined({ by })
+})
 
 const after = (superseded: ReadonlyArray<Superseded>, ...later: ReadonlyArray<Superseded>): ReadonlyArray<Superseded> =>
   [...superseded, ...later].slice(-MAX_SUPERSEDED)
 
+/** With what it says now among its past. */
+export const withPast = (attribute: Attribute): Attribute => ({
+  ...attribute,
+  superseded: after(attribute.superseded, past(attribute))
+})
+
 const confirmed = (attribute: Attribute, evidence: ReadonlyArray<string>, trust: number): Attribute => ({
   ...attribute,
-  evidence: joined(attribute.evidence, evidence),
+  // Whose a person's own words are, no one who says the same changes.
+  evidence: attribute.by === undefined ? joined(attribute.evidence, evidence) : attribute.evidence,
   trust: Math.max(attribute.trust, trust)
 })
 
@@ -78,7 +102,10 @@ class Digestion {
     const aim = this.attributes.find(({ id }) => id === target)
     const same = action === "IGNORE" ? aim : this.attributes.find((each) => gist(each.text) === gist(text))
     const isReplacing =
-      action === "UPDATE" && aim !== undefined && (trust >= MIN_TRUST_TO_REPLACE || aim.trust < MIN_TRUST_TO_REPLACE)
+      action === "UPDATE" &&
+      aim?.by === undefined &&
+      aim !== undefined &&
+      (trust >= MIN_TRUST_TO_REPLACE || aim.trust < MIN_TRUST_TO_REPLACE)
     if (same !== undefined) {
       const heard = confirmed(same, evidence, trust)
       this.confirmed.add(same.id)
@@ -100,6 +127,7 @@ class Digestion {
     if (excess <= 0) return []
     const isNew = ({ id }: Attribute): number => (this.added.has(id) || this.updated.has(id) ? 1 : 0)
     const dropped = this.attributes
+      .filter(({ by }) => by === undefined)
       .toSorted((a, b) => isNew(a) - isNew(b) || a.evidence.length - b.evidence.length || a.at - b.at)
       .slice(0, excess)
     this.attributes = this.attributes.filter((each) => !dropped.includes(each))
@@ -113,7 +141,10 @@ class Digestion {
   #absorb(outdated: Attribute, by: Attribute): void {
     this.absorbed.push(outdated)
     this.attributes = this.attributes.filter(({ id }) => id !== outdated.id)
-    this.#put({ ...by, superseded: after(by.superseded, ...outdated.superseded, past(outdated)) })
+    const absorbed = [...outdated.superseded, past(outdated)]
+    // What a person's words took the place of stays the last before them.
+    const superseded = by.by === undefined ? [...by.superseded, ...absorbed] : [...absorbed, ...by.superseded]
+    this.#put({ ...by, superseded: after([], ...superseded) })
   }
 
   #put(attribute: Attribute): void {
@@ -121,7 +152,7 @@ class Digestion {
   }
 }
 
-const goneAfter = ({ gone }: EntityProfile, dropped: ReadonlyArray<Attribute>): ReadonlyArray<string> =>
+export const goneAfter = ({ gone }: EntityProfile, dropped: ReadonlyArray<Attribute>): ReadonlyArray<string> =>
   dropped.length === 0 ? gone : [...gone, ...dropped.map(({ id }) => id)].slice(-MAX_GONE)
 
 /** A profile that was kept before this was counted has read what of it is still there. */
@@ -176,14 +207,25 @@ export const withdraw = (profile: EntityProfile, ids: Iterable<string>): EntityP
   const withdrawn = new Set(ids)
   const isConcerned = ({ evidence }: { readonly evidence: ReadonlyArray<string> }): boolean =>
     evidence.some((id) => withdrawn.has(id))
-  const concerned = profile.attributes.filter((each) => isConcerned(each) || each.superseded.some(isConcerned))
+  const { removed = [] } = profile
+  const concerned = [...profile.attributes, ...removed].filter(
+    (each) => isConcerned(each) || each.superseded.some(isConcerned)
+  )
   const observations = profile.observations.filter(({ id }) => !withdrawn.has(id))
   if (concerned.length === 0 && observations.length === profile.observations.length) return profile
-  const attributes = profile.attributes.flatMap((each) =>
-    concerned.includes(each) ? (without(each, withdrawn) ?? []) : [each]
-  )
-  const dropped = concerned.filter(({ id }) => attributes.every((each) => each.id !== id))
-  return { ...profile, observations, attributes, gone: goneAfter(profile, dropped) }
+  const left = (all: ReadonlyArray<Attribute>) =>
+    all.flatMap((each) => (concerned.includes(each) ? (without(each, withdrawn) ?? []) : [each]))
+  const attributes = left(profile.attributes)
+  const dropped = profile.attributes.filter(({ id }) => attributes.every((each) => each.id !== id))
+  const { removed: _, ...rest } = profile
+  const kept = left(removed)
+  return {
+    ...rest,
+    observations,
+    attributes,
+    gone: goneAfter(profile, dropped),
+    ...defined({ removed: kept.length === 0 ? undefined : kept })
+  }
 }
 
 // ProfileAsk: a model is asked what the news of one entity mean for what is known of it.

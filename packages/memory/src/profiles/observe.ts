@@ -15,6 +15,7 @@ import { instructionIn } from "../integrity/instruction.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { entityIdOf, met } from "./name.ts"
 import {
+  type Attribute,
   cut,
   type EntityProfile,
   type EntityType,
@@ -40,14 +41,16 @@ export interface Observed {
 }
 
 /** The one that has to go. */
-const surplus = (observations: ReadonlyArray<Observation>): Observation | undefined =>
-  observations.filter(({ digested }) => digested).toSorted((a, b) => a.at - b.at)[0]
+const surplus = (observations: ReadonlyArray<Observation>, held: ReadonlySet<string>): Observation | undefined =>
+  observations.filter(({ digested, id }) => digested && !held.has(id)).toSorted((a, b) => a.at - b.at)[0]
 
-const bounded = (observations: ReadonlyArray<Observation>) => {
+/** Within the bound; that on which a person's own words rest stays. */
+export const bounded = (observations: ReadonlyArray<Observation>, attributes: ReadonlyArray<Attribute>) => {
+  const held = new Set(attributes.flatMap(({ by, evidence }) => (by === undefined ? [] : evidence)))
   let kept = observations
   const dropped: Array<Observation> = []
   while (kept.length > MAX_OBSERVATIONS) {
-    const gone = surplus(kept)
+    const gone = surplus(kept, held)
     if (gone === undefined) break
     dropped.push(gone)
     kept = kept.filter((each) => each !== gone)
@@ -82,7 +85,10 @@ export const observe = (
   const heard = relationship === profile.relationship ? known : { ...known, relationship }
   const isKnown = profile.observations.some((each) => each.id === observation.id || gist(each.text) === gist(text))
   if (isKnown) return { profile: heard, added: false, dropped: [] }
-  const { dropped, kept } = bounded([...profile.observations, { ...observation, text, digested: false }])
+  const { dropped, kept } = bounded(
+    [...profile.observations, { ...observation, text, digested: false }],
+    profile.attributes
+  )
   return { profile: { ...heard, observations: kept }, added: true, dropped }
 }
 

@@ -2,7 +2,7 @@
 // Owns the lines. The prompt decides whose profiles are shown, and where.
 // T1  A line begins with "Entity: ", "- ", "~ " or "… " and is one line: no text in it can write another.
 // T2  However much is known, the text has at most `maxChars` UTF-16 units; what is left out is counted.
-// T3  The best founded attributes come first; what is not digested yet follows, the latest first.
+// T3  What a person wrote comes first, then the best founded attributes; what is not digested yet follows, the latest first.
 
 import { cleanLine } from "../integrity/clean-text.ts"
 import { cut, type EntityProfile } from "./profile.ts"
@@ -37,7 +37,10 @@ const headOf = ({ aliases, name, relationship, type }: EntityProfile, now: numbe
 
 const linesOf = ({ attributes, observations }: EntityProfile): ReadonlyArray<string> => [
   ...attributes
-    .toSorted((a, b) => b.evidence.length - a.evidence.length || b.at - a.at)
+    .toSorted(
+      (a, b) =>
+        Number(b.by !== undefined) - Number(a.by !== undefined) || b.evidence.length - a.evidence.length || b.at - a.at
+    )
     .map(({ at, text }) => `- ${cleanLine(text)} (${dayOf(at)})`),
   ...observations
     .filter(({ digested }) => !digested)

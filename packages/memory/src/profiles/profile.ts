@@ -13,7 +13,7 @@ import type { RecordChange } from "@reverie/protocol"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { Origin } from "../fact.ts"
 import { bareName, entityIdOf, Relationship, strangers } from "./name.ts"
-import { entryId, keyOfId, type MemoryEntry } from "../indexing/messages.ts"
+import { entryId, keyOfId, type MemoryEntry, OF_NO_ONE } from "../indexing/messages.ts"
 import type { IndexChange } from "../recall.ts"
 
 export const MAX_OBSERVATIONS = 50
@@ -40,7 +40,9 @@ export const Observation = Schema.Struct({
   origin: Origin,
   trust: Schema.Finite,
   /** Attributes have been made of it. */
-  digested: Schema.Boolean
+  digested: Schema.Boolean,
+  /** Of what a person wrote into the profile: whose it is, empty where it is everybody's. */
+  thread: Schema.optionalKey(Schema.String)
 })
 export type Observation = typeof Observation.Type
 
@@ -48,7 +50,9 @@ export const Superseded = Schema.Struct({
   text: Schema.String,
   at: Schema.Finite,
   trust: Schema.Finite,
-  evidence: Schema.Array(Schema.String)
+  evidence: Schema.Array(Schema.String),
+  /** Who wrote it, where a person did. */
+  by: Schema.optionalKey(Schema.String)
 })
 export type Superseded = typeof Superseded.Type
 
@@ -63,7 +67,9 @@ export const Attribute = Schema.Struct({
   /** No more than its evidence has. */
   trust: Schema.Finite,
   /** What stood here before, the latest last. */
-  superseded: Schema.Array(Superseded)
+  superseded: Schema.Array(Superseded),
+  /** Who wrote it, where a person did: no dream replaces it. */
+  by: Schema.optionalKey(Schema.String)
 })
 export type Attribute = typeof Attribute.Type
 
@@ -77,6 +83,8 @@ export const EntityProfile = Schema.Struct({
   aliases: Schema.Array(Schema.String),
   observations: Schema.Array(Observation),
   attributes: Schema.Array(Attribute),
+  /** Attributes that a person removed, the latest last. */
+  removed: Schema.optionalKey(Schema.Array(Attribute)),
   /** Ids of the attributes that left last. */
   gone: Schema.Array(Schema.String),
   /** How many attributes there have been. */
@@ -92,9 +100,16 @@ export type Profiles = ReadonlyMap<string, EntityProfile>
 
 export const isEntityProfile = Schema.is(EntityProfile)
 
-/** As much of a profile as one person told: what they said, and what was made of that alone. */
+/** Whose conversation an observation belongs to; empty where it is everybody's, undefined where it is no person's. */
+export const threadOfObservation = ({ origin, thread }: Observation): string | undefined =>
+  thread ?? (origin.type === "person" ? origin.name : undefined)
+
+/** As much of a profile as one person may read: what they said, what was made of that alone, and what is everybody's. */
 export const toldBy = (profile: EntityProfile, person: string): EntityProfile => {
-  const observations = profile.observations.filter(({ origin }) => origin.type === "person" && origin.name === person)
+  const observations = profile.observations.filter((each) => {
+    const thread = threadOfObservation(each)
+    return thread === person || thread === OF_NO_ONE
+  })
   const own = new Set(observations.map(({ id }) => id))
   const attributes = profile.attributes.filter(
     ({ evidence }) => evidence.length > 0 && evidence.every((id) => own.has(id))
