@@ -106,6 +106,7 @@ export type MachineEvent =
   | { readonly type: "releaseFact" }
   | { readonly type: "retireFact" }
   | { readonly type: "writeFact" }
+  | { readonly type: "writeProfile" }
   | { readonly type: "undoDream" }
   | { readonly type: "acceptDream" }
   | { readonly type: "retire"; readonly reason?: string }

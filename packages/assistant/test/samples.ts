@@ -164,6 +164,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "releaseFact", fact: "fact_1_0" },
   { type: "retireFact", fact: "fact_1_0", reason: "it was a joke" },
   { type: "writeFact", text: "The ferry leaves at nine.", fact: "fact_1_0" },
+  { type: "writeProfile", entity: "ann", attribute: "a1", text: "Has a boat." },
   { type: "undoDream", dream: "dream_1", items: ["fact/fact_1_0"] },
   { type: "acceptDream", dream: "dream_1" },
   { type: "retire" },

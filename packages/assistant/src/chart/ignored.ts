@@ -74,6 +74,7 @@ const OF_RECORDS = [
   "releaseFact",
   "retireFact",
   "writeFact",
+  "writeProfile",
   "undoDream",
   "acceptDream"
 ] as const

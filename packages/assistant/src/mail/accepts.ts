@@ -17,6 +17,7 @@ const dealtWith: ReadonlySet<EventType> = new Set([
   "releaseFact",
   "retireFact",
   "writeFact",
+  "writeProfile",
   "undoDream",
   "acceptDream",
   "refresh",

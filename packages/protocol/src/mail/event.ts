@@ -219,6 +219,20 @@ const WriteFactEvent = Schema.Struct({
   fact: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128)))
 })
 
+/**
+ * A person writes into the profile of someone: in the place of an attribute, beside all others where none is named, or nothing at all where
+ * there is no text, which removes it. `undo` takes the last of these acts on the attribute back.
+ */
+const WriteProfileEvent = Schema.Struct({
+  type: Schema.Literal("writeProfile"),
+  /** The id of the profile, or a name that leads to it. */
+  entity: Schema.String.check(Schema.isMaxLength(128)),
+  /** The id of the attribute. */
+  attribute: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
+  text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000))),
+  undo: Schema.optionalKey(Schema.Boolean)
+})
+
 /** Takes back what a dream made of the memory, or some of it: it is then as it was before that night. */
 const UndoDreamEvent = Schema.Struct({
   type: Schema.Literal("undoDream"),
@@ -297,6 +311,7 @@ export const Event = Schema.Union([
   ReleaseFactEvent,
   RetireFactEvent,
   WriteFactEvent,
+  WriteProfileEvent,
   UndoDreamEvent,
   AcceptDreamEvent,
   WakeEvent,
@@ -340,6 +355,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   releaseFact: "mail",
   retireFact: "mail",
   writeFact: "mail",
+  writeProfile: "mail",
   undoDream: "mail",
   acceptDream: "mail"
 }

@@ -135,6 +135,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "releaseFact":
     case "retireFact":
     case "writeFact":
+    case "writeProfile":
     case "undoDream":
     case "acceptDream":
       return { type: event.type }

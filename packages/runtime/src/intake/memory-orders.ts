@@ -4,7 +4,14 @@
 // M1  An order starts no tick: one commit settles it, with all that it changes, or with the reason why it changes nothing.
 
 import { contextOf } from "@reverie/assistant"
-import { acceptedByPerson, releaseFact, retiredByPerson, withdraw, writtenByPerson } from "@reverie/memory"
+import {
+  acceptedByPerson,
+  profileWrittenByPerson,
+  releaseFact,
+  retiredByPerson,
+  withdraw,
+  writtenByPerson
+} from "@reverie/memory"
 import { type AcceptedEnvelope, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
@@ -87,6 +94,20 @@ const skipWrittenFact = (session: Session, envelope: AcceptedEnvelope, now: numb
   })
 }
 
+/** What a person writes into a profile: with this commit it stands there, and the index and the next prompt have it. */
+const skipWrittenProfile = (session: Session, envelope: AcceptedEnvelope, now: number) => {
+  const { event, from, id } = envelope
+  if (event.type !== "writeProfile") return undefined
+  const { attribute, entity, text, undo } = event
+  const writing = { entity, by: from, source: `w/${id}`, now, ...defined({ attribute, text, undo }) }
+  return Effect.map(profilesOf(session), (profiles) => {
+    const written = profileWrittenByPerson(profiles, writing)
+    return written.success
+      ? skip(envelope, "handled", written.told, [profileChange(written.profile)])
+      : skip(envelope, "ignored", written.error)
+  })
+}
+
 /** A person's word that a night, or some of what it made, does not hold: one commit takes it back. */
 const skipUndoneDream = (session: Session, envelope: AcceptedEnvelope, now: number) =>
   envelope.event.type === "undoDream"
@@ -109,6 +130,7 @@ export const memoryOrders = [
   skipReleasedFact,
   skipRetiredFact,
   skipWrittenFact,
+  skipWrittenProfile,
   skipUndoneDream,
   skipAcceptedDream
 ] as const
