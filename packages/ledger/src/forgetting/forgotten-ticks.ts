@@ -201,7 +201,7 @@ class Going {
     for (const change of newest.values()) {
       const { kind, value } = change
       if (kind !== "entity" || !isJsonObject(value) || isGone(change)) continue
-      const { attributes, observations } = withoutObservations(value, this.ids)
+      const { attributes, observations } = withoutObservations(value, this)
       if (listOf(attributes).length + listOf(observations).length > 0) continue
       const name = lowered(textOf(value["name"]))
       if (!left.has(name) && (gone.has(name) || listOf(value["observations"]).length > 0)) this.#drop(change)
@@ -243,16 +243,27 @@ const summaryless = (value: Json): Json =>
       changed(account, { results: () => [], newest: () => [], unfinished: () => [], parts: () => [] })
   })
 
-const withoutObservations = (profile: Fields, ids: ReadonlySet<string>): Fields => {
-  const isGone = (each: Json) => isJsonObject(each) && ids.has(textOf(each["source"]))
+const withoutObservations = (profile: Fields, { ids, person }: Pick<Going, "ids" | "person">): Fields => {
+  const isBy = (origin: Json | undefined) => isJsonObject(origin) && isName(origin["name"], person)
+  const isGone = (each: Json) => isJsonObject(each) && (ids.has(textOf(each["source"])) || isBy(each["origin"]))
   const gone = listOf(profile["observations"]).filter(isGone)
   if (gone.length === 0) return profile
   const names = new Set(gone.flatMap((each) => (isJsonObject(each) ? [each["id"]] : [])))
-  const restsOn = (each: Json) => isJsonObject(each) && listOf(each["evidence"]).some((id) => names.has(id))
+  const evidenceOf = (each: Json) => (isJsonObject(each) ? listOf(each["evidence"]) : [])
+  const restsOn = (each: Json) => evidenceOf(each).some((id) => names.has(id))
+  const left = (name: string) =>
+    listOf(profile[name])
+      .filter((each) => !restsOn(each))
+      .map((each) => changed(each, { superseded: (earlier) => listOf(earlier).filter((one) => !restsOn(one)) }))
+  // What a person wrote in the place of such an attribute, under the id of the act, goes with it.
+  const written = [...listOf(profile["attributes"]), ...listOf(profile["removed"])]
+  const acts = new Set(written.filter(restsOn).flatMap(evidenceOf))
+  const isAct = (each: Json) => isJsonObject(each) && each["id"] === each["source"] && acts.has(each["id"] ?? null)
   return {
     ...profile,
-    observations: listOf(profile["observations"]).filter((each) => !isGone(each)),
-    attributes: listOf(profile["attributes"]).filter((each) => !restsOn(each))
+    observations: listOf(profile["observations"]).filter((each) => !isGone(each) && !isAct(each)),
+    attributes: left("attributes"),
+    ...(profile["removed"] === undefined ? {} : { removed: left("removed") })
   }
 }
 
@@ -262,7 +273,7 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
   if (going.leantOn.has(nameOf(change))) return saying(value)
   if (!isJsonObject(value)) return value
-  if (kind === "entity") return withoutObservations(value, going.ids)
+  if (kind === "entity") return withoutObservations(value, going)
   const isSummary =
     going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
     (kind === "state" && going.isDraftOf(value))
