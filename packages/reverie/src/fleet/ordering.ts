@@ -198,6 +198,35 @@ export interface FleetMemories extends FleetMemory {
    */
   readonly addFact: (to: string, text: string, options?: OrderOptions) => Promise<Receipt>
   /**
+   * Writes what is known of someone, in a person's own words (`options.from`, "person" when left out), beside what a profile says already;
+   * it begins one where there is none. It is found at once, and no dream replaces it. `entity` is the id of a profile or a name.
+   * @example await fleet.memory.addAttribute("desk", "Nora", "Prefers to be called in the evening.")
+   */
+  readonly addAttribute: (to: string, entity: string, text: string, options?: OrderOptions) => Promise<Receipt>
+  /**
+   * Writes what is right in the place of an attribute of a profile that is wrong: what it said stays behind it, and is found no more.
+   * What a dream learns instead stands beside it from then on.
+   * @example await fleet.memory.correctAttribute("desk", "nora", "a3", "Works at the shipyard.")
+   */
+  readonly correctAttribute: (
+    to: string,
+    entity: string,
+    attribute: string,
+    text: string,
+    options?: OrderOptions
+  ) => Promise<Receipt>
+  /**
+   * Removes an attribute of a profile.
+   * @example await fleet.memory.removeAttribute("desk", "nora", "a3")
+   */
+  readonly removeAttribute: (to: string, entity: string, attribute: string, options?: OrderOptions) => Promise<Receipt>
+  /**
+   * Takes back what a person did last to an attribute: what it said before stands there again, what was removed is put back, what was
+   * added is gone.
+   * @example await fleet.memory.undoAttribute("desk", "nora", "a3")
+   */
+  readonly undoAttribute: (to: string, entity: string, attribute: string, options?: OrderOptions) => Promise<Receipt>
+  /**
    * Takes back what a dream made of a memory, all of it or some `items` of its account, in one commit: what it learnt is retired, and
    * what it linked, replaced, confirmed, wrote into profiles and put away is as it was before that night. What was learnt elsewhere since
    * stays. A dream that is not over yet, and one of which nothing is left, are passed over with the reason.
@@ -217,6 +246,14 @@ export const openMemories = (readings: FleetMemory, post: Post): FleetMemories =
     correctFact: (to, fact, text, options = {}) =>
       post(to, { type: "writeFact", fact, text }, { from: "person", ...options }),
     addFact: (to, text, options = {}) => post(to, { type: "writeFact", text }, { from: "person", ...options }),
+    addAttribute: (to, entity, text, options = {}) =>
+      post(to, { type: "writeProfile", entity, text }, { from: "person", ...options }),
+    correctAttribute: (to, entity, attribute, text, options = {}) =>
+      post(to, { type: "writeProfile", entity, attribute, text }, { from: "person", ...options }),
+    removeAttribute: (to, entity, attribute, options = {}) =>
+      post(to, { type: "writeProfile", entity, attribute }, { from: "person", ...options }),
+    undoAttribute: (to, entity, attribute, options = {}) =>
+      post(to, { type: "writeProfile", entity, attribute, undo: true }, { from: "person", ...options }),
     acceptDream: (to, dream, { items, ...options } = {}) =>
       post(to, { type: "acceptDream", dream, ...defined({ items }) }, { from: "person", ...options }),
     undoDream: (to, dream, { items, reason, ...options } = {}) =>
