@@ -131,7 +131,6 @@ export {
   type Why,
   type Hit,
   type Joined,
-  type VectorModel,
   Recall,
   type RecallOptions,
   effectiveMode,
@@ -142,13 +141,14 @@ export {
   type Recalled,
   MAX_PASSAGE_CHARS,
   Passage,
-  isPassage,
-  type IndexPosition,
-  INDEX_START,
-  samePosition,
-  type IndexSpan
+  isPassage
 } from "./recall.ts"
 export {
+  INDEX_START,
+  type IndexPosition,
+  type IndexSpan,
+  samePosition,
+  type VectorModel,
   type IndexSnapshot,
   type IndexSnapshots,
   type IndexStanding,

@@ -18,7 +18,14 @@ import { type Address, type AssistantId, defined, type RecordChange } from "@rev
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { IndexSnapshots, IndexStanding, IndexStatus } from "./indexing/index-status.ts"
+import type {
+  IndexPosition,
+  IndexSnapshots,
+  IndexSpan,
+  IndexStanding,
+  IndexStatus,
+  VectorModel
+} from "./indexing/index-status.ts"
 import { entryId, type MemoryEntry, type MemoryKind, OF_NO_ONE } from "./indexing/messages.ts"
 import type { RecallUnavailable, VectorsUnfit } from "./errors.ts"
 import { Origin } from "./fact.ts"
@@ -103,12 +110,6 @@ export interface Hit {
 export interface Joined {
   readonly hits: ReadonlyArray<Hit>
   readonly certainty?: number
-}
-
-export interface VectorModel {
-  /** Names the embedder and its version. */
-  readonly id: string
-  readonly dimensions: number
 }
 
 export class Recall extends Context.Service<
@@ -282,26 +283,4 @@ export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<Inde
       }
     }
   ]
-}
-
-// IndexPosition: how far an index has come in the ledger of an assistant.
-// P1  Two positions are the same only when number and digest are: in another life of the same assistant, as it stands in
-//     a store that was restored, the same number is another entry.
-
-export interface IndexPosition {
-  /** The number of the last ledger entry that was indexed; 0 when none was. */
-  readonly no: number
-  /** Of that entry as it was committed; empty when none was indexed. */
-  readonly digest: string
-}
-
-/** Where an index stands that knows nothing. */
-export const INDEX_START: IndexPosition = { no: 0, digest: "" }
-
-export const samePosition = (a: IndexPosition, b: IndexPosition): boolean => a.no === b.no && a.digest === b.digest
-
-/** The part of a ledger that changes were made from. `to` is where an index stands that has applied them. */
-export interface IndexSpan {
-  readonly from: IndexPosition
-  readonly to: IndexPosition
 }

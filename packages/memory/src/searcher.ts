@@ -10,7 +10,8 @@
 import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { RecallUnavailable } from "./errors.ts"
-import type { Hit, IndexPosition, Joined, RecallQuery } from "./recall.ts"
+import type { IndexPosition } from "./indexing/index-status.ts"
+import type { Hit, Joined, RecallQuery } from "./recall.ts"
 import { inRounds } from "./text/rounds.ts"
 
 export interface SearchAsked {

@@ -4,6 +4,7 @@
 // U1  Everything that is filtered by has an index before the first point; in strict mode the server refuses the rest.
 
 import { RecallUnavailable, type VectorModel } from "@reverie/memory"
+import { defined } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -97,9 +98,8 @@ export const formIn = (name: string, metadata: unknown): Effect.Effect<Form, Rec
   }
   return Effect.succeed({
     schema,
-    models: { ...(current && { current }), ...(next && { next }) },
-    ...(typeof filling === "number" && { filling }),
-    ...(typeof replaces === "string" && { replaces })
+    models: defined({ current: current ?? undefined, next: next ?? undefined }),
+    ...defined({ filling: filling ?? undefined, replaces: replaces ?? undefined })
   })
 }
 
@@ -113,7 +113,7 @@ export const collectionOf = (name: string, format: number): string => `${name}-$
 
 /** Makes an empty collection of the present format; false where there is one of its name. */
 export const createCollection = ({ write }: Qdrant, own: string, filling?: number) => {
-  const metadata = { schema: FORMAT, ...(filling !== undefined && { filling }) }
+  const metadata = { schema: FORMAT, ...defined({ filling }) }
   return write("open", (client) => client.createCollection(own, { ...layout, metadata })).pipe(
     Effect.as(true),
     Effect.catchIf(isTaken, () => Effect.succeed(false))

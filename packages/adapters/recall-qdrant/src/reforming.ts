@@ -9,7 +9,7 @@
 // G5  One process does it: who made the collection, and says every half minute that it is at it. The others wait.
 
 import { INDEX_START, type RecallUnavailable } from "@reverie/memory"
-import type { Address } from "@reverie/protocol"
+import { type Address, defined } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -79,7 +79,7 @@ const eachPage = (
         limit: MAX_BATCH_POINTS,
         with_payload: true,
         with_vector: vectors.length === 0 ? false : [...vectors],
-        ...(offset != null && { offset })
+        ...defined({ offset: offset ?? undefined })
       }
       const page = yield* read("reform", ScrollAnswer, (client) => client.scroll(collection, asked))
       yield* take(page.points)
@@ -150,10 +150,11 @@ const makeRoom = (qdrant: Qdrant, own: string, { models }: Form, replaces: strin
       const dense = { size: dimensions, distance: "Cosine" as const }
       yield* qdrant.write("reform", (client) => client.createVectorName(own, vector, { dense }, { wait: true }))
     }
+    const vectors = modelsOf(models).map(({ vector }) => [vector, vectorLayout] as const)
     yield* qdrant.write("reform", (client) =>
       client.updateCollection(own, {
         metadata: { ...models, replaces },
-        vectors: Object.fromEntries(modelsOf(models).map(({ vector }) => [vector, vectorLayout]))
+        ...defined({ vectors: vectors.length === 0 ? undefined : Object.fromEntries(vectors) })
       })
     )
   })

@@ -182,6 +182,57 @@ it.effect("G2 G3 what is applied meanwhile is missing as the position says; who 
   )
 )
 
+it.effect(
+  "G1 an embedder of another dimension comes in beside the present one: no search finds nothing, in any process",
+  () =>
+    withServer((server) =>
+      recallOn(
+        server,
+        Effect.gen(function* () {
+          const recall = yield* Recall
+          const long = { id: "long", dimensions: 3 }
+          const ids = Array.from({ length: 40 }, (_, n) => `m/${n}/0`)
+          yield* recall.prepareVectors(north)
+          yield* applied(
+            ada,
+            ids.map((id, n) => put(id, n === 7 ? "the lantern is lit" : `tide ${n}`)),
+            ids.length
+          )
+          yield* recall.putVectors(
+            north.id,
+            ids.map((id, n) => ({ address: ada, id, vector: n === 7 ? [1, 0] : [0, 1] }))
+          )
+          let [isPromoted, isOver] = [false, false]
+          const change = Effect.gen(function* () {
+            const other = yield* Recall
+            yield* other.prepareVectors(long)
+            for (const id of ids) yield* other.putVectors(long.id, [{ address: ada, id, vector: [0, 0, 1] }])
+            isPromoted = true
+            yield* other.promoteVectors(long.id)
+            isOver = true
+          })
+          const searches = Effect.gen(function* () {
+            let [times, after] = [0, 0]
+            for (; after < 3; times++) {
+              if (isOver) after++
+              const [near] = yield* recall.search(ada, asking("", { search: "vector", vector: [1, 0] }))
+              // From then on a vector of the old model is compared with nothing.
+              if (!isPromoted) assert.strictEqual(near?.entry.text, "the lantern is lit")
+              const [found] = yield* recall.search(ada, asking("lantern", { search: "hybrid", vector: [1, 0] }))
+              assert.strictEqual(found?.entry.text, "the lantern is lit")
+            }
+            return times
+          })
+          const [times] = yield* Effect.all([searches, recallOn(server, change)], { concurrency: "unbounded" })
+          assert.isAbove(times, 10)
+          assert.deepStrictEqual((yield* recall.vectorModels).next, undefined)
+          yield* TestClock.adjust(5_000)
+          assert.deepStrictEqual(yield* recall.vectorModels, { current: long })
+        })
+      )
+    )
+)
+
 it.effect("G5 of many processes one does it, and the others go on searching", () =>
   withServer((server) =>
     Effect.gen(function* () {

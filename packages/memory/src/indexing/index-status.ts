@@ -1,12 +1,17 @@
-// IndexStatus: what an index tells of itself, for those who run it.
-// Owns what it says, and what a snapshot is. Leaves how far it is behind the ledger to the runtime, which knows the ledger.
+// IndexStatus: what an index tells of itself: to the runtime how far it has come, to those who run it how it is.
+// Owns positions, what it says, and what a snapshot is. Leaves how far it is behind the ledger to the runtime, which knows the ledger.
 // S1  It is of the whole index, of all tenants.
 // S2  What is not known is left out, never zero.
 
 import type { Address } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
 import type { RecallUnavailable } from "../errors.ts"
-import type { IndexPosition, VectorModel } from "../recall.ts"
+
+export interface VectorModel {
+  /** Names the embedder and its version. */
+  readonly id: string
+  readonly dimensions: number
+}
 
 /**
  * green: all is well. yellow: it is being optimized. grey: it could be optimized, and begins with the next write. red: something
@@ -67,4 +72,26 @@ export interface IndexSnapshots {
    * positions say. By its name, or by its location as the server understands it.
    */
   readonly restore: (snapshot: string) => Effect.Effect<void, RecallUnavailable>
+}
+
+// IndexPosition: how far an index has come in the ledger of an assistant.
+// P1  Two positions are the same only when number and digest are: in another life of the same assistant, as it stands in
+//     a store that was restored, the same number is another entry.
+
+export interface IndexPosition {
+  /** The number of the last ledger entry that was indexed; 0 when none was. */
+  readonly no: number
+  /** Of that entry as it was committed; empty when none was indexed. */
+  readonly digest: string
+}
+
+/** Where an index stands that knows nothing. */
+export const INDEX_START: IndexPosition = { no: 0, digest: "" }
+
+export const samePosition = (a: IndexPosition, b: IndexPosition): boolean => a.no === b.no && a.digest === b.digest
+
+/** The part of a ledger that changes were made from. `to` is where an index stands that has applied them. */
+export interface IndexSpan {
+  readonly from: IndexPosition
+  readonly to: IndexPosition
 }
