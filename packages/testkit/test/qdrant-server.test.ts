@@ -197,6 +197,19 @@ it("a new vector has room at once, its points are those without it, and it can b
     assert.strictEqual((await ask(server, query, { query: [1, 0, 0], using: "next" })).status, 400)
   }))
 
+it("a payload is shown as far as it is asked for", () =>
+  withPoints(async (server) => {
+    const keysOf = async (with_payload: unknown) => {
+      const { result } = await ask(server, "POST /collections/c/points", { ids: [id(1)], with_payload })
+      return Object.keys((result as ReadonlyArray<{ payload?: object }>)[0]?.payload ?? {})
+    }
+    assert.deepStrictEqual(await keysOf(true), ["tenant", "n", "at"])
+    assert.deepStrictEqual(await keysOf(["n"]), ["n"])
+    assert.deepStrictEqual(await keysOf({ include: ["n"] }), ["n"])
+    assert.deepStrictEqual(await keysOf({ exclude: ["n"] }), ["tenant", "at"])
+    assert.deepStrictEqual(await keysOf(false), [])
+  }))
+
 it("a scroll goes on where the page before it ended", () =>
   withPoints(async (server) => {
     const scroll = "POST /collections/c/points/scroll"

@@ -57,11 +57,14 @@ interface Plan {
   readonly searches: ReadonlyArray<{ readonly by: "lexical" | "vector"; readonly search: Search }>
 }
 
+/** What was said around an entry finds it, and is in no hit. */
+const WITHOUT_CONTEXT = { exclude: ["context"] }
+
 const planOf = (viewer: Address, asked: RecallQuery, { current }: Models): Plan => {
   const { vector: given, ...plain } = asked
   const vector = given !== undefined && given.length > 0 && given.length === current?.dimensions ? given : undefined
   const query: RecallQuery = vector === undefined ? plain : asked
-  const most = { limit: Math.min(candidateLimit(asked.limit), MAX_QUERY_LIMIT), with_payload: true }
+  const most = { limit: Math.min(candidateLimit(asked.limit), MAX_QUERY_LIMIT), with_payload: WITHOUT_CONTEXT }
   const filter = askedFor(viewer, asked)
   const { indices, values } = sparseQuery(queryTerms(asked.text).map(({ term }) => term))
   const searches: Array<Plan["searches"][number]> = []

@@ -32,9 +32,13 @@ it.effect.each(["fts", "vector", "hybrid"] as ReadonlyArray<SearchKind>)(
             const found = yield* effect
             return { found, asked: lines(server, from) }
           })
+          const without = { exclude: ["context"] }
           const once = yield* askedFor(recall.search(ada, query))
           assert.deepStrictEqual(once.asked, ["POST points/query/batch"])
           assert.isNotEmpty(once.found)
+          const { searches } = Object(server.requests.at(-1)?.body)
+          assert.isNotEmpty(searches)
+          for (const each of searches) assert.deepStrictEqual(each.with_payload, without)
           const { searchInRounds } = recall
           if (searchInRounds === undefined) return assert.fail("it has no search in rounds")
           const both = yield* askedFor(searchInRounds(ada, query))

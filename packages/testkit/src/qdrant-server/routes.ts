@@ -47,6 +47,10 @@ const within =
 
 const selected = (payload: Fields, choice: unknown): Fields | undefined => {
   if (choice === false || choice === undefined) return undefined
+  const left = fieldsOf(choice)["exclude"]
+  if (left !== undefined) {
+    return Object.fromEntries(Object.entries(payload).filter(([key]) => !listOf(left).includes(key)))
+  }
   const keys = Array.isArray(choice) ? choice : listOf(fieldsOf(choice)["include"])
   return choice === true ? payload : Object.fromEntries(Object.entries(payload).filter(([key]) => keys.includes(key)))
 }
