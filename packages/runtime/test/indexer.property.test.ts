@@ -135,6 +135,42 @@ describe("the indexer", () => {
     assert.isTrue(caught.isWhole)
   })
 
+  it("I6 who read a life before it was rewritten, or still holds it, leaves nothing of it in an index that was emptied", async () => {
+    const old = [1, 2, 3].map((no) => anEntry({ no, messages: [aMessage(`Ann told secret ${no}.`, { at: no })] }))
+    // The last entry stays as it was: its digest tells nothing.
+    const made = old.map((entry) =>
+      entry.no === 2 ? { ...entry, messages: [aMessage("[forgotten]", { at: 2 })] } : entry
+    )
+    for (const newest of [[], old]) {
+      for (const moment of ["before", "after"]) {
+        const disk = new RecallDisk()
+        const before = ledgerOf(old)
+        const after = ledgerOf(made)
+        let isRewritten = false
+        const ledger: Ledger["Service"] = {
+          ...before.ledger,
+          entries: (...asked) => (isRewritten ? after : before).ledger.entries(...asked),
+          inspect: (address) =>
+            Effect.map(before.ledger.inspect(address), (record) =>
+              record === undefined ? undefined : { ...record, epoch: isRewritten ? 1 : 0 }
+            )
+        }
+        const right = memoryRecall(disk)
+        const rewriting = Effect.suspend(() => {
+          isRewritten = true
+          return right.erase(ada)
+        })
+        const recall: Service = {
+          ...right,
+          apply: (...asked) => (isRewritten ? right.apply(...asked) : Effect.andThen(rewriting, right.apply(...asked)))
+        }
+        if (moment === "before") await Effect.runPromise(rewriting)
+        await Effect.runPromise(run(catchUp(ada, { newest }), ledger, recall))
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(made))
+      }
+    }
+  })
+
   it("I1 F83 in pieces of any size, or made again from nothing, an index holds the same", async () => {
     await fc.assert(
       fc.asyncProperty(life, sizes, async (entries, pieces) => {

@@ -16,7 +16,7 @@ import {
 } from "@reverie/ledger"
 import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { forgottenLife } from "@reverie/runtime"
+import { emptyIndex, forgottenLife } from "@reverie/runtime"
 import { placeOfId, Recall } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Option from "effect/Option"
@@ -97,8 +97,9 @@ const standing = (place: BundlePlace) =>
 const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace>) {
   const recall = yield* Effect.serviceOption(Recall)
   if (Option.isNone(recall)) return
-  for (const { assistant, tenant } of places)
-    if (assistant !== undefined) yield* recall.value.erase({ tenant, assistant })
+  for (const { assistant, tenant } of places) {
+    if (assistant !== undefined) yield* Effect.provideService(emptyIndex({ tenant, assistant }), Recall, recall.value)
+  }
 })
 
 const forgetting = Effect.fnUntraced(function* (

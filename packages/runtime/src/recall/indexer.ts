@@ -7,6 +7,8 @@
 // I4  An index that does not answer is no trouble of an assistant: it is noted, and made good later.
 // I5  An index that was made from another life of the assistant, because the store was restored to an earlier state, is
 //     emptied before anything is asked of it, and made again.
+// I6  What was read of a life before it was rewritten is not in its index afterwards: at the start, where a position does not tell
+//     one from the other, its epoch does, and an index that was begun meanwhile is emptied.
 
 import {
   type EntityProfile,
@@ -39,6 +41,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Content } from "@reverie/context"
+import { charsOf, partsOf } from "./index-parts.ts"
 import { indexBlocks, knownPositionOf, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
 import type { Definition } from "../session/definition.ts"
@@ -66,33 +69,8 @@ export interface CaughtUp {
   readonly isWhole: boolean
 }
 
-/** Of all texts that are indexed at once, as much of each as an index takes of it. */
-const MAX_PART_CHARS = 8_000
-const MAX_ENTRY_CHARS = 8_000
 /** To index a character costs so many times what reading it costs. */
 const WORK_PER_CHAR = 20
-
-const charsOf = (entries: ReadonlyArray<Entry>): number =>
-  entries.reduce(
-    (sum, { messages }) =>
-      sum + messages.reduce((own, { content }) => own + Math.min(content.length, MAX_ENTRY_CHARS), 0),
-    0
-  )
-
-/** A page in parts that are indexed in milliseconds: one for most pages, more where texts are long. */
-const partsOf = (page: ReadonlyArray<Entry>): ReadonlyArray<ReadonlyArray<Entry>> => {
-  const parts: Array<Array<Entry>> = []
-  let chars = MAX_PART_CHARS
-  for (const entry of page) {
-    if (chars >= MAX_PART_CHARS) {
-      parts.push([])
-      chars = 0
-    }
-    parts.at(-1)?.push(entry)
-    chars += charsOf([entry])
-  }
-  return parts
-}
 
 const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, limit: number) {
   return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry)
@@ -131,6 +109,13 @@ const emptied = Effect.fnUntraced(function* (recall: Recall["Service"], address:
   yield* recall.erase(address)
 })
 
+/** How often it was claimed; rewriting a life counts as once more. */
+const epochOf = (address: Address) =>
+  Ledger.use((ledger) => ledger.inspect(address)).pipe(
+    Effect.map((record) => record?.epoch),
+    Effect.catchTag("UnreadableRecord", () => Effect.succeed(undefined))
+  )
+
 interface Standing {
   readonly position: IndexPosition
   /** The first page of the ledger that the index has not seen, where it was read on the way. */
@@ -168,7 +153,9 @@ const catchingUp = Effect.fnUntraced(function* (
   let window: IndexWindow | undefined = state.windowAt(address, position)
   while (entries < maxEntries) {
     const limit = Math.min(PAGE, maxEntries - entries)
-    const page = read?.slice(0, limit) ?? (yield* pageFrom(address, position.no + 1, limit, newest))
+    const epoch = position.no === 0 ? yield* epochOf(address) : undefined
+    const held = position.no === 0 && epoch !== newest.at(-1)?.epoch ? [] : newest
+    const page = read?.slice(0, limit) ?? (yield* pageFrom(address, position.no + 1, limit, held))
     read = undefined
     if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
     let known = window ?? (yield* windowBefore(address, position.no))
@@ -180,6 +167,10 @@ const catchingUp = Effect.fnUntraced(function* (
       const span = { from: position, to: endOf(part, position) }
       const reached = yield* Effect.mapError(recall.apply(address, indexed.changes, span), asApply)
       isOvertaken = !samePosition(reached, span.to)
+      if (!isOvertaken && span.from.no === 0 && epoch !== (yield* epochOf(address))) {
+        yield* emptied(recall, address)
+        isOvertaken = true
+      }
       if (isOvertaken) break
       known = indexed.window
       position = span.to
@@ -223,6 +214,12 @@ export const rebuildIndex = Effect.fnUntraced(function* (address: Address) {
     return caught
   })
   return yield* stateOf(recall).inTurn(address, anew)
+})
+
+/** Empties the index of an assistant, behind who is at it in this process. */
+export const emptyIndex = Effect.fnUntraced(function* (address: Address) {
+  const recall = yield* Recall
+  return yield* stateOf(recall).inTurn(address, emptied(recall, address))
 })
 
 /** A defect in an adapter must not take the assistant with it. */
