@@ -22,6 +22,7 @@ const fleet = [
   "packages/adapters/run-place/test/**/*.test.ts",
   "packages/testkit/test/servers/**/*.test.ts",
   "packages/reverie/test/deployment.test.ts",
+  "packages/reverie/test/forgetting-postgres.test.ts",
   "packages/reverie/test/moving/*.test.ts",
   "test/crash/*.test.ts"
 ]

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as fc from "fast-check"
 import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, memoryTools, selfTools } from "../src/index.ts"
+import { liveWithPeople, settleInDirectory } from "./forgetting-lives.ts"
 import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
 
 /** Random lives of a run. */
@@ -193,35 +193,6 @@ describe("forgetting whom and when", () => {
   it(
     "random lives: of who is forgotten no word is left, and every life replays",
     { timeout: 240_000 + LIVES * 400 },
-    async () => {
-      const turn = fc.record({ from: fc.constantFrom("ann", "ben"), answered: fc.boolean(), called: fc.boolean() })
-      await fc.assert(
-        fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 6 }), async (turns) => {
-          const data = aDirectory()
-          const says = turns.map(({ answered, from }, index) => ({
-            text: answered ? `Aye ${from}, xq${from}${index}.` : "Aye."
-          }))
-          const fleet = await openFleet({ data, says })
-          for (const [index, { from }] of turns.entries()) {
-            await fleet.send("desk", `Keep zq${from}${index} for me.`, { from })
-            await fleet.idle()
-          }
-          const before = (await fleet.inspect("desk"))?.version
-          await fleet.forget({ person: "ann" })
-          for (const [index, { from }] of turns.entries()) {
-            for (const word of [
-              `zq${from}${index}`,
-              ...(turns[index]?.answered === true ? [`xq${from}${index}`] : [])
-            ]) {
-              assert.strictEqual(isOnDisk(data, word), from === "ben", word)
-            }
-          }
-          assert.strictEqual((await fleet.inspect("desk"))?.version, before)
-          assert.isTrue((await fleet.replay.verify("desk")).equal)
-          await fleet.close()
-        }),
-        { numRuns: LIVES }
-      )
-    }
+    () => liveWithPeople(settleInDirectory, LIVES)
   )
 })

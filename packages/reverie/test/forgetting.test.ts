@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
-import * as fc from "fast-check"
 import { EnvelopeInvalid, exportFleet, type Fleet, IdInvalid, UnknownAssistant } from "../src/index.ts"
+import { liveWithCanaries, settleInDirectory } from "./forgetting-lives.ts"
 import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
 
 const exported = async (data: string): Promise<string> => {
@@ -110,50 +110,7 @@ describe("forgetting", () => {
     assert.match(String(await failureOf(fleet.forget({ assistant: "nobody" }))), /no such assistant/)
   })
 
-  it(
-    "random lives with canaries: none is left, and every life replays",
-    { timeout: 240_000 + LIVES * 400 },
-    async () => {
-      const word = fc.stringMatching(/^[a-z]{2,8}[-_. ]?[0-9]{3,6}$/)
-      const turn = fc.record({
-        to: fc.constantFrom("desk", "clerk"),
-        from: fc.constantFrom("ann", "ben"),
-        said: fc.constantFrom("none", "asked", "answered", "both", "block", "id")
-      })
-      const life = fc.record({ word, turns: fc.array(turn, { minLength: 1, maxLength: 6 }), whole: fc.boolean() })
-      await fc.assert(
-        fc.asyncProperty(life, async ({ turns, whole, word: plain }) => {
-          const canary = `zq${plain}`
-          const data = aDirectory()
-          const answers = turns.map(({ said }) => (said === "answered" || said === "both" ? `Aye, ${canary}!` : "Aye."))
-          const fleet = await openFleet({ data, says: answers.map((text) => ({ text })) })
-          for (const [index, { from, said, to }] of turns.entries()) {
-            const text = said === "asked" || said === "both" ? `Keep ${canary}, ${index}.` : `Hello ${index}.`
-            await fleet.send(to, text, { from, id: said === "id" ? `${canary}/${index}` : `m-${index}` })
-            await fleet.idle()
-            if (said !== "block") continue
-            await fleet.blocks.create({
-              owner: to,
-              label: `b-${index}`,
-              type: "core",
-              content: `${canary} stands here`
-            })
-          }
-          const versions = async () => [(await fleet.inspect("desk"))?.version, (await fleet.inspect("clerk"))?.version]
-          const before = await versions()
-          if (whole) await fleet.forget({ everything: true })
-          else {
-            await fleet.forget({ text: canary })
-            assert.deepStrictEqual(await versions(), before)
-          }
-          assert.deepStrictEqual(filesWith(data, canary), [])
-          for (const id of ["desk", "clerk"]) assert.isTrue((await fleet.replay.verify(id)).equal, id)
-          await fleet.close()
-          assert.deepStrictEqual(filesWith(data, canary), [])
-          assert.notInclude(await exported(data), canary)
-        }),
-        { numRuns: LIVES }
-      )
-    }
+  it("random lives with canaries: none is left, and every life replays", { timeout: 240_000 + LIVES * 400 }, () =>
+    liveWithCanaries(settleInDirectory, LIVES)
   )
 })

@@ -1,0 +1,141 @@
+// ForgettingLives: random lives with words in them that are forgotten, at any place where a fleet keeps its data.
+// Owns the lives and what is asserted of them. Leaves the place, and finding a text in its bytes, to the test.
+
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { zstdDecompressSync } from "node:zlib"
+import type { Line } from "@reverie/testkit"
+import * as fc from "fast-check"
+import { assert } from "vitest"
+import { exportFleet, type Fleet } from "../src/index.ts"
+import { aDirectory, filesWith, openFleet } from "./rig.ts"
+
+/** Where a desk and a clerk live, and no one else. */
+export interface Home {
+  readonly fleet: Fleet
+  /** Whether a text stands in anything that is kept. */
+  readonly holds: (text: string) => Promise<boolean>
+  readonly exported: () => Promise<string>
+  readonly end: () => Promise<void>
+}
+
+/** A fresh home, whose model says these lines. */
+export type Settling = (says: ReadonlyArray<Line>) => Promise<Home>
+
+/** The older part of a life is archived early. */
+export const ARCHIVED_EARLY = { retention: { archiveAfter: 2 } } as const
+
+const isInSegments = (data: string, text: string): boolean => {
+  const database = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
+  try {
+    const rows = database.prepare("SELECT body FROM segments WHERE codec = 'zstd'").all()
+    return rows.some(({ body }) => zstdDecompressSync(body as Uint8Array).includes(text))
+  } finally {
+    database.close()
+  }
+}
+
+/** A home in a directory of its own. */
+export const settleInDirectory: Settling = async (says) => {
+  const data = aDirectory()
+  const fleet = await openFleet({ data, says, assistant: ARCHIVED_EARLY })
+  return {
+    fleet,
+    holds: (text) => Promise.resolve(filesWith(data, text).length > 0 || isInSegments(data, text)),
+    exported: async () => (await Array.fromAsync(exportFleet({ from: { data } }))).join("\n"),
+    end: () => fleet.close()
+  }
+}
+
+/** What every canary begins with. */
+export const CANARY_MARK = "zqk7"
+
+const said = fc.constantFrom("none", "asked", "answered", "both", "block", "id")
+
+const canaryLife = fc.record({
+  word: fc.stringMatching(/^[a-z]{2,8}[-_. ]?[0-9]{3,6}$/),
+  turns: fc.array(fc.record({ to: fc.constantFrom("desk", "clerk"), from: fc.constantFrom("ann", "ben"), said }), {
+    minLength: 1,
+    maxLength: 6
+  }),
+  whole: fc.boolean(),
+  /** The older part lies in segments by then. */
+  archived: fc.boolean()
+})
+
+type CanaryTurns = (typeof canaryLife extends fc.Arbitrary<infer A> ? A : never)["turns"]
+
+const hear = async (fleet: Fleet, turns: CanaryTurns, canary: string): Promise<void> => {
+  for (const [index, turn] of turns.entries()) {
+    const { from, to } = turn
+    const text = turn.said === "asked" || turn.said === "both" ? `Keep ${canary}, ${index}.` : `Hello ${index}.`
+    await fleet.send(to, text, { from, id: turn.said === "id" ? `${canary}/${index}` : `m-${index}` })
+    await fleet.idle()
+    if (turn.said !== "block") continue
+    await fleet.blocks.create({ owner: to, label: `b-${index}`, type: "core", content: `${canary} stands here` })
+  }
+}
+
+/** None of a forgotten text is left, and every life replays. */
+export const liveWithCanaries = (settle: Settling, numRuns: number): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(canaryLife, async ({ archived, turns, whole, word }) => {
+      const canary = `${CANARY_MARK}${word}`
+      const answers = turns.map((turn) =>
+        turn.said === "answered" || turn.said === "both" ? `Aye, ${canary}!` : "Aye."
+      )
+      const { end, exported, fleet, holds } = await settle(answers.map((text) => ({ text })))
+      await hear(fleet, turns, canary)
+      if (turns.some((turn) => turn.said !== "none" && turn.said !== "answered")) assert.isTrue(await holds(canary))
+      if (archived) await fleet.vacuum()
+      const versions = async () => [(await fleet.inspect("desk"))?.version, (await fleet.inspect("clerk"))?.version]
+      const before = await versions()
+      if (whole) await fleet.forget({ everything: true })
+      else {
+        await fleet.forget({ text: canary })
+        assert.deepStrictEqual(await versions(), before)
+      }
+      assert.isFalse(await holds(canary), canary)
+      for (const id of ["desk", "clerk"]) assert.isTrue((await fleet.replay.verify(id)).equal, id)
+      await end()
+      assert.isFalse(await holds(canary), canary)
+      assert.notInclude(await exported(), canary)
+    }),
+    { numRuns }
+  )
+
+const personTurn = fc.record({ from: fc.constantFrom("ann", "ben"), answered: fc.boolean() })
+
+let lives = 0
+
+/** What a word of someone looks like, in any life. */
+export const wordsOf = (from: string): RegExp => new RegExp(`[zx]q\\d+k${from}\\d`)
+
+/** Of who is forgotten no word is left, and of others all is. */
+export const liveWithPeople = (settle: Settling, numRuns: number): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(fc.array(personTurn, { minLength: 1, maxLength: 6 }), fc.boolean(), async (turns, archived) => {
+      const life = ++lives
+      const word = (of: string, from: string, index: number): string => `${of}q${life}k${from}${index}`
+      const says = turns.map(({ answered, from }, index) => ({
+        text: answered ? `Aye ${from}, ${word("x", from, index)}.` : "Aye."
+      }))
+      const { end, fleet, holds } = await settle(says)
+      for (const [index, { from }] of turns.entries()) {
+        await fleet.send("desk", `Keep ${word("z", from, index)} for me.`, { from })
+        await fleet.idle()
+      }
+      if (archived) await fleet.vacuum()
+      const before = (await fleet.inspect("desk"))?.version
+      await fleet.forget({ person: "ann" })
+      for (const [index, { answered, from }] of turns.entries()) {
+        for (const of of answered ? ["z", "x"] : ["z"]) {
+          assert.strictEqual(await holds(word(of, from, index)), from === "ben", word(of, from, index))
+        }
+      }
+      assert.strictEqual((await fleet.inspect("desk"))?.version, before)
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      await end()
+    }),
+    { numRuns }
+  )

@@ -1,0 +1,108 @@
+// What is forgotten of a fleet on PostgreSQL is in no row of any table, compressed or not; and, once the tables are written anew, in no
+// file of the server but its log.
+
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { zstdDecompressSync } from "node:zlib"
+import type { Line } from "@reverie/testkit"
+import { postgresSays } from "@reverie/testkit/servers"
+import { sharePostgres } from "@reverie/testkit/shared-servers"
+import * as Effect from "effect/Effect"
+import { assert, it } from "vitest"
+import { exportFleet } from "../src/index.ts"
+import {
+  ARCHIVED_EARLY,
+  CANARY_MARK,
+  liveWithCanaries,
+  liveWithPeople,
+  type Settling,
+  wordsOf
+} from "./forgetting-lives.ts"
+import { openFleet } from "./rig.ts"
+
+const postgres = sharePostgres({ fsync: false })
+
+/** Random lives of a run. */
+const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? 6)
+const PATIENCE = 240_000 + LIVES * 4_000
+
+const TABLES = `
+  SELECT format('%I.%I', n.nspname, c.relname), c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind = 'r' AND n.nspname !~ '^pg_|^information_schema$'`
+
+/** All rows of all tables, as text and as the text that lies compressed in them. */
+const everything = async (url: string): Promise<string> => {
+  const tables = await postgresSays(url, TABLES)
+  const rows = await postgresSays(url, ...tables.map(([name]) => `SELECT t::text FROM ${name} t`))
+  const segments = await postgresSays(
+    url,
+    ...tables
+      .filter(([, table]) => table === "segments")
+      .map(([name]) => `SELECT encode(body, 'base64') FROM ${name} WHERE codec = 'zstd'`)
+  )
+  return [
+    ...rows.map(([row]) => row ?? ""),
+    ...segments.map(([bytes]) => zstdDecompressSync(Buffer.from(bytes ?? "", "base64")).toString())
+  ].join("\n")
+}
+
+const isIn = (all: string, text: string): boolean =>
+  all.includes(text) || all.includes(Buffer.from(text).toString("hex"))
+
+/** Homes in one deployment, each a tenant: what is left of one is still there when the next one is looked through. */
+const homesIn = async (name: string) => {
+  const deployment = { database: postgres.server().url, name }
+  let lines: Array<Line> = []
+  const fleet = await openFleet({
+    data: undefined as never,
+    deployment,
+    says: () => Effect.sync(() => lines.shift() ?? { text: "Aye." }),
+    assistant: ARCHIVED_EARLY
+  })
+  let count = 0
+  const settle: Settling = async (says) => {
+    lines = [...says]
+    const home = fleet.forTenant(`home-${++count}`)
+    for (const id of ["desk", "clerk"]) await home.create(id)
+    return {
+      fleet: home,
+      holds: async (text) => isIn(await everything(deployment.database), text),
+      exported: async () => (await Array.fromAsync(exportFleet({ from: { deployment } }))).join("\n"),
+      end: () => home.idle()
+    }
+  }
+  return { settle, close: () => fleet.close() }
+}
+
+/** Files of the cluster in which something is, but for those of its log. */
+const filesWith = async (pattern: RegExp): Promise<ReadonlyArray<string>> => {
+  const [[data] = []] = await postgresSays(postgres.server().url, "CHECKPOINT", "SHOW data_directory")
+  return readdirSync(data ?? "", { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile() && !file.parentPath.endsWith("pg_wal"))
+    .map((file) => join(file.parentPath, file.name))
+    .filter((path) => pattern.test(readFileSync(path, "latin1")))
+}
+
+/** Writes all tables anew, and what the server knows of their texts for its plans. */
+const written = () =>
+  postgresSays(postgres.server().url, "VACUUM (FULL, ANALYZE)", "VACUUM FULL pg_catalog.pg_statistic")
+
+postgres.describe("forgetting on PostgreSQL", () => {
+  it("random lives with canaries: none is left, and every life replays", { timeout: PATIENCE }, async () => {
+    const { close, settle } = await homesIn("canaries")
+    await liveWithCanaries(settle, LIVES)
+    await close()
+    if (!postgres.server().isOwn) return
+    await written()
+    assert.deepStrictEqual(await filesWith(new RegExp(CANARY_MARK)), [])
+  })
+
+  it("random lives: of who is forgotten no word is left, and every life replays", { timeout: PATIENCE }, async () => {
+    const { close, settle } = await homesIn("people")
+    await liveWithPeople(settle, LIVES)
+    await close()
+    if (!postgres.server().isOwn) return
+    await written()
+    assert.deepStrictEqual(await filesWith(wordsOf("ann")), [])
+  })
+})
