@@ -294,7 +294,10 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Schema.Struct({ entries: Schema.Int, memories: Schema.Int }),
     error: failures
   }),
-  /** How the index of memories is, and how far it is behind the ledger, of all tenants. */
+  /**
+   * How the index of memories is, and how far it is behind the ledger, of all tenants: this and what follows takes a token of the
+   * deployment's own tenant.
+   */
   HttpApiEndpoint.get("index", "/v1/index", { success: IndexReport, error: failures }),
   /** The snapshots of an index at a Qdrant server, the newest first. */
   HttpApiEndpoint.get("indexSnapshots", "/v1/index/snapshots", {
@@ -303,7 +306,7 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
   }),
   /** Makes a snapshot, which stays at the server of the index. Where an index keeps none it is refused. */
   HttpApiEndpoint.post("makeIndexSnapshot", "/v1/index/snapshots", { success: IndexSnapshot, error: failures }),
-  /** Puts a snapshot in the place of the index, and brings it up to the ledger. Searches find all the while. */
+  /** Puts a snapshot that is listed in the place of the index, and brings it up to the ledger. Searches find all the while. */
   HttpApiEndpoint.post("restoreIndex", "/v1/index/restore", {
     payload: Schema.Struct({ snapshot: Text(1_000) }),
     success: Schema.Struct({ snapshot: Schema.String, ...IndexCaughtUp }),

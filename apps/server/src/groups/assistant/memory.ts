@@ -5,9 +5,9 @@ import { defined } from "@reverie/protocol"
 import type { Fact, Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, Conflict } from "../../api/index.ts"
+import { Api, Conflict, Forbidden } from "../../api/index.ts"
 import { boundOf, clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
-import { asking, changing, costing } from "../../gateway.ts"
+import { asking, changing, costing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
 import { factCache, found, living } from "../../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
@@ -74,14 +74,32 @@ const rebuilds = (id: string) =>
     return { entries, memories }
   })
 
-/** The index as a whole, of all tenants. */
-const ofIndex = {
-  index: () => asking((fleet) => fleet.memory.index.status()),
-  indexSnapshots: () => asking(async (fleet) => ({ items: await fleet.memory.index.snapshots() })),
-  makeIndexSnapshot: () => changing("memory.makeIndexSnapshot", "", (fleet) => fleet.memory.index.snapshot()),
-  restoreIndex: ({ payload: { snapshot } }: { readonly payload: { readonly snapshot: string } }) =>
-    changing("memory.restoreIndex", snapshot, (fleet) => fleet.memory.index.restore(snapshot)),
-  catchUpIndex: () => changing("memory.catchUpIndex", "", (fleet) => fleet.memory.index.catchUp())
+type Index = ReadFleet["memory"]["index"]
+
+/** The index as a whole, of all tenants: it is shown and changed with a token of the deployment's own. */
+const ofIndex = ({ isWhole, ownTenant }: Live["Service"]) => {
+  const indexOf = (fleet: Pick<ReadFleet, "memory" | "tenant">): Index => {
+    if (fleet.tenant === ownTenant) return fleet.memory.index
+    throw new Forbidden({ message: "the index is looked after with a token of the deployment's own tenant" })
+  }
+  return {
+    index: () => asking((fleet) => indexOf(fleet).status()),
+    indexSnapshots: () => asking(async (fleet) => ({ items: await indexOf(fleet).snapshots() })),
+    makeIndexSnapshot: () => changing("memory.makeIndexSnapshot", "", (fleet) => indexOf(fleet).snapshot()),
+    restoreIndex: ({ payload: { snapshot } }: { readonly payload: { readonly snapshot: string } }) =>
+      changing("memory.restoreIndex", snapshot, async (fleet) => {
+        const index = indexOf(fleet)
+        // Who asks over the network names no place that the server of the index would fetch one from.
+        if (!isWhole) {
+          found(
+            (await index.snapshots()).find(({ name }) => name === snapshot),
+            `snapshot ${snapshot}`
+          )
+        }
+        return index.restore(snapshot)
+      }),
+    catchUpIndex: () => changing("memory.catchUpIndex", "", (fleet) => indexOf(fleet).catchUp())
+  }
 }
 
 export const memoryLive = HttpApiBuilder.group(
@@ -114,7 +132,7 @@ export const memoryLive = HttpApiBuilder.group(
         correctsFact(factsOf, id, fact, text, headers["idempotency-key"]),
       addFact: ({ headers, params: { id }, payload: { text } }) => addsFact(id, text, headers["idempotency-key"]),
       rebuild: ({ params: { id } }) => rebuilds(id),
-      ...ofIndex,
+      ...ofIndex(telling),
       blockVersions: ({ params: { block }, query }) =>
         asking(async (fleet) => {
           const versions = await fleet.blocks.versions(block, query)
