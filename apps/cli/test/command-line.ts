@@ -1,16 +1,21 @@
 // CommandLine: the program as a user has it, a process of its own.
 // Owns starting it, what it said, and temporary directories. Leaves what it should have said to the tests.
+// W1  In a short check a command that is waited for runs in a process that is kept warm, for loading the program takes
+//     longer than most commands; in a long check each has a process of its own. What is begun always has, and what is
+//     given an environment, which a program reads once.
 
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, fork, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, vi } from "vitest"
+import type { Call } from "./warm.ts"
 
 // Processes take their time on a machine that does much else; no test measures it.
 vi.setConfig({ testTimeout: 120_000 })
 
+const isLong = process.env["REVERIE_LONG"] !== undefined
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/node", import.meta.url))
 
@@ -86,7 +91,51 @@ export const begin = (args: ReadonlyArray<string>, { cwd, env = {}, input }: Run
   return { child, saying, ended, said: () => stderr }
 }
 
-export const run = (args: ReadonlyArray<string>, options?: RunOptions): Promise<Said> => begin(args, options).ended
+/** As `begin`, and waits for its end. */
+export const runAlone = (args: ReadonlyArray<string>, options?: RunOptions): Promise<Said> =>
+  begin(args, options).ended
+
+let warm: ChildProcess | undefined
+let isBusy = false
+
+const warmOne = (): ChildProcess => {
+  if (warm?.connected === true) return warm
+  warm = fork(fileURLToPath(new URL("warm.ts", import.meta.url)), {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    env: { ...inherited, NODE_COMPILE_CACHE: cache },
+    stdio: ["ignore", "ignore", "inherit", "ipc"]
+  })
+  return warm
+}
+
+const runWarm = async (asked: Call): Promise<Said> => {
+  isBusy = true
+  const child = warmOne()
+  try {
+    return await new Promise<Said>((resolve, reject) => {
+      const onExit = (code: number | null) => reject(new Error(`${asked.args.join(" ")} ended its process: ${code}`))
+      child.once("exit", onExit)
+      child.once("message", (said: Said) => {
+        child.off("exit", onExit)
+        resolve(said)
+      })
+      child.send(asked)
+    })
+  } finally {
+    isBusy = false
+  }
+}
+
+/** Runs it to its end: with a warm process where it is enough (W1). */
+export const run = (args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Said> => {
+  const { cwd, env, input } = options
+  if (isLong || isBusy || input === true || env !== undefined) return runAlone(args, options)
+  return runWarm({
+    args,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(input === undefined ? {} : { input })
+  })
+}
 
 type Fields = { readonly [key: string]: unknown }
 
