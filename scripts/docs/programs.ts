@@ -46,6 +46,7 @@ const LEFT = /^(?:npm_|NODE_|VITEST|OPENAI_|DATABASE_|REDIS_|QDRANT_|REVERIE_|OT
 const environment = (bin: string): Record<string, string | undefined> => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !LEFT.test(name))),
   PATH: [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(":"),
+  NODE_COMPILE_CACHE: join(root, "node_modules/.cache/node"),
   NO_COLOR: "1"
 })
 

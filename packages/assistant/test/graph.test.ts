@@ -50,12 +50,17 @@ const typeOf = (event: { readonly type: string }): string =>
 describe("the graph of the chart", PATIENT, () => {
   it.each(graphs)("$name: all shortest paths end where the graph says, decided step by step", ({ name, world }) => {
     const paths = getShortestPaths(machine, walk(world))
+    // Paths share their beginnings: each of those is decided once.
+    const decided = new Map<string, ReturnType<typeof decide>["next"]>()
     let steps = 0
     for (const path of paths) {
       let now = creation(world.settings, world.subAgentStart).next
+      let way = ""
       // The first step of a path is the creation itself.
       for (const step of path.steps.slice(1)) {
-        now = decide(restored(stored(now)), step.event).next
+        way += `${JSON.stringify(step.event)}\n`
+        now = decided.get(way) ?? decide(restored(stored(now)), step.event).next
+        decided.set(way, now)
         assert.strictEqual(keyOf(now.machine), keyOf(step.state as Snapshot), JSON.stringify(step.event))
         steps++
       }
@@ -77,10 +82,14 @@ describe("the graph of the chart", PATIENT, () => {
 
   it("every state is reached: at rest or in passing", () => {
     assert.sameMembers([...new Set(states.map(leafOf))], [...restingStates])
-    const passed = edges.flatMap(({ event, from }) =>
-      getMicrosteps(assistantMachine, from, event as never).map(([snapshot]) => leafOf(snapshot as Snapshot))
-    )
-    assert.includeMembers(passed, [...passingStates])
+    const unseen = new Set<string>(passingStates)
+    for (const { event, from } of edges) {
+      if (unseen.size === 0) break
+      for (const [snapshot] of getMicrosteps(assistantMachine, from, event as never))
+        unseen.delete(leafOf(snapshot as Snapshot))
+    }
+    assert.isNotEmpty(passingStates)
+    assert.deepStrictEqual([...unseen], [])
   })
 
   it("every transition of the chart is taken", () => {

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { atLength } from "@reverie/testkit/length"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, type Encryption, encrypt, Fleet, StoreSealed } from "../src/index.ts"
 import { killedIn } from "./killing.ts"
@@ -8,7 +9,7 @@ import { aDirectory, filesWith } from "./rig.ts"
 
 const CANARY = "kestrel-9713"
 /** Moments of one run at which it is killed, spread over its time. */
-const KILLS = Number(process.env["REVERIE_ENCRYPT_KILLS"] ?? 6)
+const KILLS = Number(process.env["REVERIE_ENCRYPT_KILLS"] ?? atLength(3, 6))
 const child = fileURLToPath(new URL("./children/encrypting.ts", import.meta.url))
 
 const open = (data: string, encryption?: Encryption): Promise<Fleet> =>

@@ -1,5 +1,6 @@
 import { cpSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { atLength } from "@reverie/testkit/length"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, exportFleet, Fleet } from "../src/index.ts"
 import { killedIn } from "./killing.ts"
@@ -7,7 +8,7 @@ import { aDirectory, filesWith } from "./rig.ts"
 
 const CANARY = "kestrel-9713"
 /** Moments of one forgetting at which it is killed, spread over its time. */
-const KILLS = Number(process.env["REVERIE_FORGET_KILLS"] ?? 8)
+const KILLS = Number(process.env["REVERIE_FORGET_KILLS"] ?? atLength(4, 8))
 const child = fileURLToPath(new URL("./children/forgetting.ts", import.meta.url))
 
 const open = (data: string): Promise<Fleet> =>

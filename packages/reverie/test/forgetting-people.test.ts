@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { atLength } from "@reverie/testkit/length"
 import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, memoryTools, selfTools } from "../src/index.ts"
 import { liveWithPeople, settleInDirectory } from "./forgetting-lives.ts"
 import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
 
 /** Random lives of a run. */
-const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? 24)
+const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? atLength(10, 24))
 
 const isOnDisk = (folder: string, text: string): boolean => filesWith(folder, text).length > 0
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
+import { atLength } from "@reverie/testkit/length"
 import { EnvelopeInvalid, exportFleet, type Fleet, IdInvalid, UnknownAssistant } from "../src/index.ts"
 import { liveWithCanaries, settleInDirectory } from "./forgetting-lives.ts"
 import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
@@ -12,7 +13,7 @@ const exported = async (data: string): Promise<string> => {
 
 const CANARY = "kestrel-9713"
 /** Random lives of a run. */
-const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? 24)
+const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? atLength(10, 24))
 const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: `no words about ${CANARY}` })
 
 /** Lets a desk hear, say and keep a text in every way there is, beside a clerk who knows nothing of it. */
