@@ -40,6 +40,8 @@ export interface Attack {
   readonly says: string
   /** Part of `npm test`. */
   readonly isShort?: boolean
+  /** It counts moments, and so has nothing of its lane beside it. */
+  readonly isTimed?: boolean
   /** Why it cannot run here; undefined when it can. */
   readonly wants?: () => string | undefined
   readonly run: (scene: Scene, options: { readonly isShort: boolean }) => Promise<Finding>

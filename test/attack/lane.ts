@@ -1,5 +1,6 @@
-// Lane: runs attacks one after the other, and the planted faults that have to be found.
-// L1  One attack, one scene: what one leaves behind cannot help or hurt the next.
+// Lane: runs attacks, and the planted faults that have to be found.
+// L1  One attack, one scene: what one leaves behind cannot help or hurt the next. A short run has several under way at once,
+//     for most of them wait for most of their time.
 // L2  A planted fault counts as found only when its attack fails with it and was carried through.
 
 import { type Attack, brokenVerdict, type Plant, type Verdict, verdictOf } from "./attack.ts"
@@ -43,6 +44,20 @@ const attackOnce = async (attack: Attack, isShort: boolean, plant?: string): Pro
   }
 }
 
+/** Of a short run; those that are timed are alone. */
+const AT_ONCE = 3
+
+/** Results in the order of the list, at most `width` under way. */
+const inPool = async <A, B>(list: ReadonlyArray<A>, width: number, run: (each: A) => Promise<B>) => {
+  const results: Array<B> = []
+  let next = 0
+  const worker = async () => {
+    for (let at = next++; at < list.length; at = next++) results[at] = await run(list[at] as A)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+  return results
+}
+
 const total = (
   verdicts: ReadonlyArray<Verdict>,
   figure: "acknowledged" | "lost" | "duplicated" | "innocents"
@@ -51,19 +66,23 @@ const total = (
 const isBroken = ({ problems }: Verdict): boolean => problems.some((problem) => problem.startsWith("it broke off"))
 
 export const runLane = async ({ attacks, isShort, plants, progress }: LaneOptions): Promise<LaneReport> => {
-  const verdicts: Array<Verdict> = []
   const skipped: Array<{ readonly name: string; readonly wants: string }> = []
-  for (const attack of attacks) {
+  const runnable = attacks.filter((attack) => {
     const wants = attack.wants?.()
-    if (wants !== undefined) {
-      skipped.push({ name: attack.name, wants })
-      progress(`${attack.name}: skipped, it wants ${wants}`)
-      continue
-    }
+    if (wants === undefined) return true
+    skipped.push({ name: attack.name, wants })
+    progress(`${attack.name}: skipped, it wants ${wants}`)
+    return false
+  })
+  const run = async (attack: Attack): Promise<Verdict> => {
     const verdict = await attackOnce(attack, isShort)
-    verdicts.push(verdict)
     progress(`${attack.name}: ${verdict.ok ? "held" : `FAILED: ${verdict.problems.join("; ")}`} (${verdict.seconds} s)`)
+    return verdict
   }
+  const { alone = [], beside = [] } = Object.groupBy(runnable, ({ isTimed = false }) =>
+    isTimed || !isShort ? "alone" : "beside"
+  )
+  const verdicts = [...(await inPool(alone, 1, run)), ...(await inPool(beside, AT_ONCE, run))]
   const found: Array<PlantVerdict> = []
   for (const { attack: name, module, name: plant } of plants) {
     const attack = attacks.find((each) => each.name === name)

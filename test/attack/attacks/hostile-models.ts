@@ -36,7 +36,7 @@ const ANSWER_MILLIS = 60_000
 const NEIGHBOURS_MILLIS = 30_000
 const LOOK_MILLIS = 500
 /** Of a short run: each so many. */
-const EVERY = 4
+const EVERY = 6
 
 /** Of an object these last as long as its deadline, which is that of every object. */
 const isSlow = (mode: HostileModeName): boolean => {
@@ -48,7 +48,10 @@ const slowOfObjects: ReadonlySet<HostileModeName> = new Set([
   "error-body-hangs",
   "stream-error-data",
   "stream-after-finish-hangs",
-  "stream-error-event"
+  "stream-error-event",
+  // Not their deadline, but the reading of megabytes that programs do.
+  "body-oversize",
+  "stream-one-line"
 ])
 
 interface Entry {

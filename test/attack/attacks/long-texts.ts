@@ -104,6 +104,7 @@ const oneAfterTheOther = (name: string, only: ReadonlyArray<string> | undefined,
   item: 6,
   says: `${CHARACTERS.toLocaleString("en")} characters of ${only?.length ?? Object.keys(kinds).length} kinds, one message after the other`,
   isShort,
+  isTimed: true,
   run: async (scene) => {
     const chosen = Object.entries(kinds)
       .filter(([kind]) => only === undefined || only.includes(kind))
@@ -122,6 +123,7 @@ const together = (name: string, count: number, isShort: boolean): Attack => ({
   item: 11,
   says: `a text of many words fills every memory of them, then ${count} assistants get ${CHARACTERS.toLocaleString("en")} characters a@a@... at once`,
   isShort,
+  isTimed: true,
   run: async (scene) => {
     const first = {
       kind: "many words",

@@ -163,6 +163,7 @@ export const modelOutage: ReadonlyArray<Attack> = [
     item: 4,
     says: "the model server is overloaded and goes away, the process is killed meanwhile, forty assistants are written to",
     isShort: true,
+    isTimed: true,
     run: (scene) => outage(scene, short)
   },
   {

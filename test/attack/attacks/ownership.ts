@@ -183,6 +183,7 @@ const twoStarts: Attack = {
   item: 1,
   says: "a second server on the same directory: at once, and after a tool has read every file of it",
   isShort: true,
+  isTimed: true,
   run: async (scene) => {
     const racing = await Promise.allSettled([scene.serve(), scene.serve(), scene.serve()])
     const servers = racing.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []))

@@ -142,6 +142,7 @@ const stormAttack = (name: string, of: Storm, messages: number, isShort: boolean
   item: 7,
   says: `${of.rounds} rounds of ${of.connections} event streams, each cut before the next`,
   isShort,
+  isTimed: true,
   run: async (scene) => {
     const server = await scene.serve()
     const posted = await filled(server, { messages, ids: IDS })
@@ -194,6 +195,7 @@ const slowReaders = (name: string, messages: number, isShort: boolean): Attack =
   item: 7,
   says: `${SLOW_READERS} streams from the beginning whose clients never read, while messages go on`,
   isShort,
+  isTimed: true,
   run: async (scene: Scene) => {
     const server = await scene.serve()
     // More than a socket takes for a client that does not read.

@@ -81,6 +81,7 @@ const unowned: Attack = {
   item: 3,
   says: "a rejection that belongs to no tool is one line and ends nothing; an exception ends the server, not with 0",
   isShort: true,
+  isTimed: true,
   run: async (scene) => {
     const env = { REVERIE_ATTACK_STRAY: "rejection" }
     const server = await scene.serve({ fleet: "strays.ts", env })
