@@ -10,15 +10,12 @@ const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const SECRET = "a-secret-of-the-page-0123456789"
 
 let browser: Browser
-let built: Awaited<ReturnType<typeof builtPage>>
 
 beforeAll(async () => {
-  built = await builtPage()
   browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 
 test("a file that is attached is sent with the message and seen in Live and in the timeline, behind a token too", async () => {
@@ -28,7 +25,7 @@ test("a file that is attached is sent with the message and seen in Live and in t
     fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
   })
   const token = { name: "page", tenant: "default", secret: SECRET, readOnly: false }
-  const server = await openServer({ fleet, role: "all", tokens: [token], page: built.folder })
+  const server = await openServer({ fleet, role: "all", tokens: [token], page: await builtPage() })
   const tab = await openTab(browser, `http://127.0.0.1:${server.port}`)
   const { page } = tab
   try {

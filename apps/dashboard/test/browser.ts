@@ -2,13 +2,12 @@
 // Owns starting it, what counts as wrong on any page, and pictures for people to look at.
 // W1  A test without Chromium fails and says so: it is never skipped.
 
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
-import { mkdtemp } from "node:fs/promises"
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
-import { buildPage } from "../build.ts"
+import { isLong } from "@reverie/testkit/length"
+import { ensurePage } from "../build.ts"
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 const pictures = join(import.meta.dirname, "../../../test/page/screenshots")
@@ -21,15 +20,8 @@ export const openBrowser = (): Promise<Browser> => {
   return chromium.launch({ executablePath, args: ["--no-sandbox"] })
 }
 
-/** The page as its sources have it now, in a folder of its own. */
-export const builtPage = async (): Promise<{
-  readonly folder: string
-  readonly remove: () => void
-}> => {
-  const folder = await mkdtemp(join(tmpdir(), "reverie-page-"))
-  await buildPage(folder)
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
-}
+/** The folder of the page as its sources have it now: made once for all tests. */
+export const builtPage = (): Promise<string> => ensurePage()
 
 /** What is larger than the shell: a document that scrolls at all, or a page that scrolls sideways as a whole. */
 export const spills = (page: Page): Promise<ReadonlyArray<string>> =>
@@ -98,12 +90,12 @@ export const openTab = async (browser: Browser, url: string, options: BrowserCon
 
 /** What axe finds serious or worse. */
 export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe)
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe)
   return page.evaluate(async () => {
     const { violations } = await (
       globalThis as unknown as {
         axe: {
-          run: () => Promise<{
+          run: (options: { readonly resultTypes: ReadonlyArray<"violations"> }) => Promise<{
             violations: ReadonlyArray<{
               id: string
               impact: string
@@ -112,7 +104,7 @@ export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> 
           }>
         }
       }
-    ).axe.run()
+    ).axe.run({ resultTypes: ["violations"] })
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, nodes }) =>
@@ -121,7 +113,9 @@ export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> 
   })
 }
 
+/** For people to look at; a long check takes them. */
 export const picture = async (page: Page, name: string): Promise<void> => {
+  if (!isLong) return
   mkdirSync(pictures, { recursive: true })
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }

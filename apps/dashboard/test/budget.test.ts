@@ -39,7 +39,7 @@ const sent = (url: string): Promise<{ readonly kb: number; readonly encoding: st
   })
 
 test(`U3 what the first page needs is at most ${FIRST_LOAD_KB} KB on the wire, as the server sends it`, async () => {
-  const { folder, remove } = await builtPage()
+  const folder = await builtPage()
   const manifest = JSON.parse(readFileSync(join(folder, ".vite/manifest.json"), "utf8")) as Record<string, Chunk>
   const fleet = await Fleet.open({
     data: ":memory:",
@@ -54,7 +54,6 @@ test(`U3 what the first page needs is at most ${FIRST_LOAD_KB} KB on the wire, a
   }
   await server.close()
   await fleet.close()
-  remove()
   const total = sizes.reduce((sum, { kb }) => sum + kb, 0)
   const lines = sizes.map(({ encoding, kb, path }) => `${kb.toFixed(1).padStart(7)} KB ${encoding} ${path}`)
   process.stdout.write(`${lines.join("\n")}\n${total.toFixed(1).padStart(7)} KB in all\n`)

@@ -7,19 +7,16 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let home = ""
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 8 })
+  api = await openFakeApi({ page: await builtPage(), rows: 8 })
   browser = await openBrowser()
   home = `/a/${api.world.rows[3]?.id ?? ""}/context`
 })
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 test("the chart has tokens on its axis, window and thresholds as lines or in words, and marks that lead on (C1, C2)", async () => {

@@ -8,19 +8,16 @@ import { listOf } from "./fake/fleet.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let tab: Tab
 
 beforeAll(async () => {
-  built = await builtPage()
   browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 beforeEach(async () => {
-  api = await openFakeApi({ page: built.folder })
+  api = await openFakeApi({ page: await builtPage() })
   tab = await openTab(browser, api.url)
   await tab.open("/fleet", "fleet")
 })

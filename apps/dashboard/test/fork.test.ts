@@ -8,13 +8,11 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let home = ""
 let tab: Tab
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 40 })
+  api = await openFakeApi({ page: await builtPage(), rows: 40 })
   browser = await openBrowser()
   home = `/a/${api.world.rows[3]?.id ?? ""}`
 })
@@ -25,7 +23,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 /** A tick of the fake life that called a tool. */

@@ -8,19 +8,16 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let tab: Tab
 
 beforeAll(async () => {
-  built = await builtPage()
   browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 beforeEach(async () => {
-  api = await openFakeApi({ page: built.folder, rows: 1_000 })
+  api = await openFakeApi({ page: await builtPage(), rows: 1_000 })
   tab = await openTab(browser, api.url)
 })
 afterEach(async () => {
@@ -255,7 +252,7 @@ test("a dead letter that is gone already is said in the question, and the list i
 })
 
 test("K1 a token is asked for, kept in the tab, and sent with the stream too", async () => {
-  const guarded = await openFakeApi({ page: built.folder, rows: 20, token: "s3cret" })
+  const guarded = await openFakeApi({ page: await builtPage(), rows: 20, token: "s3cret" })
   const { page } = tab
   await page.goto(guarded.url)
   await page.waitForSelector('[data-page="sign-in"]')

@@ -18,19 +18,16 @@ import { life } from "./fake/timeline.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let home = ""
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 40 })
+  api = await openFakeApi({ page: await builtPage(), rows: 40 })
   browser = await openBrowser()
   home = `/a/${api.world.rows[3]?.id ?? ""}`
 })
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 const pages = [

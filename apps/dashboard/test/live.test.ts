@@ -7,19 +7,16 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let tab: Tab
 
 beforeAll(async () => {
-  built = await builtPage()
   browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 beforeEach(async () => {
-  api = await openFakeApi({ page: built.folder, rows: 50 })
+  api = await openFakeApi({ page: await builtPage(), rows: 50 })
   tab = await openTab(browser, api.url)
 })
 afterEach(async () => {

@@ -7,17 +7,14 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder })
+  api = await openFakeApi({ page: await builtPage() })
   browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 const pages = [

@@ -8,15 +8,12 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { builtPage, openBrowser, openTab } from "./browser.ts"
 
 let browser: Browser
-let built: Awaited<ReturnType<typeof builtPage>>
 
 beforeAll(async () => {
-  built = await builtPage()
   browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 
 const ANSWER = `## Berths
@@ -50,7 +47,7 @@ test("what a model says is read as Markdown, what a person says is not, and host
     model: scriptedModel([ANSWER, HOSTILE]),
     fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
   })
-  const server = await openServer({ fleet, role: "all", tokens: [], page: built.folder })
+  const server = await openServer({ fleet, role: "all", tokens: [], page: await builtPage() })
   const tab = await openTab(browser, `http://127.0.0.1:${server.port}`)
   const { page } = tab
   const asked: Array<string> = []

@@ -7,19 +7,16 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let home = ""
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 40 })
+  api = await openFakeApi({ page: await builtPage(), rows: 40 })
   browser = await openBrowser()
   home = `/a/${api.world.rows[3]?.id ?? ""}`
 })
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 test("Dreams: headlines, quiet nights on one line, items lead to their sources, and a night is undone after asking", async () => {

@@ -7,12 +7,10 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let tab: Tab
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 40 })
+  api = await openFakeApi({ page: await builtPage(), rows: 40 })
   browser = await openBrowser()
   tab = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
 })
@@ -20,7 +18,6 @@ afterAll(async () => {
   await tab.close()
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 const widthOf = (selector: string): Promise<number> =>

@@ -8,17 +8,14 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 
 beforeAll(async () => {
-  built = await builtPage()
   browser = await openBrowser()
-  api = await openFakeApi({ page: built.folder, rows: 50 })
+  api = await openFakeApi({ page: await builtPage(), rows: 50 })
 })
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 const at = Date.UTC(2026, 10, 22, 9)

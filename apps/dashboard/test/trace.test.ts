@@ -8,19 +8,16 @@ import { LONG_TICK } from "./fake/timeline.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let home = ""
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 8 })
+  api = await openFakeApi({ page: await builtPage(), rows: 8 })
   browser = await openBrowser()
   home = `/a/${api.world.rows[3]?.id ?? ""}/timeline`
 })
 afterAll(async () => {
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 const opened = async (page: Page): Promise<void> => {

@@ -7,13 +7,11 @@ import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
 let api: FakeApi
-let built: Awaited<ReturnType<typeof builtPage>>
 let tab: Tab
 let home = ""
 
 beforeAll(async () => {
-  built = await builtPage()
-  api = await openFakeApi({ page: built.folder, rows: 40 })
+  api = await openFakeApi({ page: await builtPage(), rows: 40 })
   browser = await openBrowser()
   tab = await openTab(browser, api.url)
   home = `/a/${api.world.rows[3]?.id ?? ""}`
@@ -22,7 +20,6 @@ afterAll(async () => {
   await tab.close()
   await browser.close()
   await api.close()
-  built.remove()
 })
 
 const open = async (path: string): Promise<string> => {

@@ -14,14 +14,12 @@ import { NAMED, questionsData } from "./questions-rig.ts"
 const WAIT = { timeout: 240_000 }
 
 let browser: Browser
-let built: Awaited<ReturnType<typeof builtPage>>
 
 beforeAll(async () => {
-  ;[built, browser] = await Promise.all([builtPage(), openBrowser()])
+  browser = await openBrowser()
 }, 120_000)
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 
 const { asking, busy, halted } = NAMED
@@ -211,7 +209,7 @@ const plain = (words: string): string => words.replaceAll(/\s+/g, " ").trim()
 test("after a restart every number on every page is what it was, and what the API answers", WAIT, async () => {
   const data = await questionsData(3)
   const look = async (figures: (fleet: Fleet) => Promise<ReadonlyArray<Figure>>) => {
-    const rig = await data.open(built.folder, false)
+    const rig = await data.open(await builtPage(), false)
     const wanted = await figures(rig.fleet)
     const tab = await openTab(browser, rig.url)
     const all = new Map<string, Seen>()

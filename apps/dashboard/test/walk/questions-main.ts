@@ -15,9 +15,9 @@ const millisOf = async <A>(work: () => Promise<A>): Promise<readonly [A, number]
 }
 
 const assistants = Number(values.assistants)
-const built = await builtPage()
 const [data, gatherMillis] = await millisOf(() => questionsData(assistants))
-const [rig, openMillis] = await millisOf(() => data.open(built.folder, true))
+const page = await builtPage()
+const [rig, openMillis] = await millisOf(() => data.open(page, true))
 if ((await countIn(rig.fleet, "")) !== assistants) throw new Error(`there are not ${assistants} assistants`)
 const browser = await openBrowser()
 const tab = await openTab(browser, rig.url)
@@ -29,5 +29,4 @@ const { wrongs } = tab
 await browser.close()
 await rig.close()
 data.remove()
-built.remove()
 process.stdout.write(JSON.stringify({ assistants, gatherMillis, openMillis, firstMillis, answers, wrongs }))

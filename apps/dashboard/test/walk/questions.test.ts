@@ -10,20 +10,18 @@ const WAIT = { timeout: 240_000 }
 const ANSWER_MILLIS = 20_000
 
 let browser: Browser
-let built: Awaited<ReturnType<typeof builtPage>>
 
 beforeAll(async () => {
-  ;[built, browser] = await Promise.all([builtPage(), openBrowser()])
+  browser = await openBrowser()
 }, 120_000)
 afterAll(async () => {
   await browser.close()
-  built.remove()
 })
 
 for (const assistants of [3, 2_003]) {
   test(`six questions are answered in three actions each, at ${assistants} assistants`, WAIT, async () => {
     const data = await questionsData(assistants)
-    const rig = await data.open(built.folder, true)
+    const rig = await data.open(await builtPage(), true)
     assert.strictEqual(await countIn(rig.fleet, ""), assistants)
     const tab = await openTab(browser, rig.url)
     const answers = []

@@ -125,7 +125,7 @@ const walker = (sunk: Array<unknown>) =>
   })
 
 export const openRig = async (): Promise<Rig> => {
-  const built = await builtPage()
+  const page = await builtPage()
   const data = mkdtempSync(join(tmpdir(), "reverie-walk-"))
   const steps = new Steps()
   const sunk: Array<unknown> = []
@@ -137,7 +137,7 @@ export const openRig = async (): Promise<Rig> => {
     fleet: defineFleet({ assistants: [walker(sunk), defineAssistant({ id: "crowd", instructions: "You are many." })] })
   })
   let server: RunningServer | undefined
-  const serve = (port: number) => openServer({ fleet, role: "all", tokens: [], page: built.folder, port })
+  const serve = (port: number) => openServer({ fleet, role: "all", tokens: [], page, port })
   server = await serve(0)
   const { port, url } = server
   return {
@@ -157,7 +157,6 @@ export const openRig = async (): Promise<Rig> => {
       steps.go()
       await server?.close()
       await fleet.close()
-      built.remove()
       rmSync(data, { recursive: true, force: true })
     }
   }

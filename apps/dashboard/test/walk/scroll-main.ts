@@ -10,9 +10,8 @@ const { values } = parseArgs({ options: { assistants: { type: "string", default:
 const FIRST_MILLIS = 120_000
 
 const assistants = Number(values.assistants)
-const built = await builtPage()
 const data = await questionsData(assistants)
-const rig = await data.open(built.folder, false)
+const rig = await data.open(await builtPage(), false)
 const browser = await openBrowser()
 const tab = await openTab(browser, rig.url)
 await tab.open("/fleet", "fleet")
@@ -23,5 +22,4 @@ const { wrongs } = tab
 await browser.close()
 await rig.close()
 data.remove()
-built.remove()
 process.stdout.write(JSON.stringify({ assistants, rows, paces, wrongs }))
