@@ -1,5 +1,5 @@
 // The kinds of test, told apart by where a file stands and what it is called. Each is a step of `npm run check`,
-// but for integration, which is `npm run test:integration`.
+// but for integration, which is `npm run test:integration`. Files of `slow` are left to `npm run check -- --long`.
 
 import { defineConfig } from "vitest/config"
 
@@ -39,6 +39,16 @@ const whole = [
   "test/{night,real-input,replay}/**/*.test.ts",
   "test/tooling/reference.test.ts"
 ]
+/** What each of them is about is proved more shortly by a file that stays. Who names one of them runs it. */
+const slow = [
+  "apps/dashboard/test/{context,fork,looks,nights,said,trace,usage}.test.ts",
+  "apps/dashboard/test/walk/{numbers,questions}.test.ts",
+  "apps/cli/test/{attach,encryption,mcp,streams,usage}.test.ts",
+  "packages/create-reverie/test/create.test.ts",
+  "packages/adapters/mcp/test/{everything,hostile}.test.ts",
+  "packages/reverie/test/{checkpoints,trace-export}.test.ts"
+]
+const left = process.env["REVERIE_LENGTH"] === "short" ? slow : []
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
 
 interface Kind {
@@ -56,7 +66,7 @@ const project = (name: string, { exclude = [], include, isolate = false, maxWork
   test: {
     name,
     include: [...include],
-    exclude: ["**/node_modules/**", ...exclude],
+    exclude: ["**/node_modules/**", ...left, ...exclude],
     isolate,
     ...(maxWorkers === undefined ? {} : { maxWorkers, sequence: { groupOrder: maxWorkers } })
   }
@@ -72,13 +82,14 @@ export default defineConfig({
     projects: [
       project("unit", {
         include: others,
-        exclude: [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page, ...whole]
+        exclude: [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page, ...whole],
+        maxWorkers: 2
       }),
       project("whole", { include: whole, exclude: property, isolate: true, maxWorkers: 2 }),
       project("page", { include: page, exclude: property, isolate: true, maxWorkers: 2 }),
-      project("fleet", { include: fleet, exclude: [...property, ...laws], isolate: true }),
-      project("property", { include: property }),
-      project("laws", { include: laws }),
+      project("fleet", { include: fleet, exclude: [...property, ...laws], isolate: true, maxWorkers: 2 }),
+      project("property", { include: property, maxWorkers: 2 }),
+      project("laws", { include: laws, maxWorkers: 2 }),
       project("journey", { include: journey }),
       project("architecture", { include: architecture }),
       project("integration", { include: integration, isolate: true })

@@ -4,6 +4,7 @@
 // C2  The last line says how many steps passed and failed, and the exit code is 1 when one failed.
 // C3  Only the page is left out where there is no Chromium, which is said; never in CI.
 // C4  --only names steps of the list; an unknown name is refused, never ignored.
+// C5  It takes minutes: what takes long, with what goes on for longer, is left to --long, which says it of every test.
 
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -47,11 +48,17 @@ const steps: ReadonlyArray<Step> = [
 /** Two at a time: most of a step's time is one core, and a machine that checks has at least two. */
 const lanes = Math.min(2, availableParallelism())
 
+const isLong = process.argv.includes("--long")
+// What is started reads it: the configuration of Vitest, and atLength of testkit.
+process.env["REVERIE_LENGTH"] = isLong ? "long" : "short"
+
 const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
   const at = args.indexOf("--only")
   const stray = args.find((_, index) => at === -1 || (index !== at && index !== at + 1))
   if (stray !== undefined) {
-    process.stderr.write(`check: Unknown argument '${stray}'; --only NAME,NAME chooses steps\n`)
+    process.stderr.write(
+      `check: Unknown argument '${stray}'; --only NAME,NAME chooses steps, --long goes on for longer\n`
+    )
     process.exit(2)
   }
   if (at === -1) return steps
@@ -91,7 +98,7 @@ const runAll = async (list: ReadonlyArray<Step>): Promise<ReadonlyArray<Verdict>
 }
 
 const began = performance.now()
-const verdicts = await runAll(chosen(process.argv.slice(2)))
+const verdicts = await runAll(chosen(process.argv.slice(2).filter((arg) => arg !== "--long")))
 const passed = verdicts.filter((verdict) => verdict.passed).length
 const failed = verdicts.length - passed
 process.stdout.write(`\n${((performance.now() - began) / 1000).toFixed(1)} s in all\n`)

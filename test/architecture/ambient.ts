@@ -50,6 +50,7 @@ export interface Exemption {
 }
 
 export const exemptions: ReadonlyArray<Exemption> = [
+  { folder: "packages/testkit/src/length.ts", why: "who checks says how far tests go" },
   { folder: "packages/testkit/src/model-server/", why: "a server that lies needs a real socket and real delays" },
   { folder: "packages/testkit/src/qdrant-server/", why: "a server needs a real socket, its contract a real file" },
   { folder: "packages/testkit/src/servers/", why: "real servers are processes with ports, signals and directories" }

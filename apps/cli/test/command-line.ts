@@ -10,12 +10,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, vi } from "vitest"
+import { isLong } from "@reverie/testkit/length"
 import type { Call } from "./warm.ts"
 
 // Processes take their time on a machine that does much else; no test measures it.
 vi.setConfig({ testTimeout: 120_000 })
 
-const isLong = process.env["REVERIE_LONG"] !== undefined
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/node", import.meta.url))
 
