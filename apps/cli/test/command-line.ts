@@ -92,7 +92,7 @@ export const begin = (args: ReadonlyArray<string>, { cwd, env = {}, input }: Run
 }
 
 /** As `begin`, and waits for its end. */
-export const runAlone = (args: ReadonlyArray<string>, options?: RunOptions): Promise<Said> => begin(args, options).ended
+const runAlone = (args: ReadonlyArray<string>, options?: RunOptions): Promise<Said> => begin(args, options).ended
 
 let warm: ChildProcess | undefined
 let isBusy = false
