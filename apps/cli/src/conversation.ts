@@ -42,7 +42,7 @@ const commandNames = SLASH_HELP.split("\n").flatMap((line) => /^\/[a-z]+/.exec(l
 
 const context = async (backend: Backend, id: string): Promise<string> => {
   const report = await backend.contextReport(id, {})
-  return report === undefined ? `no tick of ${id} keeps the report of a prompt` : contextText(id, report)
+  return report === undefined ? `no run of ${id} keeps the report of a prompt` : contextText(id, report)
 }
 
 const memory = async (backend: Backend, id: string): Promise<string> => {

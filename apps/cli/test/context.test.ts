@@ -57,7 +57,7 @@ describe("contextText", () => {
   test("F111 X1 every part with its share, what was left out and why, the pattern with its layers", () => {
     assert.strictEqual(
       contextText("desk", report),
-      `desk: tick 7, iteration 2, reflection, gpt-red, 2026-05-21T06:30:00.000Z
+      `desk: run 7, model call 2, reflection, gpt-red, 2026-05-21T06:30:00.000Z
 
 id    component             tokens  messages  share   of the window
    0  system_prompt            100         1  10.0 %  ██
@@ -83,7 +83,7 @@ execution pattern
   test("X1 what a report does not know leaves no heading", () => {
     const { context: _context, model: _model, ...bare } = { ...earlier, toolTokens: 0, interrupted: [], ok: false }
     const text = contextText("desk", bare)
-    assert.include(text, "desk: tick 3, iteration 1, 2026-05-21T06:30:00.000Z, the model did not answer\n")
+    assert.include(text, "desk: run 3, model call 1, 2026-05-21T06:30:00.000Z, the model did not answer\n")
     assert.notMatch(text, /pattern|left out|not there|cut|interrupted|offered/)
     assert.match(text, /of the window$/)
   })
@@ -93,7 +93,7 @@ describe("differenceText", () => {
   test("components added, removed and changed, and what else differs", () => {
     assert.strictEqual(
       differenceText("desk", earlier, report, compareReports(earlier, report)),
-      `desk: tick 3, iteration 1 → tick 7, iteration 2
+      `desk: run 3, model call 1 → run 7, model call 2
 
          id    component             tokens before  after  change  messages
 removed  4000  goals                            40      0     -40  1 → 0
@@ -128,7 +128,7 @@ describe("agents context", () => {
 
     const newest = await run(["agents", "context", "cle", ...at])
     assert.strictEqual(newest.code, 0, newest.stderr)
-    assert.match(newest.stdout, /^clerk: tick 2, iteration 2, tick_event, reverie-offline, /)
+    assert.match(newest.stdout, /^clerk: run 2, model call 2, tick_event, reverie-offline, /)
     assert.match(newest.stdout, /^ {3}0 {2}system_prompt +\d+ +1 +\d+\.\d % /m)
 
     const { assistant, context } = jsonOf(await run(["agents", "context", "clerk", "--tick", "1", ...at, "--json"]))
@@ -162,10 +162,10 @@ describe("agents context", () => {
     assert.match(shown.stdout, /^3 prompts, \d+\.\d % of their tokens repeat the one before$/m)
 
     for (const [args, words] of [
-      [["--tick", "9"], "clerk has no tick 9, ticks 1 to 2 exist"],
-      [["--tick", "0"], "clerk has no tick 0, ticks 1 to 2 exist"],
-      [["--diff", "3"], "clerk has no tick 3, ticks 1 to 2 exist"],
-      [["--tick", "2", "--iteration", "3"], "tick 2 of clerk has no iteration 3, 1 to 2 exist"]
+      [["--tick", "9"], "clerk has no run 9, runs 1 to 2 exist"],
+      [["--tick", "0"], "clerk has no run 0, runs 1 to 2 exist"],
+      [["--diff", "3"], "clerk has no run 3, runs 1 to 2 exist"],
+      [["--tick", "2", "--iteration", "3"], "run 2 of clerk has no model call 3, 1 to 2 exist"]
     ] as const) {
       assertFailure(await run(["agents", "context", "clerk", ...args, ...at, "--json"]), 4, "unknown-tick", words)
     }
@@ -173,7 +173,7 @@ describe("agents context", () => {
       await run(["agents", "context", "clara", ...at, "--json"]),
       4,
       "unknown-tick",
-      "clara has had no tick yet"
+      "clara has had no run yet"
     )
     assertFailure(await run(["agents", "context", "nobody", ...at, "--json"]), 4, "unknown-assistant", "nobody")
     assertFailure(await run(["agents", "context", "clerk", "--tick", "x", ...at, "--json"]), 2, "usage", "whole number")

@@ -70,11 +70,11 @@ describe("dead letters", () => {
     await deadLettered(data)
     await course("--data", data)
     const listed = await said(["queues", "ls", "--data", data])
-    assert.match(listed.stdout, /\n4 accepted, 0 committed, 1 dead letter\n/)
+    assert.match(listed.stdout, /\n4 received, 0 processed, 1 dead letter\n/)
     const { totals } = await json("queues", "ls", "--data", data)
     assert.deepStrictEqual(totals, { accepted: 4, settled: 0, dead: 3, discarded: 2 })
     assert.match((await said(["top", "--once", "--data", data])).stdout, /, 1 dead\n/)
-    assert.match((await said(["agents", "ls", "--data", data])).stdout, /\n4 accepted, 0 committed, 1 dead letter\n/)
+    assert.match((await said(["agents", "ls", "--data", data])).stdout, /\n4 received, 0 processed, 1 dead letter\n/)
     await using peek = await FleetReader.open(data)
     const reasons = (await peek.history.entries("clerk", 1, 100)).flatMap(({ entry }) =>
       (entry.settled ?? []).map(({ id, reason }) => `${id}: ${reason}`)

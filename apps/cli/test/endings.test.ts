@@ -105,7 +105,7 @@ describe.concurrent("one data directory", () => {
     const events = await eventsIn(directory.path, 400)
     const args = ["run", ...fleet, "--events", events, "--exit", "--json"]
     const { child, ended, saying } = begin([...args, "--data", directory.path])
-    await saying("100 ticks")
+    await saying("100 runs")
     child.kill("SIGKILL")
     assert.strictEqual((await ended).stdout, "")
     const after = jsonOf(await run([...args, "--data", directory.path]))

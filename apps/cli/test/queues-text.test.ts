@@ -64,7 +64,7 @@ describe("the report of a fleet that had all of it before", () => {
     }
     const lines = reportText(report).split("\n")
     assert.isAtMost(lines.length, 10)
-    assert.include(lines[1], "2003 assistants, 2003 ticks in all")
+    assert.include(lines[1], "2003 assistants, 2003 runs in all")
     assert.include(lines[2], "1 halted (reverie agents resume), 1 dead letter (reverie queues dead)")
     assert.match(lines[4] ?? "", /^unit-1999 +halted: ordered/)
     assert.include(lines.at(-1), "and 1999 assistants more")

@@ -203,7 +203,7 @@ const deepChecks = async (data: string | undefined): Promise<ReadonlyArray<Check
   try {
     await using peek = await FleetReader.open(data)
     const { assistants, entries, flaws } = await peek.deepCheck()
-    const read = `${counted(assistants, "assistant")} and ${entries} commits read`
+    const read = `${counted(assistants, "assistant")} and ${entries} events read`
     if (flaws.length === 0) return [{ name: "deep", ok: true, says: `${read}, nothing is damaged` }]
     const told = flaws.slice(0, MOST_TOLD).map(({ assistant, what }): Check => {
       const says = assistant === undefined ? what : `${assistant}: ${what}`

@@ -40,7 +40,7 @@ export const queuesText = ({ backend, queues, totals, workers }: QueueView): str
     table([["queue", "waiting", "active", "delayed", "failed"], ...rows]),
     ...(totals === undefined
       ? []
-      : ["", `${accepted} accepted, ${settled} committed, ${counted(dead - discarded, "dead letter")}`])
+      : ["", `${accepted} received, ${settled} processed, ${counted(dead - discarded, "dead letter")}`])
   ].join("\n")
 }
 

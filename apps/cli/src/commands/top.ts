@@ -96,12 +96,12 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
   const shown = assistants.length < count ? `, the first ${assistants.length} shown` : ""
   return [
     onOneLine(`${counted(count, "assistant")}${shown}, ${place}`),
-    `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - discarded} dead${rates}`,
+    `${waiting} queued, ${accepted} received, ${settled} processed, ${dead - discarded} dead${rates}`,
     `last 24 hours: ${useText(usage)}`,
     statesText(states),
     ...outages.map((away) => paintedResult("yellow", awayLine(away))),
     "",
-    table([["assistant", "state", "waiting", "ticks", "approvals"], ...rows])
+    table([["assistant", "state", "queued", "runs", "approvals"], ...rows])
   ].join("\n")
 }
 

@@ -8,7 +8,7 @@ import { onOneLine, bar, counted, percent, table } from "./plain.ts"
 /** The size of the whole window, as far as the report tells it. */
 const windowOf = ({ limit, share, tokens }: ContextReport): number => (share > 0 ? tokens / share : limit)
 
-const placeOf = ({ iteration, tick }: ContextReport): string => `tick ${tick}, iteration ${iteration}`
+const placeOf = ({ iteration, tick }: ContextReport): string => `run ${tick}, model call ${iteration}`
 
 const partTable = (report: ContextReport): string => {
   const share = (tokens: number) => (windowOf(report) > 0 ? tokens / windowOf(report) : 0)

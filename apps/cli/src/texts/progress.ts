@@ -44,7 +44,7 @@ export const sparingly = (): ((notice: Notice) => void) => {
   return (notice) => {
     if (notice.type === "tick-ended") {
       ticks++
-      if (ticks % EVERY === 0) note(painted("dim", `${ticks} ticks`))
+      if (ticks % EVERY === 0) note(painted("dim", `${ticks} runs`))
     }
     const isTrouble =
       notice.type === "model-failed" ||

@@ -96,7 +96,7 @@ type TableRow = Pick<ListedView, "commits" | "haltReason" | "id" | "outage" | "s
 
 export const assistantTable = (assistants: ReadonlyArray<TableRow>): string =>
   table([
-    ["assistant", "state", "ticks", "waiting", "commits"],
+    ["assistant", "state", "runs", "queued", "events"],
     ...assistants.map((view) => [
       view.id,
       stateText(view),
@@ -142,8 +142,8 @@ const rowLines = ({ assistants }: Report, rows: number): ReadonlyArray<string> =
 const repeatText = (report: Report): string => {
   const { assistants, duplicates, total } = report
   return [
-    `All ${counted(duplicates, "event")} had been accepted before: nothing new happened.`,
-    `${counted(assistants.length, "assistant")}, ${counted(total.ticks, "tick")} in all (${report.model})`,
+    `All ${counted(duplicates, "event")} had been received before: nothing new happened.`,
+    `${counted(assistants.length, "assistant")}, ${counted(total.ticks, "run")} in all (${report.model})`,
     ...outageLines(assistants).slice(0, 1),
     ...needsLines(report),
     ...rowLines(report, FEW_ROWS)
@@ -155,9 +155,9 @@ export const reportText = (report: Report): string => {
   const { accepted, committed, deadLetters, duplicates, elapsedMs, iterations, relayed, ticks, toolCalls } = report
   if (accepted === 0 && duplicates > 0 && committed === 0) return repeatText(report)
   const lines = [
-    `${accepted} accepted, ${counted(duplicates, "duplicate")}, ${relayed} passed on between assistants, ` +
-      `${committed} committed, ${counted(deadLetters, "dead letter")}`,
-    `${counted(ticks, "tick")}, ${counted(iterations, "iteration")}, ${counted(toolCalls, "tool call")} ` +
+    `${accepted} received, ${counted(duplicates, "duplicate")}, ${relayed} passed on between assistants, ` +
+      `${committed} processed, ${counted(deadLetters, "dead letter")}`,
+    `${counted(ticks, "run")}, ${counted(iterations, "model call")}, ${counted(toolCalls, "tool call")} ` +
       `in ${(elapsedMs / 1000).toFixed(1)} s (${report.model})`,
     ...outageLines(report.assistants),
     ...needsLines(report),

@@ -52,12 +52,12 @@ const addReadings = (agents: Command, trunk: Trunk): void => {
   does(tree, trunk, async (options, id) => (await import("../commands/agents/agents.ts")).tree(id, options, trunk.stop))
   const context = leaf(agents, "context <id>", {
     kind: "look",
-    says: "show what the model of one was shown, and what differs from another tick",
+    says: "show what the model of one was shown, and what differs from another run",
     example: "agents context desk --tick 3 --diff 2"
   })
-    .addOption(new Option("--tick <n>", "the tick; the newest one when not said").argParser(whole))
-    .addOption(new Option("--iteration <n>", "the model call of the tick; the last one when not said").argParser(whole))
-    .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
+    .addOption(new Option("--tick <n>", "the number of the run; the newest one when not said").argParser(whole))
+    .addOption(new Option("--iteration <n>", "the model call of the run; the last one when not said").argParser(whole))
+    .addOption(new Option("--diff <n>", "compare with the last model call of this run").argParser(whole))
   does(context, trunk, async (options, id) =>
     (await import("../commands/agents/replay.ts")).context(id, options, trunk.stop)
   )

@@ -338,17 +338,17 @@ const addReplay = (root: Command, trunk: Trunk): void => {
     says: "replay a history from its ledger, without any effect",
     example: "replay desk --verify"
   })
-    .addOption(new Option("--from <n>", "the first commit").argParser(whole))
-    .addOption(new Option("--to <n>", "the last commit").argParser(whole))
+    .addOption(new Option("--from <n>", "the first event").argParser(whole))
+    .addOption(new Option("--to <n>", "the last event").argParser(whole))
     .option("--until-state <state>", "stop where it comes into this state")
     .option("--verify", "compare its end with what is stored, byte for byte", false)
   does(replay, trunk, async (options, id) => (await import("../commands/agents/replay.ts")).replay(id, options, stop))
   const fork = leaf(root, "fork <id>", {
     kind: "look",
-    says: "re-run one tick with a change, and compare",
+    says: "run one again with a change, and compare",
     example: "fork desk --tick 3 --stub 'clock=It is noon.'"
   })
-    .addOption(new Option("--tick <n>", "the tick").argParser(atLeastOne).makeOptionMandatory())
+    .addOption(new Option("--tick <n>", "the number of the run").argParser(atLeastOne).makeOptionMandatory())
     .option("--prompt-file <file>", "another system prompt")
     .option("--model <model>", "another model; offline is the built-in stand-in")
     .option("--stub <tool=text>", "what a tool answers; again for another one", gathered, [])

@@ -45,7 +45,7 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
         items,
         next,
         beside: { total: { accepted, committed: settled, deadLetters: dead, discarded: discarded } },
-        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${counted(dead - discarded, "dead letter")}`
+        text: `${text}\n\n${accepted} received, ${settled} processed, ${counted(dead - discarded, "dead letter")}`
       }
     },
     backend
@@ -81,7 +81,7 @@ const budgetText = ({ granted, reserved, spent }: NonNullable<View["budget"]>): 
 export const viewText = (view: View): ReadonlyArray<string> => [
   `${view.id}: ${view.state}${view.haltReason === undefined ? "" : `, ${onOneLine(view.haltReason)}`}`,
   ...(view.outage === undefined ? [] : [waitText(view.outage)]),
-  `${view.ticks} ticks, ${view.commits} commits, ${view.waiting} waiting`,
+  `${counted(view.ticks, "run")}, ${counted(view.commits, "event")}, ${view.waiting} queued`,
   ...(view.budget === undefined ? [] : [budgetText(view.budget)]),
   ...view.jobs.map((job) => `open job: ${job}`),
   ...view.timers.map(({ dueAt, name }) => `timer: ${name} ${ago(dueAt)} (${when(dueAt)} UTC)`),

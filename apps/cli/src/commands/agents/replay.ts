@@ -30,7 +30,7 @@ const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise
   const verdict = await backend.within(backend.verify(id))
   const { commits, difference, differsAt, equal, modelCalls, toolCalls } = verdict
   if (!equal) {
-    const where = differsAt === undefined ? "" : ` at commit ${differsAt}`
+    const where = differsAt === undefined ? "" : ` at event ${differsAt}`
     const what = difference === undefined ? "" : `: ${onOneLine(difference, 200)}`
     throw new CommandFailed("conflict", `the replay of ${id} differs from what is stored${where}${what}`, {
       code: "replay-differs"
@@ -38,7 +38,7 @@ const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise
   }
   if (options.json) sayJson({ ok: true, assistant: id, ...verdict })
   else {
-    say(`${id}: ${counted(commits, "commit")} replayed to the same snapshot, byte for byte`)
+    say(`${id}: ${counted(commits, "event")} replayed to the same snapshot, byte for byte`)
     say(`${counted(modelCalls, "model call")}, ${counted(toolCalls, "tool call")}`)
   }
   return 0
@@ -62,7 +62,7 @@ export const replay = async (name: string, options: ReplayOptions, stop: Stop): 
       onOneLine(before === after ? after : `${before} → ${after}`, 70),
       onOneLine(commands.join(", "), 80)
     ])
-    const text = table([["commit", "tick", "event", "state", "asked for"], ...rows])
+    const text = table([["event", "run", "what happened", "state", "asked for"], ...rows])
     return { key: "frames", items, next, beside: { assistant: id }, text: plain(text) }
   }
   return await tellList(options, find, backend)
@@ -109,7 +109,7 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
   if (options.json) sayJson({ ok: true, assistant: id, tick, ...forked })
   else {
     const { differs } = forked
-    say(plain(differs.length === 0 ? `tick ${tick} of ${id} went the same way` : differs.join("\n")))
+    say(plain(differs.length === 0 ? `run ${tick} of ${id} went the same way` : differs.join("\n")))
   }
   return 0
 }
@@ -134,16 +134,16 @@ type Question = Pick<ContextOptions, "tick" | "iteration">
 
 /** Why there is no such report; `last` is the last iteration of the tick that has one, 0 when none has. */
 const absence = ({ id, ticks }: Whose, { iteration, tick }: Question, last: number): string => {
-  if (ticks === 0) return `${id} has had no tick yet`
-  const there = `ticks 1 to ${ticks} exist`
-  if (tick !== undefined && (tick < 1 || tick > ticks)) return `${id} has no tick ${tick}, ${there}`
+  if (ticks === 0) return `${id} has had no run yet`
+  const there = `runs 1 to ${ticks} exist`
+  if (tick !== undefined && (tick < 1 || tick > ticks)) return `${id} has no run ${tick}, ${there}`
   if (last > 0 && iteration !== undefined) {
-    const where = tick === undefined ? "the newest tick" : `tick ${tick}`
-    return `${where} of ${id} has no iteration ${iteration}, 1 to ${last} exist`
+    const where = tick === undefined ? "the newest run" : `run ${tick}`
+    return `${where} of ${id} has no model call ${iteration}, 1 to ${last} exist`
   }
   return tick === undefined
-    ? `no tick of ${id} keeps the report of a prompt`
-    : `tick ${tick} of ${id} asked no model, ${there}`
+    ? `no run of ${id} keeps the report of a prompt`
+    : `run ${tick} of ${id} asked no model, ${there}`
 }
 
 const reportAt = async (backend: Backend, whose: Whose, question: Question): Promise<ContextReport> => {
@@ -184,7 +184,7 @@ const endedBy = ({ prefix }: ContextPoint): string => {
 
 const cacheTable = (points: ReadonlyArray<ContextPoint>): string =>
   table([
-    ["tick", "iteration", "kind", "tokens", "repeated", "share", "cached", "ended by"],
+    ["run", "model call", "kind", "tokens", "repeated", "share", "cached", "ended by"],
     ...points.map((point) => [
       String(point.tick),
       String(point.iteration),
@@ -198,7 +198,7 @@ const cacheTable = (points: ReadonlyArray<ContextPoint>): string =>
   ])
 
 const cacheText = (id: string, points: ReadonlyArray<ContextPoint>): string => {
-  if (points.length === 0) return `no tick of ${id} keeps the report of a prompt`
+  if (points.length === 0) return `no run of ${id} keeps the report of a prompt`
   const compared = points.filter(({ prefix }) => prefix !== undefined)
   const total = compared.reduce((sum, { tokens }) => sum + tokens, 0)
   const repeated = compared.reduce((sum, { prefix }) => sum + (prefix?.tokens ?? 0), 0)

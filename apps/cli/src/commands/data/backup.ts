@@ -37,7 +37,7 @@ export const makeBackup = async (
   const { accepted, at, committed, files } = await backup(request)
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   if (options.json) sayJson({ ok: true, data, backup: target, at, accepted, committed, bytes })
-  else say(plain(`${target} holds ${data}: ${accepted} messages, ${committed} commits, ${bytes} bytes, verified`))
+  else say(plain(`${target} holds ${data}: ${accepted} messages, ${committed} events, ${bytes} bytes, verified`))
   if (options.withKeys) note(KEYS_WARNING)
   return 0
 }
@@ -50,7 +50,7 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
     return 0
   }
   const when = new Date(at).toISOString()
-  say(plain(`${data} is as it was at ${when}: ${accepted} messages, ${committed} commits`))
+  say(plain(`${data} is as it was at ${when}: ${accepted} messages, ${committed} events`))
   if (former !== undefined) say(plain(`what was there before is kept in ${former}`))
   return 0
 }
