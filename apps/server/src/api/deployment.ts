@@ -52,8 +52,15 @@ export const Machine = Schema.Struct({
 export type Machine = typeof Machine.Type
 
 export class MachineGroup extends HttpApiGroup.make("machine").add(
-  /** Its `ETag` is the hash: with it in `If-None-Match` the answer is 304. */
-  HttpApiEndpoint.get("machine", "/v1/machine", { success: Machine, error: failures })
+  /**
+   * Its `ETag` is the hash, of an overview with its name: with it in `If-None-Match` the answer is 304. In an `overview` every
+   * region but the first is one state of the kind `closed`, which holds what it says it holds.
+   */
+  HttpApiEndpoint.get("machine", "/v1/machine", {
+    query: { view: Schema.optionalKey(Schema.Literals(["whole", "overview"])) },
+    success: Machine,
+    error: failures
+  })
 ) {}
 
 export const PromptTemplateView = Schema.Struct({

@@ -184,13 +184,13 @@ export const machineLive = HttpApiBuilder.group(
   Api,
   "machine",
   Effect.fnUntraced(function* (handlers) {
-    return handlers.handleRaw("machine", () =>
+    return handlers.handleRaw("machine", ({ query: { view = "whole" } }) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest
-        const etag = `"${chart().hash}"`
+        const etag = `"${chart().hash}${view === "whole" ? "" : `-${view}`}"`
         const told = { etag, "cache-control": CACHING }
         if (names(headers["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers: told })
-        const picture = yield* asking(() => pictureFor(chart()))
+        const picture = yield* asking(() => pictureFor(chart(), view))
         return HttpServerResponse.jsonUnsafe(picture, { headers: told })
       })
     )

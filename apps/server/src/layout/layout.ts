@@ -10,6 +10,7 @@ import { Worker } from "node:worker_threads"
 import type { ElkEdgeSection, ElkExtendedEdge, ElkNode } from "elkjs"
 import type { Chart, ChartEdge, ChartNode } from "reverie"
 import type { Machine } from "../api/index.ts"
+import { overviewOf } from "./overview.ts"
 
 // Words: what is written at a state and at a transition of the picture.
 
@@ -55,20 +56,24 @@ const MIN_NODE_WIDTH = 90
 const widthOf = (lines: ReadonlyArray<string>, charWidth: number): number =>
   Math.ceil(Math.max(0, ...lines.map((line) => line.length)) * charWidth)
 
-const linesIn = (node: ChartNode, edges: ReadonlyArray<ChartEdge>): ReadonlyArray<string> => [
-  ...node.invokes,
-  ...innerLines(node, edges)
-]
+/** What is drawn: a chart, and how many states its closed regions hold, by their ids. */
+interface Drawn extends Pick<Chart, "hash" | "nodes" | "edges"> {
+  readonly held: ReadonlyMap<string, number>
+}
 
-/** What happens in a state without leaving it, as it is written inside. */
-const innerLines = ({ id }: ChartNode, edges: ReadonlyArray<ChartEdge>): ReadonlyArray<string> => [
-  ...new Set(edges.filter(({ from, isInternal }) => isInternal && from === id).map(innerText))
-]
+const linesIn = (node: ChartNode, drawn: Drawn): ReadonlyArray<string> => [...node.invokes, ...innerLines(node, drawn)]
+
+/** What happens in a state without leaving it, as it is written inside; of a closed region how many states it holds. */
+const innerLines = ({ id }: ChartNode, { edges, held }: Drawn): ReadonlyArray<string> => {
+  const count = held.get(id)
+  if (count !== undefined) return [`${count} states`]
+  return [...new Set(edges.filter(({ from, isInternal }) => isInternal && from === id).map(innerText))]
+}
 
 const headHeight = (lines: ReadonlyArray<string>): number => TITLE_HEIGHT + lines.length * LINE_HEIGHT + PADDING
 
-const elkNodeOf = (chart: Chart, node: ChartNode): ElkNode => {
-  const lines = linesIn(node, chart.edges)
+const elkNodeOf = (chart: Drawn, node: ChartNode): ElkNode => {
+  const lines = linesIn(node, chart)
   const width = Math.max(
     MIN_NODE_WIDTH,
     2 * PADDING + Math.max(widthOf([titleOf(node)], TITLE_CHAR_WIDTH), widthOf(lines, CHAR_WIDTH))
@@ -83,11 +88,11 @@ const elkNodeOf = (chart: Chart, node: ChartNode): ElkNode => {
   return { id: node.id, children, layoutOptions }
 }
 
-const childrenOf = (chart: Chart, parent: string | null): Array<ElkNode> =>
+const childrenOf = (chart: Drawn, parent: string | null): Array<ElkNode> =>
   chart.nodes.filter((node) => node.parent === parent).map((node) => elkNodeOf(chart, node))
 
 /** Transitions between the same two states go one way, with one label a line. */
-const bundlesOf = ({ edges }: Chart): ReadonlyArray<ReadonlyArray<ChartEdge>> => {
+const bundlesOf = ({ edges }: Drawn): ReadonlyArray<ReadonlyArray<ChartEdge>> => {
   const bundles = new Map<string, Array<ChartEdge>>()
   for (const edge of edges) {
     if (edge.isInternal) continue
@@ -111,7 +116,7 @@ const elkEdgeOf = (bundle: ReadonlyArray<ChartEdge>, index: number): ElkExtended
   ]
 })
 
-const graphOf = (chart: Chart): ElkNode => ({
+const graphOf = (chart: Drawn): ElkNode => ({
   id: "picture",
   layoutOptions: {
     "elk.algorithm": "layered",
@@ -149,13 +154,14 @@ const placedEdges = (bundle: ReadonlyArray<ChartEdge>, placed: ElkExtendedEdge):
   }))
 }
 
-const pictureOf = (chart: Chart, placed: ElkNode): Machine => {
+const pictureOf = (chart: Drawn, placed: ElkNode): Machine => {
   const shapes = new Map(allOf(placed).map((shape) => [shape.id, shape]))
   const ways = placed.edges ?? []
   const nodes = chart.nodes.map((node): Node => {
     const { height = 0, width = 0, x = 0, y = 0 } = shapes.get(node.id) ?? {}
-    const { id, invokes, kind, parent, path } = node
-    return { id, path, parent, kind, x, y, width, height, invokes, inside: innerLines(node, chart.edges) }
+    const { id, invokes, parent, path } = node
+    const kind = chart.held.has(id) ? "closed" : node.kind
+    return { id, path, parent, kind, x, y, width, height, invokes, inside: innerLines(node, chart) }
   })
   return {
     hash: chart.hash,
@@ -177,17 +183,30 @@ const laidOut = (graph: ElkNode): Promise<ElkNode> =>
     thread.once("exit", () => reject(new Error("the layout of the statechart was not finished")))
   })
 
+/** What is shown of the chart: all of it, or its regions closed. */
+export type View = "whole" | "overview"
+
+const drawnOf = (chart: Chart, view: View): Drawn => {
+  if (view === "whole") return { ...chart, held: new Map() }
+  const { chart: closed, held } = overviewOf(chart, eventText)
+  return { ...closed, held }
+}
+
 /** The chart with its layout. */
-export const layoutOf = async (chart: Chart): Promise<Machine> => pictureOf(chart, await laidOut(graphOf(chart)))
+export const layoutOf = async (chart: Chart, view: View = "whole"): Promise<Machine> => {
+  const drawn = drawnOf(chart, view)
+  return pictureOf(drawn, await laidOut(graphOf(drawn)))
+}
 
 const known = new Map<string, Promise<Machine>>()
 
 /** The same, made once for each chart. What could not be made is tried again. */
-export const pictureFor = (chart: Chart): Promise<Machine> => {
-  const present = known.get(chart.hash)
+export const pictureFor = (chart: Chart, view: View = "whole"): Promise<Machine> => {
+  const key = `${view} ${chart.hash}`
+  const present = known.get(key)
   if (present !== undefined) return present
-  const made = layoutOf(chart)
-  known.set(chart.hash, made)
-  made.catch(() => known.delete(chart.hash))
+  const made = layoutOf(chart, view)
+  known.set(key, made)
+  made.catch(() => known.delete(key))
   return made
 }

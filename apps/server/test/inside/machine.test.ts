@@ -67,6 +67,35 @@ describe("machine", () => {
     }
   })
 
+  test("O1 O2 O3 an overview has its regions closed, and every way between them once under each name", async () => {
+    const [picture, whole] = await Promise.all([pictureFor(chart(), "overview"), pictureFor(chart())])
+    const edges = picture.edges.map((edge) => ({ ...edge, isInternal: false }))
+    assert.deepStrictEqual(flawsOf({ ...chart(), nodes: picture.nodes, edges } as never, picture), [])
+    const closed = picture.nodes.filter(({ kind }) => kind === "closed")
+    assert.sameMembers(
+      closed.map(({ path }) => path),
+      ["awake.assessing", "awake.thinking", "awake.acting", "dreaming", "compacting"]
+    )
+    for (const { inside, path } of closed) {
+      const held = whole.nodes.filter((node) => node.path.startsWith(`${path}.`)).length
+      assert.deepStrictEqual(inside, [`${held} states`])
+    }
+    const ids = new Set(picture.nodes.map(({ id }) => id))
+    assert.isTrue(picture.edges.every(({ from, to }) => from !== to && ids.has(from) && ids.has(to)))
+    const names = picture.edges.map(({ from, label, to }) => `${from} ${to} ${label?.text}`)
+    assert.strictEqual(new Set(names).size, names.length)
+    // What leads from one region into another in the whole chart does so in the overview.
+    const region = (id: string) => picture.nodes.findLast((node) => id === node.id || id.startsWith(`${node.id}.`))?.id
+    for (const { from, to } of whole.edges)
+      if (region(from) !== region(to))
+        assert.isTrue(
+          picture.edges.some((edge) => edge.from === region(from) && edge.to === region(to)),
+          `${from} ${to}`
+        )
+    console.log(`overview: ${picture.width} x ${picture.height}; whole: ${whole.width} x ${whole.height}`)
+    assert.isBelow(picture.width * picture.height, (whole.width * whole.height) / 4)
+  })
+
   test("the test above finds what is wrong", async () => {
     const picture = await pictureFor(chart())
     const [first, ...others] = picture.edges
@@ -92,10 +121,12 @@ describe("machine", () => {
   test("H1 it is answered with its hash, and not again to anyone who has it", async () => {
     await using fleet = await openFleet()
     const ask = asker(fleet)
-    const picture = await ask("default", ({ machine }) => machine.machine())
+    const picture = await ask("default", ({ machine }) => machine.machine({ query: {} }))
     assert.strictEqual(picture.hash, chart().hash)
     const status = (etag: string) =>
-      ask("default", ({ machine }) => machine.machine({ responseMode: "response-only" }), { "if-none-match": etag })
+      ask("default", ({ machine }) => machine.machine({ query: {}, responseMode: "response-only" }), {
+        "if-none-match": etag
+      })
     assert.strictEqual((await status(`"${picture.hash}"`)).status, 304)
     assert.strictEqual((await status(`"older", W/"${picture.hash}"`)).status, 304)
     assert.strictEqual((await status('"older"')).status, 200)
