@@ -62,12 +62,13 @@ const homesIn = async (name: string) => {
   let count = 0
   const settle: Settling = async (says) => {
     lines = [...says]
-    const home = fleet.forTenant(`home-${++count}`)
+    const tenant = `home-${++count}`
+    const home = fleet.forTenant(tenant)
     for (const id of ["desk", "clerk"]) await home.create(id)
     return {
       fleet: home,
       holds: async (text) => isIn(await everything(deployment.database), text),
-      exported: async () => (await Array.fromAsync(exportFleet({ from: { deployment } }))).join("\n"),
+      exported: async () => (await Array.fromAsync(exportFleet({ from: { deployment }, tenant }))).join("\n"),
       end: () => home.idle()
     }
   }
