@@ -276,6 +276,21 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Receipt,
     error: failures
   }),
+  /**
+   * A person writes into a profile: in the place of an attribute, beside all others where none is named, or nothing at all where there is no
+   * text, which removes it. `undo` takes the last of these acts on it back. The entity is the id of a profile, or a name.
+   */
+  HttpApiEndpoint.post("writeProfile", "/v1/assistants/:id/memory/profiles/:entity", {
+    params: { ...ofAssistant, entity: Text(128) },
+    headers: keyed,
+    payload: Schema.Struct({
+      attribute: Schema.optionalKey(Text(128)),
+      text: Schema.optionalKey(Text(2_000)),
+      undo: Schema.optionalKey(Schema.Boolean)
+    }),
+    success: Receipt,
+    error: failures
+  }),
   /** A fact in quarantine may be used: a person has read it. */
   HttpApiEndpoint.post("releaseFact", "/v1/assistants/:id/memory/facts/:fact/release", {
     params: { ...ofAssistant, fact: Text(128) },

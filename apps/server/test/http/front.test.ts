@@ -258,6 +258,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/assistants/:id/memory/facts/:fact/retire": { reason: "It was another ship." },
   "POST /v1/assistants/:id/dreams/:dream/accept": { items: ["fact/fact_1_0"] },
   "POST /v1/assistants/:id/dreams/:dream/undo": { reason: "It was another ship." },
+  "POST /v1/assistants/:id/memory/profiles/:entity": { text: "Has a boat." },
   "PUT /v1/limits": { callsPerDay: 5 },
   "POST /v1/index/restore": { snapshot: "s" },
   "POST /v1/blocks/:block/edits": { operation: { op: "set_text", text: "Hello." } },

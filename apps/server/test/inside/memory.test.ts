@@ -237,6 +237,53 @@ describe("memory", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
+  test("a profile is edited by anyone who may, in the caller's name: corrected, removed, put back; once for one key", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await rig(heard)
+    await using _ = fleet
+    const write = (token: string, payload: { attribute?: string; text?: string; undo?: boolean }, key?: string) =>
+      ask(token, ({ memory }) =>
+        memory.writeProfile({
+          params: { id: "desk", entity: "nora" },
+          headers: key === undefined ? {} : { "idempotency-key": key },
+          payload
+        })
+      )
+    const attributes = async () => {
+      await fleet.idle()
+      const profile = (await fleet.memory.profiles("desk")).find(({ id }) => id === "nora")
+      return profile?.attributes.map(({ by, id, text }) => `${id} ${text} ${by}`)
+    }
+    assert.strictEqual(await refusalOf(write("north:ro", { text: "Swims." })), "Forbidden")
+    assert.strictEqual(await refusalOf(write("north", {})), "Malformed")
+    assert.strictEqual((await write("north", { text: "Swims." }, "k-1")).outcome, "accepted")
+    assert.strictEqual((await write("north", { text: "Swims." }, "k-1")).outcome, "duplicate")
+    assert.deepStrictEqual(await attributes(), ["a1 Swims. token of north"])
+    assert.strictEqual(await refusalOf(write("north", { attribute: "a9", text: "Dives." })), "NotFound")
+    assert.strictEqual(await refusalOf(write("south", { attribute: "a1", text: "Dives." })), "NotFound")
+    await write("north", { attribute: "a1", text: "Dives." })
+    assert.deepStrictEqual(await attributes(), ["a1 Dives. token of north"])
+    await write("north", { attribute: "a1" })
+    assert.deepStrictEqual(await attributes(), [])
+    const { items } = await ask("north", ({ memory }) =>
+      memory.profiles({ params: { id: "desk" }, query: { limit: 9 } })
+    )
+    assert.deepStrictEqual(
+      items.find(({ id }) => id === "nora")?.removed?.map(({ text }) => text),
+      ["Dives."]
+    )
+    await write("north", { attribute: "a1", undo: true })
+    assert.deepStrictEqual(await attributes(), ["a1 Dives. token of north"])
+    await write("north", { attribute: "a1", undo: true })
+    assert.deepStrictEqual(await attributes(), ["a1 Swims. token of north"])
+    assert.deepStrictEqual(
+      heard.audit.filter(({ outcome }) => outcome === "done").map(({ action, target }) => [action, target])[2],
+      ["memory.writeProfile", "desk/nora/a1"]
+    )
+    assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
   test("a fact is corrected by anyone who may, in the caller's name, and one is added; both are found, and the replay agrees", async () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)

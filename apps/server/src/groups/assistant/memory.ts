@@ -2,10 +2,10 @@
 // Owns edits of blocks in the name of the caller. Leaves pages to ../memory-pages.ts, every rule to `memory`.
 
 import { defined } from "@reverie/protocol"
-import type { Fact, Json } from "reverie"
+import type { Fact, Fleet, Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, Conflict, Forbidden } from "../../api/index.ts"
+import { Api, Conflict, Forbidden, Malformed, NotFound } from "../../api/index.ts"
 import { boundOf, clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing, costing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
@@ -102,6 +102,38 @@ const ofIndex = ({ isWhole, ownTenant }: Live["Service"]) => {
   }
 }
 
+interface ProfileAsked {
+  readonly attribute?: string
+  readonly text?: string
+  readonly undo?: boolean
+}
+
+/** Throws about an attribute that is not there, nor was of late. */
+const editable = async (fleet: Fleet, id: string, entity: string, { attribute, text }: ProfileAsked) => {
+  if (attribute === undefined) {
+    if (text === undefined) throw new Malformed({ message: "say an attribute, or a text to add" })
+    return
+  }
+  const profile = (await fleet.memory.profiles(id)).find((each) => each.id === entity)
+  const known = [...(profile?.attributes ?? []), ...(profile?.removed ?? [])]
+  if (known.some((each) => each.id === attribute)) return
+  throw new NotFound({ message: `${entity} has no attribute ${attribute} in the memory of ${id}` })
+}
+
+const writesProfile = (id: string, entity: string, asked: ProfileAsked, key: string | undefined) =>
+  changing("memory.writeProfile", `${id}/${entity}/${asked.attribute ?? "new"}`, async (fleet, { name }) => {
+    await living(fleet, id)
+    await editable(fleet, id, entity, asked)
+    const { attribute = "", text, undo = false } = asked
+    const options = { from: name, ...defined({ id: key }) }
+    const { addAttribute, correctAttribute, removeAttribute, undoAttribute } = fleet.memory
+    if (undo) return undoAttribute(id, entity, attribute, options)
+    if (text === undefined) return removeAttribute(id, entity, attribute, options)
+    return attribute === ""
+      ? addAttribute(id, entity, text, options)
+      : correctAttribute(id, entity, attribute, text, options)
+  })
+
 export const memoryLive = HttpApiBuilder.group(
   Api,
   "memory",
@@ -131,6 +163,8 @@ export const memoryLive = HttpApiBuilder.group(
       correctFact: ({ headers, params: { fact, id }, payload: { text } }) =>
         correctsFact(factsOf, id, fact, text, headers["idempotency-key"]),
       addFact: ({ headers, params: { id }, payload: { text } }) => addsFact(id, text, headers["idempotency-key"]),
+      writeProfile: ({ headers, params: { entity, id }, payload }) =>
+        writesProfile(id, entity, payload, headers["idempotency-key"]),
       rebuild: ({ params: { id } }) => rebuilds(id),
       ...ofIndex(telling),
       blockVersions: ({ params: { block }, query }) =>
