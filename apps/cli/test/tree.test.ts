@@ -21,7 +21,7 @@ const named = [
   "init chat run dev start serve top usage limits doctor migrate completion version eval bench.memory compact dream replay fork forget",
   "agents.ls agents.inspect agents.create agents.rm agents.wake agents.sleep agents.stop agents.halt agents.pause agents.resume",
   "agents.send agents.logs agents.approve agents.deny agents.context agents.contexts agents.cache agents.tree agents.export agents.import agents.budget",
-  "memory.show memory.search memory.edit memory.history memory.retire memory.correct memory.add memory.forget memory.look",
+  "memory.show memory.search memory.edit memory.history memory.retire memory.correct memory.add memory.profile memory.forget memory.look",
   "index.status index.snapshots index.snapshot index.restore index.catch-up",
   "queues.ls queues.dead queues.retry queues.discard queues.pause queues.resume queues.drain",
   "approvals.ls approvals.show approvals.approve approvals.deny reminders.ls reminders.set reminders.cancel",

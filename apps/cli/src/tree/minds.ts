@@ -88,6 +88,17 @@ const addFacts = (memory: Command, trunk: Trunk): void => {
   does(add, trunk, async (options, id, text) =>
     (await import("../commands/agents/facts.ts")).write(id, undefined, text, options, stop)
   )
+  const profile = leaf(memory, "profile <id> <entity> [text]", {
+    kind: "order",
+    says: "write into what is known of someone: add, correct with --attribute, --remove, or --undo",
+    example: 'memory profile desk nora "Works at the shipyard." --attribute a3'
+  })
+    .option("--attribute <attribute>", "which one is meant, e.g. a3; a new one when not said")
+    .option("--remove", "remove it", false)
+    .option("--undo", "take back what a person did last to it", false)
+  does(profile, trunk, async (options, id, entity, text) =>
+    (await import("../commands/agents/facts.ts")).profile(id, entity, text, options, stop)
+  )
 }
 
 /** Erasing reaches further than memory: ledger, files and index too. */

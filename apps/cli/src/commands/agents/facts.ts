@@ -72,3 +72,48 @@ export const write = async (
   else say(plain(`${id} knows, at rest, ${told}`))
   return 0
 }
+
+export interface ProfileOptions extends OrderOptions {
+  readonly attribute?: string
+  readonly remove?: boolean
+  readonly undo?: boolean
+}
+
+/** Says what an order to write into a profile would do; throws about one that says too much or too little. */
+const requestOf = (entity: string, text: string | undefined, { attribute, remove, undo }: ProfileOptions): string => {
+  const said = [text !== undefined, remove === true, undo === true].filter(Boolean).length
+  if (said !== 1) throw new CommandFailed("usage", "say a text, --remove or --undo, and one of them alone")
+  if (attribute === undefined && text === undefined) throw new CommandFailed("usage", "--attribute says which is meant")
+  const which = attribute === undefined ? entity : `${entity}/${attribute}`
+  return text === undefined
+    ? `${remove === true ? "remove" : "take back"} ${which}`
+    : `write ${which}: ${onOneLine(text, 80)}`
+}
+
+/** Writes into the profile of someone: one more attribute, another text of one, none, or what stood there before. */
+export const profile = async (
+  name: string,
+  entity: string,
+  text: string | undefined,
+  options: ProfileOptions,
+  stop: Stop
+): Promise<number> => {
+  const request = requestOf(entity, text, options)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const { attribute, undo } = options
+  const payload = defined({ attribute, text, undo: undo === true ? undo : undefined })
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { entity, ...payload }, assistant: id })
+    else say(plain(`would ${request}`))
+    return 0
+  }
+  const headers = defined({ "idempotency-key": options.id })
+  const { envelope, outcome } = await backend.memory((api) =>
+    api.writeProfile({ params: { id, entity }, headers, payload })
+  )
+  await followed(backend, id, options)
+  if (options.json) sayJson({ ok: true, receipt: outcome, envelope, assistant: id, entity })
+  else say(plain(`${id} will, at rest, ${request}`))
+  return 0
+}
