@@ -217,6 +217,44 @@ test("Memory: undo asks first, keys lead to lists, quarantine and recall say why
   await tab.close()
 })
 
+test("Memory: an attribute of a profile is corrected and taken back, removed and put back, and one is added (W1)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/memory?tab=profiles`, "memory")
+  await page.waitForSelector("[data-attribute=a0]")
+  const texts = () => page.locator("[data-attribute] .font-medium").allInnerTexts()
+  const before = await texts()
+  const act = (name: string) => page.click(`[data-act="${name}"]`)
+  await act("correct a0")
+  await page.fill("[data-edit-text] textarea", "Works at the shipyard.")
+  await page.click("[data-edit-text] button[type=submit]")
+  await expect.poll(texts).toContain("Works at the shipyard.")
+  expect(await page.innerText("[data-by=a0]")).toContain("written by local")
+  await act("undo a0")
+  await expect.poll(texts).toEqual(before)
+  await act("remove a2")
+  await page.waitForSelector("[data-removed=a2]")
+  expect(await texts()).toHaveLength(2)
+  await act("put-back a2")
+  await page.waitForSelector("[data-removed]", { state: "detached" })
+  expect(await texts()).toHaveLength(3)
+  await page.click("[data-add-attribute]")
+  await page.fill("[data-edit-text] textarea", "Sings in the choir.")
+  await page.click("[data-edit-text] button[type=submit]")
+  await expect.poll(texts).toContain("Sings in the choir.")
+  const route = "POST /v1/assistants/:id/memory/profiles/:entity"
+  const sent = api.changes.filter((change) => change.route === route).map(({ asked: { payload } }) => payload)
+  expect(sent).toEqual([
+    { attribute: "a0", text: "Works at the shipyard." },
+    { attribute: "a0", undo: true },
+    { attribute: "a2" },
+    { attribute: "a2", undo: true },
+    { text: "Sings in the choir." }
+  ])
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("Memory: a fact is corrected in a person's own sentence, and one is added (W1)", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

@@ -83,6 +83,39 @@ const profileOf = (now: number, n: number): Profile => ({
   }
 })
 
+/** What was written into profiles, by their ids. */
+const edits = new Map<string, ReadonlyArray<Readonly<Record<string, unknown>>>>()
+
+type Lists = Pick<Profile, "attributes"> & { readonly removed: NonNullable<Profile["removed"]> }
+
+/** As much of one act as the page shows. */
+const edited = (
+  { attributes, removed }: Lists,
+  { attribute, text, undo }: Readonly<Record<string, unknown>>
+): Lists => {
+  const old = [...attributes, ...removed].find(({ id }) => id === attribute)
+  if (old === undefined) {
+    const fresh = { id: `a${attributes.length}`, text: String(text), at: 0, evidence: [], trust: 0.9, superseded: [] }
+    return { attributes: [...attributes, { ...fresh, by: "local" }], removed }
+  }
+  const others = removed.filter((each) => each !== old)
+  if (undo === true && removed.includes(old)) return { attributes: [...attributes, old], removed: others }
+  if (undo !== true && text === undefined)
+    return { attributes: attributes.filter((each) => each !== old), removed: [...removed, old] }
+  const { by: _, superseded, ...said } = old
+  const is =
+    undo === true
+      ? { ...said, ...superseded.at(-1), superseded: superseded.slice(0, -1) }
+      : { ...said, text: String(text), by: "local", superseded: [...superseded, said] }
+  return { attributes: attributes.map((each) => (each === old ? is : each)), removed }
+}
+
+const editedProfile = (profile: Profile): Profile => {
+  let lists: Lists = { attributes: profile.attributes, removed: profile.removed ?? [] }
+  for (const act of edits.get(profile.id) ?? []) lists = edited(lists, act)
+  return { ...profile, ...lists }
+}
+
 const paged = <Item>(all: ReadonlyArray<Item>, { query }: FakeAsked) => {
   const from = Number(query["cursor"] ?? 0)
   const to = from + Number(query["limit"] ?? 50)
@@ -171,9 +204,14 @@ export const memoryHandlers: Handlers = {
   },
   "GET /v1/assistants/:id/memory/profiles": (world, asked) =>
     paged(
-      Array.from({ length: 12 }, (_, n) => profileOf(world.now(), n)),
+      Array.from({ length: 12 }, (_, n) => editedProfile(profileOf(world.now(), n))),
       asked
     ),
+  "POST /v1/assistants/:id/memory/profiles/:entity": (_world, { params, payload }) => {
+    const entity = params["entity"] ?? ""
+    edits.set(entity, [...(edits.get(entity) ?? []), payload])
+    return { outcome: "accepted", envelope: "e-11" }
+  },
   "GET /v1/assistants/:id/memory/journal": (world, asked) =>
     paged(
       Array.from({ length: 64 }, (_, n) => ({

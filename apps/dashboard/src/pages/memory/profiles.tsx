@@ -9,6 +9,7 @@ import { Section } from "../../parts/page.tsx"
 import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago } from "../../parts/time.tsx"
+import { AddAttribute, EditAttribute, Removed } from "./edit-profile.tsx"
 import { From, type ListProps, Trust } from "./facts.tsx"
 import { Paged, usePaged } from "./paged.tsx"
 
@@ -44,7 +45,13 @@ const Evidence = ({ of, profile }: { readonly of: ReadonlyArray<string>; readonl
   )
 }
 
-const AttributeLine = ({ attribute, profile }: { readonly attribute: Attribute; readonly profile: Profile }) => {
+interface LineProps {
+  readonly attribute: Attribute
+  readonly assistant: string
+  readonly profile: Profile
+}
+
+const AttributeLine = ({ assistant, attribute, profile }: LineProps) => {
   const { at, evidence, id, superseded, text, trust } = attribute
   return (
     <li className="px-3 py-2" data-attribute={id}>
@@ -68,6 +75,7 @@ const AttributeLine = ({ attribute, profile }: { readonly attribute: Attribute; 
         </p>
       ))}
       <Evidence of={evidence} profile={profile} />
+      <EditAttribute key={`${text} ${attribute.by ?? ""}`} attribute={attribute} id={assistant} entity={profile.id} />
     </li>
   )
 }
@@ -92,8 +100,8 @@ const ObservationLine = ({ observation }: { readonly observation: Observation })
   )
 }
 
-const Opened = ({ profile }: { readonly profile: Profile }) => {
-  const { aliases, attributes, name, observations, relationship, type } = profile
+const Opened = ({ assistant, profile }: { readonly assistant: string; readonly profile: Profile }) => {
+  const { aliases, attributes, name, observations, relationship, removed = [], type } = profile
   const { first_at: firstAt, interactions, last_at: lastAt, strength, tier } = relationship
   return (
     <div className="grid min-w-0 content-start gap-4">
@@ -124,11 +132,13 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
         ) : (
           <ul className="divide-y divide-line">
             {attributes.map((attribute) => (
-              <AttributeLine key={attribute.id} attribute={attribute} profile={profile} />
+              <AttributeLine key={attribute.id} attribute={attribute} assistant={assistant} profile={profile} />
             ))}
           </ul>
         )}
+        <AddAttribute id={assistant} entity={profile.id} />
       </Section>
+      <Removed removed={removed} id={assistant} entity={profile.id} />
       <Section title="Observations" side={<span className="label tabular">{count(observations.length)}</span>}>
         <ul className="divide-y divide-line">
           {observations.toReversed().map((observation) => (
@@ -188,7 +198,7 @@ export const Profiles = ({ id, onChange, search: { open } }: ListProps) => {
           )}
         </Paged>
       </Section>
-      {shown === undefined ? null : <Opened profile={shown} />}
+      {shown === undefined ? null : <Opened key={shown.id} assistant={id} profile={shown} />}
     </div>
   )
 }
