@@ -107,7 +107,7 @@ await live(
     events: Number(events),
     ...(point === "" ? {} : { killAt: { point: point as FaultPoint, passing: Number(passing) } }),
     ...(model === undefined
-      ? {}
+      ? { stops: true }
       : {
           resumes: true,
           model: (JSON.parse(model) as ReadonlyArray<OneModel | ObjectModel>).map(modelOf) satisfies ModelChoice

@@ -4,7 +4,7 @@ import { runLane } from "./lane.ts"
 
 describe("crash lane", () => {
   it(
-    "J1-J4 six real kills, some of them at named points, lose, double and reorder nothing",
+    "J1-J5 six real kills, some of them at named points, lose, double and reorder nothing, and each asker learns one end",
     { timeout: 120_000 },
     async () => {
       const report = await runLane({ kills: 6, events: 72, seed: 7, progress: () => {} })
@@ -15,8 +15,11 @@ describe("crash lane", () => {
         duplicated: 0,
         outOfOrder: 0,
         repeatedUnsafeTools: 0,
-        notesLostOrDoubled: 0
+        notesLostOrDoubled: 0,
+        endedTwice: 0,
+        askersUnanswered: 0
       })
+      assert.isAbove(report.stopped, 0)
       const named = Object.keys(report.killsByPoint).filter((point) => point !== "no-name")
       assert.isNotEmpty(named)
       assert.isTrue(report.ok)

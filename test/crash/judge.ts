@@ -4,6 +4,7 @@
 // J2  Events of one assistant were taken up in the order in which they were acknowledged.
 // J3  No unsafe tool ran twice under one key.
 // J4  Every note that was passed on arrived exactly once.
+// J5  No tick and no message ended twice, and who asked learnt exactly once how it ended, also where a person stopped it.
 
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet, type OutboxRow } from "reverie"
@@ -19,6 +20,10 @@ export interface Verdict {
   readonly repeatedUnsafeTools: number
   readonly interruptedTools: number
   readonly notesLostOrDoubled: number
+  /** Ticks that a person stopped. */
+  readonly stopped: number
+  readonly endedTwice: number
+  readonly askersUnanswered: number
   /** Times that a person had to let an assistant go on, and those that no one has. */
   readonly resumed: number
   readonly halted: ReadonlyArray<string>
@@ -53,12 +58,35 @@ const outOfOrder = (rows: ReadonlyArray<OutboxRow>): number => {
 
 /** What no number of kills may bring about. */
 export const isClean = ({
+  askersUnanswered,
   duplicated,
+  endedTwice,
   lost,
   notesLostOrDoubled,
   outOfOrder: reordered,
   repeatedUnsafeTools
-}: Verdict): boolean => lost + duplicated + reordered + repeatedUnsafeTools + notesLostOrDoubled === 0
+}: Verdict): boolean =>
+  lost + duplicated + reordered + repeatedUnsafeTools + notesLostOrDoubled + endedTwice + askersUnanswered === 0
+
+/** Of one assistant: ends of ticks, and of messages, beyond the first. */
+const endedTwice = (rows: ReadonlyArray<OutboxRow>): number => {
+  const ends = rows.flatMap(({ entry: { tick, tickEnd } }) =>
+    tickEnd === undefined ? [] : [`tick ${tick}`, `message ${tickEnd.envelope}`]
+  )
+  return ends.length - new Set(ends).size
+}
+
+/** Questions whose answer did not leave exactly once. */
+const askersUnanswered = (rows: ReadonlyArray<OutboxRow>): number => {
+  const sends = rows.flatMap(({ entry }) => entry.sends ?? [])
+  const answers = countOf(
+    sends.flatMap(({ event }) =>
+      event.type === "message" && event.answers !== undefined ? [event.answers.envelope] : []
+    )
+  )
+  const asked = sends.filter(({ event }) => event.type === "message" && event.wantsAnswer === true)
+  return asked.filter(({ id }) => answers.get(id) !== 1).length
+}
 
 export interface Judged extends Verdict {
   /** Of each assistant, in order. */
@@ -105,6 +133,9 @@ export const judged = async (data: string): Promise<Judged> => {
     interruptedTools: all.filter(({ entry }) => entry.step?.detail?.["failure"] === "interrupted").length,
     resumed: linesOf(join(data, RESUMED_FILE)).length,
     halted: await haltedIn(fleet),
+    stopped: all.filter(({ entry }) => entry.tickEnd?.outcome === "stopped").length,
+    endedTwice: rows.reduce((sum, each) => sum + endedTwice(each), 0),
+    askersUnanswered: askersUnanswered(all),
     notesLostOrDoubled: sent.filter((id) => settled.get(id) !== 1).length
   }
 }

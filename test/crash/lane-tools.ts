@@ -6,8 +6,12 @@ import { defineTool, type Tool } from "reverie"
 /** Tells of a run of a tool before anything of it happens. */
 export type NoteRun = (tool: string, assistant: string, key: string) => void
 
-/** `next`: whom an assistant passes its notes to. */
-export const laneTools = (ran: NoteRun, next: (assistant: string) => string): ReadonlyArray<Tool> => [
+/** `next`: whom an assistant passes its notes to. `wantsAnswer`: and wants to know what came of them. */
+export const laneTools = (
+  ran: NoteRun,
+  next: (assistant: string) => string,
+  wantsAnswer = false
+): ReadonlyArray<Tool> => [
   defineTool({
     name: "note",
     description: "Notes something; the same note twice is one note.",
@@ -31,7 +35,7 @@ export const laneTools = (ran: NoteRun, next: (assistant: string) => string): Re
     name: "pass",
     description: "Passes a note to the next colleague.",
     run: (_, { assistant, send }) => {
-      send(next(assistant), `fyi from ${assistant}`)
+      send(next(assistant), `fyi from ${assistant}`, { wantsAnswer })
       return "passed"
     }
   })

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import type { Prompt, Reply } from "@reverie/model"
 import type { FaultPoint } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
-import { defineAssistant, defineFleet, Fleet, type ModelChoice } from "reverie"
+import { defineAssistant, defineFleet, Fleet, type ModelChoice, viewOf } from "reverie"
 import { laneTools } from "./lane-tools.ts"
 
 export interface LifeOptions {
@@ -23,6 +23,8 @@ export interface LifeOptions {
    * of many kills at one moment meets that.
    */
   readonly resumes?: boolean
+  /** A person stops a tick in progress now and then. */
+  readonly stops?: boolean
 }
 
 export const ASSISTANTS = ["ada", "bo", "cy", "dee"] as const
@@ -89,14 +91,25 @@ const withinTheProcess: ModelChoice = {
     )
 }
 
+/** Of so many events one is followed by an order to stop what its assistant is at work on. */
+const EVENTS_PER_STOP = 3
+
+/** The order names the tick, so that one which is given again after a kill is the same order or a late one. */
+const stopNow = async (fleet: Fleet, to: string): Promise<void> => {
+  const record = await fleet.inspect(to)
+  if (record === undefined) return
+  const { tick } = viewOf(record)
+  if (tick > 0) await fleet.stop(to, { tick, id: `stop-${to}-${tick}` })
+}
+
 /** Lives until everything is settled, or until killed. */
 export const live = async (
-  { data, events, killAt, model = withinTheProcess, resumes = false }: LifeOptions,
+  { data, events, killAt, model = withinTheProcess, resumes = false, stops = false }: LifeOptions,
   ready: () => void
 ): Promise<void> => {
   const effects = durableFile(join(data, EFFECTS_FILE))
   const acks = durableFile(join(data, ACKS_FILE))
-  const tools = laneTools((tool, _, key) => effects.append(`${tool} ${key}`), nextTo)
+  const tools = laneTools((tool, _, key) => effects.append(`${tool} ${key}`), nextTo, stops)
   let passed = 0
   await using fleet = await Fleet.open({
     data: join(data, "store"),
@@ -131,6 +144,7 @@ export const live = async (
     if (known.has(id)) continue
     await fleet.send(to, text, { id })
     acks.append(id)
+    if (stops && index % EVENTS_PER_STOP === 0) await stopNow(fleet, to)
   }
   await fleet.idle()
   effects.close()
