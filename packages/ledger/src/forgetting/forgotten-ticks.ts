@@ -10,7 +10,7 @@
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
 //     in other words is found by its text (`withoutText`). What others said themselves stays.
 
-import { isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import {
   lowered,
@@ -263,7 +263,7 @@ const withoutObservations = (profile: Fields, { ids, person }: Pick<Going, "ids"
     ...profile,
     observations: listOf(profile["observations"]).filter((each) => !isGone(each) && !isAct(each)),
     attributes: left("attributes"),
-    ...(profile["removed"] === undefined ? {} : { removed: left("removed") })
+    ...defined({ removed: profile["removed"] === undefined ? undefined : left("removed") })
   }
 }
 
