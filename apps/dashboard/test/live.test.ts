@@ -1,6 +1,6 @@
 // Live: one assistant is watched while it works; the stream breaks and comes back.
 
-import type { Browser } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
 import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
@@ -74,34 +74,66 @@ test("G2 the transition that was taken is distinguished", async () => {
   expect(taken).toBeGreaterThan(1)
 })
 
-test("no state of the whole chart lies under its buttons, and a timer goes by what it ends", async () => {
-  await watch()
-  const inHand = await tab.page.textContent("[data-in-hand]")
-  expect(inHand).toMatch(/sleep in /)
-  expect(inHand).not.toContain("xstate")
-  await tab.page.click('.chart button:has-text("Whole chart")')
-  // The view has come to rest.
-  const viewport = () => tab.page.$eval(".chart .react-flow__viewport", ({ style }) => style.transform)
+/** When the view has come to rest: how many states are drawn, what lies under the buttons, and how large words are in pixels. */
+const chartLooks = async (page: Page) => {
+  const viewport = () => page.$eval(".chart .react-flow__viewport", ({ style }) => style.transform)
   const isStill = async (): Promise<boolean> => {
     const before = await viewport()
-    await tab.page.waitForTimeout(200)
+    await page.waitForTimeout(200)
     return before === (await viewport())
   }
   await expect.poll(isStill).toBe(true)
-  const covered = await tab.page.evaluate(() => {
+  return page.evaluate(() => {
     const boxOf = (element: Element) => element.getBoundingClientRect()
     const buttons = boxOf(document.querySelector(".chart .react-flow__controls")!)
-    const states = [...document.querySelectorAll("[data-chart-state]")].filter(
-      (state) => state.getAttribute("data-chart-state") !== ""
+    const states = [...document.querySelectorAll<HTMLElement>("[data-chart-state]")].filter(
+      (state) => state.dataset["chartState"] !== ""
     )
     const under = states.filter((state) => {
       const { bottom, left, right, top } = boxOf(state)
       return left < buttons.right && right > buttons.left && top < buttons.bottom && bottom > buttons.top
     })
-    return { states: states.length, under: under.map((state) => state.getAttribute("data-chart-state")) }
+    const [title] = document.querySelectorAll<HTMLElement>(".chart-title")
+    const zoom = title === undefined ? 0 : boxOf(title).height / title.offsetHeight
+    const size = (element: Element | null) =>
+      element === null ? 0 : zoom * parseFloat(getComputedStyle(element).fontSize)
+    return {
+      states: states.length,
+      under: under.map((state) => state.dataset["chartState"]),
+      titlePx: size(title ?? null),
+      namePx: size(document.querySelector(".chart-edge text"))
+    }
   })
-  expect(covered.states).toBeGreaterThan(20)
-  expect(covered.under).toEqual([])
+}
+
+test("the whole chart is read at 1440: regions closed, names on edges, nothing under its buttons", async () => {
+  const row = await watch()
+  const inHand = await tab.page.textContent("[data-in-hand]")
+  expect(inHand).toMatch(/sleep in /)
+  expect(inHand).not.toContain("xstate")
+  await tab.page.setViewportSize({ width: 1440, height: 900 })
+  await tab.page.click('.chart button:has-text("Whole chart")')
+  await tab.page.waitForSelector('[data-chart-state="dreaming"][data-kind="closed"]')
+  const whole = await chartLooks(tab.page)
+  expect(whole.states).toBe(11)
+  expect(whole.under).toEqual([])
+  expect(whole.titlePx).toBeGreaterThanOrEqual(9)
+  expect(whole.namePx).toBeGreaterThanOrEqual(8)
+  // What happens inside a closed region lights the region.
+  api.world.move(row, "dreaming.linking")
+  await tab.page.waitForSelector('[data-chart-state="dreaming"][data-current]')
+  api.world.move(row, "dreaming.profiling")
+  await tab.page.waitForSelector('[data-now="dreaming.profiling"]')
+  await tab.page.waitForSelector('[data-chart-state="dreaming"][data-current]')
+  expect(await tab.page.locator('[data-lit="taken"][data-chart-edge]').count()).toBe(0)
+  await tab.page.click('.chart button:has-text("Every state")')
+  await tab.page.waitForSelector('[data-chart-state="dreaming.linking"]')
+  const all = await chartLooks(tab.page)
+  expect(all.states).toBeGreaterThan(20)
+  expect(all.under).toEqual([])
+  await tab.page.click('.chart button:has-text("Close the regions")')
+  await tab.page.click('.chart button:has-text("Follow the state")')
+  await tab.page.waitForSelector("[data-say]")
 })
 
 test("what is said is written once, the reply comes piece by piece, and nothing stands twice (C2, J1)", async () => {

@@ -96,10 +96,10 @@ export const dreamsSearch = (_raw: Raw): DreamsSearch => ({})
 
 export interface LiveSearch {
   /** The whole chart, where it does not follow the state. */
-  readonly view?: "whole" | undefined
+  readonly view?: "whole" | "all" | undefined
 }
 
-export const liveSearch = (raw: Raw): LiveSearch => ({ view: oneOf(raw["view"], ["whole"]) })
+export const liveSearch = (raw: Raw): LiveSearch => ({ view: oneOf(raw["view"], ["whole", "all"]) })
 
 // Search of Queues.
 

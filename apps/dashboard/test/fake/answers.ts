@@ -11,7 +11,10 @@ import { hostile } from "./hostile.ts"
 import { spendingHandlers } from "./spending.ts"
 import { life } from "./timeline.ts"
 
-const machine = JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures/machine.json"), "utf8")) as Machine
+const pictureIn = (file: string): Machine =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures", file), "utf8")) as Machine
+const machine = pictureIn("machine.json")
+const overview = pictureIn("machine-overview.json")
 
 export const approvalsOf = ({ now, rows }: World): ReadonlyArray<ApprovalAsked> =>
   rows
@@ -287,7 +290,7 @@ export const fleetHandlers: Handlers = {
     world.talk(found(world, params["id"]), String(payload["text"]))
     return { outcome: "accepted", envelope: `e-${world.outboxEnd()}` }
   },
-  "GET /v1/machine": () => machine,
+  "GET /v1/machine": (_, { query }) => (query["view"] === "overview" ? overview : machine),
   "GET /v1/approvals": (world) => ({ items: approvalsOf(world) }),
   "POST /v1/approvals/:id/:approval": (world, { params, payload }) => {
     const row = found(world, params["id"])

@@ -19,7 +19,7 @@ import { memo, useEffect, useMemo, useRef } from "react"
 import { toneOf, wordsOf } from "../../parts/chip.tsx"
 
 // ChartModel: what of the statechart is lit.
-// G1  The active path is the state and everything around it.
+// G1  The active path is the state and everything around it. A state inside a closed region is that region.
 // G2  One event leads from one state to the next; what was passed through at once behind it is lit too.
 
 type ChartNode = Machine["nodes"][number]
@@ -27,7 +27,8 @@ type ChartEdge = Machine["edges"][number]
 
 /** By how states are reported, e.g. `awake.thinking.inferring`. */
 export const nodeAt = ({ nodes }: Machine, path: string): ChartNode | undefined =>
-  nodes.find((node) => node.path === path)
+  nodes.find((node) => node.path === path) ??
+  nodes.find((node) => node.kind === "closed" && path.startsWith(`${node.path}.`))
 
 /** Ids of the state and of everything around it. */
 export const activeIds = (machine: Machine, path: string): ReadonlySet<string> => {
@@ -52,7 +53,7 @@ const MAX_HOPS = 5
 /** Ids of the transitions on the shortest way between two states; none where there is no way or nothing was left. */
 export const takenBetween = (machine: Machine, from: string, to: string): ReadonlySet<string> => {
   const target = nodeAt(machine, to)
-  if (from === to || target === undefined) return new Set()
+  if (target === undefined || nodeAt(machine, from) === target) return new Set()
   const goals = activeIds(machine, to)
   // Where it begins inside a state that was entered is not told: any state inside may be the one.
   const entered = new Map(machine.nodes.map((node) => [node.id, around(machine, node)]))
@@ -162,12 +163,28 @@ export interface Step {
   readonly run: number
 }
 
+/** The state and what is near it; the whole chart with its regions closed; every state. */
+export type ChartView = "near" | "whole" | "all"
+
 interface ChartProps {
   readonly machine: Machine
   readonly state: string
   readonly last: Step | undefined
-  readonly whole: boolean
-  readonly onWhole: (whole: boolean) => void
+  readonly view: ChartView
+  readonly onView: (view: ChartView) => void
+}
+
+/** What else there is to see, as its button says it. */
+const others: Readonly<Record<ChartView, ReadonlyArray<readonly [view: ChartView, title: string]>>> = {
+  near: [["whole", "Whole chart"]],
+  whole: [
+    ["near", "Follow the state"],
+    ["all", "Every state"]
+  ],
+  all: [
+    ["near", "Follow the state"],
+    ["whole", "Close the regions"]
+  ]
 }
 
 const FOLLOW_ZOOM = 0.92
@@ -178,7 +195,7 @@ const STATE = 20
 
 const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches
 
-const useNodes = (machine: Machine, active: ReadonlySet<string>, state: string): ReadonlyArray<StateNode> =>
+const useNodes = (machine: Machine, active: ReadonlySet<string>, current?: string): ReadonlyArray<StateNode> =>
   useMemo(
     () =>
       machine.nodes.map((node) => ({
@@ -188,9 +205,9 @@ const useNodes = (machine: Machine, active: ReadonlySet<string>, state: string):
         width: node.width,
         height: node.height,
         zIndex: node.kind === "compound" || node.kind === "parallel" ? GROUP + node.path.split(".").length : STATE,
-        data: { node, active: active.has(node.id), current: node.path === state }
+        data: { node, active: active.has(node.id), current: node.id === current }
       })),
-    [machine, active, state]
+    [machine, active, current]
   )
 
 const useEdges = (
@@ -217,16 +234,16 @@ const useEdges = (
   }, [machine, active, last])
 
 /** Keeps the state in view, or the whole chart. */
-const useView = ({ machine, state, whole }: ChartProps) => {
+const useView = ({ machine, state, view }: ChartProps) => {
   const flow = useReactFlow()
   const moved = useRef(false)
   useEffect(() => {
     const duration = moved.current && !isStill() ? MOVE_MILLIS : 0
     moved.current = true
     const node = nodeAt(machine, state)
-    if (whole || node === undefined) void flow.fitView({ duration, padding: 0.02 })
+    if (view !== "near" || node === undefined) void flow.fitView({ duration, padding: 0.02 })
     else void flow.setCenter(node.x + node.width / 2, node.y + node.height / 2, { zoom: FOLLOW_ZOOM, duration })
-  }, [flow, machine, state, whole])
+  }, [flow, machine, state, view])
 }
 
 const Arrow = ({ lit }: { readonly lit: string }) => (
@@ -247,11 +264,11 @@ const Arrow = ({ lit }: { readonly lit: string }) => (
 )
 
 const Flow = (props: ChartProps) => {
-  const { last, machine, onWhole, state, whole } = props
+  const { last, machine, onView, state, view } = props
   const active = useMemo(() => activeIds(machine, state), [machine, state])
   const current = nodeAt(machine, state)?.id
   const root = machine.nodes.find(({ parent }) => parent === null)?.id
-  const nodes = useNodes(machine, active, state)
+  const nodes = useNodes(machine, active, current)
   const edges = useEdges(machine, active, last)
   useView(props)
   return (
@@ -279,7 +296,7 @@ const Flow = (props: ChartProps) => {
           <Arrow lit="taken" />
         </defs>
       </svg>
-      {whole ? (
+      {view === "all" ? (
         <MiniMap
           pannable
           zoomable
@@ -291,9 +308,11 @@ const Flow = (props: ChartProps) => {
         />
       ) : null}
       <Controls showInteractive={false} showFitView={false} position="top-right">
-        <button type="button" className="button button-small" aria-pressed={whole} onClick={() => onWhole(!whole)}>
-          {whole ? "Follow the state" : "Whole chart"}
-        </button>
+        {others[view].map(([other, title]) => (
+          <button key={other} type="button" className="button button-small" onClick={() => onView(other)}>
+            {title}
+          </button>
+        ))}
       </Controls>
     </ReactFlow>
   )

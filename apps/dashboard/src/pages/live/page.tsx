@@ -158,12 +158,12 @@ const Trouble = ({ detail }: { readonly detail: AssistantDetail }) => {
 const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly turn: Turn }) => {
   const { view } = route.useSearch()
   const navigate = route.useNavigate()
-  const machine = useAnswer("GET /v1/machine", {}, { staleMillis: Number.POSITIVE_INFINITY })
+  const query = view === "whole" ? { view: "overview" as const } : {}
+  const machine = useAnswer("GET /v1/machine", { query }, { staleMillis: Number.POSITIVE_INFINITY })
   const { accepts, id, mode, tick, waiting } = detail
-  const isWhole = view === "whole"
   const chart = (
     <section
-      className={`card relative overflow-hidden ${isWhole ? "min-h-96 flex-1" : "h-64 flex-none"}`}
+      className={`card relative overflow-hidden ${view === undefined ? "h-64 flex-none" : "min-h-96 flex-1"}`}
       aria-label="Statechart"
     >
       <Answered of={machine} lines={8}>
@@ -172,14 +172,14 @@ const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly tur
             machine={known}
             state={turn.state ?? detail.state}
             last={turn.last}
-            whole={isWhole}
-            onWhole={(whole) => void navigate({ search: { view: whole ? "whole" : undefined }, replace: true })}
+            view={view ?? "near"}
+            onView={(next) => void navigate({ search: { view: next === "near" ? undefined : next }, replace: true })}
           />
         )}
       </Answered>
     </section>
   )
-  if (isWhole) return chart
+  if (view !== undefined) return chart
   return (
     <div
       data-stacked=""
