@@ -229,6 +229,11 @@ test("the modes stand in a strip, and the present one is lit", async () => {
   }
   expect(await tab.page.$$eval(".mode", (modes) => modes.length)).toBe(7)
   expect(await tab.page.$$eval(".mode[aria-current]", (modes) => modes.length)).toBe(1)
+  expect((await tab.page.locator("[data-lasted]").allInnerTexts()).map((each) => each.trim())).toEqual([
+    "50 min",
+    "8 min",
+    "2 min"
+  ])
 })
 
 test("what is in progress is whole, however much has happened", async () => {

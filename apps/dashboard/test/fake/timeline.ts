@@ -235,6 +235,10 @@ export const timelineHandlers: Handlers = {
     const last = items.at(-1)?.from ?? 1
     return { items, next: last > 1 ? last : null }
   },
+  "GET /v1/assistants/:id/modes": (world) => ({
+    from: world.now() - 3_600_000,
+    millis: { idle: 3_000_000, thinking: 480_000, acting: 120_000 }
+  }),
   "GET /v1/assistants/:id/ticks/:tick": (world, { params }) => {
     const n = Number(params["tick"])
     if (!(n >= 1 && n <= life.ticks)) throw world.failure(404, "NotFound", `there is no tick ${n}`)

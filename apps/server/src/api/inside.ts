@@ -107,6 +107,10 @@ export const TickView = Schema.Struct({
 })
 export type TickView = typeof TickView.Type
 
+/** How long it was in each mode, in milliseconds since `from`: the last hour, or as much of it as its newest entries tell. */
+export const Modes = Schema.Struct({ from: Schema.Finite, millis: Schema.Record(Schema.String, Schema.Finite) })
+export type Modes = typeof Modes.Type
+
 export class TimelineGroup extends HttpApiGroup.make("timeline").add(
   HttpApiEndpoint.get("ticks", "/v1/assistants/:id/ticks", {
     params: ofAssistant,
@@ -119,6 +123,7 @@ export class TimelineGroup extends HttpApiGroup.make("timeline").add(
     success: TickView,
     error: failures
   }),
+  HttpApiEndpoint.get("modes", "/v1/assistants/:id/modes", { params: ofAssistant, success: Modes, error: failures }),
   /** The ledger itself: entries from number `from` on. */
   HttpApiEndpoint.get("entries", "/v1/assistants/:id/entries", {
     params: ofAssistant,

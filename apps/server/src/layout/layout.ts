@@ -66,7 +66,7 @@ const linesIn = (node: ChartNode, drawn: Drawn): ReadonlyArray<string> => [...no
 /** What happens in a state without leaving it, as it is written inside; of a closed region how many states it holds. */
 const innerLines = ({ id }: ChartNode, { edges, held }: Drawn): ReadonlyArray<string> => {
   const count = held.get(id)
-  if (count !== undefined) return [`${count} states`]
+  if (count !== undefined) return [count === 1 ? "1 state" : `${count} states`]
   return [...new Set(edges.filter(({ from, isInternal }) => isInternal && from === id).map(innerText))]
 }
 

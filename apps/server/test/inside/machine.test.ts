@@ -78,7 +78,7 @@ describe("machine", () => {
     )
     for (const { inside, path } of closed) {
       const held = whole.nodes.filter((node) => node.path.startsWith(`${path}.`)).length
-      assert.deepStrictEqual(inside, [`${held} states`])
+      assert.deepStrictEqual(inside, [held === 1 ? "1 state" : `${held} states`])
     }
     const ids = new Set(picture.nodes.map(({ id }) => id))
     assert.isTrue(picture.edges.every(({ from, to }) => from !== to && ids.has(from) && ids.has(to)))

@@ -11,7 +11,7 @@ import { count, percent, serversIn, spentText, tokens } from "../../parts/format
 import { Page } from "../../parts/page.tsx"
 import { Answered, Failed, isReady, Loading } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
-import { Ago, Since } from "../../parts/time.tsx"
+import { Ago, duration, Since, timeOfDay } from "../../parts/time.tsx"
 import { Chart } from "./chart.tsx"
 import { Conversation } from "./conversation.tsx"
 import { InHand, Log, Mailbox } from "./in-hand.tsx"
@@ -49,7 +49,7 @@ const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
 
 const route = getRouteApi("/a/$id/")
 
-// Modes: what it can be doing, in a strip, the present one lit.
+// Modes: what it can be doing, in a strip, the present one lit; how long it was in each of the last hour.
 
 const modes: ReadonlyArray<readonly [activity: string, title: string]> = [
   ["idle", "Idle"],
@@ -61,8 +61,18 @@ const modes: ReadonlyArray<readonly [activity: string, title: string]> = [
   ["halted", "Halted"]
 ]
 
-const Modes = ({ since, state }: { readonly state: string; readonly since: number }) => {
+const MODES_MILLIS = 10_000
+
+interface ModesProps {
+  readonly id: string
+  readonly state: string
+  readonly since: number
+}
+
+const Modes = ({ id, since, state }: ModesProps) => {
   const present = activityOf(state)
+  const { data } = useAnswer("GET /v1/assistants/:id/modes", { params: { id } }, { everyMillis: MODES_MILLIS })
+  const lasted = (activity: string): number => data?.millis[activity] ?? 0
   return (
     <ol className="modes" aria-label="Modes" data-modes={present}>
       {modes.map(([activity, title]) => (
@@ -77,6 +87,15 @@ const Modes = ({ since, state }: { readonly state: string; readonly since: numbe
             <span className="tabular">
               {" "}
               <Since at={since} />
+            </span>
+          ) : lasted(activity) > 0 ? (
+            <span
+              className="tabular"
+              title={`of the last hour, since ${timeOfDay(data?.from ?? 0)}`}
+              data-lasted={activity}
+            >
+              {" "}
+              {duration(lasted(activity))}
             </span>
           ) : null}
         </li>
@@ -234,7 +253,7 @@ const LivePage = () => {
         ) : null
       ) : (
         <>
-          <Modes since={detail.since} state={state ?? detail.state} />
+          <Modes id={id} since={detail.since} state={state ?? detail.state} />
           <Facts detail={detail} />
           <Trouble detail={detail} />
           <Body detail={detail} turn={turn} />

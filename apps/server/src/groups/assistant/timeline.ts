@@ -10,10 +10,13 @@ import { Api, type TickView } from "../../api/index.ts"
 import { boundOf, clip, clipAll, TEXT_CHARS } from "../../views/message-view.ts"
 import { asking } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
+import { modesOf } from "../../views/modes.ts"
 import { Live } from "../../live.ts"
 
 /** Of each text of an entry, in UTF-16 units. */
 const ENTRY_CHARS = 20_000
+/** Of its newest entries, read for its modes. */
+const MODE_ENTRIES = 500
 
 const modelOf = ({ error, ...call }: ModelCallView): TickView["models"][number] => ({
   ...call,
@@ -50,6 +53,15 @@ export const timelineLive = HttpApiBuilder.group(
         asking(async (fleet) => {
           await living(fleet, id)
           return viewOf(found(await fleet.history.tick(id, tick), `tick ${tick} of ${id}`))
+        }),
+      modes: ({ params: { id } }) =>
+        asking(async (fleet) => {
+          const { version } = await living(fleet, id)
+          const rows = await fleet.history.entries(id, Math.max(1, version - MODE_ENTRIES + 1), MODE_ENTRIES)
+          return modesOf(
+            rows.map(({ entry }) => entry),
+            Date.now()
+          )
         }),
       entries: ({ params: { id }, query: { from = 1, limit } }) =>
         asking(async (fleet) => {
