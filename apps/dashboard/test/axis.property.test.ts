@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import {
   axisOf,
+  labelsOf,
   lastOf,
   millisOf,
   offsetText,
@@ -121,6 +122,31 @@ test("a longer time reaches further on the scale of the list, whatever the row (
   )
   // 32 s in the queue beside 2 ms of a model: what was shorter before.
   expect(reachOf(32_000)).toBeGreaterThan(5 * reachOf(2))
+})
+
+test("no label lies over another one or over a break, and the beginning has its own", () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true })
+  const marks = fc
+    .uniqueArray(share, { maxLength: 12 })
+    .map((places) =>
+      [0, ...places].toSorted((one, other) => one - other).map((place) => ({ place, label: `${place}` }))
+    )
+  const breaks = fc
+    .array(share, { maxLength: 3 })
+    .map((places) => places.map((place) => ({ place: 0.15 + place * 0.7, width: 0.08, says: "waits", took: "1 h" })))
+  fc.assert(
+    fc.property(marks, breaks, (all, cut) => {
+      const labels = labelsOf({ breaks: cut as never, marks: all })
+      expect(labels[0]?.place).toBe(0)
+      const boxes = [
+        ...labels.map(({ isAtEnd, place }) => (isAtEnd ? [place - 0.1, place] : [place, place + 0.1])),
+        ...cut.map(({ place, width }) => [place, place + width])
+      ]
+      for (const [n, [from = 0, to = 0]] of labels.map((_, at) => boxes[at] ?? []).entries())
+        for (const [m, [begins = 0, ends = 0]] of boxes.entries())
+          if (m !== n) expect(from < ends && begins < to).toBe(false)
+    })
+  )
 })
 
 test("marks are as exact as their distance", () => {

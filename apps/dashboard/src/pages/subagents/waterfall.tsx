@@ -1,5 +1,5 @@
 // Waterfall: what was granted to one of the tree, and what has become of it.
-// W1  Parts of a bar are shares of what was granted; where nothing bounds it, of what was used.
+// W1  Parts of a bar are shares of what was granted. Where nothing bounds it there are none, and its outline is broken.
 
 import type { Answer } from "../../api/contract.ts"
 import { count, money, tokens } from "../../parts/format.ts"
@@ -28,16 +28,15 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
   const reserved = node.reserved[measure]
   const returned = node.returned?.[measure] ?? 0
   const whole = Math.max(granted ?? 0, spent + reserved + returned, 1)
-  const pieces: ReadonlyArray<Piece> = [
-    { key: "spent", value: spent, colour: "var(--color-acting)" },
-    { key: "reserved", value: reserved, colour: "var(--color-waiting)" },
-    { key: "returned", value: returned, colour: "var(--color-dreaming)" },
-    {
-      key: "free",
-      value: granted === null ? 0 : Math.max(0, granted - spent - reserved - returned),
-      colour: "transparent"
-    }
-  ]
+  const pieces: ReadonlyArray<Piece> =
+    granted === null
+      ? []
+      : [
+          { key: "spent", value: spent, colour: "var(--color-acting)" },
+          { key: "reserved", value: reserved, colour: "var(--color-waiting)" },
+          { key: "returned", value: returned, colour: "var(--color-dreaming)" },
+          { key: "free", value: Math.max(0, granted - spent - reserved - returned), colour: "transparent" }
+        ]
   let from = 0
   const said = `limit ${amountText(granted, measure)}, spent ${amountText(spent, measure)}, reserved ${amountText(reserved, measure)}, released ${amountText(node.returned === undefined ? 0 : node.returned[measure], measure)}`
   return (
@@ -52,7 +51,14 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
       data-reserved={reserved}
     >
       <title>{said}</title>
-      <rect width={WIDTH} height={HEIGHT} rx="3" fill="var(--color-sunken)" stroke="var(--color-line)" />
+      <rect
+        width={WIDTH}
+        height={HEIGHT}
+        rx="3"
+        fill={granted === null ? "none" : "var(--color-sunken)"}
+        stroke="var(--color-line)"
+        strokeDasharray={granted === null ? "4 3" : undefined}
+      />
       {pieces.map(({ colour, key, value }) => {
         const x = (from / whole) * WIDTH
         from += value

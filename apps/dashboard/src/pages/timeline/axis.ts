@@ -143,6 +143,29 @@ export interface Axis {
   readonly placeOf: (at: number) => number
 }
 
+/** Of the axis, that a label of a mark takes. */
+const LABEL_SHARE = 0.1
+/** Where a label would leave the axis at its right end, it stands to the left of its mark. */
+const AT_END = 0.9
+
+export interface Label {
+  readonly place: number
+  readonly label: string
+  readonly isAtEnd: boolean
+}
+
+/** The labels that have room: none lies over another one or over a break. */
+export const labelsOf = ({ breaks, marks }: Pick<Axis, "breaks" | "marks">): ReadonlyArray<Label> => {
+  const taken = breaks.map(({ place, width }) => [place, place + width] as const)
+  return marks.flatMap(({ label, place }) => {
+    const isAtEnd = place > AT_END
+    const [from, to] = isAtEnd ? [place - LABEL_SHARE, place] : [place, place + LABEL_SHARE]
+    if (taken.some(([begins, ends]) => from < ends && begins < to)) return []
+    taken.push([from, to])
+    return [{ place, label, isAtEnd }]
+  })
+}
+
 const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000].concat(
   [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720, 1_440].map((minutes) => minutes * 60_000)
 )

@@ -11,7 +11,7 @@ import { bytes, costText, count, many, percent } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, duration } from "../../parts/time.tsx"
-import { type Axis, axisOf, millisOf, type Span, spansOf, type Stretch, uncovered } from "./axis.ts"
+import { type Axis, axisOf, labelsOf, millisOf, type Span, spansOf, type Stretch, uncovered } from "./axis.ts"
 import { guardedIn, insteadOf, type View } from "./story.ts"
 import { Quote, Told } from "./told.tsx"
 
@@ -86,24 +86,18 @@ const Stretches = ({ axis: { placeOf }, of }: { readonly axis: Axis; readonly of
     />
   ))
 
-/** A label that would leave the axis at its right end stands to the left of its mark, if there is room for it. */
-const AT_END = 0.9
-const LABEL_SHARE = 0.13
-
 const Scale = ({ axis: { breaks, marks } }: { readonly axis: Axis }) => (
   <span className="trace-scale" data-axis={marks.length}>
-    {marks
-      .filter(({ place }, n) => place <= AT_END || place - (marks[n - 1]?.place ?? 0) > LABEL_SHARE)
-      .map(({ label, place }) => (
-        <span
-          key={place}
-          className="trace-mark tabular"
-          data-at-end={place > AT_END ? "" : undefined}
-          style={{ left: `${place * 100}%` }}
-        >
-          {label}
-        </span>
-      ))}
+    {labelsOf({ breaks, marks }).map(({ isAtEnd, label, place }) => (
+      <span
+        key={place}
+        className="trace-mark tabular"
+        data-at-end={isAtEnd ? "" : undefined}
+        style={{ left: `${place * 100}%` }}
+      >
+        {label}
+      </span>
+    ))}
     {breaks.map(({ place, says, took, width }) => (
       <span
         key={place}
