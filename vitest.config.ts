@@ -46,7 +46,11 @@ const slow = [
   "apps/cli/test/{attach,encryption,mcp,streams,usage}.test.ts",
   "packages/create-reverie/test/create.test.ts",
   "packages/adapters/mcp/test/{everything,hostile}.test.ts",
-  "packages/reverie/test/{checkpoints,trace-export}.test.ts"
+  "packages/adapters/model-openai/test/hostile-server.test.ts",
+  "packages/reverie/test/models/hostile.test.ts",
+  "packages/reverie/test/{checkpoints,environment,trace-export}.test.ts",
+  "packages/reverie/test/moving/crash.test.ts",
+  "test/crash/{fleet,months,night}.test.ts"
 ]
 const left = process.env["REVERIE_LENGTH"] === "short" ? slow : []
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]

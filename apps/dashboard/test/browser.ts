@@ -13,6 +13,9 @@ const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 const pictures = join(import.meta.dirname, "../../../test/page/screenshots")
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
+/** In which pages are looked at; in both by a long check. */
+export const themes: ReadonlyArray<"light" | "dark"> = isLong ? ["light", "dark"] : ["light"]
+
 export const openBrowser = (): Promise<Browser> => {
   if (!existsSync(executablePath)) {
     throw new Error(`no Chromium at ${executablePath}; install it, or say in CHROMIUM_PATH where it is`)

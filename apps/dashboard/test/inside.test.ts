@@ -11,7 +11,8 @@ import {
   picture,
   seriousFaults,
   spills,
-  type Tab
+  type Tab,
+  themes
 } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 import { life } from "./fake/timeline.ts"
@@ -57,7 +58,7 @@ interface Looks {
 
 const nameOf = (path: string): string => path.split(/[?/]/)[0] ?? path
 
-for (const theme of ["light", "dark"] as const) {
+for (const theme of themes) {
   test(`every page in ${theme} is whole, safe and readable (P1, V1, S1)`, { timeout: 240_000 }, async () => {
     const tab = await openTab(browser, api.url, { colorScheme: theme })
     const found: Array<Looks> = []

@@ -6,7 +6,7 @@ import { chart } from "reverie"
 import { runEval, savedEval } from "reverie/testing"
 import { afterAll, assert, beforeAll, test } from "vitest"
 import { spentText } from "../../src/parts/format.ts"
-import { isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "../browser.ts"
+import { isOwned, openBrowser, openTab, picture, seriousFaults, type Tab, themes } from "../browser.ts"
 import { type Rig, openRig } from "./rig.ts"
 import { scrolled } from "./scrolling.ts"
 
@@ -142,7 +142,7 @@ test("every page shows what was lived, hostile texts stay text, and axe finds no
     await tab.open(path, name)
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
     assert.strictEqual(await tab.page.locator("[data-failed]").count(), 0, name)
-    for (const colorScheme of ["light", "dark"] as const) {
+    for (const colorScheme of themes) {
       await wear(tab.page, colorScheme)
       await picture(tab.page, `walk-${name}-${colorScheme}`)
       assert.deepStrictEqual(await seriousFaults(tab.page), [], `${name} in ${colorScheme}`)
