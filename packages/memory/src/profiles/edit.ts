@@ -1,7 +1,8 @@
 // Edit: what a person writes into a profile, in the place of what is wrong, beside the rest, or nothing at all.
 // Owns the three acts and taking each of them back. Leaves what dreams make of observations to `digest.ts`.
 // W1  What a person writes is theirs: no dream replaces it or lets it go. What a dream learns instead stands beside it.
-// W2  What stood there before is kept behind it, what is removed too, so that each act can be taken back, the last one first.
+// W2  What stood there before is kept behind it, what is removed too, so that each act can be taken back, the last one first. Of what is
+//     kept no more that is refused: nothing is lost by taking back.
 // W3  It rests on an observation of its own, which names the act: so forgetting and retiring reach it as anything else.
 // W4  What a person adds is everybody's; a correction is for those who could read what it corrects.
 // W5  What poses as an instruction is refused: a profile stands in the prompt.
@@ -52,14 +53,21 @@ const MAX_REMOVED = 10
 
 const refused = (error: string): ProfileWritten => ({ success: false, error })
 
-const flawOf = ({ attributes }: EntityProfile, text: string, except?: string): string | undefined => {
+const POSES = "it poses as an instruction, and a profile stands in the prompt"
+
+/** Why there is no room for another attribute: of what persons wrote none gives way. */
+const crowdIn = ({ attributes }: EntityProfile): string | undefined =>
+  attributes.filter(({ by }) => by !== undefined).length >= MAX_ATTRIBUTES
+    ? `persons wrote ${MAX_ATTRIBUTES} attributes of it: remove one first`
+    : undefined
+
+const flawOf = (profile: EntityProfile, text: string, except?: string): string | undefined => {
   if (gist(text) === "") return "there is nothing to read in the text"
   if (text.length > MAX_ATTRIBUTE_CHARS) return `the text is longer than ${MAX_ATTRIBUTE_CHARS} characters`
-  if (instructionIn(text) !== undefined) return "it poses as an instruction, and a profile stands in the prompt"
-  const same = attributes.find((each) => gist(each.text) === gist(text))
+  if (instructionIn(text) !== undefined) return POSES
+  const same = profile.attributes.find((each) => gist(each.text) === gist(text))
   if (same !== undefined) return `${same.id} says that already`
-  const isFull = except === undefined && attributes.filter(({ by }) => by !== undefined).length >= MAX_ATTRIBUTES
-  return isFull ? `persons wrote ${MAX_ATTRIBUTES} attributes of it: remove one first` : undefined
+  return except === undefined ? crowdIn(profile) : undefined
 }
 
 /** Whose what rests on these is, where all of them are of one. */
@@ -80,7 +88,7 @@ const actOf = ({ by, now, source }: ProfileWriting, text: string, thread: string
   ...defined({ thread })
 })
 
-/** With these attributes; acts on which none of them rests any more leave, and so do those that have to. */
+/** With these attributes. Over the bound one that stood there already gives way, never what this act brings. */
 const withAttributes = (
   profile: EntityProfile,
   attributes: ReadonlyArray<Attribute>,
@@ -88,11 +96,14 @@ const withAttributes = (
   removed: ReadonlyArray<Attribute> = profile.removed ?? []
 ): EntityProfile => {
   const excess = attributes.length - MAX_ATTRIBUTES
-  const leaving = attributes
-    .filter(({ by }) => by === undefined)
-    .toSorted((a, b) => a.evidence.length - b.evidence.length || a.at - b.at)
-    .slice(0, Math.max(0, excess))
-  const left = attributes.filter((each) => !leaving.includes(each))
+  const standing = new Set(profile.attributes)
+  const leaving = new Set(
+    attributes
+      .filter((each) => each.by === undefined && standing.has(each))
+      .toSorted((a, b) => a.evidence.length - b.evidence.length || a.at - b.at)
+      .slice(0, Math.max(0, excess))
+  )
+  const left = attributes.filter((each) => !leaving.has(each))
   const ids = new Set(left.map(({ id }) => id))
   const away = profile.attributes.filter(({ id }) => !ids.has(id))
   const { removed: _, ...rest } = profile
@@ -100,7 +111,7 @@ const withAttributes = (
     ...rest,
     attributes: left,
     observations: bounded([...profile.observations, ...acts], [...left, ...removed]).kept,
-    gone: goneAfter(profile, [...away, ...leaving]),
+    gone: goneAfter(profile, away),
     ...defined({ removed: removed.length === 0 ? undefined : removed.slice(-MAX_REMOVED) })
   }
 }
@@ -146,6 +157,8 @@ const putBack = (profile: EntityProfile, id: string): ProfileWritten => {
   const { attributes, removed = [] } = profile
   const old = removed.findLast((each) => each.id === id)
   if (old === undefined) return refused(`${profile.id} has no attribute ${id}, nor did a person remove one of late`)
+  const crowd = crowdIn(profile)
+  if (crowd !== undefined) return refused(crowd)
   const rest = removed.filter((each) => each !== old)
   const after = withAttributes(profile, [...attributes, old], [], rest)
   return { success: true, profile: after, told: `put back: ${profile.id}/${id}` }
@@ -155,6 +168,10 @@ const takenBack = (profile: EntityProfile, written: Attribute): ProfileWritten =
   const { id, superseded } = written
   if (written.by === undefined) return refused(`no person wrote ${profile.id}/${id}: there is nothing to take back`)
   const before = superseded.at(-1)
+  // What was added rests on that act alone; of anything else the earlier words were let go.
+  if (before === undefined && written.evidence.length > 1) {
+    return refused(`what ${profile.id}/${id} said before that is kept no more`)
+  }
   const attributes =
     before === undefined
       ? profile.attributes.filter((each) => each !== written)
@@ -176,6 +193,7 @@ export const profileWrittenByPerson = (profiles: Profiles, writing: ProfileWriti
   if (wanted === undefined) {
     const profile = known ?? newProfile(entity, now)
     if (profile === undefined) return refused(`${JSON.stringify(entity)} is no name`)
+    if (known === undefined && instructionIn(entity) !== undefined) return refused(POSES)
     return text === undefined ? refused("say an attribute, or what it is to say") : added(profile, writing, text)
   }
   if (known === undefined) return refused(`there is no profile of ${entity}`)

@@ -44,7 +44,7 @@ export interface Observed {
 const surplus = (observations: ReadonlyArray<Observation>, held: ReadonlySet<string>): Observation | undefined =>
   observations.filter(({ digested, id }) => digested && !held.has(id)).toSorted((a, b) => a.at - b.at)[0]
 
-/** Within the bound; that on which a person's own words rest stays. */
+/** Within the bound; that on which a person's own words rest stays, also where they were removed and can be put back. */
 export const bounded = (observations: ReadonlyArray<Observation>, attributes: ReadonlyArray<Attribute>) => {
   const held = new Set(attributes.flatMap(({ by, evidence }) => (by === undefined ? [] : evidence)))
   let kept = observations
@@ -87,7 +87,7 @@ export const observe = (
   if (isKnown) return { profile: heard, added: false, dropped: [] }
   const { dropped, kept } = bounded(
     [...profile.observations, { ...observation, text, digested: false }],
-    profile.attributes
+    [...profile.attributes, ...(profile.removed ?? [])]
   )
   return { profile: { ...heard, observations: kept }, added: true, dropped }
 }
