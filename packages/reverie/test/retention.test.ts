@@ -101,6 +101,28 @@ describe("retention", () => {
   })
 
   it(
+    "T2 a message that follows does not bring back what was deleted right before it",
+    { timeout: 60_000 },
+    async () => {
+      const data = aDirectory()
+      const fleet = await openWith(data, { deleteAfter: 1 })
+      await live(fleet, 5)
+      assert.isNotEmpty((await fleet.memory.recall("desk", WORD, { kinds: ["message"] })).hits)
+      const { deleted } = await fleet.vacuum()
+      assert.isAbove(deleted.entries, 0)
+      await live(fleet, 1, 5)
+      const { hits } = await fleet.memory.recall("desk", `${WORD} harbour code ship`, {
+        kinds: ["message"],
+        limit: 100
+      })
+      assert.isNotEmpty(hits)
+      assert.notInclude(JSON.stringify(hits), WORD)
+      await fleet.close()
+      assert.deepStrictEqual(filesWith(data, WORD), [])
+    }
+  )
+
+  it(
     "Z2 T1 T2 what a policy deletes is said by date, is found no more, and replays; what was learnt of it stays",
     { timeout: 60_000 },
     async () => {

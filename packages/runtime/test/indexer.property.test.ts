@@ -171,6 +171,39 @@ describe("the indexer", () => {
     }
   })
 
+  it("I6 who still holds a life from before it was rewritten gives nothing of it to a later page", async () => {
+    const lived = (text: string) =>
+      Array.from({ length: 70 }, (_, index) => {
+        const said = index === 65 ? text : `Ann told ${index}.`
+        return anEntry({ no: index + 1, messages: [aMessage(said, { at: index })] })
+      })
+    const [old, made] = [lived("Ann told a secret."), lived("[forgotten]")]
+    const { ledger } = ledgerOf(made)
+    const rewritten: Ledger["Service"] = {
+      ...ledger,
+      inspect: (address) =>
+        Effect.map(ledger.inspect(address), (record) => record && { ...record, epoch: record.epoch + 1 })
+    }
+    const disk = new RecallDisk()
+    await Effect.runPromise(run(catchUp(ada, { newest: old.slice(60) }), rewritten, memoryRecall(disk)))
+    assert.deepStrictEqual(heldBy(disk), await builtFrom(made))
+  })
+
+  it("I6 who remembers what was said last does not put it back after another process had it forgotten", async () => {
+    const said = (no: number, text: string, epoch = 0) =>
+      anEntry({ no, epoch, messages: [aMessage(text, { at: no, name: no % 2 === 0 ? "Ann" : "Bob" })] })
+    const old = [said(1, "Good morning."), said(2, "Ann told a secret."), said(3, "The tug is late.")]
+    const made = [...old.slice(0, 1), said(2, "[forgotten]"), ...old.slice(2)]
+    // A claim, the rewriting, and another claim.
+    const next = said(4, "It has come.", 3)
+    const disk = new RecallDisk()
+    const [here, elsewhere] = [memoryRecall(disk), memoryRecall(disk)]
+    await Effect.runPromise(run(catchUp(ada), ledgerOf(old).ledger, here))
+    await Effect.runPromise(run(rebuildIndex(ada), ledgerOf(made).ledger, elsewhere))
+    await Effect.runPromise(run(catchUp(ada), ledgerOf([...made, next]).ledger, here))
+    assert.deepStrictEqual(heldBy(disk), await builtFrom([...made, next]))
+  })
+
   it("I1 F83 in pieces of any size, or made again from nothing, an index holds the same", async () => {
     await fc.assert(
       fc.asyncProperty(life, sizes, async (entries, pieces) => {

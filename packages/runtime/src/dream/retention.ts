@@ -1,7 +1,8 @@
 // Retention: when the older part of a life is archived, and when it is deleted.
 // Owns the policy, how far it reaches in a life, and that what is deleted is found no more. Leaves the rows to the store's archive.
 // T1  The last tick of a life is never deleted, however old it is: what is under way leans on it.
-// T2  What is deleted leaves the index first: of what is found, the ledger has the words.
+// T2  What is deleted leaves the index first: of what is found, the ledger has the words. What was said last is read anew afterwards, so
+//     that no message that follows brings it back.
 // T3  A store without an archive keeps everything as it is.
 // T4  What a policy could not do is done the next time; no dream fails by it.
 
@@ -76,6 +77,12 @@ const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, 
   yield* stateOf(recall).inTurn(address, leave)
 })
 
+/** What this process remembers of what was said may be deleted now. */
+const forgetSaid = Effect.fnUntraced(function* (address: Address) {
+  const found = yield* Effect.serviceOption(Recall)
+  if (Option.isSome(found)) stateOf(found.value).forgetWindow(address)
+})
+
 /** What was done with a life. */
 interface Retained {
   readonly archived: Archived
@@ -125,6 +132,7 @@ export const retain = Effect.fnUntraced(function* (
   }
   if (toDelete > removed) yield* leaveIndex(address, removed + 1, toDelete)
   const deleted = toDelete > removed ? yield* archive.value.remove(address, toDelete) : NOTHING_ARCHIVED
+  if (toDelete > removed) yield* forgetSaid(address)
   const archived = yield* archive.value.archive(address, toArchive, least)
   return { archived, deleted } satisfies Retained
 })

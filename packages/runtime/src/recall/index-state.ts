@@ -57,11 +57,18 @@ interface Belief {
   readonly until: number
 }
 
+/** What was said last up to an entry, and the epoch in which that was committed. */
+interface KeptWindow {
+  readonly position: IndexPosition
+  readonly window: IndexWindow
+  readonly epoch: number
+}
+
 const NO_BLOCKS: ReadonlyMap<string, string> = new Map()
 
 class IndexState {
   readonly #turns = new Map<string, Turn>()
-  readonly #windows = new Map<string, { readonly position: IndexPosition; readonly window: IndexWindow }>()
+  readonly #windows = new Map<string, KeptWindow>()
   readonly #blocks = new Map<string, ReadonlyMap<string, string>>()
   readonly #beliefs = new Map<string, Belief>()
   /** Undefined while it answers. */
@@ -81,14 +88,24 @@ class IndexState {
     })
   }
 
-  /** What was said last before the entry after `position`, when it is still known. */
-  windowAt(address: Address, position: IndexPosition): IndexWindow | undefined {
+  /**
+   * What was said last before the entry after `position`, when it is still known. `epoch` is that of this entry: between it and the one
+   * before lies one claim at the most, or else another process may have rewritten the life meanwhile, which counts as a claim.
+   */
+  windowAt(address: Address, position: IndexPosition, epoch: number): IndexWindow | undefined {
     const known = this.#windows.get(addressKey(address))
-    return known !== undefined && samePosition(known.position, position) ? known.window : undefined
+    return known !== undefined && samePosition(known.position, position) && epoch <= known.epoch + 1
+      ? known.window
+      : undefined
   }
 
-  keepWindow(address: Address, position: IndexPosition, window: IndexWindow): void {
-    keepIn(this.#windows, addressKey(address), { position, window })
+  keepWindow(address: Address, kept: KeptWindow): void {
+    keepIn(this.#windows, addressKey(address), kept)
+  }
+
+  /** What was said last is read anew: it does not say the same any more. */
+  forgetWindow(address: Address): void {
+    this.#windows.delete(addressKey(address))
   }
 
   /** The blocks of an assistant as the index was last told of them, by id; nothing when that is not known. */
@@ -117,7 +134,7 @@ class IndexState {
 
   /** The index has been emptied of an assistant. */
   forget(address: Address): void {
-    this.#windows.delete(addressKey(address))
+    this.forgetWindow(address)
     this.#blocks.delete(addressKey(address))
     this.#beliefs.delete(addressKey(address))
   }

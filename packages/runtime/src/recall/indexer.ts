@@ -150,14 +150,17 @@ const catchingUp = Effect.fnUntraced(function* (
   const state = stateOf(recall)
   let { page: read, position } = yield* standing(recall, address, trusted, PAGE)
   let entries = 0
-  let window: IndexWindow | undefined = state.windowAt(address, position)
+  let window: IndexWindow | undefined
+  let held = newest
   while (entries < maxEntries) {
     const limit = Math.min(PAGE, maxEntries - entries)
     const epoch = position.no === 0 ? yield* epochOf(address) : undefined
-    const held = position.no === 0 && epoch !== newest.at(-1)?.epoch ? [] : newest
+    // What belongs to another life is not taken for a later page either.
+    if (position.no === 0 && epoch !== newest.at(-1)?.epoch) held = []
     const page = read?.slice(0, limit) ?? (yield* pageFrom(address, position.no + 1, limit, held))
     read = undefined
     if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
+    window ??= state.windowAt(address, position, page[0]?.epoch ?? 0)
     let known = window ?? (yield* windowBefore(address, position.no))
     entries += page.length
     let isOvertaken = false
@@ -174,12 +177,12 @@ const catchingUp = Effect.fnUntraced(function* (
       if (isOvertaken) break
       known = indexed.window
       position = span.to
-      state.keepWindow(address, position, known)
+      state.keepWindow(address, { position, window: known, epoch: part.at(-1)?.epoch ?? 0 })
     }
     if (isOvertaken) {
       // Another reader of the ledger has indexed it, or emptied it, meanwhile.
       ;({ page: read, position } = yield* standing(recall, address, undefined, PAGE))
-      window = state.windowAt(address, position)
+      window = undefined
     } else {
       window = known
       if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp
