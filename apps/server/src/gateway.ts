@@ -1,6 +1,6 @@
 // Gateway: where a handler asks the fleet.
 // Owns finding the fleet of the caller, and making a failure of the fleet one of the API. Leaves what is asked to the groups.
-// D1  A handler reaches the fleet of its principal's tenant and no other.
+// D1  A handler reaches the fleet of its principal's tenant and no other; for limits, who asks as the deployment's own tenant names any.
 // D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
 // D3  Who may only look changes nothing: `changing` refuses before anything is asked.
 

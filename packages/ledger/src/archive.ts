@@ -34,13 +34,16 @@ export class Archive extends Context.Service<
      * as there are. Fewer than that wait.
      */
     readonly archive: (address: Address, upTo: number, least?: number) => Effect.Effect<Archived, LedgerUnavailable>
-    /** Deletes what entries with numbers up to `upTo`, and the mail that began them, say. The bytes are overwritten. */
+    /**
+     * Deletes what entries with numbers up to `upTo`, and the mail that began them, say: no one reads it any more. When its bytes are
+     * gone, too, depends on the store.
+     */
     readonly remove: (address: Address, upTo: number) => Effect.Effect<Archived, LedgerUnavailable>
     /** The numbers of the last entry that was archived, or deleted, and of the last that was deleted; 0 when none was. */
     readonly reached: (
       address: Address
     ) => Effect.Effect<{ readonly archived: number; readonly removed: number }, LedgerUnavailable>
-    /** Gives back the room of what is no longer there; others wait meanwhile. A trial measures alone. */
+    /** Gives back the room of what is no longer there; whether others wait meanwhile depends on the store. A trial measures alone. */
     readonly compact: (isTrial?: boolean) => Effect.Effect<Compacted, LedgerUnavailable>
   }
 >()("@reverie/ledger/archive") {}
