@@ -108,10 +108,12 @@ const listed = (values: ReadonlyArray<Json>): string => {
   return words.length < 2 ? (words[0] ?? "nothing") : `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`
 }
 
-/** That it went well says nothing beside what came of it. */
+/** That it went well says nothing beside what came of it; of a task that was done the summary says everything. */
 const inWords = (value: Json): string => {
   if (Array.isArray(value)) return value.length === 0 ? "nothing" : listed(value)
   if (!isJsonObject(value)) return String(value)
+  const { end, summary } = value
+  if (end === "completed" && typeof summary === "string" && summary !== "") return summary
   const entries = Object.entries(value)
   return entries
     .filter(([key, each]) => key !== "success" || each !== true || entries.length === 1)
