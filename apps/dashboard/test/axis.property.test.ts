@@ -129,17 +129,22 @@ test("no label lies over another one or over a break, and the beginning has its 
   const marks = fc
     .uniqueArray(share, { maxLength: 12 })
     .map((places) =>
-      [0, ...places].toSorted((one, other) => one - other).map((place) => ({ place, label: `${place}` }))
+      [0, ...places]
+        .toSorted((one, other) => one - other)
+        .map((place) => ({ place, label: place === 0 ? "0" : `${place.toFixed(2)} s` }))
     )
   const breaks = fc
     .array(share, { maxLength: 3 })
-    .map((places) => places.map((place) => ({ place: 0.15 + place * 0.7, width: 0.08, says: "waits", took: "1 h" })))
+    .map((places) => places.map((place) => ({ place: 0.05 + place * 0.8, width: 0.08, says: "waits", took: "1 h" })))
   fc.assert(
     fc.property(marks, breaks, (all, cut) => {
       const labels = labelsOf({ breaks: cut as never, marks: all })
       expect(labels[0]?.place).toBe(0)
       const boxes = [
-        ...labels.map(({ isAtEnd, place }) => (isAtEnd ? [place - 0.1, place] : [place, place + 0.1])),
+        ...labels.map(({ isAtEnd, label, place }) => {
+          const share = 0.012 + label.length * 0.013
+          return isAtEnd ? [place - share, place] : [place, place + share]
+        }),
         ...cut.map(({ place, width }) => [place, place + width])
       ]
       const over = labels.flatMap((_, n) =>

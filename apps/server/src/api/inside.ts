@@ -107,7 +107,7 @@ export const TickView = Schema.Struct({
 })
 export type TickView = typeof TickView.Type
 
-/** How long it was in each mode, in milliseconds since `from`: the last hour, or as much of it as its newest entries tell. */
+/** How long it was in each mode, in milliseconds since `from`: the last hour, or as much of it as its newest entries tell. The present stretch is not among it. */
 export const Modes = Schema.Struct({ from: Schema.Finite, millis: Schema.Record(Schema.String, Schema.Finite) })
 export type Modes = typeof Modes.Type
 

@@ -143,8 +143,10 @@ export interface Axis {
   readonly placeOf: (at: number) => number
 }
 
-/** Of the axis, that a label of a mark takes. */
-const LABEL_SHARE = 0.1
+/** Of the axis, that a label takes: its letters, and the gap to what follows. */
+const GAP_SHARE = 0.012
+const LETTER_SHARE = 0.013
+const shareOf = (label: string): number => GAP_SHARE + label.length * LETTER_SHARE
 /** Where a label would leave the axis at its right end, it stands to the left of its mark. */
 const AT_END = 0.9
 
@@ -159,7 +161,7 @@ export const labelsOf = ({ breaks, marks }: Pick<Axis, "breaks" | "marks">): Rea
   const taken = breaks.map(({ place, width }) => [place, place + width] as const)
   return marks.flatMap(({ label, place }) => {
     const isAtEnd = place > AT_END
-    const [from, to] = isAtEnd ? [place - LABEL_SHARE, place] : [place, place + LABEL_SHARE]
+    const [from, to] = isAtEnd ? [place - shareOf(label), place] : [place, place + shareOf(label)]
     if (taken.some(([begins, ends]) => from < ends && begins < to)) return []
     taken.push([from, to])
     return [{ place, label, isAtEnd }]
