@@ -39,7 +39,10 @@ const whole = [
   "test/{night,real-input,replay}/**/*.test.ts",
   "test/tooling/reference.test.ts"
 ]
-/** What each of them is about is proved more shortly by a file that stays. Who names one of them runs it. */
+/**
+ * Each takes long: processes that are started or killed, every misbehaving server, every page in both themes. The more
+ * important half of what they are about is proved by files that stay; the rest by a long check alone.
+ */
 const slow = [
   "apps/dashboard/test/{context,fork,looks,nights,said,trace,usage}.test.ts",
   "apps/dashboard/test/walk/{numbers,questions}.test.ts",

@@ -38,14 +38,12 @@ export interface Overview {
 export const overviewOf = (chart: Chart, nameOf: (edge: ChartEdge) => string): Overview => {
   const open = openPaths(chart)
   const byId = new Map(chart.nodes.map((node) => [node.id, node]))
+  /** The state itself, or the closed region that it is in. */
   const shown = (id: string): ChartNode | undefined => {
-    let node = byId.get(id)
-    for (let each = node; each !== undefined; each = each.parent === null ? undefined : byId.get(each.parent)) {
-      if (each.parent !== null && !open.has(byId.get(each.parent)?.path ?? "")) continue
-      node = each
-      break
-    }
-    return node
+    const node = byId.get(id)
+    if (node === undefined || node.parent === null) return node
+    const around = shown(node.parent)
+    return around !== undefined && open.has(around.path) ? node : around
   }
   const nodes = chart.nodes.filter((node) => shown(node.id)?.id === node.id)
   const held = new Map(

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { modesOf } from "../../src/views/modes.ts"
+import { modesOf } from "../../src/groups/assistant/timeline.ts"
 import { asker, openFleet } from "./rig.ts"
 
 const MINUTE = 60_000
@@ -8,7 +8,7 @@ const NOON = Date.parse("2026-03-20T12:00:00Z")
 const statuses = ["awake.idle", "awake.thinking.inferring", "awake.acting.running", "dreaming.linking", "halted"]
 
 describe("modes", () => {
-  test("M1 M2 each lasts to the next entry, the present one not yet, and nothing before the last hour counts", () => {
+  test("T2 each lasts to the next entry, the present one not yet, and nothing before the last hour counts", () => {
     const turns = [
       { at: NOON - 90 * MINUTE, status: "awake.idle" },
       { at: NOON - 30 * MINUTE, status: "awake.thinking.inferring" },
@@ -21,7 +21,7 @@ describe("modes", () => {
     assert.deepStrictEqual(modesOf([], NOON), { from: NOON, millis: {} })
   })
 
-  test("M2 together they are all of the time", () => {
+  test("T2 together they are all of the time", () => {
     const gap = fc.integer({ min: 0, max: 20 * MINUTE })
     fc.assert(
       fc.property(fc.array(fc.tuple(gap, fc.constantFrom(...statuses)), { minLength: 1 }), gap, (steps, rest) => {

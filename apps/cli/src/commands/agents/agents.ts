@@ -61,19 +61,17 @@ const messageLines = ({ messages }: Entry): ReadonlyArray<string> =>
     return `  ${onOneLine(`${name ?? role}: ${content}${asked === "" ? "" : ` [${asked}]`}`)}`
   })
 
+/** Of money in whole units, with four digits. */
+export const amountText = (measure: "tokens" | "costMicros" | "calls", value: number): string =>
+  measure === "costMicros" ? (value / 1_000_000).toFixed(4) : String(value)
+
 /** Of what is bounded: what is spent and set aside, of how much. */
 const budgetText = ({ granted, reserved, spent }: NonNullable<View["budget"]>): string => {
-  const money = (micros: number) => (micros / 1_000_000).toFixed(4)
-  const parts = [
-    ["tokens", String],
-    ["costMicros", money],
-    ["calls", String]
-  ] as const
-  const said = parts.flatMap(([measure, text]) => {
+  const said = (["tokens", "costMicros", "calls"] as const).flatMap((measure) => {
     const most = granted[measure]
     const gone = spent[measure] + reserved[measure]
     const noun = measure === "costMicros" ? "cost" : measure
-    return most === null ? [] : [`${text(gone)} of ${text(most)} ${noun}`]
+    return most === null ? [] : [`${amountText(measure, gone)} of ${amountText(measure, most)} ${noun}`]
   })
   return `budget: ${said.join(", ")}`
 }

@@ -7,6 +7,7 @@ import type { Backend } from "../../backend/backend.ts"
 import { say, sayJson } from "../../output.ts"
 import { onOneLine, plain } from "../../texts/plain.ts"
 import type { Stop } from "../../running/stop.ts"
+import { amountText } from "./agents.ts"
 import type { OrderOptions } from "./orders.ts"
 
 type View = Awaited<ReturnType<typeof lookAt>>
@@ -32,13 +33,10 @@ const measures = [
   ["costMicros", "cost", "costMicros"]
 ] as const satisfies ReadonlyArray<readonly [string, string, keyof Amount]>
 
-const amountText = (measure: string, value: number): string =>
-  measure === "costMicros" ? (value / 1_000_000).toFixed(4) : String(value)
-
 interface Line {
   readonly name: LimitName
   readonly noun: string
-  readonly measure: string
+  readonly measure: keyof Amount
   readonly used: number
 }
 

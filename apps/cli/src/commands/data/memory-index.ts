@@ -21,7 +21,7 @@ export const status = async (options: LookOptions, stop: Stop): Promise<number> 
   return 0
 }
 
-const MEGABYTE = 1_048_576
+const MEGABYTE = 1_000_000
 
 export const snapshots = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "look", stop)

@@ -61,7 +61,8 @@ const modes: ReadonlyArray<readonly [activity: string, title: string]> = [
   ["halted", "Halted"]
 ]
 
-const MODES_MILLIS = 10_000
+/** Hundreds of entries are read for it. */
+const MODES_MILLIS = 30_000
 
 interface ModesProps {
   readonly id: string

@@ -1,12 +1,13 @@
 // EditProfile: a person writes into what is known of someone: corrects an attribute, adds one, removes one, and takes each of these back.
 // W1  What a person wrote says so, and can be taken back; what was removed can be put back.
 
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { useChange } from "../../api/questions.ts"
 import { EditText } from "../../parts/dialogs/edit-text.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
+import { Done } from "./write-fact.tsx"
 
 const MAX_CHARS = 300
 
@@ -29,12 +30,6 @@ const useWriting = ({ entity, id }: Whose) => {
     mutate((key) => ({ params: { id, entity }, headers: { "idempotency-key": key }, payload }))
   return { error, isPending, isSuccess, write, reset }
 }
-
-const Done = ({ children, of }: { readonly of: string; readonly children: ReactNode }) => (
-  <p className="text-ink-2" role="status" data-written={of}>
-    {children}
-  </p>
-)
 
 /** What a person may do about one attribute. */
 export const EditAttribute = ({ attribute, ...whose }: Whose & { readonly attribute: Written }) => {

@@ -7,7 +7,8 @@ import { EditText } from "../../parts/dialogs/edit-text.tsx"
 
 const MAX_CHARS = 2_000
 
-const Done = ({ children, of }: { readonly of: string; readonly children: ReactNode }) => (
+/** That it was asked for: it is there when the assistant is at rest. */
+export const Done = ({ children, of }: { readonly of: string; readonly children: ReactNode }) => (
   <p className="text-ink-2" role="status" data-written={of}>
     {children}
   </p>

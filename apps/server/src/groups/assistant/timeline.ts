@@ -1,16 +1,18 @@
 // Timeline: the group about what an assistant has done.
 // Owns its rows as the contract has them. Leaves finding and cutting them to the SDK.
 // T1  An entry is reported as it stands in the ledger, but for texts that no page could show.
+// T2  Modes tell of at most an hour, and of no more than the entries that were read: `from` says since when. A mode lasts from
+//     the entry after which it was so to the next one; the present one has not ended, and counts from when it does. Together
+//     they are all of the time up to the newest entry.
 
 import { defined } from "@reverie/protocol"
-import type { Entry, ModelCallView, TickView as LivedTick } from "reverie"
+import { activityOf, type Entry, type ModelCallView, type TickView as LivedTick } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type TickView } from "../../api/index.ts"
+import { Api, type Modes, type TickView } from "../../api/index.ts"
 import { boundOf, clip, clipAll, TEXT_CHARS } from "../../views/message-view.ts"
 import { asking } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
-import { modesOf } from "../../views/modes.ts"
 import { Live } from "../../live.ts"
 
 /** Of each text of an entry, in UTF-16 units. */
@@ -34,6 +36,21 @@ const viewOf = (lived: LivedTick): TickView => {
     tools,
     steps
   }
+}
+
+const HOUR_MILLIS = 3_600_000
+
+/** Of its newest entries, the oldest first. */
+export const modesOf = (entries: ReadonlyArray<Pick<Entry, "at" | "status">>, now: number): Modes => {
+  const from = Math.max(now - HOUR_MILLIS, entries[0]?.at ?? now)
+  const millis: Record<string, number> = {}
+  for (const [index, { at }] of entries.slice(1).entries()) {
+    const { at: began = at, status = "" } = entries[index] ?? {}
+    const lasted = Math.max(from, at) - Math.max(from, began)
+    const mode = activityOf(status) ?? status
+    if (lasted > 0) millis[mode] = (millis[mode] ?? 0) + lasted
+  }
+  return { from, millis }
 }
 
 export const timelineLive = HttpApiBuilder.group(
