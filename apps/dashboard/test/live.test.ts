@@ -66,6 +66,37 @@ test("G1 each state that it comes into is lit, and everything around it", async 
   expect(tab.wrongs).toEqual([])
 })
 
+test("G1 an answer that was read before the last transition does not put the page back", async () => {
+  const row = await watch()
+  const released = Promise.withResolvers<void>()
+  let held = 0
+  await tab.page.route(`**/v1/assistants/${row.id}`, async (route) => {
+    const response = await route.fetch()
+    held += 1
+    await released.promise
+    await route.fulfill({ response })
+  })
+  api.world.move(row, "halted")
+  await expect.poll(() => held, { timeout: 5_000 }).toBe(1)
+  api.world.move(row, "retired")
+  await tab.page.waitForSelector('[data-now="retired"]')
+  await tab.page.evaluate(() => {
+    const seen = new Set<string>()
+    Object.assign(globalThis, { seen })
+    const look = () => {
+      seen.add(document.querySelector<HTMLElement>("[data-now]")?.dataset["now"] ?? "?")
+    }
+    new MutationObserver(look).observe(document.body, { subtree: true, attributes: true, childList: true })
+    look()
+  })
+  released.resolve()
+  // What was under way when it moved is read once more: the orders are those of the new state.
+  await expect.poll(() => held, { timeout: 5_000 }).toBe(2)
+  await tab.page.waitForSelector('[data-accepts=""]', { state: "attached" })
+  const seen = await tab.page.evaluate(() => [...(globalThis as unknown as { seen: Set<string> }).seen])
+  expect(seen).toEqual(["retired"])
+})
+
 test("G2 the transition that was taken is distinguished", async () => {
   const row = await watch()
   api.world.move(row, "awake.thinking.inferring")

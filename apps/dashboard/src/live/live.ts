@@ -95,20 +95,28 @@ const setConnection = (next: Connection): void => {
   for (const watcher of watchers) watcher()
 }
 
+/** Notices make answers old. One that is being read may be older than they are: it is read once more afterwards. */
+const makeOld = (route: Reading, whose: Iterable<string>): void => {
+  const known = oldRoutes.get(route) ?? new Set()
+  for (const whom of whose) known.add(whom)
+  oldRoutes.set(route, known)
+  askTimer ??= setTimeout(askAgain, ASK_AGAIN_MILLIS)
+}
+
 const askAgain = (): void => {
   askTimer = undefined
   const old = oldRoutes
   oldRoutes = new Map()
-  void questions.invalidateQueries(
-    {
-      predicate: (query) => {
-        const [route, whom] = query.queryKey
-        const whose = isAskedAgain(query) ? old.get(route as Reading) : undefined
-        return whose !== undefined && (whom === null || whose.has(whom as string))
-      }
-    },
-    { cancelRefetch: false }
-  )
+  void questions.invalidateQueries({
+    predicate: (query) => {
+      const [route, whom] = query.queryKey
+      const whose = isAskedAgain(query) ? old.get(route as Reading) : undefined
+      if (whose === undefined || (whom !== null && !whose.has(whom as string))) return false
+      if (query.state.fetchStatus !== "fetching") return true
+      makeOld(route as Reading, whose)
+      return false
+    }
+  })
 }
 
 const flush = (): void => {
@@ -116,12 +124,8 @@ const flush = (): void => {
   const notices = buffer
   buffer = []
   for (const notice of notices) {
-    for (const route of concerns(notice)) {
-      const whose = oldRoutes.get(route) ?? new Set()
-      oldRoutes.set(route, whose.add(notice.address.assistant))
-    }
+    for (const route of concerns(notice)) makeOld(route, [notice.address.assistant])
   }
-  if (oldRoutes.size > 0) askTimer ??= setTimeout(askAgain, ASK_AGAIN_MILLIS)
   for (const listener of listeners) listener(notices)
 }
 

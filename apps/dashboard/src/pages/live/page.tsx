@@ -221,9 +221,9 @@ const LivePage = () => {
   const inspected = useAnswer("GET /v1/assistants/:id", { params: { id } })
   const [turn, tellState] = useTurn(id)
   const { data: detail } = inspected
-  // What was read after the last notice is right; a notice in between comes again with the next reading.
+  // What was missed of the stream is read; what was read before the last notice is older than it.
   useEffect(() => {
-    if (detail !== undefined) tellState(detail.state)
+    if (detail !== undefined) tellState(detail)
   }, [detail])
   const state = turn.state ?? detail?.state
   return (

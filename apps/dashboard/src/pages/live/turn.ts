@@ -32,13 +32,15 @@ export interface LogLine {
 
 export interface Turn {
   readonly state: string | undefined
+  /** When it came into the state that a notice told; 0 before the first. */
+  readonly stateAt: number
   readonly last: Step | undefined
   readonly writing: Writing | undefined
   readonly log: ReadonlyArray<LogLine>
   readonly seen: number
 }
 
-const nothing: Turn = { state: undefined, last: undefined, writing: undefined, log: [], seen: 0 }
+const nothing: Turn = { state: undefined, stateAt: 0, last: undefined, writing: undefined, log: [], seen: 0 }
 
 /** A field of an event that the statechart emitted. */
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
@@ -143,32 +145,37 @@ const heard = (turn: Turn, notice: Notice): Turn => {
     case "model-failed":
       return { ...next, writing: undefined }
     case "state-changed": {
-      if (isSame) return next
+      if (isSame) return { ...next, stateAt: notice.at }
       const last = turn.state === undefined ? turn.last : { from: turn.state, to: notice.status, run: seen }
-      return { ...next, state: notice.status, last }
+      return { ...next, state: notice.status, stateAt: notice.at, last }
     }
     default:
       return next
   }
 }
 
-/** The state is the newer one of what was read and what was heard. */
-const known = (turn: Turn, state: string): Turn => {
-  if (turn.state === state) return turn
+interface Known {
+  readonly state: string
+  readonly since: number
+}
+
+/** The state is the newer one of what was read and what was heard. `since` is 0 where it is not known. */
+const known = (turn: Turn, { since, state }: Known): Turn => {
+  if (turn.state === state || (since > 0 && since < turn.stateAt)) return turn
   const last = turn.state === undefined ? turn.last : { from: turn.state, to: state, run: turn.seen + 1 }
   return { ...turn, state, last, seen: turn.seen + 1 }
 }
 
-type Action = { readonly notices: ReadonlyArray<Notice> } | { readonly state: string }
+type Action = { readonly notices: ReadonlyArray<Notice> } | Known
 
 const reduce = (turn: Turn, action: Action): Turn =>
-  "state" in action ? known(turn, action.state) : action.notices.reduce(heard, turn)
+  "state" in action ? known(turn, action) : action.notices.reduce(heard, turn)
 
-export const useTurn = (id: string): readonly [Turn, (state: string) => void] => {
+export const useTurn = (id: string): readonly [Turn, (known: Known) => void] => {
   const [turn, tell] = useReducer(reduce, nothing)
   useNotices((notices) => {
     const own = notices.filter(({ address }) => address.assistant === id)
     if (own.length > 0) tell({ notices: own })
   })
-  return [turn, (state) => tell({ state })]
+  return [turn, tell]
 }
