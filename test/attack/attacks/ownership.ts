@@ -31,6 +31,10 @@ const endOf = async (server: Server, since: number): Promise<ReadonlyArray<Check
   ]
 }
 
+/** As `rm -rf`, once more where something was written meanwhile. */
+const removeWhole = (directory: string): void =>
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 10 })
+
 /** Does something to the directory under load; nothing that is sent afterwards may be acknowledged. */
 const lossOf =
   (harm: (scene: Scene) => void, recovered: (scene: Scene) => string | undefined) =>
@@ -59,7 +63,7 @@ const removed: Attack = {
   isShort: true,
   // What was acknowledged before went with the directory: that was the operator's will.
   run: lossOf(
-    ({ data }) => rmSync(data, { recursive: true, force: true }),
+    ({ data }) => removeWhole(data),
     () => undefined
   )
 }
@@ -94,7 +98,7 @@ const removedAtRest: Attack = {
         const says = "/readyz says ok before"
         checks.push({ says, ok: (await server.client.status("/readyz")) === 200 })
       }
-      rmSync(scene.data, { recursive: true, force: true })
+      removeWhole(scene.data)
       const since = performance.now()
       const { accepted, ready } = await askToTheEnd(server, since)
       const most = isAskedBefore ? KNOWN_READY_MILLIS : -1
