@@ -144,6 +144,7 @@ export {
   isPassage
 } from "./recall.ts"
 export {
+  beginningOf,
   INDEX_START,
   type IndexPosition,
   type IndexSpan,

@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import * as fc from "fast-check"
 import { rebuildIndex } from "../src/index.ts"
-import { catchUp } from "../src/recall/indexer.ts"
+import { catchUp, refuseReadBefore } from "../src/recall/indexer.ts"
 
 const ada = anAddress("ada")
 
@@ -84,11 +84,12 @@ const run = <A, E>(effect: Effect.Effect<A, E, Ledger | Recall>, ledger: Ledger[
     Effect.provideService(References.MinimumLogLevel, "None")
   )
 
-/** What an index holds of an assistant, without its way there. */
+/** What an index holds of an assistant, without its way there: of a position the entry, and not when the index was begun. */
 const heldBy = (disk: RecallDisk) => {
   const held = disk.assistants.get(JSON.stringify([ada.tenant, ada.assistant]))
+  const { digest, no } = held?.position ?? INDEX_START
   return {
-    position: held?.position ?? INDEX_START,
+    position: { no, digest: digest.replace(/^\w+\./, "") },
     entries: [...(held?.entries ?? [])]
       .map(([id, { entry, facts }]) => ({ id, entry, facts }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -114,6 +115,19 @@ const breaking = (recall: Service, fates: Iterator<"whole" | "before" | "after">
     return fate === "after" ? Effect.andThen(applied, broken) : applied
   }
 })
+
+/** A life of more than one page; `text` was said in the second. */
+const longLife = (text: string) =>
+  Array.from({ length: 70 }, (_, index) =>
+    anEntry({ no: index + 1, messages: [aMessage(index === 65 ? text : `Ann told ${index}.`, { at: index })] })
+  )
+/** The ledger of a life that was rewritten: that counts as a claim. */
+const rewrittenLedger = (entries: ReadonlyArray<Entry>): Ledger["Service"] => {
+  const { ledger } = ledgerOf(entries)
+  const inspect: Ledger["Service"]["inspect"] = (address) =>
+    Effect.map(ledger.inspect(address), (record) => record && { ...record, epoch: record.epoch + 1 })
+  return { ...ledger, inspect }
+}
 
 describe("the indexer", () => {
   it("I1 what the caller still holds of the newest entries makes the same index, and is not read again", async () => {
@@ -172,20 +186,69 @@ describe("the indexer", () => {
   })
 
   it("I6 who still holds a life from before it was rewritten gives nothing of it to a later page", async () => {
-    const lived = (text: string) =>
-      Array.from({ length: 70 }, (_, index) => {
-        const said = index === 65 ? text : `Ann told ${index}.`
-        return anEntry({ no: index + 1, messages: [aMessage(said, { at: index })] })
-      })
-    const [old, made] = [lived("Ann told a secret."), lived("[forgotten]")]
-    const { ledger } = ledgerOf(made)
-    const rewritten: Ledger["Service"] = {
-      ...ledger,
-      inspect: (address) =>
-        Effect.map(ledger.inspect(address), (record) => record && { ...record, epoch: record.epoch + 1 })
-    }
+    const [old, made] = [longLife("Ann told a secret."), longLife("[forgotten]")]
     const disk = new RecallDisk()
-    await Effect.runPromise(run(catchUp(ada, { newest: old.slice(60) }), rewritten, memoryRecall(disk)))
+    await Effect.runPromise(run(catchUp(ada, { newest: old.slice(60) }), rewrittenLedger(made), memoryRecall(disk)))
+    assert.deepStrictEqual(heldBy(disk), await builtFrom(made))
+  })
+
+  it("I6 what was read before another process rewrote the life and emptied the index, or began it anew, is not taken", async () => {
+    const [old, made] = [longLife("Ann told a secret."), longLife("[forgotten]")]
+    for (const no of [0, 64]) {
+      for (const isBegun of [false, true]) {
+        const disk = new RecallDisk()
+        const [right, elsewhere] = [memoryRecall(disk), memoryRecall(disk)]
+        let isRewritten = false
+        const [before, after] = [ledgerOf(old).ledger, rewrittenLedger(made)]
+        const ledger: Ledger["Service"] = {
+          ...before,
+          entries: (...asked) => (isRewritten ? after : before).entries(...asked),
+          inspect: (...asked) => (isRewritten ? after : before).inspect(...asked)
+        }
+        // A page from there on has been read: the other process comes to exactly its beginning.
+        const rewriting = Effect.suspend(() => {
+          isRewritten = true
+          const anew = isBegun ? run(catchUp(ada, { maxEntries: no }), after, elsewhere) : Effect.void
+          return Effect.andThen(elsewhere.erase(ada), anew)
+        }).pipe(Effect.orDie)
+        const recall: Service = {
+          ...right,
+          apply: (address, changes, span) => {
+            if (span.from.no !== no || changes.length === 0 || isRewritten) return right.apply(address, changes, span)
+            return Effect.andThen(rewriting, right.apply(address, changes, span)).pipe(
+              // Whatever becomes of this process then.
+              Effect.tap((reached) => Effect.sync(() => assert.notDeepEqual(reached, span.to)))
+            )
+          }
+        }
+        await Effect.runPromise(run(catchUp(ada), ledger, recall))
+        assert.isTrue(isRewritten)
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(made))
+      }
+    }
+  })
+
+  it("I6 what was read before words were deleted is not taken afterwards", async () => {
+    const [old, made] = [longLife("Ann told a secret."), longLife("[deleted]")]
+    const disk = new RecallDisk()
+    const [right, elsewhere] = [memoryRecall(disk), memoryRecall(disk)]
+    let isDeleted = false
+    const [before, after] = [ledgerOf(old).ledger, ledgerOf(made).ledger]
+    const ledger: Ledger["Service"] = {
+      ...before,
+      entries: (...asked) => (isDeleted ? after : before).entries(...asked)
+    }
+    const deleting = Effect.suspend(() => {
+      isDeleted = true
+      return run(refuseReadBefore(ada), after, elsewhere)
+    }).pipe(Effect.orDie)
+    const recall: Service = {
+      ...right,
+      apply: (...asked) =>
+        Effect.andThen(asked[2].from.no === 64 && !isDeleted ? deleting : Effect.void, right.apply(...asked))
+    }
+    await Effect.runPromise(run(catchUp(ada), ledger, recall))
+    assert.isTrue(isDeleted)
     assert.deepStrictEqual(heldBy(disk), await builtFrom(made))
   })
 

@@ -77,11 +77,13 @@ export interface IndexSnapshots {
 // IndexPosition: how far an index has come in the ledger of an assistant.
 // P1  Two positions are the same only when number and digest are: in another life of the same assistant, as it stands in
 //     a store that was restored, the same number is another entry.
+// P2  Each time that an index of an assistant is begun, it has a name of its own, and every digest says it: what was read of the ledger
+//     before the index was emptied is made from no position of the one that was begun since.
 
 export interface IndexPosition {
   /** The number of the last ledger entry that was indexed; 0 when none was. */
   readonly no: number
-  /** Of that entry as it was committed; empty when none was indexed. */
+  /** The name of the beginning, a dot, and what tells that entry from others; empty when the index was not begun. */
   readonly digest: string
 }
 
@@ -89,6 +91,9 @@ export interface IndexPosition {
 export const INDEX_START: IndexPosition = { no: 0, digest: "" }
 
 export const samePosition = (a: IndexPosition, b: IndexPosition): boolean => a.no === b.no && a.digest === b.digest
+
+/** The name of the beginning that a position goes back to; empty when there is none. */
+export const beginningOf = ({ digest }: IndexPosition): string => digest.slice(0, Math.max(0, digest.indexOf(".")))
 
 /** The part of a ledger that changes were made from. `to` is where an index stands that has applied them. */
 export interface IndexSpan {

@@ -1,8 +1,8 @@
 // Retention: when the older part of a life is archived, and when it is deleted.
 // Owns the policy, how far it reaches in a life, and that what is deleted is found no more. Leaves the rows to the store's archive.
 // T1  The last tick of a life is never deleted, however old it is: what is under way leans on it.
-// T2  What is deleted leaves the index first: of what is found, the ledger has the words. What was said last is read anew afterwards, so
-//     that no message that follows brings it back.
+// T2  What is deleted leaves the index first: of what is found, the ledger has the words. What was said last is read anew afterwards, and
+//     what any process has read for the index before is not taken, so that nothing brings it back.
 // T3  A store without an archive keeps everything as it is.
 // T4  What a policy could not do is done the next time; no dream fails by it.
 
@@ -16,12 +16,13 @@ import {
   type RetentionBound
 } from "@reverie/ledger"
 import { type IndexChange, indexOf, messageId, NOTHING_SAID, placeOfId, Recall } from "@reverie/memory"
-import type { Address, Entry, TenantId } from "@reverie/protocol"
+import { type Address, addressKey, type Entry, type TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { stateOf } from "../recall/index-state.ts"
+import { refuseReadBefore } from "../recall/indexer.ts"
 import { entryHistory, type EntryHistory, firstEntry } from "./night.ts"
 
 const DEFAULT_ARCHIVE_AFTER = 1_000
@@ -77,10 +78,17 @@ const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, 
   yield* stateOf(recall).inTurn(address, leave)
 })
 
-/** What this process remembers of what was said may be deleted now. */
+/** What any process remembers of what was said, or has read of it for the index, may be deleted now. */
 const forgetSaid = Effect.fnUntraced(function* (address: Address) {
   const found = yield* Effect.serviceOption(Recall)
-  if (Option.isSome(found)) stateOf(found.value).forgetWindow(address)
+  if (Option.isNone(found)) return
+  stateOf(found.value).forgetWindow(address)
+  yield* refuseReadBefore(address).pipe(
+    Effect.provideService(Recall, found.value),
+    Effect.catchTag("RecallUnavailable", (failure) =>
+      Effect.logWarning(`the index of ${addressKey(address)} does not know yet what was deleted: ${failure.message}`)
+    )
+  )
 })
 
 /** What was done with a life. */

@@ -5,6 +5,7 @@
 // S2  That the index does not answer is reported once, and once more when it answers again.
 
 import {
+  beginningOf,
   blockChanges,
   BlockStore,
   type BlockView,
@@ -57,11 +58,10 @@ interface Belief {
   readonly until: number
 }
 
-/** What was said last up to an entry, and the epoch in which that was committed. */
+/** What was said last up to an entry. */
 interface KeptWindow {
   readonly position: IndexPosition
   readonly window: IndexWindow
-  readonly epoch: number
 }
 
 const NO_BLOCKS: ReadonlyMap<string, string> = new Map()
@@ -88,15 +88,10 @@ class IndexState {
     })
   }
 
-  /**
-   * What was said last before the entry after `position`, when it is still known. `epoch` is that of this entry: between it and the one
-   * before lies one claim at the most, or else another process may have rewritten the life meanwhile, which counts as a claim.
-   */
-  windowAt(address: Address, position: IndexPosition, epoch: number): IndexWindow | undefined {
+  /** What was said last up to a position, when it is still known. */
+  windowAt(address: Address, position: IndexPosition): IndexWindow | undefined {
     const known = this.#windows.get(addressKey(address))
-    return known !== undefined && samePosition(known.position, position) && epoch <= known.epoch + 1
-      ? known.window
-      : undefined
+    return known !== undefined && samePosition(known.position, position) ? known.window : undefined
   }
 
   keepWindow(address: Address, kept: KeptWindow): void {
@@ -191,10 +186,14 @@ const DIGEST_LETTERS = 22
 const digestOf = (entry: Entry): string =>
   createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
 
-export const positionOf = (entry: Entry): IndexPosition => ({ no: entry.no, digest: digestOf(entry) })
+/** The position at an entry, in an index of that beginning. */
+export const positionOf = (entry: Entry, beginning: string): IndexPosition => ({
+  no: entry.no,
+  digest: `${beginning}.${digestOf(entry)}`
+})
 
-/** The same entry, read once: some stores give it again as it was. */
-const positions = new WeakMap<Entry, IndexPosition>()
+/** The digest of the same entry, read once: some stores give it again as it was. */
+const entryDigests = new WeakMap<Entry, string>()
 
 /** Entries whose digests are remembered, by their texts: each question asks for that of the newest. */
 const knownDigests = new Map<string, string>()
@@ -202,25 +201,25 @@ const knownDigests = new Map<string, string>()
 let knownChars = 0
 const MOST_KNOWN_CHARS = 2_000_000
 
-/** The same, of an entry that was most likely asked for before. */
-export const knownPositionOf = (entry: Entry): IndexPosition => {
-  const position = positions.get(entry) ?? positionByText(entry)
-  positions.set(entry, position)
-  return position
+/** Whether a position is at that entry, which was most likely asked for before. */
+export const isAt = (position: IndexPosition, entry: Entry): boolean => {
+  const digest = entryDigests.get(entry) ?? digestByText(entry)
+  entryDigests.set(entry, digest)
+  return position.no === entry.no && position.digest === `${beginningOf(position)}.${digest}`
 }
 
-const positionByText = (entry: Entry): IndexPosition => {
+const digestByText = (entry: Entry): string => {
   const text = JSON.stringify(entry)
   const known = knownDigests.get(text)
-  if (known !== undefined) return { no: entry.no, digest: known }
-  const position = positionOf(entry)
+  if (known !== undefined) return known
+  const digest = digestOf(entry)
   knownChars += text.length
   if (knownChars > MOST_KNOWN_CHARS) {
     knownDigests.clear()
     knownChars = text.length
   }
-  if (text.length <= MOST_KNOWN_CHARS) knownDigests.set(text, position.digest)
-  return position
+  if (text.length <= MOST_KNOWN_CHARS) knownDigests.set(text, digest)
+  return digest
 }
 
 // BlockIndex: an assistant's memory blocks in the index, where blocks are kept.

@@ -7,10 +7,11 @@
 // I4  An index that does not answer is no trouble of an assistant: it is noted, and made good later.
 // I5  An index that was made from another life of the assistant, because the store was restored to an earlier state, is
 //     emptied before anything is asked of it, and made again.
-// I6  What was read of a life before it was rewritten is not in its index afterwards: at the start, where a position does not tell
-//     one from the other, its epoch does, and an index that was begun meanwhile is emptied.
+// I6  What was read of a life before it was rewritten is not in its index afterwards. An index is begun, under a name of its own, before
+//     anything is read for it, and a rewriting empties it: what was read before fits no position of the next beginning.
 
 import {
+  beginningOf,
   type EntityProfile,
   INDEX_START,
   indexOf,
@@ -21,7 +22,6 @@ import {
   type MemoryLine,
   NOTHING_SAID,
   Recall,
-  type RecallScope,
   RecallUnavailable,
   samePosition
 } from "@reverie/memory"
@@ -40,11 +40,11 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import type { Content } from "@reverie/context"
 import { charsOf, partsOf } from "./index-parts.ts"
-import { indexBlocks, knownPositionOf, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
+import { indexBlocks, isAt, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
-import type { Definition } from "../session/definition.ts"
 
 /** Entries read and applied at once: some milliseconds of work, between which others have their turn. */
 const PAGE = 64
@@ -84,7 +84,7 @@ const pageFrom = (address: Address, from: number, limit: number, newest: Readonl
 
 const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition => {
   const last = part.at(-1)
-  return last === undefined ? before : positionOf(last)
+  return last === undefined ? before : positionOf(last, beginningOf(before))
 }
 
 /** What was said last up to an entry, read back as far as it can make a difference. */
@@ -97,6 +97,15 @@ const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) 
     window = indexOf(read, NOTHING_SAID, address.assistant).window
     if (from === 1 || isWindowWhole(window, count)) return window
   }
+})
+
+const NAMES = 2 ** 48
+
+/** Gives what an index has come to a beginning of another name. Answers where it stands, which is elsewhere when another was quicker. */
+const named = Effect.fnUntraced(function* (recall: Recall["Service"], address: Address, from: IndexPosition) {
+  const name = (yield* Random.nextIntBetween(0, NAMES)).toString(36)
+  const digest = `${name}.${from.digest.slice(from.digest.indexOf(".") + 1)}`
+  return yield* Effect.mapError(recall.apply(address, [], { from, to: { no: from.no, digest } }), asApply)
 })
 
 /** What an index could not take: it may well be searched as it is. */
@@ -133,7 +142,7 @@ const standing = Effect.fnUntraced(function* (
   if (position.no === 0 || (trusted !== undefined && samePosition(position, trusted))) return { position }
   const [entry, ...page] = yield* entriesOf(address, position.no, 1 + ahead)
   // The ledger has the entry that the index has come to.
-  if (entry !== undefined && samePosition(knownPositionOf(entry), position)) return { position, page }
+  if (entry !== undefined && isAt(position, entry)) return { position, page }
   yield* Effect.logWarning(
     `the index of memories of ${addressKey(address)} is ahead of its ledger, or of another one: the store was restored ` +
       "to an earlier state. It is emptied and made again."
@@ -151,16 +160,20 @@ const catchingUp = Effect.fnUntraced(function* (
   let { page: read, position } = yield* standing(recall, address, trusted, PAGE)
   let entries = 0
   let window: IndexWindow | undefined
-  let held = newest
+  let held = trusted !== undefined && samePosition(position, trusted) ? newest : []
   while (entries < maxEntries) {
     const limit = Math.min(PAGE, maxEntries - entries)
-    const epoch = position.no === 0 ? yield* epochOf(address) : undefined
-    // What belongs to another life is not taken for a later page either.
-    if (position.no === 0 && epoch !== newest.at(-1)?.epoch) held = []
+    if (samePosition(position, INDEX_START)) {
+      position = yield* named(recall, address, INDEX_START)
+      if (position.no > 0) ({ page: read, position } = yield* standing(recall, address, undefined, PAGE))
+      // What the caller holds is of this life when it was not rewritten since, up to here.
+      else if (newest.length > 0 && (yield* epochOf(address)) === newest.at(-1)?.epoch) held = newest
+      if (samePosition(position, INDEX_START)) continue
+    }
     const page = read?.slice(0, limit) ?? (yield* pageFrom(address, position.no + 1, limit, held))
     read = undefined
     if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
-    window ??= state.windowAt(address, position, page[0]?.epoch ?? 0)
+    window ??= state.windowAt(address, position)
     let known = window ?? (yield* windowBefore(address, position.no))
     entries += page.length
     let isOvertaken = false
@@ -170,19 +183,16 @@ const catchingUp = Effect.fnUntraced(function* (
       const span = { from: position, to: endOf(part, position) }
       const reached = yield* Effect.mapError(recall.apply(address, indexed.changes, span), asApply)
       isOvertaken = !samePosition(reached, span.to)
-      if (!isOvertaken && span.from.no === 0 && epoch !== (yield* epochOf(address))) {
-        yield* emptied(recall, address)
-        isOvertaken = true
-      }
       if (isOvertaken) break
       known = indexed.window
       position = span.to
-      state.keepWindow(address, { position, window: known, epoch: part.at(-1)?.epoch ?? 0 })
+      state.keepWindow(address, { position, window: known })
     }
     if (isOvertaken) {
       // Another reader of the ledger has indexed it, or emptied it, meanwhile.
       ;({ page: read, position } = yield* standing(recall, address, undefined, PAGE))
       window = undefined
+      held = []
     } else {
       window = known
       if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp
@@ -223,6 +233,13 @@ export const rebuildIndex = Effect.fnUntraced(function* (address: Address) {
 export const emptyIndex = Effect.fnUntraced(function* (address: Address) {
   const recall = yield* Recall
   return yield* stateOf(recall).inTurn(address, emptied(recall, address))
+})
+
+/** From now on nothing is applied that was read of an assistant's life before. Fails when the index does not answer. */
+export const refuseReadBefore = Effect.fnUntraced(function* (address: Address) {
+  const recall = yield* Recall
+  const renaming = Effect.flatMap(recall.position(address), (position) => named(recall, address, position))
+  return yield* stateOf(recall).inTurn(address, renaming)
 })
 
 /** A defect in an adapter must not take the assistant with it. */
@@ -279,20 +296,6 @@ export const keepIndexed = Effect.fnUntraced(function* (
   yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))
   return caught.position
 })
-
-// Scopes: whose memories an assistant may look into.
-// P1  An assistant looks into others' memories only as far as its definition grants it.
-
-const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"]
-
-type Granting = Partial<Pick<Definition, "recallScopes">>
-
-export const scopesOf = ({ recallScopes = DEFAULT_RECALL_SCOPES }: Granting): ReadonlyArray<RecallScope> => recallScopes
-
-export const mayRecall = (definition: Granting, scope: RecallScope): boolean => scopesOf(definition).includes(scope)
-
-/** The scope of who names none: what others share with it, where it may look there. */
-export const scopeOf = (definition: Granting): RecallScope => (mayRecall(definition, "shared") ? "shared" : "own")
 
 // Recollection: what has come to an assistant's mind for the tick at hand.
 

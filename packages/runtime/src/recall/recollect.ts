@@ -37,7 +37,8 @@ import { windowBegin } from "../prompt/blocks-in-view.ts"
 import { contextTypeNow } from "../prompt/layers.ts"
 import { personOf, threadsNow } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
-import { blocksToldQuietly, catchUpQuietly, keptMemories, knownOf, profilesIn, scopeOf } from "./indexer.ts"
+import { blocksToldQuietly, catchUpQuietly, keptMemories, knownOf, profilesIn } from "./indexer.ts"
+import { scopeOf } from "./scopes.ts"
 import { recallFor } from "./recaller.ts"
 
 // Acquainted: the profiles of those an assistant deals with in the tick at hand: who speaks, and whom he speaks of.

@@ -10,7 +10,7 @@ import { defined } from "@reverie/protocol"
 import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
 import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
 import type { Definition, DefinitionModels, Definitions } from "../session/definition.ts"
-import { scopesOf } from "../recall/indexer.ts"
+import { scopesOf } from "../recall/scopes.ts"
 
 /** Of no use, or no right, for someone with one task. */
 const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])

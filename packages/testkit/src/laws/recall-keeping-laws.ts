@@ -113,6 +113,22 @@ const changes: ReadonlyArray<Law<Recall>> = [
     })
   },
   {
+    id: "I2.begun",
+    says: "nothing that was read before an index was emptied is applied to the one that was begun since, wherever that stands",
+    check: Effect.gen(function* () {
+      const [one, other] = [at(0, " of one beginning"), at(0, " of another")]
+      assert.deepEqual(yield* applyAt(ada, [], { from: INDEX_START, to: one }), one)
+      assert.deepEqual(yield* applyAt(ada, [], { from: INDEX_START, to: other }), one)
+      yield* erase(ada)
+      assert.deepEqual(yield* applyAt(ada, [putting(tide)], { from: one, to: at(2) }), INDEX_START)
+      assert.deepEqual(yield* applyAt(ada, [], { from: INDEX_START, to: other }), other)
+      assert.deepEqual(yield* applyAt(ada, [putting(tide)], { from: one, to: at(2) }), other)
+      assert.deepEqual([yield* standing(ada), yield* count(ada)], [other, 0])
+      assert.deepEqual(yield* applyAt(ada, [putting(berth)], { from: other, to: at(2) }), at(2))
+      assert.equal(yield* count(ada), 1)
+    })
+  },
+  {
     id: "I2.replace",
     says: "an entry put again takes the place of the one before: its old words find nothing",
     check: Effect.gen(function* () {

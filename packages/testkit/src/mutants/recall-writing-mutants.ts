@@ -124,6 +124,12 @@ const writing: Readonly<Record<string, RecallMistake>> = {
         apply(address, changes, { from: from.no === present.no ? present : from, to })
       )
   }),
+  takesEveryBeginningForTheSame: ({ apply, position }) => ({
+    apply: (address, changes, { from, to }) =>
+      Effect.flatMap(position(address), (present) =>
+        apply(address, changes, { from: from.no === 0 && present.no === 0 ? present : from, to })
+      )
+  }),
   tellsOfOneTenantOnly: ({ standings }) =>
     standings === undefined
       ? {}
