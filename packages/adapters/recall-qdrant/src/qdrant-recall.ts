@@ -38,7 +38,7 @@ import { standingsIn } from "./reforming.ts"
 import { snapshotsOf } from "./snapshots.ts"
 import { statusOf } from "./status.ts"
 import { vectorWork } from "./vector-models.ts"
-import { askedFor, isAskedFor, memoriesOf, memoryIn, ofAssistant, visibleTo, WORDS } from "./point.ts"
+import { askedFor, isAskedFor, memoriesOf, memoryIn, visibleTo, WORDS } from "./point.ts"
 import { writing } from "./writing.ts"
 
 // Searching: a question, asked of the server, and what comes back of it.
@@ -202,11 +202,7 @@ const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service
       erase: (address) =>
         alone(
           address,
-          collection.use(() =>
-            qdrant.write("erase", (client) =>
-              client.delete(name, { filter: ofAssistant(address), wait: true, ordering: "strong" })
-            )
-          )
+          collection.use(() => write.erase(address))
         ),
       ...vectorWork(qdrant, collection),
       status: statusOf(qdrant, collection),

@@ -2,10 +2,13 @@
 // Owns turning changes into points, and their packing into requests. Leaves who may write at once to `qdrant-recall.ts`.
 // W1  The points first, the position last, each request in order: what was cut off is done again, to the same end.
 // W4  The position moves only from where it was read: points of anyone who was overtaken, or erased, in between are no gap.
+// W5  Points of anyone who was overtaken by another beginning of the index may be of a life that is gone: what is there of the assistant is
+//     then emptied, and begun once more by the next one that comes.
 // W2  A change of what an entry means takes its vectors of meaning with it; any other change leaves them.
 // W3  What is as it was is not written.
 
 import {
+  beginningOf,
   type IndexChange,
   type IndexPosition,
   type IndexSpan,
@@ -21,6 +24,7 @@ import { MAX_BATCH_POINTS } from "./form.ts"
 import {
   type Memory,
   memoryIn,
+  ofAssistant,
   payloadOf,
   pointId,
   positionIn,
@@ -113,6 +117,7 @@ export interface Writing {
     span: IndexSpan
   ) => Effect.Effect<IndexPosition, RecallUnavailable>
   readonly position: (address: Address) => Effect.Effect<IndexPosition, RecallUnavailable>
+  readonly erase: (address: Address) => Effect.Effect<void, RecallUnavailable>
 }
 
 export const writing = ({ read, write }: Qdrant, collection: string): Writing => {
@@ -133,8 +138,14 @@ export const writing = ({ read, write }: Qdrant, collection: string): Writing =>
     return Effect.map(payloads(operation, [id]), (found) => positionIn(found.get(id)))
   }
 
+  const erase = (address: Address) =>
+    write("erase", (client) =>
+      client.delete(collection, { filter: ofAssistant(address), wait: true, ordering: "strong" })
+    )
+
   return {
     position: (address) => standing("position", address),
+    erase,
     apply: (address, changes, span) =>
       Effect.gen(function* () {
         const mark = positionPointId(address)
@@ -157,6 +168,9 @@ export const writing = ({ read, write }: Qdrant, collection: string): Writing =>
             client.batchUpdate(collection, { operations: request, wait: true, ordering: "strong" })
           )
         }
+        const reached = yield* standing("apply", address)
+        if (operations.length === 0 || beginningOf(reached) === beginningOf(span.to)) return reached
+        yield* erase(address)
         return yield* standing("apply", address)
       })
   }

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type IndexChange, Recall } from "@reverie/memory"
+import { INDEX_START, type IndexChange, Recall } from "@reverie/memory"
 import { anAddress } from "@reverie/testkit"
 import type { QdrantServer } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
@@ -108,6 +108,44 @@ it.effect("W4 anyone who was erased or overtaken by another process moves no pos
           assert.deepStrictEqual(stands, there)
           assert.strictEqual(there.no, name === "overtaken" ? 3 : from === 0 ? 2 : 0, `${name} from ${from}`)
         }
+      }
+    })
+  )
+)
+
+it.effect("W5 points that were written after another process began the index anew do not stay", () =>
+  withServer((server) =>
+    Effect.gen(function* () {
+      const stand = (no: number, beginning: string) => ({ no, digest: `${beginning}.entry ${no}` })
+      const anew = Recall.use((recall) =>
+        Effect.andThen(
+          recall.erase(ada),
+          recall.apply(ada, [put("m/1/0", "the tide is high")], { from: INDEX_START, to: stand(1, "b") })
+        )
+      )
+      for (const other of [anew, Recall.use((recall) => recall.erase(ada))]) {
+        yield* recallOn(
+          server,
+          Recall.use((recall) =>
+            recall.apply(ada, [put("m/1/0", "the tide is high")], { from: INDEX_START, to: stand(1, "a") })
+          )
+        )
+        let isOver = false
+        server.decide(({ path }) => {
+          if (isOver || !path.endsWith("/points/batch")) return undefined
+          isOver = true
+          return { before: () => Effect.runPromise(recallOn(server, other)) }
+        })
+        const span = { from: stand(1, "a"), to: stand(2, "a") }
+        const late = Recall.use((recall) => recall.apply(ada, [put("m/2/0", "a secret lantern")], span))
+        assert.notDeepEqual(yield* recallOn(server, late), span.to)
+        server.decide(() => undefined)
+        assert.isTrue(isOver)
+        assert.deepStrictEqual(yield* recallOn(server, textsFound(ada, "lantern")), [])
+        yield* recallOn(
+          server,
+          Recall.use((recall) => recall.erase(ada))
+        )
       }
     })
   )
