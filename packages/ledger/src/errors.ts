@@ -65,3 +65,25 @@ export class BundleRefused extends Schema.TaggedError<BundleRefused>()("BundleRe
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", { message: Schema.String }) {
   readonly recovery = "tell-owner" as const
 }
+
+/**
+ * The place where older segments lie does not answer, or refuses. Nothing of the store was changed.
+ * @example if (error instanceof SegmentPlaceUnavailable) console.error(error.message)
+ */
+export class SegmentPlaceUnavailable extends Schema.TaggedError<SegmentPlaceUnavailable>()("SegmentPlaceUnavailable", {
+  operation: Schema.Literals(["put", "get", "remove", "list"]),
+  /** The place, for people. */
+  place: Schema.String,
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "retry" as const
+}
+
+/** A segment is missing where it was put, or is no longer what was written. A person must put it back. */
+export class SegmentLost extends Schema.TaggedError<SegmentLost>()("SegmentLost", {
+  key: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

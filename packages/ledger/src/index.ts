@@ -19,6 +19,14 @@ export {
   type RetentionBound
 } from "./archive.ts"
 export * from "./segment.ts"
+export {
+  isSegmentKey,
+  type PlacedObject,
+  type PlacedSegment,
+  placedAs,
+  readPlaced,
+  SegmentPlace
+} from "./segment-place.ts"
 export * from "./errors.ts"
 export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"

@@ -1,0 +1,72 @@
+// SegmentPlace: where compressed segments lie, when they do not lie in the store itself: a directory, or an object store.
+// Owns the port, the form of a key, and that what is read is what was written. Leaves when a segment is written and when it goes to
+// the stores, which alone know what refers to it.
+// P1  What was put is read back byte for byte, after a crash too; what was not put whole is not there.
+// P2  A key is put once. Putting the same again is harmless, and so is removing what is not there.
+// P3  What is read is held against the digest that the store remembers: what is missing or damaged is said, never passed over.
+
+import { createHash } from "node:crypto"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { SegmentLost, type SegmentPlaceUnavailable } from "./errors.ts"
+
+/** Something that lies in a place. */
+export interface PlacedObject {
+  /** What it is found under. */
+  readonly key: string
+  /** How long it is. */
+  readonly bytes: number
+}
+
+export class SegmentPlace extends Context.Service<
+  SegmentPlace,
+  {
+    /** Where it is, for people; without any secret. */
+    readonly says: string
+    /** Answers when it is durable. Keys are parts of small letters, digits and `-`, with `/` between them. */
+    readonly put: (key: string, bytes: Uint8Array) => Effect.Effect<void, SegmentPlaceUnavailable>
+    /** Undefined when nothing is there under this key. */
+    readonly get: (key: string) => Effect.Effect<Uint8Array | undefined, SegmentPlaceUnavailable>
+    readonly remove: (keys: ReadonlyArray<string>) => Effect.Effect<void, SegmentPlaceUnavailable>
+    /** All whose key begins so. */
+    readonly list: (prefix: string) => Effect.Effect<ReadonlyArray<PlacedObject>, SegmentPlaceUnavailable>
+  }
+>()("@reverie/ledger/segment-place") {}
+
+const KEY = /^[a-z0-9-]{1,64}(\/[a-z0-9-]{1,64}){0,4}$/
+
+/** Whether a text has the form of a key: none leads out of a place. */
+export const isSegmentKey = (key: string): boolean => KEY.test(key)
+
+/** What the store remembers of a segment that lies in a place. */
+export interface PlacedSegment extends PlacedObject {
+  /** SHA-256 of its bytes, in hex. */
+  readonly digest: string
+}
+
+export const placedAs = (key: string, bytes: Uint8Array): PlacedSegment => ({
+  key,
+  bytes: bytes.length,
+  digest: createHash("sha256").update(bytes).digest("hex")
+})
+
+const CURE = "put it back there from a backup of that place, then read again"
+
+/** The bytes of a segment, as they were written. */
+export const readPlaced = (
+  place: SegmentPlace["Service"] | undefined,
+  { bytes: length, digest, key }: PlacedSegment
+): Effect.Effect<Uint8Array, SegmentLost | SegmentPlaceUnavailable> =>
+  Effect.gen(function* () {
+    const lost = (message: string) => new SegmentLost({ key, message })
+    if (place === undefined) {
+      return yield* lost(
+        `segment ${key} lies apart from the store, and no place is given; say \`segments\` or REVERIE_SEGMENTS`
+      )
+    }
+    const found = yield* place.get(key)
+    if (found === undefined) return yield* lost(`segment ${key} is missing in ${place.says}; ${CURE}`)
+    if (placedAs(key, found).digest === digest) return found
+    const how = found.length === length ? "other bytes than were written" : `${found.length} bytes instead of ${length}`
+    return yield* lost(`segment ${key} in ${place.says} is damaged, it has ${how}; ${CURE}`)
+  })
