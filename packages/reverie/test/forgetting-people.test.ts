@@ -79,6 +79,58 @@ describe("forgetting whom and when", () => {
     await fleet.close()
   })
 
+  for (const isDeleted of [false, true]) {
+    it(`K6 of a person goes what was written without a message${isDeleted ? ", after the mail was deleted" : ""}`, async () => {
+      const data = aDirectory()
+      const listener = defineAssistant({
+        id: "desk",
+        instructions: "You keep the harbour book.",
+        ...(isDeleted ? { retention: { deleteAfter: 1 } } : {})
+      })
+      const fleet = await open(data, listener)
+      await fleet.answer("desk", "My brother Otto has a red lantern.", { from: "ben" })
+      const by = { from: "zara" }
+      await fleet.memory.addAttribute("desk", "Otto", "Plays the walrus-attribute.", by)
+      const own = await fleet.blocks.create(
+        { owner: "desk", label: "own", type: "core", content: "walrus-block" },
+        { by: "zara" }
+      )
+      const { block } = await fleet.blocks.create({ owner: "desk", label: "ours", type: "core", content: "Free." })
+      await fleet.blocks.edit(block, { op: "append_text", text: " So it is." }, { by: "zara", message: "walrus-why" })
+      await fleet.idle()
+      if (!isDeleted) {
+        await fleet.memory.addFact("desk", "The walrus-fact is closed.", by)
+        await fleet.reminders.set("desk", "standup", { cron: "0 9 * * 1-5", timeZone: "UTC", note: "walrus-note" }, by)
+        await fleet.halt("desk", "walrus-reason", by)
+        await fleet.idle()
+      }
+      for (let each = 0; isDeleted && each < 3; each++) {
+        await fleet.answer("desk", `Ship ${each} came in.`, { from: "ben" })
+      }
+      if (isDeleted) assert.isAbove((await fleet.vacuum()).deleted.entries, 5)
+      assert.isTrue(isOnDisk(data, "walrus-attribute"))
+      const tried = await fleet.forget({ person: "Zara" }, { dryRun: true })
+      const { gone } = await fleet.forget({ person: "Zara" })
+      assert.deepStrictEqual(gone, tried.gone)
+      for (const kind of ["attribute", "block", "why", "fact", "note", "reason"]) {
+        assert.isFalse(isOnDisk(data, `walrus-${kind}`), kind)
+      }
+      assert.isFalse(isOnDisk(data, "zara"))
+      assert.isUndefined(await fleet.blocks.load(own.block))
+      assert.strictEqual((await fleet.blocks.read(block)).content, "Free. So it is.")
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      if (!isDeleted) {
+        assert.deepInclude((await fleet.reminders.list("desk"))[0], { id: "standup", note: "[forgotten]" })
+        await fleet.resume("desk")
+        await fleet.idle()
+      }
+      await fleet.answer("desk", "Good morning.", { from: "ben" })
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      assert.deepStrictEqual((await fleet.forget({ person: "zara" })).gone, {})
+      await fleet.close()
+    })
+  }
+
   it("one message goes with its tick, and nothing else", async () => {
     const data = aDirectory()
     const fleet = await open(data)

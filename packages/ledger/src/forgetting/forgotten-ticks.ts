@@ -7,12 +7,15 @@
 //     their observations. Of a person also every fact about it, its profile, and its name.
 // K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it.
 // K4  A summary that covers something of it is forgotten whole, and so is each that was made of that one.
+// K6  Of a person goes what was written without a message too, whatever is left of the mail: edits of facts and profiles, notes of reminders,
+//     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
 //     in other words is found by its text (`withoutText`). What others said themselves stays.
 
 import { defined, isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import {
+  blocksOf,
   lowered,
   changed,
   hushedEntry,
@@ -21,7 +24,8 @@ import {
   isName,
   listOf,
   nameless,
-  saying
+  saying,
+  textsOfOrder
 } from "./hushing.ts"
 import { FORGOTTEN, REMEMBERED, type Sought, withoutSought } from "./forgetting.ts"
 
@@ -119,6 +123,9 @@ class Going {
   readonly ids = new Set<string>()
   readonly compactions = new Set<string>()
   readonly said = new Set<string>()
+  /** Texts of orders, as they stand. */
+  readonly ordered = new Set<string>()
+  readonly blocks: ReadonlySet<string>
   /** Who is forgotten altogether. */
   readonly person: string | undefined
 
@@ -129,6 +136,7 @@ class Going {
     for (const entry of entries) if (isMeant(entry, what)) this.ticks.add(entry.tick)
     for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
     for (const part of parts) this.#mail(part)
+    this.blocks = blocksOf(parts, this.person)
     const changes = entries.flatMap(({ no, records = [] }) => records.map((change) => ({ change, no })))
     const kept = parts.flatMap((part) =>
       part.kind === "record" ? [{ kind: part.of, key: part.key, value: part.value } as unknown as RecordChange] : []
@@ -142,6 +150,8 @@ class Going {
       else this.leantOn.add(nameOf(change))
     }
     const all = [...changes.map(({ change }) => change), ...kept].filter(({ value }) => value !== null)
+    // The note of a reminder is said again whenever it is due.
+    for (const change of all) if (this.isSetBy(change)) this.#order(change.value ?? undefined)
     this.#summaries(all)
     while (all.filter((change) => this.#isOfThem(change)).length > 0) continue
     this.#profiles(all)
@@ -162,6 +172,19 @@ class Going {
   #mail(part: BundlePart): void {
     if (part.kind !== "envelope" || !isJsonObject(part.body) || !isName(part.body["from"], this.person)) return
     this.envelopes.add(part.id)
+    this.#order(part.body["event"])
+  }
+
+  #order(order: Json | undefined): void {
+    for (const text of textsOfOrder(order)) {
+      this.ordered.add(text)
+      for (const each of sentencesOf(text)) this.said.add(each)
+    }
+  }
+
+  /** Whether a reminder was set by the person. */
+  isSetBy({ kind, value }: RecordChange): boolean {
+    return kind === "reminder" && isJsonObject(value) && isName(value["setBy"], this.person)
   }
 
   #drop({ key, kind, value }: RecordChange): void {
@@ -271,7 +294,7 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   const { key, kind, value } = change
   // What a replay goes on from holds names, and is made again in time.
   if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
-  if (going.leantOn.has(nameOf(change))) return saying(value)
+  if (going.leantOn.has(nameOf(change)) || going.isSetBy(change)) return saying(value)
   if (!isJsonObject(value)) return value
   if (kind === "entity") return withoutObservations(value, going)
   const isSummary =
@@ -306,41 +329,69 @@ class Ledgered {
   }
 }
 
+const withoutGoing =
+  (going: Going, records: Ledgered) =>
+  (part: BundlePart): ReadonlyArray<BundlePart> => {
+    switch (part.kind) {
+      case "entry": {
+        const entry = part.entry as unknown as Entry
+        const changes = (): Json => records.changes(entry) as unknown as Json
+        // A replay hears the same order as the snapshot has heard.
+        const left = changed(entry as unknown as Json, {
+          records: changes,
+          event: (event) => saying(event, going.ordered)
+        })
+        return [
+          { kind: "entry", entry: going.entries.has(entry.no) ? hushedEntry(left) : left } as unknown as BundlePart
+        ]
+      }
+      case "record": {
+        const value = records.standing(part)
+        return value === null ? [] : [{ ...part, value }]
+      }
+      case "envelope":
+        return [going.envelopes.has(part.id) ? { ...part, body: hushedMail(part.body) } : part]
+      case "dead-letter":
+        return [going.envelopes.has(part.envelope) ? { ...part, reason: FORGOTTEN } : part]
+      case "block":
+        return going.blocks.has(part.id) ? [] : [part]
+      case "block-version": {
+        const isHis = isJsonObject(part.body) && isName(part.body["by"], going.person)
+        const body = isHis ? changed(part.body, { message: () => undefined }) : part.body
+        return going.blocks.has(part.block) ? [] : [{ ...part, body }]
+      }
+      case "block-snapshot":
+        return going.blocks.has(part.block) ? [] : [part]
+      default:
+        return [part]
+    }
+  }
+
+/** The same without the name of a person. */
+const withoutPerson = ({ head, parts }: Bundle, { ordered, person }: Going): Bundle => {
+  if (person === undefined || head.kind === "tenant") return { head, parts }
+  const snapshot = nameless(saying(head.state.snapshot, ordered), person)
+  const left = parts.map((part) => nameless(part as unknown as Json, person) as unknown as BundlePart)
+  return { head: { ...head, state: { ...head.state, snapshot } }, parts: left }
+}
+
+/** What a person is named in besides what goes. */
+const isNamed = ({ parts }: Bundle, { person }: Going): boolean =>
+  person !== undefined &&
+  parts.some((part) => {
+    const json = part as unknown as Json
+    return JSON.stringify(nameless(json, person)) !== JSON.stringify(json)
+  })
+
 /** A life without these ticks. What a tenant has besides its assistants is left as it is. */
 export const withoutTicks =
   (what: Ticks) =>
   (life: Bundle): Bundle => {
     if (life.head.kind === "tenant") return life
     const going = new Going(life, what)
-    if (going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0) return life
+    const isNone = going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0
+    if (isNone && !isNamed(life, going)) return life
     const records = new Ledgered(going)
-    const parts = life.parts.flatMap((part): ReadonlyArray<BundlePart> => {
-      switch (part.kind) {
-        case "entry": {
-          const entry = part.entry as unknown as Entry
-          const changes = (): Json => records.changes(entry) as unknown as Json
-          const left = changed(entry as unknown as Json, { records: changes })
-          return [
-            { kind: "entry", entry: going.entries.has(entry.no) ? hushedEntry(left) : left } as unknown as BundlePart
-          ]
-        }
-        case "record": {
-          const value = records.standing(part)
-          return value === null ? [] : [{ ...part, value }]
-        }
-        case "envelope":
-          return [going.envelopes.has(part.id) ? { ...part, body: hushedMail(part.body) } : part]
-        case "dead-letter":
-          return [going.envelopes.has(part.envelope) ? { ...part, reason: FORGOTTEN } : part]
-        default:
-          return [part]
-      }
-    })
-    const left = withoutSought(sentences(going.said), { head: life.head, parts })
-    const { person } = going
-    if (person === undefined) return left
-    return {
-      head: { ...life.head, state: { ...life.head.state, snapshot: nameless(life.head.state.snapshot, person) } },
-      parts: left.parts.map((part) => nameless(part as unknown as Json, person) as unknown as BundlePart)
-    }
+    const parts = life.parts.flatMap(withoutGoing(going, records))
+    return withoutPerson(withoutSought(sentences(going.said), { head: life.head, parts }), going)
   }

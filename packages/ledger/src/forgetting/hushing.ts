@@ -3,6 +3,7 @@
 // U1  A replay hears the same, and stands where it stood: an entry keeps its event.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
+import type { BundlePart, PartOf } from "../bundle-part.ts"
 import { FORGOTTEN } from "./forgetting.ts"
 
 type Fields = { readonly [key: string]: Json }
@@ -99,7 +100,10 @@ export const hushedEntry = (entry: Json): Json =>
   })
 
 /** Under these names of people stand. */
-const NAMED = new Set(["from", "speaker", "entities", "aliases"])
+const NAMED = new Set(["from", "speaker", "entities", "aliases", "by", "setBy"])
+
+/** Words that stand under `by` in notices, where no one is named. */
+const NO_NAMES: ReadonlySet<string> = new Set(["hook", "person", "time", "rule", "model", "heuristic"])
 
 /** Under `name` others have theirs too: tools, steps, assistants. */
 const isOfPerson = ({ role, type }: Fields): boolean => role === "user" || type === "person"
@@ -108,16 +112,37 @@ export const nameless = (value: Json, person: string, isNamed = false): Json => 
   if (typeof value === "string") return isNamed && isName(value, person) ? NO_NAME : value
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => nameless(each, person, isNamed))
   if (!isJsonObject(value)) return value
-  const isHis = (name: string) => NAMED.has(name) || (name === "name" && isOfPerson(value))
+  const isHis = (name: string) =>
+    (NAMED.has(name) && !(name === "by" && NO_NAMES.has(person))) || (name === "name" && isOfPerson(value))
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, nameless(each, person, isHis(name))]))
 }
 
 /** What a reminder, an assignment or a question to a team says: work leans on it, so it stays, and says nothing. */
-const SAYING = new Set(["text", "note", "content", "question", "task", "answer", "title", "reason"])
+const SAYING = new Set(["text", "note", "content", "question", "task", "answer", "title", "reason", "haltReason"])
 
-export const saying = (value: Json, name = ""): Json => {
-  if (typeof value === "string") return SAYING.has(name) ? hushed(value) : value
-  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => saying(each, name))
+/** Texts of work that says nothing any more: all of them, or these. */
+export const saying = (value: Json, texts?: ReadonlySet<string>, name = ""): Json => {
+  if (typeof value === "string") return SAYING.has(name) && texts?.has(value) !== false ? hushed(value) : value
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => saying(each, texts, name))
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, saying(each, inner)]))
+  return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, saying(each, texts, inner)]))
+}
+
+/** As much of a reason as a snapshot keeps. */
+const MAX_REASON_CHARS = 200
+
+/** The texts of an order: why someone halts, what a decision is noted with. */
+export const textsOfOrder = (event: Json | undefined): ReadonlyArray<string> =>
+  isJsonObject(event)
+    ? Object.entries(event).flatMap(([name, each]) =>
+        SAYING.has(name) && typeof each === "string" ? [each, `${each.slice(0, MAX_REASON_CHARS - 1)}\u2026`] : []
+      )
+    : []
+
+/** Blocks that a person wrote in, and no one else. */
+export const blocksOf = (parts: ReadonlyArray<BundlePart>, person: string | undefined): ReadonlySet<string> => {
+  const versions = parts.flatMap((part) => (part.kind === "block-version" ? [part] : []))
+  const isBy = ({ body }: PartOf<"block-version">) => isJsonObject(body) && isName(body["by"], person)
+  const others = new Set(versions.filter((each) => !isBy(each)).map(({ block }) => block))
+  return new Set(versions.filter((each) => isBy(each) && !others.has(each.block)).map(({ block }) => block))
 }
