@@ -14,8 +14,13 @@ const laws = [...files("**/*.laws.test.ts"), "test/laws/**/*.test.ts"]
 const journey = ["test/journey/**/*.test.ts"]
 const architecture = ["test/architecture/**/*.test.ts"]
 const integration = ["test/integration/**/*.test.ts"]
-/** Real servers, or processes that are killed: much of their time is waiting. */
+/**
+ * Real servers, or processes that are killed: much of their time is waiting. And what needs a worker of its own: it stands in the place of
+ * a module, or is read the environment of, which a process reads once.
+ */
 const fleet = [
+  "packages/runtime/test/poison.test.ts",
+  "apps/cli/test/memory-index.test.ts",
   "packages/adapters/store-postgres/test/**/*.test.ts",
   "packages/adapters/recall-postgres/test/**/*.test.ts",
   "packages/adapters/queue-bullmq/test/**/*.test.ts",
@@ -28,13 +33,12 @@ const fleet = [
 ]
 /** Chromium, and the page as it is built. */
 const page = ["apps/dashboard/test/**/*.test.ts"]
-/** The command line, servers of others, long lives; and the one test that puts itself in the place of a module. */
+/** The command line, servers of others, long lives. */
 const whole = [
   "apps/cli/test/**/*.test.ts",
   "packages/create-reverie/test/**/*.test.ts",
   "packages/adapters/mcp/test/**/*.test.ts",
   "packages/reverie/test/trace-export.test.ts",
-  "packages/runtime/test/poison.test.ts",
   "examples/*/test/**/*.test.ts",
   "test/{night,real-input,replay}/**/*.test.ts",
   "test/tooling/reference.test.ts"
@@ -63,18 +67,21 @@ interface Kind {
   readonly exclude?: ReadonlyArray<string>
   /** A worker for each file. It costs a second a file, and is for files that leave something behind in theirs. */
   readonly isolate?: boolean
+  /** Ends what hangs, where it is processes that take their time on a busy machine. */
+  readonly testTimeout?: number
   /** How many files at once; what waits for processes and clocks leaves the core to others. */
   readonly maxWorkers?: number
 }
 
 /** Projects of as many workers run side by side, others after them: Vitest refuses to mix them. */
-const project = (name: string, { exclude = [], include, isolate = false, maxWorkers }: Kind) => ({
+const project = (name: string, { exclude = [], include, isolate = false, maxWorkers, testTimeout = 60_000 }: Kind) => ({
   extends: true as const,
   test: {
     name,
     include: [...include],
     exclude: ["**/node_modules/**", ...left, ...exclude],
     isolate,
+    testTimeout,
     ...(maxWorkers === undefined ? {} : { maxWorkers, sequence: { groupOrder: maxWorkers } })
   }
 })
@@ -83,7 +90,6 @@ export default defineConfig({
   test: {
     allowOnly: false,
     // Ends what hangs. It measures nothing: the machine that checks may be slow and busy.
-    testTimeout: 60_000,
     hookTimeout: 60_000,
     setupFiles: ["./test/tidy.ts"],
     projects: [
@@ -92,8 +98,8 @@ export default defineConfig({
         exclude: [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page, ...whole],
         maxWorkers: 2
       }),
-      project("whole", { include: whole, exclude: property, isolate: true, maxWorkers: 2 }),
-      project("page", { include: page, exclude: property, isolate: true, maxWorkers: 2 }),
+      project("whole", { include: whole, exclude: [...property, ...fleet], maxWorkers: 2, testTimeout: 120_000 }),
+      project("page", { include: page, exclude: property, maxWorkers: 2 }),
       project("fleet", { include: fleet, exclude: [...property, ...laws], isolate: true, maxWorkers: 2 }),
       project("property", { include: property, maxWorkers: 2 }),
       project("laws", { include: laws, maxWorkers: 2 }),

@@ -9,12 +9,9 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { assert, vi } from "vitest"
+import { assert } from "vitest"
 import { isLong } from "@reverie/testkit/length"
 import type { Call } from "./warm.ts"
-
-// Processes take their time on a machine that does much else; no test measures it.
-vi.setConfig({ testTimeout: 120_000 })
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/node", import.meta.url))
@@ -104,6 +101,9 @@ const warmOne = (): ChildProcess => {
     env: { ...inherited, NODE_COMPILE_CACHE: cache },
     stdio: ["ignore", "ignore", "inherit", "ipc"]
   })
+  // It ends with the worker that keeps it, and does not keep that.
+  warm.unref()
+  warm.channel?.unref()
   return warm
 }
 

@@ -3,12 +3,10 @@
 import { openServer } from "@reverie/server"
 import { Fleet } from "reverie"
 import { join } from "node:path"
-import { assert, describe, test, vi } from "vitest"
+import { assert, describe, test } from "vitest"
 import { assertFailure, fixture, temporary } from "./command-line.ts"
 import definition from "./fixtures/contexts-fleet.ts"
 import { said } from "./in-process.ts"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const planning = `planning (its own): Plans first.
   limits: plan_execute, at most 2 steps, 4000 tokens, several tool calls, dangerous calls wait for approval, a final tool ends it

@@ -4,11 +4,9 @@ import { openServer } from "@reverie/server"
 import { join } from "node:path"
 import { defineAssistant } from "reverie"
 import { scriptedModel, testFleet } from "reverie/testing"
-import { assert, describe, test, vi } from "vitest"
+import { assert, describe, test } from "vitest"
 import { temporary } from "./command-line.ts"
 import { said } from "./in-process.ts"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const desk = defineAssistant({ id: "desk", instructions: "You keep the desk." })
 

@@ -6,8 +6,6 @@ import { assert, describe, test, vi } from "vitest"
 import { assertFailure, fixture, temporary } from "./command-line.ts"
 import { said } from "./in-process.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
-
 /** A data directory in which something was said, with an index at a double of Qdrant. */
 const withQdrant = async (
   use: (run: (...args: ReadonlyArray<string>) => ReturnType<typeof said>) => Promise<void>

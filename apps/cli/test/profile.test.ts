@@ -3,10 +3,8 @@
 import { openServer } from "@reverie/server"
 import { defineAssistant } from "reverie"
 import { scriptedModel, testFleet } from "reverie/testing"
-import { assert, describe, test, vi } from "vitest"
+import { assert, describe, test } from "vitest"
 import { said } from "./in-process.ts"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const desk = defineAssistant({ id: "desk", instructions: "You keep the desk." })
 

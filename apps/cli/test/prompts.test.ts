@@ -4,12 +4,10 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
 import { Fleet } from "reverie"
-import { assert, describe, test, vi } from "vitest"
+import { assert, describe, test } from "vitest"
 import { temporary } from "./command-line.ts"
 import definition from "./fixtures/fleet.ts"
 import { said } from "./in-process.ts"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** What the first part of the prompt of a tick says: made again, word by word. */
 const firstPart = async (fleet: Fleet, tick: number): Promise<string> => {

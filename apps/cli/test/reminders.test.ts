@@ -4,12 +4,10 @@ import { openServer } from "@reverie/server"
 import { defineAssistant, Fleet, selfTools } from "reverie"
 import { scriptedModel, testFleet } from "reverie/testing"
 import { join } from "node:path"
-import { assert, describe, test, vi } from "vitest"
+import { assert, describe, test } from "vitest"
 import { temporary } from "./command-line.ts"
 import definition from "./fixtures/fleet.ts"
 import { said } from "./in-process.ts"
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const HOUR = 3_600_000
 const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [...selfTools] })

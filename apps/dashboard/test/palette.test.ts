@@ -126,7 +126,7 @@ for (const [look, options] of [
     await tab.open(`/a/${api.world.rows[3]?.id ?? ""}/timeline`, "timeline")
     await page.click("[data-open-palette]")
     await page.waitForSelector(FIELD)
-    await page.keyboard.type("a")
+    await page.locator(FIELD).pressSequentially("a")
     await page.waitForSelector("[data-entry^=assistant-]")
     await picture(page, `palette-${look}`)
     expect(await seriousFaults(page)).toEqual([])
