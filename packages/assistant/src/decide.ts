@@ -351,6 +351,12 @@ export const restore = (persisted: Json): Result.Result<Decoded, SnapshotUnfit> 
   return problem === undefined ? Result.succeed({ machine }) : unfit(problem)
 }
 
+/** What a snapshot holds, read without the machine, for lists of very many. Whether it fits the chart `restore` alone tells. */
+export const storedContext = (persisted: Json): AssistantContext | undefined => {
+  const stored = readSnapshot(persisted)
+  return Result.isSuccess(stored) ? stored.success.context : undefined
+}
+
 /** One event decided. */
 export const decide = (before: Decoded, event: Input): Decision => {
   // The machine itself would still take transitions of its root after the end.

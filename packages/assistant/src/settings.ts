@@ -152,7 +152,7 @@ const within = (value: number, minimum: number, maximum: number): number =>
 
 const ratio = (value: number): number => (Number.isNaN(value) ? 1 : Math.min(1, Math.max(0, value)))
 
-const filledIn = (chosen: Partial<Settings>): Settings => {
+const filled = (chosen: Partial<Settings>): Settings => {
   const all = { ...DEFAULT_SETTINGS, ...chosen }
   return {
     ...all,
@@ -161,6 +161,12 @@ const filledIn = (chosen: Partial<Settings>): Settings => {
     compactEmergencyRatio: ratio(all.compactEmergencyRatio)
   }
 }
+
+const UNCHANGED = filled({})
+
+/** Most assistants have the defaults, and each snapshot that is read has an object of its own for them. */
+const filledIn = (chosen: Partial<Settings>): Settings =>
+  Object.keys(chosen).length === 0 ? UNCHANGED : filled(chosen)
 
 /** Of an object made once, remembered with it. */
 const once = <A extends object, B>(make: (of: A) => B): ((of: A) => B) => {

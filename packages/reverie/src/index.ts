@@ -313,7 +313,14 @@ export type {
   OutboxReadings,
   TickPage
 } from "./fleet/watching.ts"
-export { type AssistantView, type BudgetView, type OutageView, viewOf } from "./views/view.ts"
+export {
+  type AssistantSummary,
+  type AssistantView,
+  type BudgetView,
+  type OutageView,
+  summaryOf,
+  viewOf
+} from "./views/view.ts"
 export type { Prompts } from "./fleet/prompts.ts"
 export { MailboxUnavailable, StateUnreadable, UnknownAssistant } from "@reverie/mailbox"
 export { BundleRefused, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"

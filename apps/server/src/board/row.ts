@@ -15,7 +15,7 @@ import {
   isTagged,
   modeOf,
   type OutboxRow,
-  viewOf
+  summaryOf
 } from "reverie"
 import type { AssistantRow } from "../api/index.ts"
 
@@ -209,17 +209,17 @@ export const readInto = (row: Row, record: AssistantRecord, now: number): void =
   row.waiting = record.waiting
   row.epoch = Math.max(row.epoch, record.epoch)
   if (record.version < row.commits) return
-  const view = viewOf(record)
+  const summary = summaryOf(record)
   // It may have been in other states in between: the entries that come will tell, or a look back.
   if (record.version > row.commits) row.since = 0
-  if (row.state !== view.state || row.commits === 0) enter(row, view.state)
-  row.ticks = view.ticks
-  row.commits = view.commits
-  row.approvals = view.approvals.length
-  row.haltReason = view.haltReason
-  row.outage = view.outage
-  row.subAgents = view.subAgents
-  row.budget = view.budget
+  if (row.state !== summary.state || row.commits === 0) enter(row, summary.state)
+  row.ticks = summary.ticks
+  row.commits = summary.commits
+  row.approvals = summary.approvals.length
+  row.haltReason = summary.haltReason
+  row.outage = summary.outage
+  row.subAgents = summary.subAgents
+  row.budget = summary.budget
 }
 
 const errorIn = ({ entry: { at, settled = [], step } }: OutboxRow): AssistantRow["lastError"] => {

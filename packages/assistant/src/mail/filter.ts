@@ -163,11 +163,14 @@ const timers = new Map(
 /** True of a state in which an assistant may wait for its model. */
 export const mayWait = (status: string): boolean => timers.has(status)
 
+/** The name of the timer that ends the wait of this state; undefined of a state in which none waits. */
+export const timerOfWait = (status: string): string | undefined => timers.get(status)
+
 /** The outage that is waited for and the name of the timer that ends the wait; undefined when none is. */
 export const waitOf = (decoded: Decoded): { readonly outage: Outage; readonly timer: string } | undefined => {
   const { outage } = contextOf(decoded)
   if (outage === null) return undefined
-  const timer = timers.get(statusOf(decoded))
+  const timer = timerOfWait(statusOf(decoded))
   return timer === undefined ? undefined : { outage, timer }
 }
 

@@ -202,7 +202,10 @@ export const envelopeQueries = (database: DatabaseSync) => {
     database,
     "SELECT seq, assistant, id, lane, accepted_at AS acceptedAt, body FROM envelopes WHERE assistant = ? AND id = ?"
   )
-  const count = query<{ readonly waiting: number }>(database, `SELECT count(*) AS waiting ${beyond}`)
+  // One statement for all lanes: it is asked of every assistant of a list.
+  const countOf = (lane: Lane): string =>
+    `(SELECT count(*) FROM envelopes WHERE assistant = ? AND lane = ${columnOf(lane)} AND seq > ?)`
+  const count = query<{ readonly waiting: number }>(database, `SELECT ${LANES.map(countOf).join(" + ")} AS waiting`)
   const newest = query<{ readonly seq: number }>(database, "SELECT max(seq) AS seq FROM envelopes")
   const segments = segmentsOf(database)
   return {
@@ -230,7 +233,7 @@ export const envelopeQueries = (database: DatabaseSync) => {
       return { row: { ...found, body: segments.whole(found.body) }, lane }
     },
     waitingCount: (assistant: number, cursors: Cursors): number =>
-      LANES.reduce((sum, lane) => sum + (count.one(assistant, columnOf(lane), cursors[lane])?.waiting ?? 0), 0),
+      count.one(...LANES.flatMap((lane) => [assistant, cursors[lane]]))?.waiting ?? 0,
     /** No row is ever deleted, so the last number is their count. */
     accepted: (): number => newest.one()?.seq ?? 0
   }
