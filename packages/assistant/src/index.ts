@@ -26,12 +26,12 @@ export {
   persist,
   restore,
   statusOf,
-  storedContext,
   activityOf,
   tagsOf,
   isTagged,
   modeOf
 } from "./decide.ts"
+export { storedContext } from "./snapshot.ts"
 export * from "./errors.ts"
 export {
   DEFAULT_LISTENING,
