@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { creation, contextOf, restore, SnapshotUnfit } from "../src/index.ts"
+import { creation, contextOf, restore, SnapshotUnfit, storedContext } from "../src/index.ts"
 import { creationContext } from "../src/context.ts"
 import { asking, compact, message, Rig, skipped, sleep, stored, worked } from "./rig.ts"
 
@@ -50,6 +50,38 @@ const laterFields: Fields = {
   toolFailures: 0,
   repairs: 0
 }
+
+describe("snapshot S4: field by field is judged as the whole is", () => {
+  const junk: ReadonlyArray<Json> = [null, -1, 0, 1.5, "", "x", "awake", true, false, [], {}, [1], [{}], { a: 1 }]
+  const fields = (busy() as { readonly context: Fields }).context
+  /** In another order the whole schema judges. */
+  const turned = (context: Fields): Fields => Object.fromEntries(Object.entries(context).toReversed())
+  const judged = (context: Fields): boolean => storedContext({ ...(busy() as Fields), context }) !== undefined
+
+  it("whatever stands in a field", () => {
+    let accepted = 0
+    for (const name of [...Object.keys(fields), "budget", "unknown"]) {
+      for (const value of junk) {
+        const { account: _, ...rest } = fields
+        const placed = name === "budget" ? { ...rest, budget: value, account: null } : { ...fields, [name]: value }
+        const fits = judged(placed)
+        assert.strictEqual(fits, judged(turned(placed)), `${name}: ${JSON.stringify(value)}`)
+        if (fits) accepted++
+      }
+      const { [name]: _, ...without } = fields
+      assert.strictEqual(judged(without), judged(turned(without)), `without ${name}`)
+    }
+    assert.isAbove(accepted, 40)
+  })
+
+  it("what fits comes out as it was stored, a field added later in its place", () => {
+    assert.deepStrictEqual(JSON.stringify(storedContext(busy())), JSON.stringify(fields))
+    for (const [name, value] of Object.entries(laterFields)) {
+      const { [name]: _, ...without } = fields
+      assert.deepInclude(storedContext({ ...(busy() as Fields), context: without }), { [name]: value })
+    }
+  })
+})
 
 describe("decide I3: a snapshot that does not fit is refused", () => {
   it("the snapshot all of these are made from fits", () => {
