@@ -1,6 +1,7 @@
 // Lanes: the steps that run another lane of this repository for a short while, and count what it went through.
 // Owns how long is short. Leaves what a lane checks, and its exit code, to the lane.
 
+import { packed } from "./packed.ts"
 import { allOf, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
@@ -21,4 +22,8 @@ export const crash = laneStep("crash", ["--kills", "10"], "kills")
 export const attack = laneStep("attack", ["--short", "--no-plants"], "acknowledged")
 export const simulate = laneStep("simulate", ["--seeds", "100"], "seeds")
 /** The tarball in empty folders, on this Node, without the network. */
-export const outside = laneStep("outside", ["--short"], "examined")
+export const outside: Step = {
+  name: "outside",
+  unit: "examined",
+  prove: async () => prove("outside", ["--short", "--tarball", (await packed()).tarball], "examined")
+}

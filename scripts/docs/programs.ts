@@ -1,15 +1,16 @@
 // Programs: the blocks of the guides, run and type-checked in a place of their own.
-// Owns that place, in which `reverie` is what the package exports and nothing more. Leaves reading blocks to blocks.ts.
+// Owns that place, in which `reverie` is the package as it is published. Leaves reading blocks to blocks.ts.
 // G1  A program is run as it stands, without a key of a model and without a server.
 // G2  What is not run is type-checked. A fragment may use the names of the SDK and `fleet` without bringing them.
 // G3  Guides of which nothing was run prove nothing, and fail.
 
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { spawn } from "node:child_process"
 import { availableParallelism } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { everyCommand, treeOf } from "../../apps/cli/src/program.ts"
 import { Stop } from "../../apps/cli/src/running/stop.ts"
+import { packed } from "../check/packed.ts"
 import { allOf, root, run, type Said } from "../check/program.ts"
 import { entries } from "../pack/parts.ts"
 import { type Block, type BlockClaim, blocksOf, fileOf, filesOf, type Known, missingLine, type Text } from "./blocks.ts"
@@ -68,31 +69,18 @@ const runIn = (cwd: string, bin: string, command: string, args: ReadonlyArray<st
     child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }))
   })
 
-/** The package as programs of users see it: the same entry points, each of them its source. */
-const installAt = (place: string): string => {
-  const installed = join(place, "installed")
-  const shown = Object.entries(entries).flatMap(([name, { source, subpath }]) =>
-    subpath === undefined ? [] : [{ name, source, subpath }]
-  )
-  mkdirSync(installed, { recursive: true })
-  for (const { name, source } of shown)
-    writeFileSync(join(installed, `${name}.ts`), `export * from "${join(root, source)}"\n`)
-  const exported = Object.fromEntries(shown.map(({ name, subpath }) => [subpath, `./${name}.ts`]))
-  writeFileSync(join(installed, "package.json"), JSON.stringify({ name: "reverie", type: "module", exports: exported }))
-  // Not below node_modules, where Node would not take TypeScript: a link to it.
+/** The package as programs of users have it: as it is published, and its command behind `npx`. */
+const installAt = (place: string, folder: string): void => {
   const bin = join(place, "bin")
   mkdirSync(bin, { recursive: true })
-  const flags = "--disable-warning=ExperimentalWarning"
-  const reverie = `#!/bin/sh\n[ "$1" = reverie ] && shift\nexec "${process.execPath}" ${flags} "${join(root, "apps/cli/src/main.ts")}" "$@"\n`
-  writeFileSync(join(bin, "npx"), reverie)
+  const command = join(folder, "lib/cli.js")
+  writeFileSync(
+    join(bin, "npx"),
+    `#!/bin/sh\n[ "$1" = reverie ] && shift\nexec "${process.execPath}" "${command}" "$@"\n`
+  )
   chmodSync(join(bin, "npx"), 0o755)
-  return installed
-}
-
-const linkPackage = async (place: string, installed: string): Promise<void> => {
-  const { symlink } = await import("node:fs/promises")
   mkdirSync(join(place, "node_modules"), { recursive: true })
-  await symlink(installed, join(place, "node_modules/reverie"))
+  symlinkSync(folder, join(place, "node_modules/reverie"))
   writeFileSync(join(place, "package.json"), '{ "type": "module", "private": true }\n')
 }
 
@@ -190,7 +178,7 @@ const typeClaims = async (place: string, pages: ReadonlyArray<Text>): Promise<Re
 export const proveGuides = async (place: string, pages: ReadonlyArray<Text>): Promise<ReadonlyArray<BlockClaim>> => {
   rmSync(place, { recursive: true, force: true })
   mkdirSync(place, { recursive: true })
-  await linkPackage(place, installAt(place))
+  installAt(place, (await packed()).folder)
   const waiting = [...pages]
   const claims: Array<BlockClaim> = []
   const work = async (): Promise<void> => {
