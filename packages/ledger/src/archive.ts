@@ -11,6 +11,7 @@ import { type Address, defined, type Entry, type Message, type RecordChange } fr
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { LedgerUnavailable } from "./errors.ts"
+import type { PlaceReport } from "./segment-place.ts"
 
 /** What a call of the archive did. */
 export interface Archived {
@@ -45,6 +46,8 @@ export class Archive extends Context.Service<
     ) => Effect.Effect<{ readonly archived: number; readonly removed: number }, LedgerUnavailable>
     /** Gives back the room of what is no longer there; whether others wait meanwhile depends on the store. A trial measures alone. */
     readonly compact: (isTrial?: boolean) => Effect.Effect<Compacted, LedgerUnavailable>
+    /** What lies apart from the store, without what nothing refers to any more: a trial takes none of that away. Undefined for nothing. */
+    readonly apart: (isTrial?: boolean) => Effect.Effect<PlaceReport | undefined, LedgerUnavailable>
   }
 >()("@reverie/ledger/archive") {}
 

@@ -24,7 +24,9 @@ export {
   type PlacedObject,
   type PlacedSegment,
   placedAs,
+  type PlaceReport,
   readPlaced,
+  reportOfPlace,
   SegmentPlace
 } from "./segment-place.ts"
 export * from "./errors.ts"
@@ -67,6 +69,7 @@ export {
   lifeParts,
   type LifeRows,
   type LineRow,
+  Pause,
   readerOf,
   tenantParts,
   textOf,

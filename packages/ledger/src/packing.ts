@@ -3,6 +3,7 @@
 // K1  Rows that only grow are taken as they are iterated, so that a store may fetch them page by page.
 // K2  Of the open sends an assistant's bundle has those that its entries wrote, and of the blobs of its tenant those that its
 //     envelopes and entries refer to.
+// K3  Where a row has to be fetched from elsewhere first, a pause comes in its place and is passed on; the row comes after it.
 
 import { Buffer } from "node:buffer"
 import { isJsonObject, type Json, type Lane, readKeyText, type TenantId, wholeRecord } from "@reverie/protocol"
@@ -119,17 +120,23 @@ const byText =
     return a < b ? -1 : a > b ? 1 : 0
   }
 
+/** Comes before a row that is not at hand. */
+export class Pause {}
+
 /** The rows of one assistant, names as they are and bodies as JSON text. */
 export interface LifeRows {
   readonly head: AssistantHead
   /** By lane and in the order of acceptance. */
-  readonly mail: Iterable<{
-    readonly lane: Lane
-    readonly id: string
-    readonly acceptedAt: number
-    readonly body: string
-  }>
-  readonly entries: Iterable<{ readonly body: string }>
+  readonly mail: Iterable<
+    | {
+        readonly lane: Lane
+        readonly id: string
+        readonly acceptedAt: number
+        readonly body: string
+      }
+    | Pause
+  >
+  readonly entries: Iterable<{ readonly body: string } | Pause>
   readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly body: string }>
   /** Every open send of the tenant. */
   readonly sends: ReadonlyArray<{ readonly body: string }>
@@ -153,14 +160,19 @@ export const digestsOfTexts = (rows: Iterable<{ readonly body: string }>): Reado
 const mayRefer = (body: string): boolean => body.includes('"digest":')
 
 /** The bundle of an assistant, head first. */
-export function* lifeParts(rows: LifeRows): Generator<BundlePart> {
+export function* lifeParts(rows: LifeRows): Generator<BundlePart | Pause> {
   const { answers, blob, blocks, deadLetters, entries, head, mail, records, sends } = rows
   const digests = new Set<string>()
   const noteDigests = (body: string, value: Json): void => {
     if (mayRefer(body)) for (const digest of digestsIn(value)) digests.add(digest)
   }
   yield head
-  for (const { acceptedAt, body, id, lane } of mail) {
+  for (const row of mail) {
+    if (row instanceof Pause) {
+      yield row
+      continue
+    }
+    const { acceptedAt, body, id, lane } = row
     const value = valueOf(body)
     noteDigests(body, value)
     yield { kind: "envelope", lane, id, acceptedAt, body: value }
@@ -168,7 +180,12 @@ export function* lifeParts(rows: LifeRows): Generator<BundlePart> {
   const open = sends.map(({ body }) => valueOf(body))
   const names = new Set(open.map(sendName))
   const written = new Set<string>()
-  for (const { body } of entries) {
+  for (const row of entries) {
+    if (row instanceof Pause) {
+      yield row
+      continue
+    }
+    const { body } = row
     const told = valueOf(body)
     const entry = isJsonObject(told) ? wholeRecord(told) : told
     noteDigests(body, entry)
@@ -227,9 +244,14 @@ export const tenantParts = (rows: TenantRows): ReadonlyArray<BundlePart> => {
   ]
 }
 
-/** A bundle out of its parts; a store that gives none is broken. */
-export const bundleOfParts = (parts: Iterable<BundlePart>): Bundle => {
-  const [head, ...rest] = parts
+/** A bundle out of its parts; a store that gives none is broken. One who can not wait is stopped by a pause. */
+export const bundleOfParts = (parts: Iterable<BundlePart | Pause>): Bundle => {
+  const all: Array<BundlePart> = []
+  for (const part of parts) {
+    if (part instanceof Pause) throw part
+    all.push(part)
+  }
+  const [head, ...rest] = all
   if (head === undefined || !isHead(head)) throw new Error("a store gave a bundle without a head")
   return { head, parts: rest }
 }

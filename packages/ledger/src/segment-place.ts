@@ -70,3 +70,47 @@ export const readPlaced = (
     const how = found.length === length ? "other bytes than were written" : `${found.length} bytes instead of ${length}`
     return yield* lost(`segment ${key} in ${place.says} is damaged, it has ${how}; ${CURE}`)
   })
+
+/** What of a store lies in a place apart. */
+export interface PlaceReport {
+  /** Where it is. */
+  readonly place: string
+  /** How many segments the store has there. */
+  readonly segments: number
+  /** How many bytes these are. */
+  readonly bytes: number
+  /** How many were taken away that nothing refers to any more. */
+  readonly removed: number
+  /** Keys of segments that are not there, or have not their length. */
+  readonly missing: ReadonlyArray<string>
+  /** How many lie there under this store's name that it does not know: of a copy of it, or from before it was restored. */
+  readonly unknown: number
+}
+
+interface KnownOfPlace {
+  /** How the keys of the store begin. */
+  readonly beginning: string
+  readonly known: ReadonlyArray<PlacedObject>
+  /** What may lie there and nothing refers to. */
+  readonly noted: ReadonlyArray<string>
+  readonly removed: number
+}
+
+/** Holds what lies in a place against what a store knows. */
+export const reportOfPlace = (
+  place: SegmentPlace["Service"] | undefined,
+  { beginning, known, noted, removed }: KnownOfPlace
+): Effect.Effect<PlaceReport, SegmentPlaceUnavailable> =>
+  Effect.gen(function* () {
+    const found = place === undefined ? [] : yield* place.list(`${beginning}/`)
+    const bytes = new Map(found.map((each) => [each.key, each.bytes]))
+    const ours = new Set([...known.map(({ key }) => key), ...noted])
+    return {
+      place: place?.says ?? "no place is given",
+      segments: known.length,
+      bytes: known.reduce((sum, each) => sum + each.bytes, 0),
+      removed,
+      missing: known.filter((each) => bytes.get(each.key) !== each.bytes).map(({ key }) => key),
+      unknown: found.filter(({ key }) => !ours.has(key)).length
+    }
+  })

@@ -2,7 +2,8 @@
 // Owns the encoding, what stands in the place of a text, how large a segment gets, and what a deleted text leaves. Leaves rows and
 // transactions to the stores.
 // C1  A segment says how it was written: a Node that does not know that way says so.
-// C2  What stands in the place of a text begins as no JSON does, and names one line of one segment.
+// C2  What stands in the place of a text begins as no JSON does, and names one line of one segment; so does the sentence that says why
+//     it cannot be read.
 
 import { Buffer } from "node:buffer"
 import * as zlib from "node:zlib"
@@ -110,6 +111,9 @@ export const rowsOfSegment = (segment: number, found: Pressed | undefined): Read
     return `segment ${segment} cannot be read: ${error instanceof Error ? error.message : String(error)}`
   }
 }
+
+/** Why there is a sentence in the place of a text; undefined where it is a text. */
+export const unreadReason = (text: string): string | undefined => (text.startsWith("segment ") ? text : undefined)
 
 /** The mail that began an entry. */
 export const mailOf = ({ cause }: Entry): EnvelopeId | undefined =>

@@ -78,6 +78,7 @@ export const memoryArchive = (disk: MemoryDisk): Archive["Service"] => {
         withResident(address, upTo, 1, "removed", (resident, to) => removeFrom(disk, resident, to, now))
       ),
     reached: (address) => Effect.sync(() => ({ ...(disk.resident(address)?.reached ?? { archived: 0, removed: 0 }) })),
-    compact: () => Effect.sync(() => ({ bytesBefore: size(), bytesAfter: size() }))
+    compact: () => Effect.sync(() => ({ bytesBefore: size(), bytesAfter: size() })),
+    apart: () => Effect.undefined
   }
 }

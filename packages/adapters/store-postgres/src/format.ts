@@ -46,7 +46,40 @@ CREATE FUNCTION text_bytes(body text) RETURNS bigint LANGUAGE sql IMMUTABLE PARA
 $$;
 `
 
-export const migrations: ReadonlyArray<string> = [first, segments]
+// Segments that lie apart from the database. What no segment refers to and may lie there is noted: before it is put, by who puts it, and
+// when its segment goes, by the table itself, so that no way of removing a segment can forget it.
+const segmentsApart = `
+ALTER TABLE segments ADD COLUMN place_key text COLLATE "C", ADD COLUMN place_bytes bigint, ADD COLUMN place_digest text;
+-- How the keys of this store begin.
+ALTER TABLE store ADD COLUMN segment_prefix text NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', '');
+CREATE TABLE segment_keys (
+  key text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  assistant bigint NOT NULL,
+  -- Whether a transaction that refers to it may still come.
+  is_left boolean NOT NULL,
+  noted_at bigint NOT NULL
+);
+${policyOf("segment_keys")}
+
+CREATE FUNCTION segment_comes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM segment_keys WHERE key = NEW.place_key;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION segment_goes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO segment_keys (key, tenant, assistant, is_left, noted_at)
+  VALUES (OLD.place_key, OLD.tenant, OLD.assistant, true, now_millis()) ON CONFLICT (key) DO UPDATE SET is_left = true;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER segment_comes AFTER INSERT ON segments FOR EACH ROW WHEN (NEW.place_key IS NOT NULL)
+  EXECUTE FUNCTION segment_comes();
+CREATE TRIGGER segment_goes AFTER DELETE ON segments FOR EACH ROW WHEN (OLD.place_key IS NOT NULL)
+  EXECUTE FUNCTION segment_goes();
+`
+
+export const migrations: ReadonlyArray<string> = [first, segments, segmentsApart]
 
 /** A million assistants are reshaped in less. */
 const MIGRATION_MILLIS = 3_600_000

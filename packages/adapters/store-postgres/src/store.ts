@@ -13,7 +13,7 @@ import {
   PromptStoreUnavailable,
   readPromptRow
 } from "@reverie/context"
-import { Allowance, Archive, Bundles, Ledger } from "@reverie/ledger"
+import { Allowance, Archive, Bundles, Ledger, type SegmentPlace } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import { defined, type TenantId } from "@reverie/protocol"
@@ -119,6 +119,8 @@ export interface StoreOptions {
   readonly clock?: TimeSource
   /** Only the rows of these tenants are seen and written. Everybody's when not said. */
   readonly tenants?: ReadonlyArray<TenantId>
+  /** Where compressed segments lie; in the database when left out. */
+  readonly segments?: SegmentPlace["Service"]
   /** Opens for work though everybody has moved out, or is about to. */
   readonly despiteMove?: boolean
 }
@@ -148,6 +150,7 @@ const DEFAULT_SCHEMA = "reverie"
 /** It stands between quotes in statements, as it is. */
 const SCHEMA_NAME = /^[A-Za-z0-9_-]{1,63}$/
 const DEFAULT_CONNECTIONS = 8
+const SWEEP_MILLIS = 5_000
 const DEFAULT_DEADLINE_MILLIS = 10_000
 
 /** A URL as it may be printed: the user, the host and the database. */
@@ -213,7 +216,8 @@ export const openPostgresStore = (
     }
     const database = yield* openDatabase(url, {
       schema,
-      connections: options.connections ?? DEFAULT_CONNECTIONS,
+      // Who moves segments notes beside the transaction what is put.
+      connections: Math.max(options.segments === undefined ? 1 : 2, options.connections ?? DEFAULT_CONNECTIONS),
       deadlineMillis: options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS,
       ...defined({ tenants })
     })
@@ -226,7 +230,10 @@ export const openPostgresStore = (
       Effect.sync(() => new Writer(database, time.learn)),
       (open) => open.close
     )
-    const segments = new Segments()
+    const apart = options.segments
+    const segments = new Segments(apart === undefined ? undefined : { place: apart, query: database.query })
+    // A process that ended while it forgot has left some; a place that does not answer holds up nothing.
+    yield* segments.sweep.pipe(Effect.timeout(SWEEP_MILLIS), Effect.ignore)
     return PostgresStore.of({
       mailbox: postgresMailbox(database, writer, time, segments),
       ledger: postgresLedger(database, writer, time, segments),

@@ -11,6 +11,7 @@ import {
   dataStoresLayer,
   ledgerLaws,
   mailboxLaws,
+  MemorySegmentPlace,
   storeLaws
 } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
@@ -23,10 +24,16 @@ import { aSchema } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false })
 
+const OWN = { clock: "effect", connections: 3 } as const
 /** A store in a schema of its own. */
 const fresh = Effect.suspend(() =>
-  openPostgresStore(Redacted.make(postgres.server().url), { schema: aSchema(), clock: "effect", connections: 3 })
+  openPostgresStore(Redacted.make(postgres.server().url), { ...OWN, schema: aSchema() })
 )
+/** One whose segments lie apart. */
+const apart = Effect.suspend(() => {
+  const segments = new MemorySegmentPlace().service
+  return openPostgresStore(Redacted.make(postgres.server().url), { ...OWN, schema: aSchema(), segments })
+})
 const archiving = Effect.map(fresh, archivingStore)
 
 const layerOf = (open: typeof fresh) =>
@@ -48,5 +55,9 @@ postgres.describe("PostgreSQL", () => {
     { port: "store", list: storeLaws }
   ] as const
   for (const { port, list } of laws) prove(`archived: ${port} laws`, list, () => layerOf(archiving))
+  prove("apart: archive laws", archiveLaws, () => layerOf(apart))
+  for (const { port, list } of laws)
+    prove(`archived apart: ${port} laws`, list, () => layerOf(Effect.map(apart, archivingStore)))
+  prove("archived apart: bundle laws", bundleLaws, () => dataStoresLayer(Effect.map(apart, archivingStore)))
   prove("archived: bundle laws", bundleLaws, () => dataStoresLayer(archiving))
 })

@@ -202,4 +202,16 @@ INSERT INTO usage_totals
   FROM usage CROSS JOIN assistants ON key = assistant GROUP BY hour, tenant, model, purpose;
 `
 
-export const formats: ReadonlyArray<string> = [first, segments, usageTotals]
+// Segments that lie apart from the store, in a directory or an object store.
+const segmentsApart = `
+ALTER TABLE segments ADD COLUMN place_key TEXT;
+ALTER TABLE segments ADD COLUMN place_bytes INTEGER;
+ALTER TABLE segments ADD COLUMN place_digest TEXT;
+-- Keys that may lie there, and that no segment refers to: noted before they are put, and when a segment goes.
+CREATE TABLE segment_keys (key TEXT PRIMARY KEY) WITHOUT ROWID;
+-- How the keys of this store begin.
+CREATE TABLE segment_prefix (prefix TEXT NOT NULL);
+INSERT INTO segment_prefix (prefix) VALUES (lower(hex(randomblob(8))));
+`
+
+export const formats: ReadonlyArray<string> = [first, segments, usageTotals, segmentsApart]

@@ -2,7 +2,7 @@
 // Owns preparing. A number is bound as REAL, so every column that is compared with one must be INTEGER.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import { MAX_PAGE_CHARS, openingOf, SEALED_OVERHEAD, sealingIn } from "@reverie/ledger"
+import { MAX_PAGE_CHARS, openingOf, Pause, SEALED_OVERHEAD, sealingIn } from "@reverie/ledger"
 import { longWork, SHORT_TEXT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -16,8 +16,8 @@ import type { SealedStore } from "./sealing/sealed-store.ts"
 type RefusalKind = "full" | "busy" | "damaged" | "denied" | "closed" | "other"
 
 export interface SqliteFailure {
-  /** lost: the files of the open store are no longer its own (safeguard.ts). */
-  readonly kind: RefusalKind | "lost"
+  /** lost: the files of the open store are no longer its own (safeguard.ts). passing: what lies apart is out of reach. */
+  readonly kind: RefusalKind | "lost" | "passing"
   /** What is the matter and what helps. */
   readonly message: string
   readonly cause: unknown
@@ -58,6 +58,7 @@ const numberAt = (error: object, key: string): number | undefined => {
 /** The failure that an exception stands for; undefined when it is a bug. */
 export const sqliteFailure = (error: unknown): SqliteFailure | undefined => {
   if (!(error instanceof Error)) return undefined
+  if (error instanceof Unread) return { kind: "damaged", message: error.message, cause: error }
   const code: unknown = Reflect.get(error, "code")
   if (typeof code !== "string") return undefined
   const errcode = numberAt(error, "errcode")
@@ -200,6 +201,48 @@ export const change = (database: DatabaseSync, sql: string): ((...values: Readon
 /** As many rows as asked for, as a number SQLite takes. */
 export const limited = (limit: number): number => Math.trunc(Math.min(Math.max(limit, 0), Number.MAX_SAFE_INTEGER))
 
+// Wanted: what lies apart from the database and is fetched first.
+// F1  Looks and transactions are synchronous and wait for nothing: one that lacks something throws what it wants, or yields it, and is
+//     begun again, or goes on, when that is here. A transaction that was given up has written nothing.
+// F2  What was fetched stays in reach until the look that wanted it has ended.
+
+export class Wanted extends Pause {
+  /** Answers how to let go of what it brought. */
+  readonly fetch: Effect.Effect<() => void, SqliteFailure>
+
+  constructor(fetch: Effect.Effect<() => void, SqliteFailure>) {
+    super()
+    this.fetch = fetch
+  }
+}
+
+/** What may only be done with a text that can be read, and it can not. */
+export class Unread extends Error {}
+
+/** Fetches what was wanted, and tries again until nothing more is. */
+export const afterFetching = <A, E, U>(
+  unavailable: (failure: SqliteFailure) => U,
+  wanted: Wanted,
+  attempt: Effect.Effect<A, E | Wanted>
+): Effect.Effect<A, E | U> => {
+  const held: Array<() => void> = []
+  const fetched = (next: Wanted): Effect.Effect<A, E | U> =>
+    next.fetch.pipe(
+      Effect.mapError(unavailable),
+      Effect.flatMap((release): Effect.Effect<A, E | U> => {
+        held.push(release)
+        return Effect.catchIf(attempt, (error): error is Wanted => error instanceof Wanted, fetched) as Effect.Effect<
+          A,
+          E | U
+        >
+      })
+    )
+  return Effect.ensuring(
+    fetched(wanted),
+    Effect.sync(() => held.forEach((release) => release()))
+  )
+}
+
 // Reading: a synchronous look at the database as an effect.
 // R1  Rows that may be long are read so that the event loop turns between them.
 
@@ -212,17 +255,26 @@ const failed = <U>(unavailable: (failure: SqliteFailure) => U, error: unknown): 
 export const reading = <A, E, U>(
   unavailable: (failure: SqliteFailure) => U,
   look: () => Result.Result<A, E>
-): Effect.Effect<A, E | U> =>
-  Effect.suspend((): Effect.Effect<A, E | U> => {
+): Effect.Effect<A, E | U> => {
+  const attempt = (isFirst: boolean): Effect.Effect<A, E | U | Wanted> => {
     try {
       return Effect.fromResult(look())
     } catch (error) {
-      return failed(unavailable, error)
+      if (!(error instanceof Wanted)) return failed(unavailable, error)
+      return isFirst
+        ? afterFetching(
+            unavailable,
+            error,
+            Effect.suspend(() => attempt(false))
+          )
+        : Effect.fail(error)
     }
-  })
+  }
+  return Effect.suspend(() => attempt(true) as Effect.Effect<A, E | U>)
+}
 
-/** A look that goes from row to row and yields the length of each. */
-type LongLook<A, E> = () => Generator<number, Result.Result<A, E>>
+/** A look that goes from row to row and yields the length of each, and what it has to wait for. */
+type LongLook<A, E> = () => Generator<number | Wanted, Result.Result<A, E>>
 
 export const readingLong = <A, E, U>(
   unavailable: (failure: SqliteFailure) => U,
@@ -230,29 +282,40 @@ export const readingLong = <A, E, U>(
 ): Effect.Effect<A, E | U> =>
   Effect.suspend((): Effect.Effect<A, E | U> => {
     const looking = look()
-    const goOn = (): Effect.Effect<A, E | U> => {
+    const first = (letGo: () => void) => {
       try {
-        for (let step = looking.next(); ; step = looking.next()) {
+        return looking.next()
+      } finally {
+        letGo()
+      }
+    }
+    const goOn = (letGo = () => {}): Effect.Effect<A, E | U> => {
+      try {
+        for (let step = first(letGo); ; step = looking.next()) {
           if (step.done === true) return Effect.fromResult(step.value)
+          if (step.value instanceof Wanted) return Effect.flatMap(Effect.mapError(step.value.fetch, unavailable), goOn)
           if (step.value <= SHORT_TEXT) continue
           longWork.note(step.value)
-          return Effect.flatMap(longWork.room, goOn)
+          return Effect.flatMap(longWork.room, () => goOn())
         }
       } catch (error) {
         return failed(unavailable, error)
       }
     }
-    return longWork.hasRoom ? goOn() : Effect.flatMap(longWork.room, goOn)
+    return longWork.hasRoom ? goOn() : Effect.flatMap(longWork.room, () => goOn())
   })
 
-/** Rows until there are enough characters: of long ones a page has fewer. */
-export const pageOf = <Row extends { readonly body: string }>(rows: Iterable<Row>): ReadonlyArray<Row> => {
+/** Rows until there are enough characters: of long ones a page has fewer; or until one that is the last. */
+export const pageOf = <Row extends { readonly body: string }>(
+  rows: Iterable<Row>,
+  isLast: (row: Row) => boolean = () => false
+): ReadonlyArray<Row> => {
   const page: Array<Row> = []
   let characters = 0
   for (const row of rows) {
     page.push(row)
     characters += row.body.length
-    if (characters >= MAX_PAGE_CHARS) break
+    if (characters >= MAX_PAGE_CHARS || isLast(row)) break
   }
   return page
 }

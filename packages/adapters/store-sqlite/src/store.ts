@@ -18,7 +18,15 @@ import {
   PromptStoreUnavailable,
   readPromptRow
 } from "@reverie/context"
-import { Allowance, Archive, Bundles, Ledger, type LedgerUnavailable, type Sealing } from "@reverie/ledger"
+import {
+  Allowance,
+  Archive,
+  Bundles,
+  Ledger,
+  type LedgerUnavailable,
+  type Sealing,
+  type SegmentPlace
+} from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -46,6 +54,8 @@ import { DATABASE, Safeguard } from "./files/safeguard.ts"
 import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
 import { formats, PAGE_BYTES } from "./formats.ts"
 import { sqliteLedger } from "./ledger/ledger.ts"
+import { placingIn } from "./ledger/segment-writer.ts"
+import { segmentsOf } from "./ledger/segments.ts"
 import { sqliteMailbox } from "./mailbox/mailbox.ts"
 import { directoryMarks, type Marks, passingMarks } from "./ledger/marks.ts"
 import { closeFiles, own, privateDirectory, privateFile } from "./files/owner.ts"
@@ -142,11 +152,14 @@ export interface StoreOptions {
   readonly acceptLoss?: boolean
   /** The key that everything is sealed with; what the environment says when left out. */
   readonly encryption?: Encryption
+  /** Where compressed segments lie; in the database when left out. */
+  readonly segments?: SegmentPlace["Service"]
 }
 
 const CHECKPOINT_BYTES = 2 * 1024 * 1024
 const CACHE_KIB = 16 * 1024
 const BUSY_MILLIS = 1_000
+const SWEEP_MILLIS = 5_000
 
 export class SqliteStore extends Context.Service<
   SqliteStore,
@@ -289,6 +302,11 @@ export const openSqliteStore = (
       attempt(place, () => new Writer(database, options.checkpointBytes ?? CHECKPOINT_BYTES, opened.safeguard)),
       (writer) => Effect.sync(() => writer.close())
     )
+    segmentsOf(database).place = options.segments
+    // A process that ended while it put segments, or forgot, has left some; a place that does not answer holds up nothing.
+    if (options.readOnly !== true) {
+      yield* placingIn(database, writer).sweep.pipe(Effect.timeout(SWEEP_MILLIS), Effect.ignore)
+    }
     const leases = new Leases()
     return yield* attempt(place, () => ({
       mailbox: sqliteMailbox(database, writer, leases),

@@ -8,7 +8,8 @@
 // W5  Long writes are shared out over turns of the event loop: a transaction ends with the write in which it comes to
 //     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
 // W6  A purge rewrites the database and empties the log: afterwards neither holds a byte that no row holds.
-// W7  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
+// W7  A write that wants something first is undone, with nothing else when it is one of several, and written when that is here.
+// W8  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
 
 import type { DatabaseSync } from "node:sqlite"
 import { longWork } from "@reverie/protocol"
@@ -16,8 +17,10 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Safeguard } from "./files/safeguard.ts"
 import {
+  afterFetching,
   type SqliteFailure,
   sqliteFailure,
+  Wanted,
   knowsNoop,
   type Frames,
   roomOfLog,
@@ -139,7 +142,19 @@ export class Writer {
     operation: (onUndo: OnUndo) => Result.Result<A, E>,
     length = 0
   ): Effect.Effect<A, E | U> {
-    return Effect.callback<A, E | U>((resume) => {
+    const again = Effect.suspend(() => once(Effect.fail))
+    const once = (wants: (wanted: Wanted) => Effect.Effect<A, E | U | Wanted>): Effect.Effect<A, E | U | Wanted> =>
+      this.#writeOnce(unavailable, operation, length, wants)
+    return once((wanted) => afterFetching(unavailable, wanted, again)) as Effect.Effect<A, E | U>
+  }
+
+  #writeOnce<A, E, U>(
+    unavailable: (failure: SqliteFailure) => U,
+    operation: (onUndo: OnUndo) => Result.Result<A, E>,
+    length: number,
+    wants: (wanted: Wanted) => Effect.Effect<A, E | U | Wanted>
+  ): Effect.Effect<A, E | U | Wanted> {
+    return Effect.callback<A, E | U | Wanted>((resume) => {
       this.#enqueue({
         length,
         run: (onUndo) => {
@@ -147,7 +162,7 @@ export class Writer {
           return () => resume(Effect.fromResult(result))
         },
         fail: (failure) => resume(Effect.fail(unavailable(failure))),
-        die: (defect) => resume(Effect.die(defect))
+        die: (defect) => resume(defect instanceof Wanted ? wants(defect) : Effect.die(defect))
       })
     })
   }

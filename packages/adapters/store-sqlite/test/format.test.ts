@@ -65,7 +65,8 @@ describe("the formats of Reverie", () => {
   const digests = [
     "6b7e6fa6197e42b0f00b9549bd68898462cbe8924d8b16973ff08ec94f0e8657",
     "3fe162d0b78850d11518d4dd56918ad577d8a37fa71199c691359cbd0295c69d",
-    "6e2005f016a8e6312072a3697a3129f043e3ce42f0aaaf53910d70e55280e2d9"
+    "6e2005f016a8e6312072a3697a3129f043e3ce42f0aaaf53910d70e55280e2d9",
+    "f627c9a38e78a5870bcb11190a7656ae52bd7ca3c4ea128e41bab4d11ca00eb7"
   ]
 
   test("no released step has changed", () => {

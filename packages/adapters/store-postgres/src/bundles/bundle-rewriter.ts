@@ -14,7 +14,8 @@ import { entryText, type AssistantState, type Entry, keyText, LANES, type Tenant
 import * as Effect from "effect/Effect"
 import { receivesColumn } from "../ports/assistants.ts"
 import { leaveBlobs } from "../ports/blobs.ts"
-import { mailNumber, putSegment, type SegmentOf } from "../ports/segments.ts"
+import { mailNumber, putSegment, type SegmentOf } from "../ports/segment-writer.ts"
+import type { Segments } from "../ports/segments.ts"
 import type { Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
 import {
@@ -99,6 +100,7 @@ const TAKE_SEGMENTS = `
 /** Rows of a life, of which those that were in segments are in new ones that reach as far. */
 const segmentedAgain = <Mail extends MailRow>(
   query: Query,
+  segments: Segments,
   of: Pick<SegmentOf, "assistant" | "tenant">,
   life: ReadonlyArray<Entry>,
   mail: ReadonlyArray<Mail>
@@ -118,7 +120,7 @@ const segmentedAgain = <Mail extends MailRow>(
         ...entries.slice(from, next).map(({ body, no }) => ({ table: "ledger" as const, seq: no, text: body })),
         ...letters.map((row) => ({ table: "envelopes" as const, seq: mailNumber(row), text: row.body }))
       ]
-      const put = yield* putSegment(query, { ...of, upTo: life[next - 1]?.no ?? 0, deletedAt }, rows)
+      const put = yield* putSegment(query, segments, { ...of, upTo: life[next - 1]?.no ?? 0, deletedAt }, rows)
       for (let each = from; each < next; each++)
         entries[each] = { no: life[each]?.no ?? 0, body: put[each - from] ?? "" }
       for (const [index, { id }] of letters.entries()) bodies.set(id, put[next - from + index] ?? "")
@@ -162,7 +164,13 @@ const STAND = `
   WHERE key = $1::bigint`
 
 /** Puts one bundle in the place of the one that stands there, which is held (`holdPlace`). */
-export const putInPlace = (query: Query, there: Bundle, made: Bundle, now: number | undefined): Writing =>
+export const putInPlace = (
+  query: Query,
+  segments: Segments,
+  there: Bundle,
+  made: Bundle,
+  now: number | undefined
+): Writing =>
   Effect.gen(function* () {
     const { head, parts } = made
     yield* takeUp(query, there)
@@ -176,7 +184,7 @@ export const putInPlace = (query: Query, there: Bundle, made: Bundle, now: numbe
     const { last, rows } = mailRows(parts)
     for (const sql of [REMOVE_MAIL, REMOVE_RECORDS, REMOVE_WAKE]) yield* query(sql, [key])
     yield* takeBackSends(query, tenant, there.parts)
-    const again = yield* segmentedAgain(query, { assistant: key, tenant }, entries, rows)
+    const again = yield* segmentedAgain(query, segments, { assistant: key, tenant }, entries, rows)
     yield* insert(query, "envelopes", key, tenant, again.mail)
     yield* putKept(query, key, tenant, parts)
     yield* rewriteLetters(query, key, parts)

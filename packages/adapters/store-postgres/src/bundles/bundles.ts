@@ -23,7 +23,7 @@ import { keyText, readKeyText } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "../ports/entry-history.ts"
-import type { Segments } from "../ports/segments.ts"
+import { leaveNoted, type Segments } from "../ports/segments.ts"
 import { type Database, PgFailure, type Query } from "../database.ts"
 import { holdPlace, putInPlace } from "./bundle-rewriter.ts"
 import { putEntryRows } from "./bundle-rows.ts"
@@ -106,12 +106,13 @@ const rewriteIn = (
     for (const place of places) {
       yield* holdPlace(query, place)
       const { assistant, tenant } = place
+      if (assistant !== undefined) yield* leaveNoted(query, { assistant, tenant })
       const there = yield* assistant === undefined
         ? tenantIn(query, tenant)
         : lifeIn(query, segments, { tenant, assistant })
       pairs.push(yield* Effect.fromResult(rewritten(place, there, change)))
     }
-    for (const { made, there } of pairs) yield* putInPlace(query, there, made, now)
+    for (const { made, there } of pairs) yield* putInPlace(query, segments, there, made, now)
     return pairs.map(({ made }) => made)
   })
 
@@ -130,8 +131,11 @@ export const postgresBundles = (database: Database, time: Time, segments: Segmen
   return {
     pack: (address) =>
       Stream.unwrap(
-        Effect.flatMap(told("pack")(moment((query) => lifeIn(query, segments, address))), (bundle) =>
-          bundle === undefined ? Effect.fail(nobodyAt(address)) : Effect.succeed(streamOf(bundle))
+        Effect.flatMap(
+          told("pack")(
+            segments.atHand(database.query, address, (atHand) => moment((query) => lifeIn(query, atHand, address)))
+          ),
+          (bundle) => (bundle === undefined ? Effect.fail(nobodyAt(address)) : Effect.succeed(streamOf(bundle)))
         )
       ),
     packTenant: (tenant) =>
@@ -155,7 +159,9 @@ export const postgresBundles = (database: Database, time: Time, segments: Segmen
       ),
     rewrite: (places, change) =>
       told("rewrite")(
-        Effect.flatMap(time.stamp, ({ at }) => turn((query) => rewriteIn(query, segments, places, change, at)))
+        Effect.flatMap(time.stamp, ({ at }) =>
+          segments.inTurn(turn((query) => rewriteIn(query, segments, places, change, at)))
+        ).pipe(Effect.tap(() => segments.sweep))
       ),
     admit: (addresses) =>
       told("admit")(

@@ -5,6 +5,7 @@
 //     rewrites it waits for the part that is under way, and is waited for.
 // A3  Rows are written anew, as ever in PostgreSQL: what they said before stays in the files until VACUUM, and in its log until
 //     that is recycled.
+// A4  What cannot be read is not deleted: its number and its place would go with its words.
 
 import {
   type Archive,
@@ -28,7 +29,8 @@ import type { Database, PgFailure, Query } from "../database.ts"
 import { bounded } from "../pages.ts"
 import { leaveBlobs } from "./blobs.ts"
 import { ledgerUnavailable } from "./entry-history.ts"
-import { type MailPlace, mailNumber, moveInto, renewSegment, type Segments } from "./segments.ts"
+import { type MailPlace, mailNumber, moveInto, renewSegment } from "./segment-writer.ts"
+import { readableRows, type Segments } from "./segments.ts"
 
 /** A part is hundreds of rows; where it refers to bytes, all that its tenant says is looked through. */
 const PART_MILLIS = 600_000
@@ -107,6 +109,8 @@ const partFrom = (query: Query, segments: Segments, assistant: string, from: num
       rows.push({ table, seq, text })
       characters += text.length
     }
+    yield* readableRows(found.map((row) => ({ body: textOf(row) })))
+    yield* readableRows(mail.map(({ body }) => ({ body: said.get(body) ?? body })))
     for (const [index, row] of found.entries()) {
       if (characters >= SEGMENT_CHARS) break
       upTo = row.no
@@ -146,11 +150,18 @@ const standing = (query: Query, { assistant, entries }: Part) =>
   })
 
 /** Files the rows of a part as they are to be read from now on. */
-const moved = (query: Query, { tenant }: Address, part: Part, rows: ReadonlyArray<Moving>, deletedAt: number | null) =>
+const moved = (
+  query: Query,
+  segments: Segments,
+  { tenant }: Address,
+  part: Part,
+  rows: ReadonlyArray<Moving>,
+  deletedAt: number | null
+) =>
   Effect.gen(function* () {
     const { assistant, left, upTo } = part
-    yield* moveInto(query, { assistant, tenant, upTo, deletedAt }, rows)
-    for (const segment of left) yield* renewSegment(query, { assistant, tenant }, segment)
+    yield* moveInto(query, segments, { assistant, tenant, upTo, deletedAt }, rows)
+    for (const segment of left) yield* renewSegment(query, segments, { assistant, tenant }, segment)
     return part.count
   })
 
@@ -187,26 +198,31 @@ export const postgresArchive = (database: Database, segments: Segments): Archive
     after: keyof Reached,
     move: (query: Query, part: Part) => Effect.Effect<Archived, PgFailure>
   ) =>
-    database.transaction(PART_MILLIS, (query) =>
-      Effect.gen(function* () {
-        const named = [address.tenant, address.assistant]
-        yield* query(TIMEOUTS)
-        yield* query(TURN, named)
-        const [life] = yield* query<{ readonly key: string; readonly version: number }>(LIFE, named)
-        if (life === undefined) return NOTHING_ARCHIVED
-        const from = (yield* reachedBy(query, address))[after] + 1
-        const to = Math.min(Math.trunc(upTo), life.version)
-        if (to - from + 1 < least) return NOTHING_ARCHIVED
-        return yield* move(query, yield* partFrom(query, segments, life.key, from, to))
-      })
+    segments.inTurn(
+      database.transaction(PART_MILLIS, (query) =>
+        Effect.gen(function* () {
+          const named = [address.tenant, address.assistant]
+          yield* query(TIMEOUTS)
+          yield* query(TURN, named)
+          const [life] = yield* query<{ readonly key: string; readonly version: number }>(LIFE, named)
+          if (life === undefined) return NOTHING_ARCHIVED
+          const from = (yield* reachedBy(query, address))[after] + 1
+          const to = Math.min(Math.trunc(upTo), life.version)
+          if (to - from + 1 < least) return NOTHING_ARCHIVED
+          return yield* move(query, yield* partFrom(query, segments, life.key, from, to))
+        })
+      )
     )
   return {
     archive: (address, upTo, least = LEAST_ENTRIES) =>
       inParts(
         withPart(address, upTo, Math.max(1, least), "archived", (query, part) =>
-          moved(query, address, part, part.rows, null)
+          moved(query, segments, address, part, part.rows, null)
         )
-      ).pipe(Effect.mapError(ledgerUnavailable("archive"))),
+      ).pipe(
+        Effect.tap(() => Effect.ignore(segments.sweep)),
+        Effect.mapError(ledgerUnavailable("archive"))
+      ),
     remove: (address, upTo) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         inParts(
@@ -214,14 +230,19 @@ export const postgresArchive = (database: Database, segments: Segments): Archive
             Effect.gen(function* () {
               const stands = yield* standing(query, part)
               const emptied = part.rows.map((row) => ({ ...row, text: emptiedText(row, now, stands) }))
-              const count = yield* moved(query, address, part, emptied, now)
+              const count = yield* moved(query, segments, address, part, emptied, now)
               yield* leaveBlobs(query, address.tenant, digestsOfRows(part.rows))
               return count
             })
           )
         )
-      ).pipe(Effect.mapError(ledgerUnavailable("remove"))),
+      ).pipe(
+        // What could not be taken out of the place now goes with the next sweep.
+        Effect.tap(() => Effect.ignore(segments.sweep)),
+        Effect.mapError(ledgerUnavailable("remove"))
+      ),
     reached: (address) => Effect.mapError(reachedBy(database.query, address), ledgerUnavailable("reached")),
-    compact: compacting(database)
+    compact: compacting(database),
+    apart: (isTrial = false) => Effect.mapError(segments.report(database.query, isTrial), ledgerUnavailable("place"))
   }
 }

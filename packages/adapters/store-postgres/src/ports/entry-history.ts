@@ -8,7 +8,14 @@
 //     says whether it is still that entry. Anyone who holds an index against the ledger reads it with every question.
 
 import { createHash } from "node:crypto"
-import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
+import {
+  type Ledger,
+  LedgerUnavailable,
+  type OutboxRow,
+  type Readable,
+  UnreadableRecord,
+  unreadReason
+} from "@reverie/ledger"
 import {
   type Address,
   addressKey,
@@ -43,7 +50,11 @@ const rowColumns = "l.position::float8 AS seq, no::float8 AS no, a.tenant, a.id,
 const entryOf = (address: Address, { body, no }: Pick<EntryRow, "body" | "no">) =>
   Result.mapError(
     readEntry(body),
-    (message) => new UnreadableRecord({ record: `entry ${no} of ${addressKey(address)}`, message })
+    (message) =>
+      new UnreadableRecord({
+        record: `entry ${no} of ${addressKey(address)}`,
+        message: unreadReason(body) ?? message
+      })
   )
 
 const toOutboxRow = (row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> => {

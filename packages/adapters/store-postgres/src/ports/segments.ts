@@ -1,29 +1,38 @@
 // Segments on PostgreSQL: texts of older rows, many in one compressed row.
-// Owns the table `segments`: how texts become one row, and how they come back. Leaves which rows move to archive.ts, and the encoding
-// to the ledger's room.
+// Owns the table `segments`: how texts come back, and what lies apart. Leaves how they get there to segment-writer.ts, which rows move
+// to archive.ts, and the encoding to the ledger's room.
 // S1  A row keeps its place, its numbers and whose it is; only its text moves. `whole` gives the texts of any rows.
 // S2  A segment never changes. Where one of its texts does, its rows move into a new one, and its number is given to no other:
 //     so what was read of a number is true for as long as a row refers to it, and a row whose segment is gone has moved, and is
 //     read again.
 // S3  Texts move in the transaction of the caller: there is no moment at which they are nowhere.
-// S4  What cannot be read is one sentence in the place of the text, which no reader takes for one.
+// S4  What cannot be read is one sentence in the place of the text, which no reader takes for one; who writes on is stopped by it.
+// S6  What lies apart is there, durable, before the transaction that refers to it commits, and is taken away after the one that
+//     refers to it no more. No look waits for it within a transaction.
 // S5  A reference says how many bytes its text has, so that a page of rows is measured by what it brings (`text_bytes`).
 
 import { Buffer } from "node:buffer"
+import { randomUUID } from "node:crypto"
 import {
-  digestsOfRows,
   type Moving,
+  placedAs,
+  type PlacedSegment,
   placeOfText,
-  pressed,
+  type PlaceReport,
   type Pressed,
-  referenceTo,
+  readPlaced,
+  reportOfPlace,
   rowsOfSegment,
   SEGMENT_CHARS,
-  textAt
+  type SegmentPlace,
+  type SegmentPlaceUnavailable,
+  textAt,
+  unreadReason
 } from "@reverie/ledger"
-import { LANES, longWork, type TenantId } from "@reverie/protocol"
+import { type Address, longWork, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import type { PgFailure, Query } from "../database.ts"
+import * as Semaphore from "effect/Semaphore"
+import { PgFailure, type Query } from "../database.ts"
 
 interface Bodied {
   readonly body: string
@@ -31,7 +40,55 @@ interface Bodied {
 
 const OPEN_AT_ONCE = 4
 
-const FIND = "SELECT key::float8 AS key, codec, body AS bytes FROM segments WHERE key = ANY ($1::bigint[])"
+/** Of what was fetched, compressed as it is. */
+const FETCHED_BYTES = 8 * 1024 * 1024
+
+const COLUMNS = `
+  codec, body AS bytes, place_key AS "placeKey", place_bytes::float8 AS "placeBytes", place_digest AS "placeDigest"`
+const FIND = `SELECT key::float8 AS key, ${COLUMNS} FROM segments WHERE key = ANY ($1::bigint[])`
+const APART_OF_LIFE = `
+  SELECT s.key::float8 AS key, ${COLUMNS} FROM segments s JOIN assistants a ON a.key = s.assistant
+  WHERE a.tenant = $1 AND a.id = $2 AND place_key IS NOT NULL`
+const KNOWN = `
+  SELECT place_key AS key, place_bytes::float8 AS bytes FROM segments WHERE place_key IS NOT NULL`
+const PREFIX = "SELECT segment_prefix AS prefix FROM store"
+const NOTE = `
+  INSERT INTO segment_keys (key, tenant, assistant, is_left, noted_at) VALUES ($1, $2, $3::bigint, false, now_millis())`
+/** No transaction lasts so long. */
+const KEY_MILLIS = 7_200_000
+const LEFT = `
+  SELECT key FROM segment_keys WHERE is_left OR noted_at < now_millis() - ${KEY_MILLIS} LIMIT 1000`
+const NOTED = "SELECT key FROM segment_keys"
+const GONE = "DELETE FROM segment_keys WHERE key = ANY ($1::text[])"
+/** Of a life that is held: who noted them before has ended. */
+const LEAVE_NOTED = `
+  UPDATE segment_keys SET is_left = true
+  WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND NOT is_left`
+
+interface FoundRow extends Pressed {
+  readonly key: number
+  readonly placeKey: string | null
+  readonly placeBytes: number
+  readonly placeDigest: string
+}
+
+const placeFailure = (cause: SegmentPlaceUnavailable): PgFailure =>
+  new PgFailure("passing", `the place of older segments cannot be reached: ${cause.message}`, cause)
+
+const MOVED_ON = new PgFailure("retry", "older entries moved on meanwhile")
+
+/** Of whom a segment is. */
+export interface Whose {
+  /** The key of the assistant. */
+  readonly assistant: string
+  readonly tenant: TenantId
+}
+
+/** Where segments lie apart from the database, and who asks that outside of a transaction. */
+interface Apart {
+  readonly place: SegmentPlace["Service"]
+  readonly query: Query
+}
 
 /** Without the text it was cut out of, which would otherwise stay in memory with it. */
 const apart = (text: string): string => Buffer.from(text).toString()
@@ -39,6 +96,34 @@ const apart = (text: string): string => Buffer.from(text).toString()
 /** The segments of a store, for reading. */
 export class Segments {
   readonly #open = new Map<number, ReadonlyArray<Moving>>()
+  readonly #fetched: Map<number, Pressed | string>
+  readonly #apart: Apart | undefined
+  /** What else is not at hand is not waited for. */
+  readonly #isAtHand: boolean
+  #beginning: string | undefined
+  readonly #turns = Semaphore.makeUnsafe(1)
+
+  constructor(apart?: Apart, atHand?: Map<number, Pressed | string>) {
+    this.#apart = apart
+    this.#fetched = atHand ?? new Map()
+    this.#isAtHand = atHand !== undefined
+  }
+
+  /** Runs a look within a transaction with all that lies apart of a life at hand; once more where some of it moved on meanwhile. */
+  readonly atHand = <A, E>(
+    query: Query,
+    { assistant, tenant }: Address,
+    look: (segments: Segments) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E | PgFailure> =>
+    Effect.gen({ self: this }, function* () {
+      const found = new Map<number, Pressed | string>()
+      const rows = yield* query<FoundRow>(APART_OF_LIFE, [tenant, assistant])
+      yield* Effect.forEach(rows, (row) => Effect.map(this.#fetch(row), (pressed) => found.set(row.key, pressed)), {
+        concurrency: 8,
+        discard: true
+      })
+      return yield* look(new Segments(this.#apart, found))
+    }).pipe(Effect.retry({ times: 5, while: (error) => error === MOVED_ON }))
 
   /** Rows as they are found, each with its text. */
   readonly whole = <Row extends Bodied, E>(
@@ -70,21 +155,31 @@ export class Segments {
       const segments = [...wanted.keys()].filter((segment) => segment !== undefined)
       for (let from = 0; from < segments.length; from += OPEN_AT_ONCE) {
         const some = segments.slice(from, from + OPEN_AT_ONCE)
-        const opened = yield* this.#opened(query, some)
+        const lost = new Map<number, string>()
+        const opened = yield* this.#opened(query, some, lost)
         for (const segment of some) {
           const held = opened.get(segment)
           if (held === undefined) missed.push(segment)
           for (const { body } of wanted.get(segment) ?? []) {
             const place = placeOfText(body)
-            if (place !== undefined) texts.set(body, apart(textAt(place, held ?? rowsOfSegment(segment, undefined))))
+            const why = lost.get(segment) ?? rowsOfSegment(segment, undefined)
+            if (place !== undefined) texts.set(body, apart(textAt(place, held ?? why)))
           }
         }
       }
       return { texts, missed: missed.join() }
     })
 
+  /** What a segment holds; undefined where it cannot be read. */
+  rowsOf(query: Query, segment: number): Effect.Effect<ReadonlyArray<Moving> | undefined, PgFailure> {
+    return Effect.map(this.#opened(query, [segment], new Map()), (opened) => {
+      const rows = opened.get(segment)
+      return typeof rows === "string" ? undefined : rows
+    })
+  }
+
   /** What some segments hold, or why one can not be read; one that is not there is left out. */
-  #opened(query: Query, segments: ReadonlyArray<number>) {
+  #opened(query: Query, segments: ReadonlyArray<number>, lost: Map<number, string>) {
     return Effect.gen({ self: this }, function* () {
       const opened = new Map<number, ReadonlyArray<Moving> | string>()
       for (const segment of segments) {
@@ -93,7 +188,13 @@ export class Segments {
       }
       const closed = segments.filter((segment) => !opened.has(segment))
       if (closed.length === 0) return opened
-      for (const { key, ...found } of yield* query<Pressed & { readonly key: number }>(FIND, [closed])) {
+      for (const row of yield* query<FoundRow>(FIND, [closed])) {
+        const { key } = row
+        const found = yield* this.#pressed(row)
+        if (typeof found === "string") {
+          lost.set(key, found)
+          continue
+        }
         yield* longWork.begin(SEGMENT_CHARS)
         const rows = rowsOfSegment(key, found)
         opened.set(key, rows)
@@ -105,111 +206,104 @@ export class Segments {
       return opened
     })
   }
-}
 
-/** Of what a segment is. */
-export interface SegmentOf {
-  /** The key of the assistant. */
-  readonly assistant: string
-  readonly tenant: TenantId
-  /** The number of its last entry. */
-  readonly upTo: number
-  /** When what its entries say was deleted; null where it was not. */
-  readonly deletedAt: number | null
-}
+  /** The bytes of a segment, wherever they lie, or why there are none. */
+  #pressed(row: FoundRow): Effect.Effect<Pressed | string, PgFailure> {
+    if (row.placeKey === null) return Effect.succeed(row)
+    const held = this.#fetched.get(row.key)
+    if (held !== undefined) return Effect.succeed(held)
+    if (this.#isAtHand) return Effect.fail(MOVED_ON)
+    return Effect.map(this.#fetch(row), (found) => {
+      if (typeof found !== "string") this.#keep(row.key, found)
+      return found
+    })
+  }
 
-// An envelope is known by its lane and its number in it; a segment knows it by both in one number.
-
-export interface MailPlace {
-  readonly lane: number
-  readonly seq: number
-}
-
-export const mailNumber = ({ lane, seq }: MailPlace): number => seq * LANES.length + lane
-
-const mailPlace = (number: number): MailPlace => ({
-  lane: number % LANES.length,
-  seq: Math.floor(number / LANES.length)
-})
-
-const INSERT = `
-  INSERT INTO segments (assistant, tenant, up_to, deleted_at, codec, digests, body)
-  VALUES ($1::bigint, $2, $3::bigint, $4::bigint, $5, $6, $7::bytea) RETURNING key::float8 AS key`
-
-/** Files texts as a segment; answers what is to stand in the place of each. */
-export const putSegment = (
-  query: Query,
-  { assistant, deletedAt, tenant, upTo }: SegmentOf,
-  rows: ReadonlyArray<Moving>
-): Effect.Effect<ReadonlyArray<string>, PgFailure> =>
-  Effect.gen(function* () {
-    if (rows.length === 0) return []
-    yield* longWork.begin(SEGMENT_CHARS)
-    const { bytes, codec } = pressed(rows)
-    const digests = digestsOfRows(rows).join(" ")
-    const values = [assistant, tenant, upTo, deletedAt, codec, digests, bytes]
-    const [put] = yield* query<{ readonly key: number }>(INSERT, values)
-    const segment = put?.key ?? 0
-    return rows.map(({ text }, line) => `${referenceTo({ segment, line })}:${Buffer.byteLength(text)}`)
-  })
-
-const REFER = {
-  ledger: `UPDATE ledger l SET body = r.body FROM jsonb_to_recordset($2::jsonb) AS r (no bigint, body text)
-    WHERE l.assistant = $1::bigint AND l.no = r.no`,
-  envelopes: `UPDATE envelopes e SET body = r.body FROM jsonb_to_recordset($2::jsonb) AS r (lane smallint, seq bigint, body text)
-    WHERE e.assistant = $1::bigint AND e.lane = r.lane AND e.seq = r.seq`
-} as const
-
-/** Moves the texts of rows that stand in the tables into a segment. */
-export const moveInto = (
-  query: Query,
-  segment: SegmentOf,
-  rows: ReadonlyArray<Moving>
-): Effect.Effect<void, PgFailure> =>
-  Effect.gen(function* () {
-    const references = yield* putSegment(query, segment, rows)
-    const placed = rows.map(({ seq, table }, line) => ({ table, seq, body: references[line] }))
-    const entries = placed.filter(({ table }) => table === "ledger").map(({ body, seq }) => ({ no: seq, body }))
-    const mail = placed.filter(({ table }) => table === "envelopes")
-    yield* query(REFER.ledger, [segment.assistant, JSON.stringify(entries)])
-    const letters = mail.map(({ body, seq }) => ({ ...mailPlace(seq), body }))
-    if (letters.length > 0) yield* query(REFER.envelopes, [segment.assistant, JSON.stringify(letters)])
-  })
-
-const OF = `
-  SELECT up_to::float8 AS "upTo", deleted_at::float8 AS "deletedAt", codec, body AS bytes FROM segments WHERE key = $1::bigint`
-const REMOVE = "DELETE FROM segments WHERE key = $1::bigint"
-const STANDING = {
-  ledger: "SELECT no::float8 AS seq, body FROM ledger WHERE assistant = $1::bigint AND no = ANY ($2::bigint[])",
-  envelopes: `
-    SELECT e.seq::float8 AS seq, e.lane, e.body FROM jsonb_to_recordset($2::jsonb) AS r (lane smallint, seq bigint)
-    JOIN envelopes e ON e.assistant = $1::bigint AND e.lane = r.lane AND e.seq = r.seq`
-} as const
-
-/** Puts a new segment in the place of one of which rows have moved on. */
-export const renewSegment = (
-  query: Query,
-  { assistant, tenant }: Pick<SegmentOf, "assistant" | "tenant">,
-  segment: number
-): Effect.Effect<void, PgFailure> =>
-  Effect.gen(function* () {
-    const [found] = yield* query<Pressed & Pick<SegmentOf, "upTo" | "deletedAt">>(OF, [segment])
-    const rows = rowsOfSegment(segment, found)
-    if (found === undefined || typeof rows === "string") return
-    const of = (wanted: Moving["table"]) => rows.filter(({ table }) => table === wanted)
-    const entries = of("ledger").map(({ seq }) => seq)
-    const letters = JSON.stringify(of("envelopes").map(({ seq }) => mailPlace(seq)))
-    const inLedger = yield* query<Bodied & { readonly seq: number }>(STANDING.ledger, [assistant, entries])
-    const inMail = yield* query<Bodied & MailPlace>(STANDING.envelopes, [assistant, letters])
-    const standing = new Set(
-      [
-        ...inLedger.map(({ body, seq }) => ({ body, name: `ledger ${seq}` })),
-        ...inMail.map((row) => ({ body: row.body, name: `envelopes ${mailNumber(row)}` }))
-      ].flatMap(({ body, name }) => (placeOfText(body)?.segment === segment ? [name] : []))
+  #fetch({
+    codec,
+    placeBytes: bytes,
+    placeDigest: digest,
+    placeKey
+  }: FoundRow): Effect.Effect<Pressed | string, PgFailure> {
+    return readPlaced(this.#apart?.place, { key: placeKey ?? "", bytes, digest } satisfies PlacedSegment).pipe(
+      Effect.map((found): Pressed | string => ({ codec, bytes: found })),
+      Effect.catchTag("SegmentLost", ({ message }) => Effect.succeed(message)),
+      Effect.mapError(placeFailure)
     )
-    const left = rows.filter(({ seq, table }) => standing.has(`${table} ${seq}`))
-    if (left.length === rows.length) return
-    const { deletedAt, upTo } = found
-    yield* query(REMOVE, [segment])
-    yield* moveInto(query, { assistant, tenant, upTo, deletedAt }, left)
-  })
+  }
+
+  #keep(segment: number, found: Pressed): void {
+    this.#fetched.set(segment, found)
+    const sizeOf = (each: Pressed | string) => (typeof each === "string" ? 0 : each.bytes.length)
+    let size = this.#fetched.values().reduce((sum, each) => sum + sizeOf(each), 0)
+    for (const [key, each] of this.#fetched) {
+      if (size <= FETCHED_BYTES) return
+      this.#fetched.delete(key)
+      size -= sizeOf(each)
+    }
+  }
+
+  /** One transaction that puts segments apart after the other: each holds a connection, and asks for another one. */
+  inTurn<A, E>(transaction: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return this.#apart === undefined ? transaction : this.#turns.withPermits(1)(transaction)
+  }
+
+  /** Puts a segment where segments lie, within the transaction that is to refer to it; undefined where they stay in the database. */
+  put(of: Whose, bytes: Uint8Array): Effect.Effect<PlacedSegment | undefined, PgFailure> {
+    const apart = this.#apart
+    if (apart === undefined) return Effect.undefined
+    return Effect.gen({ self: this }, function* () {
+      const key = `${yield* this.#prefix(apart)}/${randomUUID()}`
+      yield* apart.query(NOTE, [key, of.tenant, of.assistant])
+      yield* Effect.mapError(apart.place.put(key, bytes), placeFailure)
+      return placedAs(key, bytes)
+    })
+  }
+
+  #prefix({ query }: Apart): Effect.Effect<string, PgFailure> {
+    return this.#beginning === undefined
+      ? Effect.map(query<{ readonly prefix: string }>(PREFIX), ([row]) => (this.#beginning = row?.prefix ?? "none"))
+      : Effect.succeed(this.#beginning)
+  }
+
+  /** Takes from the place what no segment refers to any more. Answers how many. */
+  get sweep(): Effect.Effect<number, PgFailure> {
+    const apart = this.#apart
+    if (apart === undefined) return Effect.succeed(0)
+    return Effect.gen(function* () {
+      let count = 0
+      while (true) {
+        const keys = (yield* apart.query<{ readonly key: string }>(LEFT)).map(({ key }) => key)
+        if (keys.length === 0) return count
+        yield* Effect.mapError(apart.place.remove(keys), placeFailure)
+        yield* apart.query(GONE, [`{${keys.join()}}`])
+        count += keys.length
+      }
+    })
+  }
+
+  /** What lies in the place and what lacks there; sweeps it, unless it is a trial. */
+  report(query: Query, isTrial: boolean): Effect.Effect<PlaceReport | undefined, PgFailure> {
+    const apart = this.#apart
+    return Effect.gen({ self: this }, function* () {
+      const known = yield* query<{ readonly key: string; readonly bytes: number }>(KNOWN)
+      if (apart === undefined && known.length === 0) return undefined
+      const removed = isTrial ? 0 : yield* this.sweep
+      const noted = (yield* query<{ readonly key: string }>(NOTED)).map(({ key }) => key)
+      const beginning = yield* this.#prefix({ query } as Apart)
+      return yield* Effect.mapError(reportOfPlace(apart?.place, { beginning, known, noted, removed }), placeFailure)
+    })
+  }
+}
+
+/** Of a life that is held, so that no one puts anything: what was put for it and came to nothing goes with the next sweep. */
+export const leaveNoted = (query: Query, { assistant, tenant }: Address): Effect.Effect<void, PgFailure> =>
+  Effect.asVoid(query(LEAVE_NOTED, [tenant, assistant]))
+
+/** Stops who would write on without what these rows say. */
+export const readableRows = <Row extends Bodied>(
+  rows: ReadonlyArray<Row>
+): Effect.Effect<ReadonlyArray<Row>, PgFailure> => {
+  const reason = rows.map(({ body }) => unreadReason(body)).find((each) => each !== undefined)
+  return reason === undefined ? Effect.succeed(rows) : Effect.fail(new PgFailure("damaged", reason))
+}

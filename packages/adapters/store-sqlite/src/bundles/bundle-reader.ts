@@ -2,6 +2,7 @@
 // Owns the queries. The order and the shape of the parts come from `lifeParts` and `tenantParts` of the ledger's room.
 // O1  Rows that change are read in one go, with how far those reach that only grow; these follow page by page and end
 //     there, so that a bundle is of one moment though others write meanwhile.
+// O2  What lies apart is waited for row by row; a text that cannot be read stops the bundle: a shorter one would pass for the whole.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -12,6 +13,7 @@ import {
   lifeParts,
   type LifeRows,
   type LineRow,
+  type Pause,
   readerOf,
   tenantParts,
   valueOf
@@ -20,7 +22,7 @@ import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } f
 import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
 import { readBlob } from "../ledger/blobs.ts"
-import { segmentsOf } from "../ledger/segments.ts"
+import { readableText, segmentsOf } from "../ledger/segments.ts"
 import { recordRows } from "../ledger/record-rows.ts"
 import { query } from "../sql.ts"
 
@@ -108,7 +110,7 @@ const rowQueries = (database: DatabaseSync) => ({
 
 export interface BundleReader {
   /** The parts of a life, head first; undefined when there is no such assistant. What changes is read with the call. */
-  readonly life: (address: Address) => Generator<BundlePart> | undefined
+  readonly life: (address: Address) => Generator<BundlePart | Pause> | undefined
   readonly tenant: (tenant: TenantId) => ReadonlyArray<BundlePart>
   readonly tenants: () => ReadonlyArray<TenantId>
 }
@@ -124,13 +126,17 @@ const growingQueries = (
       const column = LANES.indexOf(lane)
       let page = rows.mail.all(key, column, 0, newest, PAGE)
       for (; page.length > 0; page = rows.mail.all(key, column, page.at(-1)?.seq ?? newest, newest, PAGE)) {
-        for (const row of page) yield { ...row, lane, id: readKeyText(row.id), body: segments.whole(row.body) }
+        for (const row of page) {
+          const body = readableText(yield* segments.textLater(row.body))
+          yield { ...row, lane, id: readKeyText(row.id), body }
+        }
       }
     }
   },
   entries: function* ({ key, last, version }: StateRow) {
     for (let from = 1; from <= version; from += PAGE) {
-      yield* [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))].toReversed()
+      for (const row of [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))].toReversed())
+        yield { ...row, body: readableText(yield* segments.textLater(row.body)) }
     }
   }
 })

@@ -10,7 +10,8 @@ import { assistantQueries, envelopeQueries, padded, receivesColumn } from "../le
 import { entryQueries } from "../ledger/entries.ts"
 import { usageAdding } from "../ledger/usage.ts"
 import { keepBlob, leaveBlobs } from "../ledger/blobs.ts"
-import { segmentsOf, segmentWriter } from "../ledger/segments.ts"
+import { segmentWriter } from "../ledger/segment-writer.ts"
+import { segmentsOf } from "../ledger/segments.ts"
 import { recordRows } from "../ledger/record-rows.ts"
 import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { viewersWithoutBlocks } from "../blocks.ts"
@@ -194,7 +195,7 @@ const mailIn = (database: DatabaseSync) => {
       const seq = numbers[part.lane][at[part.lane]++] ?? 0
       const text = textOf(part.body)
       // What is as it was stays where it is.
-      if (segments.whole(bodies.get(seq) ?? "") === text) putAround(keyText(part.id), part.acceptedAt, seq)
+      if (segments.readable(bodies.get(seq) ?? "") === text) putAround(keyText(part.id), part.acceptedAt, seq)
       else put(keyText(part.id), part.acceptedAt, text, seq, key)
     }
     return { gone, numbers }
@@ -203,6 +204,7 @@ const mailIn = (database: DatabaseSync) => {
 
 const entriesIn = (database: DatabaseSync) => {
   const entries = entryQueries(database)
+  const segments = segmentsOf(database)
   const leave = leavingFrom(database, "ledger", "no = 1, previous = 0")
   const put = change(database, "UPDATE ledger SET body = ? WHERE seq = ? AND assistant = ? AND no = ?")
   /** Answers where the last of them stands. */
@@ -211,7 +213,9 @@ const entriesIn = (database: DatabaseSync) => {
       parts.flatMap((part) => (part.kind === "entry" ? [[part.entry.no, part.entry as unknown as Entry] as const] : []))
     )
     let newest = 0
-    for (const { body, no, seq } of entries.between(key, last, 1, version)) {
+    for (const row of entries.between(key, last, 1, version)) {
+      const { no, seq } = row
+      const body = segments.readable(row.body)
       const entry = made.get(no)
       if (entry === undefined) leave(seq)
       else {
@@ -336,15 +340,23 @@ export interface BundleWriter {
   readonly entryRows: (tenant: TenantId, parts: Iterable<BundlePart>) => void
   readonly obstacle: (tenant: TenantId, parts: Iterable<BundlePart>) => string | undefined
   readonly keyOf: (head: AssistantHead["address"]) => number | undefined
+  /** Throws what of a life lies apart and is not at hand: for one who is to read all of it within a transaction. */
+  readonly fetchAll: (head: AssistantHead["address"]) => void
 }
 
 export const bundleWriter = (database: DatabaseSync): BundleWriter => {
   const assistants = assistantQueries(database)
+  const segments = segmentWriter(database)
+  const keyOf = (address: AssistantHead["address"]) => assistants.find(address)?.key
   return {
     rewrite: rewritingIn(database),
     life: livesTo(database),
     entryRows: entryRowsTo(database),
     obstacle: obstaclesTo(database),
-    keyOf: (address) => assistants.find(address)?.key
+    keyOf,
+    fetchAll: (address) => {
+      const key = keyOf(address)
+      if (key !== undefined) segments.fetchAll(key)
+    }
   }
 }

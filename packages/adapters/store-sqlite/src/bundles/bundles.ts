@@ -15,6 +15,7 @@ import {
   type LedgerUnavailable,
   nobodyAt,
   occupiedBy,
+  Pause,
   rewritten,
   type Subject,
   tenantOf
@@ -26,31 +27,58 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import { type Leases, ledgerUnavailable } from "../ledger/assistants.ts"
+import { assistantQueries, type Leases, ledgerUnavailable } from "../ledger/assistants.ts"
+import { placingIn, segmentWriter } from "../ledger/segment-writer.ts"
 import type { Marks } from "../ledger/marks.ts"
 import { type BundleReader, bundleReader } from "./bundle-reader.ts"
 import { type BundleWriter, bundleWriter } from "./bundle-writer.ts"
 import type { Keyring } from "../sealing/keyring.ts"
-import { renewed } from "../sealing/resealing.ts"
-import { reading } from "../sql.ts"
+import { resealedOf } from "../sealing/resealing.ts"
+import { reading, Wanted } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 
 const MOVER = "bundle"
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 const PAGE = 512
 
-const pages = (parts: Iterator<BundlePart>): Stream.Stream<BundlePart, LedgerUnavailable> =>
-  Stream.paginate(undefined, () =>
-    reading(ledgerUnavailable("pack"), () => {
-      const page: Array<BundlePart> = []
-      for (let count = 0; count < PAGE; count++) {
-        const next = parts.next()
-        if (next.done === true) return Result.succeed([page, Option.none<undefined>()] as const)
-        page.push(next.value)
-      }
-      return Result.succeed([page, Option.some(undefined)] as const)
-    })
+interface Gathered {
+  readonly page: ReadonlyArray<BundlePart>
+  readonly wanted?: Wanted
+  readonly isEnd: boolean
+}
+
+const gathered = (parts: Iterator<BundlePart | Pause>): Gathered => {
+  const page: Array<BundlePart> = []
+  while (page.length < PAGE) {
+    const next = parts.next()
+    if (next.done === true) return { page, isEnd: true }
+    if (next.value instanceof Wanted) return { page, wanted: next.value, isEnd: false }
+    if (!(next.value instanceof Pause)) page.push(next.value)
+  }
+  return { page, isEnd: false }
+}
+
+/** Page by page; what lies apart is fetched between two of them. */
+const pages = (parts: Iterator<BundlePart | Pause>): Stream.Stream<BundlePart, LedgerUnavailable> => {
+  const unavailable = ledgerUnavailable("pack")
+  let held: (() => void) | undefined
+  const letGo = Effect.sync(() => {
+    held?.()
+    held = undefined
+  })
+  const gather = Effect.gen(function* () {
+    const found = yield* Effect.ensuring(
+      reading(unavailable, () => Result.succeed(gathered(parts))),
+      letGo
+    )
+    if (found.wanted !== undefined) held = yield* Effect.mapError(found.wanted.fetch, unavailable)
+    return [found.page, found.isEnd ? Option.none<undefined>() : Option.some(undefined)] as const
+  })
+  return Stream.ensuring(
+    Stream.paginate(undefined, () => gather),
+    letGo
   )
+}
 
 const packing = (reader: () => BundleReader): Pick<Bundles["Service"], "pack" | "packTenant" | "tenants"> => ({
   pack: (address) =>
@@ -89,13 +117,16 @@ const onceAsked = <A>(make: () => A): (() => A) => {
 }
 
 const rewriting = (
+  database: DatabaseSync,
   reader: () => BundleReader,
   rows: () => BundleWriter,
   writer: Writer,
   leases: Leases,
   marks: Marks
 ): Bundles["Service"]["rewrite"] => {
+  const placing = () => placingIn(database, writer)
   const bundleAt = ({ assistant, tenant }: BundlePlace): Bundle | undefined => {
+    if (assistant !== undefined) rows().fetchAll({ assistant, tenant })
     const parts = assistant === undefined ? reader().tenant(tenant) : reader().life({ assistant, tenant })
     return parts === undefined ? undefined : bundleOfParts(parts)
   }
@@ -127,9 +158,12 @@ const rewriting = (
         reading(ledgerUnavailable("rewrite"), () => Result.succeed(marks.purging(isUnderWay)))
       yield* mark(true)
       const made = yield* Effect.result(
-        writer.write(ledgerUnavailable("rewrite"), (onUndo) => put(places, change, now, onUndo))
+        writer.write(ledgerUnavailable("rewrite"), (onUndo) => placing().moving(() => put(places, change, now, onUndo)))
       )
-      if (Result.isSuccess(made)) yield* writer.purge(ledgerUnavailable("rewrite"))
+      if (Result.isSuccess(made)) {
+        yield* writer.purge(ledgerUnavailable("rewrite"))
+        yield* placing().sweep
+      }
       yield* mark(false)
       return yield* Effect.fromResult(made)
     }).pipe(Effect.uninterruptible, oneByOne.withPermits(1))
@@ -143,16 +177,29 @@ const shredding = (
   places: ReadonlyArray<BundlePlace>
 ): Effect.Effect<void, LedgerUnavailable> => {
   const subjects = places.map(({ assistant = "", tenant }): Subject => ({ tenant, assistant }))
-  return writer
-    .write(ledgerUnavailable("shred"), () => Result.succeed(renewed(database, keyring, subjects)))
-    .pipe(
-      Effect.andThen(
-        reading(ledgerUnavailable("shred"), () =>
-          Result.succeed(subjects.forEach((each) => keyring.destroyFormer(each)))
-        )
-      ),
-      Effect.uninterruptible
-    )
+  const unavailable = ledgerUnavailable("shred")
+  const placing = placingIn(database, writer)
+  const rows = segmentWriter(database)
+  const assistants = assistantQueries(database)
+  const keys = () =>
+    places.flatMap(({ assistant, tenant }) => {
+      const key = assistant === undefined ? undefined : assistants.find({ assistant, tenant })?.key
+      return key === undefined ? [] : [key]
+    })
+  const reseal = () => {
+    for (const key of keys()) rows.fetchAll(key)
+    resealedOf(database, subjects)
+    for (const key of keys()) rows.renewAll(key, true)
+    return Result.void
+  }
+  // What goes to a place is sealed before the transaction: with the new keys already.
+  return reading(unavailable, () => Result.succeed(subjects.forEach((each) => keyring.renew(each)))).pipe(
+    Effect.andThen(writer.write(unavailable, () => placing.moving(reseal))),
+    Effect.andThen(reading(unavailable, () => Result.succeed(subjects.forEach((each) => keyring.destroyFormer(each))))),
+    Effect.andThen(placing.sweep),
+    Effect.asVoid,
+    Effect.uninterruptible
+  )
 }
 
 export const sqliteBundles = (
@@ -166,11 +213,16 @@ export const sqliteBundles = (
   const reader = onceAsked(() => bundleReader(database))
   const rows = onceAsked(() => bundleWriter(database))
 
+  const judging = (bundle: Bundle) => {
+    if (bundle.head.kind === "assistant") rows().fetchAll(bundle.head.address)
+    return judged(reader(), rows(), bundle)
+  }
+
   const tried = (bundle: Bundle) =>
-    Result.map(judged(reader(), rows(), bundle), (fresh) => (fresh === undefined ? "present" : "unpacked"))
+    Result.map(judging(bundle), (fresh) => (fresh === undefined ? "present" : "unpacked"))
 
   const unpacked = (bundle: Bundle, now: number, onUndo: (undo: () => void) => void) =>
-    Result.map(judged(reader(), rows(), bundle), (fresh) => {
+    Result.map(judging(bundle), (fresh) => {
       if (fresh === undefined) return "present"
       const { head, parts } = bundle
       if (head.kind === "assistant") {
@@ -194,7 +246,7 @@ export const sqliteBundles = (
         : Effect.flatMap(Clock.currentTimeMillis, (now) =>
             writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(bundle, now, onUndo))
           ),
-    rewrite: rewriting(reader, rows, writer, leases, marks),
+    rewrite: rewriting(database, reader, rows, writer, leases, marks),
     shred: (places) => (keyring === undefined ? Effect.void : shredding(database, writer, keyring, places)),
     admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
     mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),

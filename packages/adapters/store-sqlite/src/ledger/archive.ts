@@ -2,6 +2,7 @@
 // Owns the order of it, a segment a transaction. Leaves the segments to segments.ts.
 // A1  What is archived of a life is its beginning: rows after the last segment are as they were written.
 // A2  Others have their turn between two segments.
+// A3  What cannot be read is not deleted: its number and its place would go with its words.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -28,7 +29,8 @@ import { assistantQueries, envelopeQueries, ledgerUnavailable } from "./assistan
 import { entryQueries } from "./entries.ts"
 import { leaveBlobs } from "./blobs.ts"
 import { recordRows } from "./record-rows.ts"
-import { segmentsOf, segmentWriter } from "./segments.ts"
+import { placingIn, segmentWriter } from "./segment-writer.ts"
+import { segmentsOf } from "./segments.ts"
 
 /** What of a life is under hand: its entries from the oldest on, each with the mail that began it. */
 interface Part {
@@ -58,14 +60,14 @@ const partsOf = (database: DatabaseSync) => {
     const left = new Set<number>()
     let [upTo, taken, characters] = [from - 1, 0, 0]
     const take = (table: Moving["table"], { body, seq }: { readonly body: string; readonly seq: number }) => {
-      const text = segments.whole(body)
+      const text = segments.readable(body)
       const segment = placeOfText(body)?.segment
       if (segment !== undefined) left.add(segment)
       rows.push({ table, seq, text })
       characters += text.length
       return text
     }
-    const found = [...entries.betweenAsKept(key, last, from, Math.min(to, from + SEGMENT_ENTRIES - 1))].toReversed()
+    const found = [...entries.between(key, last, from, Math.min(to, from + SEGMENT_ENTRIES - 1))].toReversed()
     for (const row of found) {
       if (characters >= SEGMENT_CHARS) break
       upTo = row.no
@@ -164,8 +166,12 @@ export const sqliteArchive = (database: DatabaseSync, writer: Writer): Archive["
   const moving = onceAsked(() => movingIn(database))
   const bytes = onceAsked(() => bytesIn(database))
 
+  const placing = () => placingIn(database, writer)
+  // What could not be taken out of the place now goes with the next sweep.
   const untilNone = (some: () => Archived) =>
-    inParts(writer.write(ledgerUnavailable("archive"), () => Result.succeed(some()), SEGMENT_CHARS))
+    inParts(
+      writer.write(ledgerUnavailable("archive"), () => Result.succeed(placing().moving(some)), SEGMENT_CHARS)
+    ).pipe(Effect.tap(() => Effect.ignore(placing().sweep)))
 
   return {
     archive: (address, upTo, least = LEAST_ENTRIES) =>
@@ -178,6 +184,7 @@ export const sqliteArchive = (database: DatabaseSync, writer: Writer): Archive["
       const bytesBefore = yield* size
       if (!isTrial) yield* writer.purge(ledgerUnavailable("compact"))
       return { bytesBefore, bytesAfter: yield* size }
-    })
+    }),
+    apart: (isTrial = false) => placing().report(isTrial)
   }
 }

@@ -226,12 +226,15 @@ export const envelopeQueries = (database: DatabaseSync) => {
     rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
     /** As it stands in the row. */
     keptOf: (assistant: number, id: EnvelopeId): EnvelopeRow | undefined => named.one(assistant, keyText(id)),
+    /** As it stands in the row, with its lane. */
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
       const found = named.one(assistant, keyText(id))
       const lane = found === undefined ? undefined : LANES[found.lane]
       if (found === undefined || lane === undefined) return undefined
-      return { row: { ...found, body: segments.whole(found.body) }, lane }
+      return { row: found, lane }
     },
+    /** The text of a row. */
+    textOf: (body: string) => segments.textLater(body),
     waitingCount: (assistant: number, cursors: Cursors): number =>
       count.one(...LANES.flatMap((lane) => [assistant, cursors[lane]]))?.waiting ?? 0,
     /** No row is ever deleted, so the last number is their count. */
@@ -242,4 +245,10 @@ export const envelopeQueries = (database: DatabaseSync) => {
 export const ledgerUnavailable =
   (operation: string) =>
   ({ cause, kind, message }: SqliteFailure): LedgerUnavailable =>
-    new LedgerUnavailable({ operation, message, cause, isDamaged: kind === "damaged" })
+    new LedgerUnavailable({
+      operation,
+      message,
+      cause,
+      isDamaged: kind === "damaged",
+      ...(kind === "passing" && { isPassing: true })
+    })

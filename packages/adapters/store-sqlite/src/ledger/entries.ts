@@ -4,8 +4,17 @@
 // E2  `settled` is the number of envelopes settled up to and including the row, over the whole store.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Ledger, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
+import {
+  type Ledger,
+  MAX_PAGE_CHARS,
+  type OutboxRow,
+  placeOfText,
+  type Readable,
+  UnreadableRecord,
+  unreadReason
+} from "@reverie/ledger"
 import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage, readEntry } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { BEHIND, salvaging } from "../files/salvage.ts"
 import { LANDMARK_EVERY } from "../formats.ts"
@@ -57,12 +66,12 @@ export const entryQueries = (database: DatabaseSync) => {
     "SELECT seq, settled FROM ledger ORDER BY seq DESC LIMIT 1"
   )
   const segments = segmentsOf(database)
-  const whole = <Row extends EntryRow>(row: Row): Row => ({ ...row, body: segments.whole(row.body) })
+  const atHand = <Row extends EntryRow>(row: Row): Row => {
+    const body = segments.text(row.body)
+    return typeof body === "string" ? { ...row, body } : row
+  }
   const asKept = function* (seq: number): Generator<EntryRow> {
     for (let row = bySeq.one(seq); row !== undefined; row = bySeq.one(row.previous)) yield row
-  }
-  const backwards = function* (seq: number): Generator<EntryRow> {
-    for (const row of asKept(seq)) yield whole(row)
   }
   const startOf = (assistant: number, last: number, to: number): number => {
     let at = step.one(landmark.one(assistant, to)?.seq ?? last)
@@ -74,25 +83,22 @@ export const entryQueries = (database: DatabaseSync) => {
     /** Answers the place in the outbox. */
     append: ({ assistant, no, previous, settled, body }: NewEntry): number =>
       append(assistant, no, previous, settled, body).lastSeq,
-    /** From the given row on towards the creation. */
-    backwards,
-    /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
+    /** From the given row on towards the creation, with what stands in the rows themselves. */
+    backwards: asKept,
+    /** Entries `to` down to `from` of one assistant, with what stands in the rows themselves. `last` is its newest row. */
     between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
-      for (const row of asKept(startOf(assistant, last, to))) {
-        if (row.no < from) return
-        yield whole(row)
-      }
-    },
-    /** The same, with what stands in the rows themselves. */
-    betweenAsKept: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
       for (const row of asKept(startOf(assistant, last, to))) {
         if (row.no < from) return
         yield row
       }
     },
+    /** The text of a row. */
+    textOf: (body: string) => segments.textLater(body),
     newestSeq: (): number => newest.one()?.seq ?? 0,
+    /** Behind a number; the last one may have its text apart, and is then as it stands in the row. */
     after: salvaging<OutboxEntryRow>(
-      (seq, limit) => pageOf(Iterator.from(after.each(seq, limit)).map(whole)),
+      (seq, limit) =>
+        pageOf(Iterator.from(after.each(seq, limit)).map(atHand), ({ body }) => placeOfText(body) !== undefined),
       () => newest.one()?.seq ?? 0
     ),
     settledTotal: (): number => newest.one()?.settled ?? 0
@@ -105,7 +111,11 @@ export const entryQueries = (database: DatabaseSync) => {
 const entryOf = (address: Address, { no, body }: EntryRow) =>
   Result.mapError(
     readEntry(body),
-    (message) => new UnreadableRecord({ record: `entry ${no} of ${addressKey(address)}`, message })
+    (message) =>
+      new UnreadableRecord({
+        record: `entry ${no} of ${addressKey(address)}`,
+        message: unreadReason(body) ?? message
+      })
   )
 
 const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
@@ -116,15 +126,18 @@ type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "o
 export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): EntryHistory => {
   const assistants = assistantQueries(database)
   const rows = entryQueries(database)
+  const segments = segmentsOf(database)
+  const unavailable = ledgerUnavailable("outbox")
 
   const recentOf = function* (address: Address, last: number, maxTokens: number, since: MessagePlace) {
     const found: Array<PlacedMessage> = []
     let tokens = 0
     let isTurnWhole = false
-    for (const row of rows.backwards(last)) {
+    for (const kept of rows.backwards(last)) {
+      if (kept.no < since.no) break
+      const row = { ...kept, body: yield* rows.textOf(kept.body) }
       const entry = entryOf(address, row)
       if (Result.isFailure(entry)) return Result.fail(entry.failure)
-      if (row.no < since.no) break
       yield row.body.length
       for (const [index, message] of [...entry.success.messages.entries()].toReversed()) {
         const place = { no: row.no, index }
@@ -138,6 +151,24 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
     return Result.succeed(found.toReversed())
   }
 
+  /** A page whose rows are in many segments has them one after the other. */
+  const outboxPage = (after: number, limit: number) =>
+    Effect.gen(function* () {
+      const page: Array<OutboxEntryRow> = []
+      let characters = 0
+      while (true) {
+        const behind = page.at(-1)?.seq ?? after
+        const found = yield* readingPage(unavailable, () => rows.after(behind, limit - page.length))
+        const end = found.at(-1)
+        const isApart = end !== undefined && placeOfText(end.body) !== undefined
+        const body = isApart ? yield* reading(unavailable, () => Result.succeed(segments.whole(end.body))) : ""
+        const read = isApart ? [...found.slice(0, -1), { ...end, body }] : found
+        page.push(...read)
+        characters += read.reduce((sum, row) => sum + row.body.length, 0)
+        if (!isApart || page.length >= limit || characters >= MAX_PAGE_CHARS) return page
+      }
+    })
+
   return {
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
       readingLong(ledgerUnavailable("recent"), function* () {
@@ -150,9 +181,10 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
         if (row === undefined) return Result.succeed([])
         const first = Math.max(1, from)
         const found: Array<Result.Result<OutboxRow, UnreadableRecord>> = []
-        for (const entry of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
-          found.push(toOutboxRow(address, entry))
-          yield entry.body.length
+        for (const kept of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
+          const body = yield* rows.textOf(kept.body)
+          found.push(toOutboxRow(address, { ...kept, body }))
+          yield body.length
         }
         return Result.all(found.toReversed())
       }),
@@ -160,8 +192,7 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
     outbox: (after, limit) =>
       readable.page({
         limit: limited(limit),
-        fetch: (last: OutboxEntryRow | undefined, wanted) =>
-          readingPage(ledgerUnavailable("outbox"), () => rows.after(last?.seq ?? after, wanted)),
+        fetch: (last: OutboxEntryRow | undefined, wanted) => outboxPage(last?.seq ?? after, wanted),
         lengthOf,
         decode: (row) => toOutboxRow(addressOf(row), row)
       })

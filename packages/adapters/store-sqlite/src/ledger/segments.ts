@@ -1,24 +1,27 @@
-// Segments: texts of older rows, many in one compressed row.
-// Owns how texts become one row, and how they come back. Leaves which rows move to archive.ts, and the encoding to the ledger's room.
-// S1  A row keeps its place, its numbers and whose it is; only its text moves. `whole` gives the text of any row.
+// Segments: texts of older rows, many in one compressed piece, in a row of the store or apart from it.
+// Owns how texts come back. Leaves how they get there to segment-writer.ts, which rows move to archive.ts, and the encoding to the
+// ledger's room.
+// S1  A row keeps its place, its numbers and whose it is; only its text moves. `text` gives the text of any row.
 // S2  A segment never changes. Where one of its texts does, its rows move into a new one, and its number is given to no other.
-// S3  Texts move in the transaction of the caller: there is no moment at which they are nowhere.
-// S4  What cannot be read is one sentence in the place of the text, which no reader takes for one.
+// S3  What cannot be read is one sentence in the place of the text, which no reader takes for one; who writes on is stopped by it.
+// S4  What lies apart is fetched while no transaction waits for it; a few megabytes of it stay in memory.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
-  digestsOfRows,
-  type Kept,
   type Moving,
   placeOfText,
+  type PlacedSegment,
   type Pressed,
-  pressed,
-  referenceTo,
+  readPlaced,
   rowsOfSegment,
-  textAt
+  type SegmentLost,
+  type SegmentPlace,
+  type SegmentPlaceUnavailable,
+  textAt,
+  unreadReason
 } from "@reverie/ledger"
-import { defined } from "@reverie/protocol"
-import { change, type Query, query } from "../sql.ts"
+import * as Effect from "effect/Effect"
+import { type Query, query, sealedIn, type SqliteFailure, Unread, Wanted } from "../sql.ts"
 
 /** Of what a segment is. */
 export interface SegmentOf {
@@ -28,65 +31,160 @@ export interface SegmentOf {
   readonly deletedAt?: number
 }
 
+/** Opened ones. */
 const OPEN_AT_ONCE = 4
+/** Of what was fetched, compressed as it is. */
+const FETCHED_BYTES = 8 * 1024 * 1024
 
-type SegmentRow = SegmentOf & Pressed
-
-/** What tells a row among those of its assistant. */
-const names: Readonly<Record<Kept, string>> = { ledger: "no", envelopes: "id" }
-
-interface Statements {
-  readonly find: Query<Omit<SegmentRow, "deletedAt"> & { readonly deletedAt: number | null }>
-  readonly bodies: Readonly<Record<Kept, Query<{ readonly body: string }>>>
+interface SegmentRow extends Pressed {
+  readonly assistant: number
+  readonly upTo: number
+  readonly deletedAt: number | null
+  readonly placeKey: string | null
+  readonly placeBytes: number
+  readonly placeDigest: string
 }
 
-const statementsOf = (database: DatabaseSync): Statements => {
-  const bodyIn = (table: Kept) =>
-    query<{ readonly body: string }>(
-      database,
-      `SELECT assistant, ${names[table]}, body FROM ${table} WHERE seq = ? AND assistant = ?`
-    )
-  return {
-    find: query(
-      database,
-      "SELECT assistant, up_to AS upTo, deleted_at AS deletedAt, codec, body AS bytes FROM segments WHERE key = ?"
-    ),
-    bodies: { ledger: bodyIn("ledger"), envelopes: bodyIn("envelopes") }
-  }
+interface Fetched {
+  /** Or why there is nothing. */
+  readonly found: Pressed | string
+  /** How many looks need it. */
+  uses: number
 }
 
-/** The segments of a database, for reading. */
-class Segments {
+/** What is wrong with a place, as the store says it. */
+export const placeFailure = (cause: SegmentPlaceUnavailable): SqliteFailure => ({
+  kind: "passing",
+  message: `the place of older segments cannot be reached: ${cause.message}`,
+  cause
+})
+
+/** What the bytes of a segment are sealed for, beside its key. */
+export const placeOfBytes = (key: string) => ["segments", "place", key]
+
+export class Segments {
   readonly #database: DatabaseSync
   readonly #open = new Map<number, ReadonlyArray<Moving>>()
-  #statements: Statements | undefined
+  readonly #fetched = new Map<number, Fetched>()
+  #find: Query<SegmentRow> | undefined
+  /** Where segments lie that are not in a row. */
+  place: SegmentPlace["Service"] | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
   }
 
   /** Most stores have no segment: what reads them is made with the first one. */
-  get statements(): Statements {
-    return (this.#statements ??= statementsOf(this.#database))
+  find(segment: number): SegmentRow | undefined {
+    this.#find ??= query(
+      this.#database,
+      `SELECT assistant, up_to AS upTo, deleted_at AS deletedAt, codec, body AS bytes,
+         place_key AS placeKey, place_bytes AS placeBytes, place_digest AS placeDigest FROM segments WHERE key = ?`
+    )
+    return this.#find.one(segment)
   }
 
-  /** The text of a row, wherever it is. */
-  whole(body: string): string {
+  /** The text of a row, wherever it is, or what has to be fetched first. */
+  text(body: string): string | Wanted {
     const place = placeOfText(body)
-    return place === undefined ? body : textAt(place, this.rowsOf(place.segment))
+    if (place === undefined) return body
+    const rows = this.rowsOf(place.segment)
+    return rows instanceof Wanted ? rows : textAt(place, rows)
   }
 
-  /** What a segment holds, or why it cannot be read. */
-  rowsOf(segment: number): ReadonlyArray<Moving> | string {
+  /** The same, for one who can wait. */
+  *textLater(body: string): Generator<Wanted, string> {
+    while (true) {
+      const text = this.text(body)
+      if (typeof text === "string") return text
+      yield text
+    }
+  }
+
+  /** The same, for one who begins again. */
+  whole(body: string): string {
+    const text = this.text(body)
+    if (typeof text !== "string") throw text
+    return text
+  }
+
+  /** The same, for one whose work must not go on without it. */
+  readable(body: string): string {
+    return readableText(this.whole(body))
+  }
+
+  /** What a segment holds, or why it cannot be read, or what has to be fetched first. */
+  rowsOf(segment: number): ReadonlyArray<Moving> | string | Wanted {
     const open = this.#open.get(segment)
     if (open !== undefined) return open
-    const rows = rowsOfSegment(segment, this.statements.find.one(segment))
+    const row = this.find(segment)
+    const found = row === undefined || row.placeKey === null ? row : this.#fetched.get(segment)?.found
+    if (found === undefined && row !== undefined) return this.wanted([[segment, row]])
+    const rows = typeof found === "string" ? found : rowsOfSegment(segment, found)
     if (typeof rows === "string") return rows
     const [oldest] = this.#open.keys()
     if (oldest !== undefined && this.#open.size >= OPEN_AT_ONCE) this.#open.delete(oldest)
     this.#open.set(segment, rows)
     return rows
   }
+
+  /** Fetches what of some segments is not in memory. */
+  wanted(segments: ReadonlyArray<readonly [number, SegmentRow]>): Wanted {
+    const fetch = Effect.forEach(segments, ([segment, row]) => this.#fetch(segment, row), { concurrency: 8 })
+    return new Wanted(Effect.map(fetch, (releases) => () => releases.forEach((release) => release())))
+  }
+
+  #fetch(segment: number, row: SegmentRow): Effect.Effect<() => void, SqliteFailure> {
+    const { codec, placeBytes: bytes, placeDigest: digest, placeKey: key } = row
+    if (key === null || this.#fetched.has(segment)) return Effect.sync(() => this.#hold(segment))
+    const opened = (sealed: Uint8Array): Pressed | string => {
+      const store = sealedIn(this.#database)
+      const content = store === undefined ? sealed : store.sealing.open(placeOfBytes(key), sealed)?.content
+      return content instanceof Uint8Array
+        ? { codec, bytes: content }
+        : `segment ${segment} does not open: its key is gone`
+    }
+    return readPlaced(this.place, { key, bytes, digest } satisfies PlacedSegment).pipe(
+      Effect.map(opened),
+      Effect.catchTag("SegmentLost", ({ message }: SegmentLost) => Effect.succeed(message)),
+      Effect.mapError(placeFailure),
+      // One that is lost may have moved on meanwhile: then it is looked for where it is now.
+      Effect.map((found) =>
+        typeof found === "string" && this.find(segment)?.placeKey !== key ? () => undefined : this.#hold(segment, found)
+      )
+    )
+  }
+
+  #hold(segment: number, found?: Pressed | string): () => void {
+    const held = this.#fetched.get(segment) ?? { found: found ?? `segment ${segment} is missing`, uses: 0 }
+    this.#fetched.delete(segment)
+    this.#fetched.set(segment, held)
+    held.uses++
+    return () => {
+      held.uses--
+      // What is lost may be put back: the next one looks again.
+      if (typeof held.found === "string" && held.uses === 0) this.#fetched.delete(segment)
+      this.#trim()
+    }
+  }
+
+  #trim(): void {
+    const sizeOf = ({ found }: Fetched) => (typeof found === "string" ? 0 : found.bytes.length)
+    let size = this.#fetched.values().reduce((sum, held) => sum + sizeOf(held), 0)
+    for (const [segment, held] of this.#fetched) {
+      if (size <= FETCHED_BYTES) return
+      if (held.uses > 0) continue
+      this.#fetched.delete(segment)
+      size -= sizeOf(held)
+    }
+  }
+}
+
+/** Stops who would write on without what a text says. */
+export const readableText = (text: string): string => {
+  const reason = unreadReason(text)
+  if (reason !== undefined) throw new Unread(reason)
+  return text
 }
 
 const byDatabase = new WeakMap<DatabaseSync, Segments>()
@@ -95,62 +193,4 @@ export const segmentsOf = (database: DatabaseSync): Segments => {
   const segments = byDatabase.get(database) ?? new Segments(database)
   byDatabase.set(database, segments)
   return segments
-}
-
-/** What moves texts into segments, and out of one that is to be no more. */
-export const segmentWriter = (database: DatabaseSync) => {
-  const segments = segmentsOf(database)
-  const insert = change(
-    database,
-    "INSERT INTO segments (assistant, up_to, deleted_at, codec, digests, body) VALUES (?, ?, ?, ?, ?, ?)"
-  )
-  const remove = change(database, "DELETE FROM segments WHERE key = ?")
-  const referIn = (table: Kept) => {
-    const row = query<{ readonly name: string | number }>(
-      database,
-      `SELECT ${names[table]} AS name FROM ${table} WHERE seq = ?`
-    )
-    const put = change(database, `UPDATE ${table} SET body = ? WHERE seq = ? AND assistant = ? AND ${names[table]} = ?`)
-    return (text: string, seq: number, assistant: number) => put(text, seq, assistant, row.one(seq)?.name ?? null)
-  }
-  const refer = { ledger: referIn("ledger"), envelopes: referIn("envelopes") }
-  const ofAssistant = query<{ readonly key: number }>(database, "SELECT key FROM segments WHERE assistant = ?")
-
-  const put = ({ assistant, deletedAt, upTo }: SegmentOf, rows: ReadonlyArray<Moving>): void => {
-    if (rows.length === 0) return
-    const { bytes, codec } = pressed(rows)
-    const digests = digestsOfRows(rows).join(" ")
-    const { lastSeq } = insert(assistant, upTo, deletedAt ?? null, codec, digests, bytes)
-    for (const [line, { seq, table }] of rows.entries())
-      refer[table](referenceTo({ segment: lastSeq, line }), seq, assistant)
-  }
-
-  /** Its rows as they stand now: those that have left it, and those that are no more, are not among them. */
-  const standing = (segment: number, assistant: number, rows: ReadonlyArray<Moving>) =>
-    rows.flatMap((row, line): ReadonlyArray<Moving & { readonly isAsBefore: boolean }> => {
-      const body = segments.statements.bodies[row.table].one(row.seq, assistant)?.body
-      if (body === undefined) return []
-      if (placeOfText(body) === undefined) return [{ ...row, text: body, isAsBefore: false }]
-      return body === referenceTo({ segment, line }) ? [{ ...row, isAsBefore: true }] : []
-    })
-
-  /** Puts a new segment in the place of one of which a text has changed, moved on or gone. */
-  const renew = (segment: number): void => {
-    const found = segments.statements.find.one(segment)
-    const rows = segments.rowsOf(segment)
-    if (found === undefined || typeof rows === "string") return
-    const { assistant, deletedAt, upTo } = found
-    const left = standing(segment, assistant, rows)
-    if (left.length === rows.length && left.every(({ isAsBefore }) => isAsBefore)) return
-    remove(segment)
-    put({ assistant, upTo, ...defined({ deletedAt: deletedAt ?? undefined }) }, left)
-  }
-
-  return {
-    put,
-    renew,
-    renewAll: (assistant: number): void => {
-      for (const { key } of ofAssistant.all(assistant)) renew(key)
-    }
-  }
 }

@@ -146,7 +146,13 @@ const dueQueries = (database: DatabaseSync, leases: Leases) => {
 const unavailable =
   (operation: string) =>
   ({ cause, kind, message }: SqliteFailure): MailboxUnavailable =>
-    new MailboxUnavailable({ operation, message, cause, isDamaged: kind === "damaged" })
+    new MailboxUnavailable({
+      operation,
+      message,
+      cause,
+      isDamaged: kind === "damaged",
+      ...(kind === "passing" && { isPassing: true })
+    })
 
 const readRow = ({ seq, id, acceptedAt, body }: EnvelopeRow, lane: Lane): AcceptedEnvelope | UnreadableEnvelope =>
   Result.match(readEnvelope(body), {
@@ -312,8 +318,9 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
         for (const id of ids) {
           const known = envelopes.rowOf(key, id)
           if (known === undefined) continue
-          found.push(readRow(known.row, known.lane))
-          yield known.row.body.length
+          const body = yield* envelopes.textOf(known.row.body)
+          found.push(readRow({ ...known.row, body }, known.lane))
+          yield body.length
         }
         return Result.succeed(found)
       }),

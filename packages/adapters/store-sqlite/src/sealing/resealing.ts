@@ -108,12 +108,9 @@ const resealed = (database: DatabaseSync, isClear: boolean, subject?: Subject): 
   return count + resealRecords(database, isClear, subject)
 }
 
-/** Other keys for subjects, and what is left of theirs sealed with those. To be called within a transaction. */
-export const renewed = (database: DatabaseSync, keyring: Keyring, subjects: ReadonlyArray<Subject>): void => {
-  for (const subject of subjects) {
-    keyring.renew(subject)
-    resealed(database, false, subject)
-  }
+/** What is left of subjects, sealed with their present keys. To be called within a transaction. */
+export const resealedOf = (database: DatabaseSync, subjects: ReadonlyArray<Subject>): void => {
+  for (const subject of subjects) resealed(database, false, subject)
 }
 
 const attempted = <A>(directory: string, run: () => A): Effect.Effect<A, StoreError> =>
@@ -154,7 +151,12 @@ const STILL_READ =
 
 const INDEX = /^recall\.db/
 
+const APART =
+  "older segments of it lie in a place apart, which is not sealed anew from here; export it, and import it into an encrypted directory"
+
 const sealWhole = (directory: string, database: DatabaseSync, keyring: Keyring, isClear: boolean): number => {
+  const apart = database.prepare("SELECT 1 FROM segments WHERE place_key IS NOT NULL LIMIT 1").get()
+  if (apart !== undefined) throw new StoreSealed({ directory, reason: APART })
   const marks = directoryMarks(directory)
   sealDatabase(database, new SealedStore(database, keyring))
   // Bytes of before are in the files until they are written anew, also when that is broken off.

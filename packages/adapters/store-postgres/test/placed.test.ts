@@ -1,0 +1,136 @@
+// Segments that lie apart from the database: what is put, what is left by whom, and what is said where something lacks.
+
+import { assert, it } from "@effect/vitest"
+import { SegmentPlaceUnavailable } from "@reverie/ledger"
+import { openPostgresStore, type PostgresStore } from "@reverie/store-postgres"
+import { aMessage, anAddress, anEntry, anEnvelope, aState, MemorySegmentPlace } from "@reverie/testkit"
+import { sharePostgres } from "@reverie/testkit/shared-servers"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { zstdDecompressSync } from "node:zlib"
+import { aSchema, tablesAt } from "./stores.ts"
+
+const postgres = sharePostgres({ fsync: false })
+
+type Store = PostgresStore["Service"]
+
+const ada = anAddress("ada")
+const WORD = "kestrel-9713"
+
+const open = (schema: string, place: MemorySegmentPlace, connections = 3) =>
+  openPostgresStore(Redacted.make(postgres.server().url), { schema, connections, segments: place.service })
+
+const lived = Effect.fnUntraced(function* ({ ledger, mailbox }: Store, messages: number) {
+  yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
+  const { claim } = yield* mailbox.claim({ address: ada, worker: "w", leaseMillis: 600_000 })
+  for (let no = 2; no <= messages + 1; no++) {
+    const text = no === 9 ? `it was the ${WORD}` : `message ${no}`
+    yield* mailbox.accept(anEnvelope({ id: `m${no}`, to: ada, event: { type: "message", text } }))
+    const [first] = yield* mailbox.pending(ada, ["mail"], 1)
+    assert.ok(first)
+    const entry = anEntry({
+      no,
+      epoch: claim.epoch,
+      cause: { kind: "envelope", lane: "mail", seq: first.seq, id: first.id },
+      messages: [aMessage(text)],
+      settled: [{ id: first.id, outcome: "handled" }]
+    })
+    yield* ledger.commit(claim, { entry, state: aState() })
+  }
+  yield* mailbox.release(claim)
+})
+
+const textsIn = (place: MemorySegmentPlace): string =>
+  [...place.objects.values()].map((bytes) => zstdDecompressSync(bytes).toString()).join("\n")
+
+const messageOf = <A, E extends { readonly message: string }>(effect: Effect.Effect<A, E>) =>
+  Effect.map(Effect.result(effect), (outcome) =>
+    Result.isFailure(outcome) ? outcome.failure.message : "it did not fail"
+  )
+
+postgres.describe("PostgreSQL", () => {
+  it.effect(
+    "S6 what is archived lies apart and reads as before, in another process too; one connection is enough to ask for",
+    () =>
+      Effect.gen(function* () {
+        const [schema, place] = [aSchema(), new MemorySegmentPlace()]
+        const store = yield* open(schema, place, 1)
+        yield* lived(store, 100)
+        const before = yield* store.ledger.entries(ada, 1, 200)
+        yield* store.archive.archive(ada, 90)
+        assert.include(textsIn(place), WORD)
+        const other = yield* open(schema, place)
+        assert.deepStrictEqual(yield* other.ledger.entries(ada, 1, 200), before)
+        const { query } = yield* tablesAt(postgres.server().url, schema)
+        const [held] = yield* query<{ readonly bytes: number }>(
+          "SELECT sum(length(body))::float8 AS bytes FROM segments"
+        )
+        assert.strictEqual(held?.bytes, 0)
+        assert.deepInclude(yield* other.archive.apart(true), { segments: place.objects.size, missing: [], unknown: 0 })
+      })
+  )
+
+  it.effect("S6 what was put for a transaction that never came is known, and goes when that life is forgotten", () =>
+    Effect.gen(function* () {
+      const [schema, place] = [aSchema(), new MemorySegmentPlace()]
+      const lost = new MemorySegmentPlace()
+      Object.assign(lost, {
+        service: {
+          ...place.service,
+          put: (key: string, bytes: Uint8Array) =>
+            Effect.andThen(
+              place.service.put(key, bytes),
+              Effect.fail(new SegmentPlaceUnavailable({ operation: "put", place: "memory", message: "no answer" }))
+            )
+        }
+      })
+      const crashed = yield* open(schema, lost)
+      yield* lived(crashed, 100)
+      assert.match(yield* messageOf(crashed.archive.archive(ada, 90)), /cannot be reached: no answer/)
+      assert.strictEqual(place.objects.size, 1)
+      const store = yield* open(schema, place)
+      // A transaction of another process might still refer to it.
+      assert.strictEqual((yield* store.archive.apart())?.removed, 0)
+      yield* store.archive.archive(ada, 90)
+      assert.include(textsIn(place), WORD)
+      yield* store.bundles.rewrite(
+        [ada],
+        (there) => JSON.parse(JSON.stringify(there).replaceAll(WORD, "(gone)")) as typeof there
+      )
+      assert.notInclude(textsIn(place), WORD)
+      assert.include(textsIn(place), "(gone)")
+      assert.strictEqual(place.objects.size, (yield* store.archive.apart(true))?.segments)
+    })
+  )
+
+  it.effect(
+    "P3 a segment that is missing is one error with its key, and nothing is deleted, exported or rewritten without it",
+    () =>
+      Effect.gen(function* () {
+        const [schema, place] = [aSchema(), new MemorySegmentPlace()]
+        const writer = yield* open(schema, place)
+        yield* lived(writer, 100)
+        const before = yield* writer.ledger.entries(ada, 1, 200)
+        yield* writer.archive.archive(ada, 90)
+        const [[key, bytes] = ["", new Uint8Array()]] = [...place.objects]
+        place.objects.clear()
+        const { archive, bundles, ledger } = yield* open(schema, place)
+        for (const said of [
+          yield* messageOf(ledger.entries(ada, 5, 3)),
+          yield* messageOf(ledger.recent(ada, 1_000_000)),
+          yield* messageOf(Stream.runCollect(bundles.pack(ada))),
+          yield* messageOf(archive.remove(ada, 20)),
+          yield* messageOf(bundles.rewrite([ada], (there) => there))
+        ])
+          assert.include(said, `segment ${key} is missing in memory; put it back there`)
+        assert.deepStrictEqual((yield* archive.apart(true))?.missing, [key])
+        place.objects.set(key, bytes)
+        assert.deepStrictEqual(yield* ledger.entries(ada, 1, 200), before)
+        place.refuses.add("get")
+        const fresh = yield* open(schema, place)
+        assert.match(yield* messageOf(fresh.ledger.entries(ada, 5, 3)), /cannot be reached/)
+      })
+  )
+})
