@@ -82,6 +82,7 @@ const otherVariables: ReadonlyArray<readonly [name: string, says: string]> = [
   ["QDRANT_COLLECTION", "The collection of the memory index in Qdrant."],
   ["REVERIE_KEY", "The key that a data directory is encrypted with, 32 bytes in hex or base64; a secret."],
   ["REVERIE_KEY_FILE", "A file with it, in its place."],
+  ["REVERIE_SEGMENTS", "A directory in which the compressed older part of the ledger lies, apart from the store."],
   ["REVERIE_NEW_KEY", "The key from now on, for `reverie keys rotate`; a secret."],
   ["REVERIE_NEW_KEY_FILE", "A file with that."],
   ["REVERIE_DEBUG", "Set, a command that failed prints the stack too."],

@@ -66,10 +66,7 @@ export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused"
   readonly recovery = "tell-owner" as const
 }
 
-/**
- * The place where older segments lie does not answer, or refuses. Nothing of the store was changed.
- * @example if (error instanceof SegmentPlaceUnavailable) console.error(error.message)
- */
+/** The place where older segments lie does not answer, or refuses. Nothing of the store was changed. */
 export class SegmentPlaceUnavailable extends Schema.TaggedError<SegmentPlaceUnavailable>()("SegmentPlaceUnavailable", {
   operation: Schema.Literals(["put", "get", "remove", "list"]),
   /** The place, for people. */

@@ -121,7 +121,9 @@ const byText =
   }
 
 /** Comes before a row that is not at hand. */
-export class Pause {}
+export class Pause {
+  readonly isPause = true
+}
 
 /** The rows of one assistant, names as they are and bodies as JSON text. */
 export interface LifeRows {

@@ -29,6 +29,7 @@ import {
   text,
   whole
 } from "./options/shape.ts"
+import { flawOfSegments } from "./options/segments.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
@@ -92,6 +93,7 @@ const openingShape: Readonly<Record<keyof Required<FleetOptions>, Check>> = {
   maxBytes: any,
   acceptLoss: flag,
   encryption: (value) => flawOfEncryption(value),
+  segments: flawOfSegments,
   tenants: any,
   prices: any,
   tracing: any,

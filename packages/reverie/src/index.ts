@@ -45,12 +45,14 @@ export type {
   AssistantRecord,
   DeadLetter,
   OutboxRow,
+  PlaceReport,
   Retention,
   RetentionBound,
   TenantLimits,
   Totals
 } from "@reverie/ledger"
 export type { VacuumOptions, VacuumReport } from "./opening/vacuuming.ts"
+export type { SegmentsChoice, SegmentStorage } from "./options/segments.ts"
 export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {
   defineMcpServer,

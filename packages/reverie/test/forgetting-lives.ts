@@ -1,6 +1,7 @@
 // ForgettingLives: random lives with words in them that are forgotten, at any place where a fleet keeps its data.
 // Owns the lives and what is asserted of them. Leaves the place, and finding a text in its bytes, to the test.
 
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { zstdDecompressSync } from "node:zlib"
@@ -28,21 +29,33 @@ export const ARCHIVED_EARLY = { retention: { archiveAfter: 2 } } as const
 const isInSegments = (data: string, text: string): boolean => {
   const database = new DatabaseSync(join(data, "reverie.db"), { readOnly: true })
   try {
-    const rows = database.prepare("SELECT body FROM segments WHERE codec = 'zstd'").all()
+    const rows = database.prepare("SELECT body FROM segments WHERE codec = 'zstd' AND place_key IS NULL").all()
     return rows.some(({ body }) => zstdDecompressSync(body as Uint8Array).includes(text))
   } finally {
     database.close()
   }
 }
 
-/** A home in a directory of its own. */
+/** Whether a text stands in any file of a directory of segments, also in one that nothing refers to. */
+const isInDirectory = (directory: string, text: string): boolean =>
+  existsSync(directory) &&
+  readdirSync(directory, { recursive: true, withFileTypes: true }).some(
+    (entry) => entry.isFile() && zstdDecompressSync(readFileSync(join(entry.parentPath, entry.name))).includes(text)
+  )
+
+let homes = 0
+
+/** A home in a directory of its own; every other one has its segments in a second. */
 export const settleInDirectory: Settling = async (says) => {
-  const data = aDirectory()
-  const fleet = await openFleet({ data, says, assistant: ARCHIVED_EARLY })
+  const [data, directory] = [aDirectory(), aDirectory()]
+  const apart = homes++ % 2 === 0 ? { segments: { directory } } : {}
+  const fleet = await openFleet({ data, says, assistant: ARCHIVED_EARLY, ...apart })
+  const holds = (text: string): boolean =>
+    filesWith(data, text).length > 0 || isInSegments(data, text) || isInDirectory(directory, text)
   return {
     fleet,
-    holds: (text) => Promise.resolve(filesWith(data, text).length > 0 || isInSegments(data, text)),
-    exported: async () => (await Array.fromAsync(exportFleet({ from: { data } }))).join("\n"),
+    holds: (text) => Promise.resolve(holds(text)),
+    exported: async () => (await Array.fromAsync(exportFleet({ from: { data, ...apart } }))).join("\n"),
     end: () => fleet.close()
   }
 }

@@ -36,7 +36,9 @@ const inside: Readonly<Record<string, string>> = {
   QueueSilent: "the store gives the wake-up again",
   SleepScheduleRefused: "the night is in the store",
   SnapshotUnfit: "the reason of a StateUnreadable",
-  VectorsUnfit: "recall says degraded"
+  VectorsUnfit: "recall says degraded",
+  SegmentLost: "an UnreadableRecord has its sentence",
+  SegmentPlaceUnavailable: "a LedgerUnavailable has its sentence"
 }
 
 const errorNames = [...sources].flatMap(([path, text]) =>

@@ -181,6 +181,33 @@ const indexChecks = async (data: string): Promise<ReadonlyArray<Check>> => {
   }
 }
 
+/** Only where older segments lie apart: what cannot be reached there, or lacks, is in the way of who reads that far back. */
+const segmentChecks = async (data: string | undefined): Promise<ReadonlyArray<Check>> => {
+  const { FleetReader } = await import("reverie")
+  const name = "segments"
+  try {
+    await using peek = await FleetReader.open(data)
+    const report = await peek.segments()
+    if (report === undefined) return []
+    const { missing, place, segments } = report
+    const [first] = missing
+    if (first === undefined) return [{ name, ok: true, says: `${counted(segments, "segment")} in ${place}` }]
+    const says = `${missing.length} of ${counted(segments, "segment")} missing in ${place}: ${first}${missing.length > 1 ? ", ..." : ""}`
+    return [
+      {
+        name,
+        ok: false,
+        says,
+        fix: "name the place they lie in (REVERIE_SEGMENTS), or put them back from a backup of it"
+      }
+    ]
+  } catch (error) {
+    const { code, message } = failureOf(error)
+    if (!message.includes("older segments")) return []
+    return [{ name, ok: false, says: `${code}: ${message}`, fix: "see to the directory of REVERIE_SEGMENTS" }]
+  }
+}
+
 const directoryChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
   await directoryCheck(data),
   await ownerCheck(data),
@@ -241,6 +268,7 @@ export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<n
     nodeCheck(),
     ...said,
     ...(data === undefined ? await serverChecks() : await directoryChecks(data)),
+    ...(await segmentChecks(data)),
     ...(await backendChecks({ ...where, data })),
     settingsCheck(),
     ...tokenChecks(),

@@ -235,7 +235,18 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       deleted: PutAway,
       /** Of the store and its index, of all tenants. */
       bytesBefore: Schema.Int,
-      bytesAfter: Schema.Int
+      bytesAfter: Schema.Int,
+      /** Of segments that lie apart from the store, of all tenants. */
+      segments: Schema.optionalKey(
+        Schema.Struct({
+          place: Schema.String,
+          segments: Schema.Int,
+          bytes: Schema.Int,
+          removed: Schema.Int,
+          missing: Schema.Array(Schema.String),
+          unknown: Schema.Int
+        })
+      )
     }),
     error: failures
   }),

@@ -216,8 +216,7 @@ export const openPostgresStore = (
     }
     const database = yield* openDatabase(url, {
       schema,
-      // Who moves segments notes beside the transaction what is put.
-      connections: Math.max(options.segments === undefined ? 1 : 2, options.connections ?? DEFAULT_CONNECTIONS),
+      connections: options.connections ?? DEFAULT_CONNECTIONS,
       deadlineMillis: options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS,
       ...defined({ tenants })
     })
@@ -231,7 +230,9 @@ export const openPostgresStore = (
       (open) => open.close
     )
     const apart = options.segments
-    const segments = new Segments(apart === undefined ? undefined : { place: apart, query: database.query })
+    const segments = new Segments(
+      apart === undefined ? undefined : { place: apart, query: database.query, isAlone: options.connections === 1 }
+    )
     // A process that ended while it forgot has left some; a place that does not answer holds up nothing.
     yield* segments.sweep.pipe(Effect.timeout(SWEEP_MILLIS), Effect.ignore)
     return PostgresStore.of({

@@ -202,9 +202,9 @@ export const change = (database: DatabaseSync, sql: string): ((...values: Readon
 export const limited = (limit: number): number => Math.trunc(Math.min(Math.max(limit, 0), Number.MAX_SAFE_INTEGER))
 
 // Wanted: what lies apart from the database and is fetched first.
-// F1  Looks and transactions are synchronous and wait for nothing: one that lacks something throws what it wants, or yields it, and is
+// L1  Looks and transactions are synchronous and wait for nothing: one that lacks something throws what it wants, or yields it, and is
 //     begun again, or goes on, when that is here. A transaction that was given up has written nothing.
-// F2  What was fetched stays in reach until the look that wanted it has ended.
+// L2  What was fetched stays in reach until the look that wanted it has ended.
 
 export class Wanted extends Pause {
   /** Answers how to let go of what it brought. */

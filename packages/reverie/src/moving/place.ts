@@ -11,33 +11,37 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
+import { type SegmentsChoice, segmentsOf } from "../options/segments.ts"
 import { MoveRefused } from "./errors.ts"
 import type { Deployment } from "../opening/deployment.ts"
 import { databaseUrl, DEFAULT_NAME } from "../opening/addresses.ts"
 
-/** Where assistants live: a data directory, with its key where the environment does not say it, or the database of a deployment. */
+/**
+ * Where assistants live: a data directory, with its key where the environment does not say it, or the database of a deployment; either with
+ * the place of its older segments where the environment does not say that.
+ */
 export type DataStorePlace =
-  | { readonly data: string; readonly encryption?: Encryption }
-  | { readonly deployment: Deployment }
+  | { readonly data: string; readonly encryption?: Encryption; readonly segments?: SegmentsChoice }
+  | { readonly deployment: Deployment; readonly segments?: SegmentsChoice }
 
 export type DataStoreServices = Ledger | Bundles
 
 /** One connection, so that the other connections can be counted. */
-const deployedDataStore = (deployment: Deployment, isAlone: boolean) =>
+const deployedDataStore = (deployment: Deployment, choice: SegmentsChoice | undefined, isAlone: boolean) =>
   Layer.unwrap(
-    Effect.map(
+    Effect.gen(function* () {
       // Loaded when chosen: a move without a server does not wait for its client.
-      Effect.promise(() => import("@reverie/store-postgres")),
-      ({ PostgresStore, storePostgresLayer }) => {
-        const options = { schema: deployment.name ?? DEFAULT_NAME, connections: 1, despiteMove: true }
-        const store = storePostgresLayer(Redacted.make(databaseUrl(deployment)), options)
-        const alone = Effect.flatMap(
-          PostgresStore.use((open) => open.beside),
-          (others) => (isAlone && others > 0 ? Effect.fail(besides(others)) : Effect.void)
-        )
-        return Layer.provideMerge(Layer.effectDiscard(alone), store)
-      }
-    )
+      const { PostgresStore, storePostgresLayer } = yield* Effect.promise(() => import("@reverie/store-postgres"))
+      const segments = yield* segmentsOf(choice)
+      const schema = deployment.name ?? DEFAULT_NAME
+      const options = { schema, connections: 1, despiteMove: true, ...defined({ segments }) }
+      const store = storePostgresLayer(Redacted.make(databaseUrl(deployment)), options)
+      const alone = Effect.flatMap(
+        PostgresStore.use((open) => open.beside),
+        (others) => (isAlone && others > 0 ? Effect.fail(besides(others)) : Effect.void)
+      )
+      return Layer.provideMerge(Layer.effectDiscard(alone), store)
+    })
   )
 
 const besides = (others: number): MoveRefused =>
@@ -59,12 +63,13 @@ export const dataStoreLayer = (
   const quiet = Layer.succeed(References.LogToStderr, true)
   if ("data" in place) {
     // Marks are judged by the move itself, which may have to go on where it stopped.
-    return Layer.merge(
-      storeSqliteLayer(place.data, { readOnly, despiteMove: true, ...defined({ encryption: place.encryption }) }),
-      quiet
+    const { data, encryption } = place
+    const store = Effect.map(segmentsOf(place.segments), (segments) =>
+      storeSqliteLayer(data, { readOnly, despiteMove: true, ...defined({ encryption, segments }) })
     )
+    return Layer.merge(Layer.unwrap(store), quiet)
   }
-  return Layer.merge(deployedDataStore(place.deployment, isAlone), quiet)
+  return Layer.merge(deployedDataStore(place.deployment, place.segments, isAlone), quiet)
 }
 
 /** A directory in which a trial finds what is there; one that keeps nothing where nothing is there yet. */

@@ -24,6 +24,7 @@ import type { Model, Tokens } from "@reverie/model"
 import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
 import { sealingHere } from "./backup.ts"
+import { type SegmentsChoice, segmentsOf } from "../options/segments.ts"
 import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.
@@ -149,6 +150,7 @@ export interface DeploymentOptions {
   readonly model?: ModelChoice
   readonly embedder?: EmbedderChoice
   readonly recall?: RecallChoice
+  readonly segments?: SegmentsChoice
   readonly worker?: Partial<WorkerSettings>
 }
 
@@ -185,16 +187,14 @@ const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string 
 export const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
 
 /** The store of a deployment. Loaded when chosen: anyone who needs no server does not wait for its client. */
-export const deployedStore = (deployment: Deployment) =>
+export const deployedStore = (deployment: Deployment, choice?: SegmentsChoice) =>
   Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@reverie/store-postgres")),
-      ({ databaseClockLayer, storePostgresLayer }) =>
-        Layer.provideMerge(
-          databaseClockLayer,
-          storePostgresLayer(Redacted.make(databaseUrl(deployment)), { schema: deployment.name ?? DEFAULT_NAME })
-        )
-    )
+    Effect.gen(function* () {
+      const { databaseClockLayer, storePostgresLayer } = yield* Effect.promise(() => import("@reverie/store-postgres"))
+      const segments = yield* segmentsOf(choice)
+      const options = { schema: deployment.name ?? DEFAULT_NAME, ...defined({ segments }) }
+      return Layer.provideMerge(databaseClockLayer, storePostgresLayer(Redacted.make(databaseUrl(deployment)), options))
+    })
   )
 
 const queueAdapter = () => loadWith("a deployment", ["bullmq", "ioredis", "pg"], () => import("@reverie/queue-bullmq"))
@@ -251,7 +251,9 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
   const ports = Layer.mergeAll(
     Layer.merge(feedLayer(), deployedQueue(deployment, concurrency)).pipe(
       // A package that is missing is named before a server is asked.
-      Layer.provideMerge(Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment))))
+      Layer.provideMerge(
+        Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment, options.segments)))
+      )
     ),
     tokensLayer(options.tokenizer),
     embedderLayer(options.embedder, options.model),

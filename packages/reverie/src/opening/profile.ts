@@ -29,6 +29,7 @@ import {
 import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
 import { FleetDefinitionInvalid } from "../errors.ts"
+import { type SegmentsChoice, segmentsOf } from "../options/segments.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */
@@ -58,6 +59,11 @@ export interface ProfileOptions {
    * is encrypted without them. A directory in the clear is refused with it until `encrypt` was called on it; a deployment always.
    */
   readonly encryption?: Encryption
+  /**
+   * Where the compressed older part of the ledger lies (`retention`): `{ directory }`, or an object with `put`, `get`, `remove` and `list`
+   * over a bucket; the directory that `REVERIE_SEGMENTS` names when left out, and in the store without that.
+   */
+  readonly segments?: SegmentsChoice
 }
 
 const DEFAULT_DATA = ".reverie"
@@ -71,7 +77,11 @@ const whileKept: Profile["sustained"] = (work) =>
 /** One process, no server: SQLite, an in-process queue, the model of choice. */
 const embedded = (options: Partial<ProfileOptions>): Profile => {
   const { acceptLoss = false, data = DEFAULT_DATA, durability = "full", encryption, maxBytes } = options
-  const store = storeSqliteLayer(data, { durability, acceptLoss, ...defined({ encryption, maxBytes }) })
+  const store = Layer.unwrap(
+    Effect.map(segmentsOf(options.segments), (segments) =>
+      storeSqliteLayer(data, { durability, acceptLoss, ...defined({ encryption, maxBytes, segments }) })
+    )
+  )
   const ports = Layer.mergeAll(
     store,
     queueLocalLayer,
@@ -112,6 +122,14 @@ const inTheClear = (options: Partial<ProfileOptions>, deployment: Deployment) =>
     }
   )
 
+/** A directory, only to be looked at. */
+const lookedAt = (data: string) =>
+  Layer.unwrap(
+    Effect.map(segmentsOf(undefined), (segments) =>
+      storeSqliteLayer(data, { readOnly: true, ...defined({ segments }) })
+    )
+  )
+
 type Read = Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore, unknown>
 
 /** What a look without a fleet reads: the directory that is said, else the servers that the environment names. */
@@ -119,10 +137,10 @@ export const reading = (data: string | undefined): Read =>
   data === undefined
     ? Layer.unwrap(
         Effect.map(deploymentFromConfig, (found): Read =>
-          found === undefined ? storeSqliteLayer(DEFAULT_DATA, { readOnly: true }) : deployedStore(found)
+          found === undefined ? lookedAt(DEFAULT_DATA) : deployedStore(found)
         )
       )
-    : storeSqliteLayer(data, { readOnly: true })
+    : lookedAt(data)
 
 /** The index of memories that belongs to it, and what questions are embedded with. */
 export const readingIndex = (data: string | undefined): Layer.Layer<never, unknown> => {

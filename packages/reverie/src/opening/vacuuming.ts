@@ -3,9 +3,9 @@
 // V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew; in PostgreSQL none is, and
 //     no one waits.
 
-import { Archive, type Archived, archivedTogether, NOTHING_ARCHIVED } from "@reverie/ledger"
+import { Archive, type Archived, archivedTogether, NOTHING_ARCHIVED, type PlaceReport } from "@reverie/ledger"
 import { Recall } from "@reverie/memory"
-import type { AssistantId, TenantId } from "@reverie/protocol"
+import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
 import { retain } from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -38,6 +38,8 @@ export interface VacuumReport {
   readonly bytesBefore: number
   /** The same afterwards. */
   readonly bytesAfter: number
+  /** Of segments that lie apart from the store, of all tenants; not there where none do. */
+  readonly segments?: PlaceReport
 }
 
 const PAGE = 500
@@ -72,5 +74,7 @@ export const vacuumed = Effect.fnUntraced(function* (
     bytesBefore += size?.bytesBefore ?? 0
     bytesAfter += size?.bytesAfter ?? 0
   }
-  return { at, dryRun, assistants, archived, deleted, bytesBefore, bytesAfter } satisfies VacuumReport
+  const segments = yield* archive.apart(dryRun)
+  const done = { at, dryRun, assistants, archived, deleted, bytesBefore, bytesAfter }
+  return { ...done, ...defined({ segments }) } satisfies VacuumReport
 })

@@ -4,8 +4,10 @@
 //     running fleet is not disturbed.
 // P2  The index of memories is opened by the first question that needs it: most looks ask nothing of it.
 
+import { Archive, type PlaceReport } from "@reverie/ledger"
 import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
@@ -119,6 +121,15 @@ export class FleetReader implements FleetReadings, AsyncDisposable {
   /** Figures of the whole store. */
   get monitor(): FleetReadings["monitor"] {
     return this.#read.monitor
+  }
+
+  /** What of the store lies apart (`segments`), and what lacks there; undefined where nothing does. Rejects where that is out of reach. */
+  segments(): Promise<PlaceReport | undefined> {
+    return this.#opened.run(
+      Effect.flatMap(Effect.serviceOption(Archive), (archive) =>
+        Option.isNone(archive) ? Effect.undefined : archive.value.apart(true)
+      )
+    )
   }
 
   /** Reads every row of every tenant once and names what is damaged. It takes a while, and works beside a running fleet. */

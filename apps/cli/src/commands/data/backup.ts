@@ -2,7 +2,7 @@
 // Owns what is said of it. Leaves copying, verifying and the steps of a migration to the SDK.
 
 import { defined } from "@reverie/protocol"
-import { backup, restore, Fleet, FleetReader } from "reverie"
+import { backup, restore, Fleet, FleetReader, type PlaceReport } from "reverie"
 import { CommandFailed, failureOf } from "../../failure.ts"
 import { note, say, sayJson } from "../../output.ts"
 import { plain, onOneLine } from "../../texts/plain.ts"
@@ -58,6 +58,16 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
 // Vacuum: what is due by retention is put away, and the files become small.
 // Owns asking where something is deleted, and the figures in words. Leaves the work to the fleet.
 
+const placeInWords = ({ bytes, missing, place, removed, segments, unknown }: PlaceReport): string => {
+  const parts = [
+    `${segments} segments of ${sizeOf(bytes)} lie in ${place}`,
+    ...(removed > 0 ? [`${removed} that nothing refers to were removed`] : []),
+    ...(missing.length > 0 ? [`${missing.length} are MISSING (${missing.slice(0, 3).join(", ")}): put them back`] : []),
+    ...(unknown > 0 ? [`${unknown} are not known here and were left`] : [])
+  ]
+  return parts.join("; ")
+}
+
 const MEGABYTE = 1_000_000
 
 const sizeOf = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`
@@ -77,10 +87,13 @@ export const vacuum = async (options: OrderOptions, stop: Stop): Promise<number>
     await assertConsent(options, `${due.deleted.entries} ledger entries would lose their words for good, by retention`)
   }
   const report = await vacuumed(false)
-  const { archived, bytesAfter, bytesBefore, deleted } = report
+  const { archived, bytesAfter, bytesBefore, deleted, segments } = report
   const done = `compressed ${archived.entries} entries and deleted ${deleted.entries}`
   if (options.json) sayJson({ ok: true, ...report })
-  else say(plain(`${done}; ${sizeOf(bytesBefore)} before, ${sizeOf(bytesAfter)} after`))
+  else {
+    say(plain(`${done}; ${sizeOf(bytesBefore)} before, ${sizeOf(bytesAfter)} after`))
+    if (segments !== undefined) say(plain(placeInWords(segments)))
+  }
   return 0
 }
 

@@ -88,7 +88,11 @@ export interface Whose {
 interface Apart {
   readonly place: SegmentPlace["Service"]
   readonly query: Query
+  /** There is one connection, and no one may ask while it is in a transaction. */
+  readonly isAlone: boolean
 }
+
+const ALONE = new PgFailure("other", "segments are put apart over two connections at least; raise `connections`")
 
 /** Without the text it was cut out of, which would otherwise stay in memory with it. */
 const apart = (text: string): string => Buffer.from(text).toString()
@@ -252,6 +256,7 @@ export class Segments {
   put(of: Whose, bytes: Uint8Array): Effect.Effect<PlacedSegment | undefined, PgFailure> {
     const apart = this.#apart
     if (apart === undefined) return Effect.undefined
+    if (apart.isAlone) return Effect.fail(ALONE)
     return Effect.gen({ self: this }, function* () {
       const key = `${yield* this.#prefix(apart)}/${randomUUID()}`
       yield* apart.query(NOTE, [key, of.tenant, of.assistant])

@@ -229,9 +229,8 @@ export const envelopeQueries = (database: DatabaseSync) => {
     /** As it stands in the row, with its lane. */
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
       const found = named.one(assistant, keyText(id))
-      const lane = found === undefined ? undefined : LANES[found.lane]
-      if (found === undefined || lane === undefined) return undefined
-      return { row: found, lane }
+      const lane = LANES[found?.lane ?? -1]
+      return found === undefined || lane === undefined ? undefined : { row: found, lane }
     },
     /** The text of a row. */
     textOf: (body: string) => segments.textLater(body),

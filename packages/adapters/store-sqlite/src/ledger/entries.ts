@@ -121,13 +121,35 @@ const entryOf = (address: Address, { no, body }: EntryRow) =>
 const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
   Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
 
+/** Pages of the outbox. One whose rows are in many segments has them one after the other. */
+const outboxPages = (database: DatabaseSync) => {
+  const rows = entryQueries(database)
+  const segments = segmentsOf(database)
+  const unavailable = ledgerUnavailable("outbox")
+  return (after: number, limit: number) =>
+    Effect.gen(function* () {
+      const page: Array<OutboxEntryRow> = []
+      let characters = 0
+      while (true) {
+        const behind = page.at(-1)?.seq ?? after
+        const found = yield* readingPage(unavailable, () => rows.after(behind, limit - page.length))
+        const end = found.at(-1)
+        const isApart = end !== undefined && placeOfText(end.body) !== undefined
+        const body = isApart ? yield* reading(unavailable, () => Result.succeed(segments.whole(end.body))) : ""
+        const read = isApart ? [...found.slice(0, -1), { ...end, body }] : found
+        page.push(...read)
+        characters += read.reduce((sum, row) => sum + row.body.length, 0)
+        if (!isApart || page.length >= limit || characters >= MAX_PAGE_CHARS) return page
+      }
+    })
+}
+
 type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
 export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): EntryHistory => {
   const assistants = assistantQueries(database)
   const rows = entryQueries(database)
-  const segments = segmentsOf(database)
-  const unavailable = ledgerUnavailable("outbox")
+  const outboxPage = outboxPages(database)
 
   const recentOf = function* (address: Address, last: number, maxTokens: number, since: MessagePlace) {
     const found: Array<PlacedMessage> = []
@@ -150,24 +172,6 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
     }
     return Result.succeed(found.toReversed())
   }
-
-  /** A page whose rows are in many segments has them one after the other. */
-  const outboxPage = (after: number, limit: number) =>
-    Effect.gen(function* () {
-      const page: Array<OutboxEntryRow> = []
-      let characters = 0
-      while (true) {
-        const behind = page.at(-1)?.seq ?? after
-        const found = yield* readingPage(unavailable, () => rows.after(behind, limit - page.length))
-        const end = found.at(-1)
-        const isApart = end !== undefined && placeOfText(end.body) !== undefined
-        const body = isApart ? yield* reading(unavailable, () => Result.succeed(segments.whole(end.body))) : ""
-        const read = isApart ? [...found.slice(0, -1), { ...end, body }] : found
-        page.push(...read)
-        characters += read.reduce((sum, row) => sum + row.body.length, 0)
-        if (!isApart || page.length >= limit || characters >= MAX_PAGE_CHARS) return page
-      }
-    })
 
   return {
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>

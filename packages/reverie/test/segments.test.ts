@@ -1,0 +1,133 @@
+// Segments apart: the older part of lives lies in a directory or in a storage of the program, and reads, moves and is forgotten as ever.
+
+import { readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import {
+  defineAssistant,
+  defineFleet,
+  exportFleet,
+  Fleet,
+  FleetReader,
+  type SegmentsChoice,
+  type SegmentStorage
+} from "../src/index.ts"
+import { aDirectory, failureOf, filesWith } from "./rig.ts"
+
+const WORD = "kestrel-9713"
+
+const openWith = (data: string, segments: SegmentsChoice | undefined) =>
+  Fleet.open({
+    data,
+    fleet: defineFleet({
+      assistants: [
+        defineAssistant({ id: "desk", instructions: "You listen.", retention: { archiveAfter: 10, deleteAfter: 200 } })
+      ]
+    }),
+    ...(segments && { segments })
+  })
+
+const live = async (fleet: Fleet, messages: number): Promise<void> => {
+  for (let each = 0; each < messages; each++) {
+    const text = each === 3 ? `The harbour code is ${WORD}.` : `Ship ${each} came in at the pier ${each % 7}.`
+    await fleet.send("desk", text, { id: `m-${each}`, from: "ann" })
+  }
+  await fleet.idle()
+}
+
+const readingsOf = async (fleet: Fleet) => ({
+  entries: await fleet.history.entries("desk", 1, 10_000),
+  frames: await Array.fromAsync(fleet.replay.frames("desk")),
+  verdict: await fleet.replay.verify("desk")
+})
+
+const segmentFiles = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** A bucket, over the methods that an S3 client has. */
+const bucket = () => {
+  const objects = new Map<string, Uint8Array>()
+  const storage: SegmentStorage = {
+    name: "s3://harbor",
+    put: (key, bytes) => Promise.resolve(objects.set(key, Uint8Array.from(bytes))),
+    get: (key) => Promise.resolve(objects.get(key)),
+    remove: (keys) => Promise.resolve(keys.forEach((key) => objects.delete(key))),
+    list: (prefix) =>
+      Promise.resolve(
+        [...objects].flatMap(([key, { length }]) => (key.startsWith(prefix) ? [{ key, bytes: length }] : []))
+      )
+  }
+  return { objects, storage }
+}
+
+describe("segments", () => {
+  it(
+    "S1 R9 older entries lie in the directory, read and replay as before, export, and are forgotten there",
+    { timeout: 60_000 },
+    async () => {
+      const [data, directory] = [aDirectory(), aDirectory()]
+      const fleet = await openWith(data, { directory })
+      await live(fleet, 40)
+      const before = await readingsOf(fleet)
+      const report = await fleet.vacuum()
+      assert.strictEqual(report.segments?.place, directory)
+      assert.strictEqual(report.segments?.segments, segmentFiles(directory).length)
+      assert.isAbove(report.segments?.segments ?? 0, 0)
+      assert.deepStrictEqual(await readingsOf(fleet), before)
+      const exported = await Array.fromAsync(exportFleet({ from: { data, segments: { directory } } }))
+      assert.include(exported.join("\n"), WORD)
+      const former = segmentFiles(directory)
+      await fleet.forget({ text: WORD })
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      assert.deepStrictEqual(
+        segmentFiles(directory).filter((file) => former.includes(file)),
+        []
+      )
+      await fleet.close()
+      assert.deepStrictEqual(filesWith(data, WORD), [])
+    }
+  )
+
+  it(
+    "a storage of the program holds them, and what it refuses is done the next time",
+    { timeout: 60_000 },
+    async () => {
+      const { objects, storage } = bucket()
+      let isDown = true
+      const put: SegmentStorage["put"] = (key, bytes) =>
+        isDown ? Promise.reject(new Error("403 Forbidden")) : storage.put(key, bytes)
+      const fleet = await openWith(aDirectory(), { ...storage, put })
+      await live(fleet, 40)
+      const before = await readingsOf(fleet)
+      assert.match(String(await failureOf(fleet.vacuum())), /s3:\/\/harbor: 403 Forbidden/)
+      assert.deepStrictEqual(await readingsOf(fleet), before)
+      isDown = false
+      assert.deepInclude((await fleet.vacuum()).segments, { place: "s3://harbor", segments: objects.size, missing: [] })
+      assert.deepStrictEqual(await readingsOf(fleet), before)
+      await fleet.close()
+    }
+  )
+
+  it("one that lacks is named, and a reader without the place says what to give", { timeout: 60_000 }, async () => {
+    const [data, directory] = [aDirectory(), aDirectory()]
+    const fleet = await openWith(data, { directory })
+    await live(fleet, 40)
+    await fleet.vacuum()
+    const [file = ""] = segmentFiles(directory)
+    rmSync(file)
+    assert.match(String(await failureOf(fleet.vacuum({ dryRun: true }))), /segment \S+ is missing in .*put it back/)
+    await fleet.close()
+    const reader = await FleetReader.open(data)
+    assert.deepInclude(await reader.segments(), { place: "no place is given" })
+    assert.match(String(await failureOf(reader.history.entries("desk", 1, 5))), /say `segments` or REVERIE_SEGMENTS/)
+    await reader[Symbol.asyncDispose]()
+  })
+
+  it("a choice that is none is refused in one sentence", async () => {
+    const open = (segments: unknown) => failureOf(openWith(aDirectory(), segments as SegmentsChoice))
+    assert.match(String(await open({ directory: 3 })), /segments must name its directory/)
+    assert.match(String(await open({ put: () => undefined })), /segments must be \{ directory: "PATH" \} or an object/)
+  })
+})
