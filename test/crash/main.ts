@@ -1,7 +1,7 @@
 // npm run crash -- [--kills N] [--seed N] [--json]
 // npm run crash -- --profile fallback [--moments] [--kills N] [--seed N] [--json]
 // npm run crash -- --night [--stride N] [--json]
-// npm run crash -- --months [--kills N] [--seed N] [--json]
+// npm run crash -- --months [--apart] [--kills N] [--seed N] [--json]
 // npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
 import { parseArgs } from "node:util"
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     night: { type: "boolean", default: false },
     months: { type: "boolean", default: false },
+    apart: { type: "boolean", default: false },
     stride: { type: "string", default: "1" },
     profile: { type: "string", default: "embedded" },
     events: { type: "string" },
@@ -53,7 +54,7 @@ const killNights = async (): Promise<never> => {
 }
 
 const killMonths = async (): Promise<never> => {
-  const report = await runMonthsLane({ kills, seed, progress: told })
+  const report = await runMonthsLane({ kills, seed, apart: values.apart, progress: told })
   process.stdout.write(`${JSON.stringify(report, null, values.json ? 0 : 2)}\n`)
   process.exit(report.ok ? 0 : 1)
 }
@@ -78,6 +79,7 @@ const wreckFleet = async (): Promise<never> => {
 }
 
 if (values.night) await killNights()
+if (values.apart && !values.months) refuse("--apart is of --months")
 if (values.months) await killMonths()
 if (values.profile === "fleet") await wreckFleet()
 if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback or fleet")

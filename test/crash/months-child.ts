@@ -1,8 +1,10 @@
 // One process of the months lane: judges what it finds, lives on until it is done or killed, and says what is left.
-// M3  It kills itself before a statement that changes the database, or a durable commit: each of them is a step of what is
-//     under way. Its clock stands still within a round, so that no life differs from another one by its times.
+// M3  It kills itself before a statement that changes the database, a durable commit, or a change of the directory of segments: each
+//     of them is a step of what is under way. Its clock stands still within a round, so that no life differs from another one by its times.
 
 import { existsSync } from "node:fs"
+import files from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import { Fleet } from "reverie"
@@ -45,6 +47,17 @@ Object.defineProperty(DatabaseSync.prototype, "exec", {
     exec.call(this, sql)
   }
 })
+
+for (const name of ["rename", "rm", "mkdir"] as const) {
+  const real = files[name] as (...args: ReadonlyArray<unknown>) => Promise<unknown>
+  Object.defineProperty(files, name, {
+    value(...args: ReadonlyArray<unknown>) {
+      if (String(args[0]).startsWith(join(data, "segments"))) step(`replace ${name}`)
+      return real(...args)
+    }
+  })
+}
+syncBuiltinESMExports()
 
 let now = hourOf(Math.min(evidenceIn(data).rounds.size, kinds.length - 1))
 Date.now = () => now

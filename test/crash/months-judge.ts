@@ -4,10 +4,13 @@
 // J2  Where a receipt is, no byte of what it is of is in any file: database, log, segments, index.
 // J3  A forgetting without a receipt took place wholly or not at all.
 // J4  The life replays, and what is archived reads.
+// J5  Every segment in the directory apart is one that the store refers to.
 
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { isDeepStrictEqual } from "node:util"
+import { zstdDecompressSync } from "node:zlib"
 import { exportFleet, type Fleet } from "reverie"
 import { evidenceIn, letters, reachedBy } from "./months-life.ts"
 import { SLEEPER } from "./night-life.ts"
@@ -27,15 +30,28 @@ export interface Judged {
 const storeOf = (data: string): string => join(data, "store")
 
 const filesIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
+  !existsSync(folder)
+    ? []
+    : readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
 
-const bytesWith = (data: string, canary: string): ReadonlyArray<string> =>
-  filesIn(storeOf(data)).filter((path) => {
+/** What segments that lie apart say; what was cut off by a kill says nothing. */
+const plainOf = (path: string): Buffer => {
+  try {
+    return zstdDecompressSync(readFileSync(path))
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+const bytesWith = (data: string, canary: string): ReadonlyArray<string> => [
+  ...filesIn(storeOf(data)).filter((path) => {
     const bytes = readFileSync(path)
     return bytes.includes(canary) || bytes.includes(Buffer.from(canary, "utf16le"))
-  })
+  }),
+  ...filesIn(join(data, "segments")).filter((path) => plainOf(path).includes(canary))
+]
 
 /** J2, before anything is opened: nothing has had a chance to clear up. */
 export const bytesLeft = (data: string): ReadonlyArray<string> =>
@@ -58,6 +74,19 @@ const segmentsIn = (data: string): number => {
   } finally {
     database.close()
   }
+}
+
+/** J5; none where segments lie in the store. */
+const segmentsApart = (data: string): ReadonlyArray<string> => {
+  const database = new DatabaseSync(join(storeOf(data), "reverie.db"), { readOnly: true })
+  const rows = database.prepare("SELECT place_key FROM segments WHERE place_key IS NOT NULL").all()
+  database.close()
+  const known = rows.map((row) => `${String(row["place_key"])}.segment`).toSorted()
+  const found = filesIn(join(data, "segments"))
+    .map((path) => path.slice(join(data, "segments").length + 1))
+    .filter((path) => path.endsWith(".segment"))
+    .toSorted()
+  return isDeepStrictEqual(known, found) ? [] : [`the store knows ${known.join()}, and there are ${found.join()}`]
 }
 
 /** A round that was asked to be forgotten and has no receipt: all of its words, or none. */
@@ -91,7 +120,8 @@ export const judged = async (fleet: Fleet, data: string): Promise<Judged> => {
       if (times !== 1) return [`${id} was settled ${times} times`]
       return goes.has(id) || (said.includes(canary) && text.includes(canary)) ? [] : [`${id} is lost`]
     }),
-    ...((await fleet.replay.verify(SLEEPER)).equal ? [] : ["it does not replay"])
+    ...((await fleet.replay.verify(SLEEPER)).equal ? [] : ["it does not replay"]),
+    ...segmentsApart(data)
   ]
   const looked = {
     acknowledged: acknowledged.size,

@@ -3,6 +3,7 @@ import { runMonthsLane } from "./months.ts"
 
 /** One in each place. */
 const KILLS = 12
+const KILLS_APART = 2
 
 describe("months crash lane", () => {
   it(
@@ -13,6 +14,16 @@ describe("months crash lane", () => {
       assert.deepStrictEqual([report.problems, report.missed, report.unreached], [[], [], 0])
       assert.strictEqual(report.kills, KILLS)
       assert.isTrue(report.ok)
+    }
+  )
+
+  it(
+    "M4 a real kill while segments are put into a directory apart, and taken away, loses nothing and leaves nothing there",
+    { timeout: 240_000 },
+    async () => {
+      const report = await runMonthsLane({ kills: KILLS_APART, seed: 11, apart: true, progress: () => {} })
+      assert.deepStrictEqual([report.problems, report.unreached], [[], 0])
+      assert.strictEqual(report.kills, KILLS_APART)
     }
   )
 })

@@ -37,13 +37,19 @@ interface Lived {
   readonly lines: ReadonlyArray<string>
 }
 
+/** Where the segments of a directory lie, when they lie apart from its store. */
+const apartOf = (data: string) => ({ REVERIE_SEGMENTS: join(data, "segments") })
+
 /** Undefined when the process was killed. */
-const life = (args: ReadonlyArray<string>, compiled: string): Promise<Lived | undefined> =>
+const life = (args: ReadonlyArray<string>, compiled: string, apart: boolean): Promise<Lived | undefined> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "months-child.ts"), ...args],
-      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_COMPILE_CACHE: compiled } }
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { ...process.env, NODE_COMPILE_CACHE: compiled, ...(apart && apartOf(args[0] ?? "")) }
+      }
     )
     const [out, err]: [Array<Buffer>, Array<Buffer>] = [[], []]
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
@@ -66,7 +72,10 @@ const inDirectory = async <A>(use: (data: string) => Promise<A>): Promise<A> => 
   }
 }
 
-const required: ReadonlyArray<string> = [
+/** Where segments are put and taken away. */
+const placesApart: ReadonlyArray<string> = ["archive", ...kinds.map((kind) => `forget ${kind}`)]
+
+const places: ReadonlyArray<string> = [
   "talk",
   ...dreamOperations.map((operation) => `dreaming.${operation}`),
   "archive",
@@ -88,7 +97,12 @@ interface Kill {
 }
 
 /** The places in turn, and in each another step each time. */
-const killsOf = (passings: Readonly<Record<string, number>>, count: number, seed: number): ReadonlyArray<Kill> => {
+const killsOf = (
+  passings: Readonly<Record<string, number>>,
+  required: ReadonlyArray<string>,
+  count: number,
+  seed: number
+): ReadonlyArray<Kill> => {
   const random = fractions(seed)
   return Array.from({ length: count }, (_, index) => {
     const place = required[index % required.length]!
@@ -119,6 +133,8 @@ const problemsOf = ({ after, ended, found, unopened }: Lived): ReadonlyArray<str
 ]
 
 export interface MonthsOptions {
+  /** Segments lie in a directory apart, and kills go where these are put and taken away. */
+  readonly apart?: boolean
   readonly kills: number
   readonly seed: number
   readonly progress: (kills: number) => void
@@ -131,20 +147,22 @@ export const runMonthsLane = (options: MonthsOptions): Promise<MonthsReport> =>
   inDirectory((compiled) => killMonths(options, compiled))
 
 const killMonths = async (options: MonthsOptions, compiled: string): Promise<MonthsReport> => {
+  const { apart = false } = options
+  const required = apart ? placesApart : places
   const whole = async (data: string): Promise<Lived> => {
-    const lived = await life([data], compiled)
+    const lived = await life([data], compiled, apart)
     if (lived === undefined) throw new Error("a life that no one was to kill was killed")
     return lived
   }
   const unharmed = await inDirectory(whole)
   const problems = problemsOf(unharmed).map((each) => `unharmed: ${each}`)
-  const waiting = [...killsOf(unharmed.passed, options.kills, options.seed)]
+  const waiting = [...killsOf(unharmed.passed, required, options.kills, options.seed)]
   const killsByPlace: Record<string, number> = {}
   const looked: Record<string, number> = {}
   let [kills, unreached] = [0, 0]
   const killAt = ({ passing, place }: Kill): Promise<void> =>
     inDirectory(async (data) => {
-      if ((await life([data, place, String(passing)], compiled)) !== undefined) return void unreached++
+      if ((await life([data, place, String(passing)], compiled, apart)) !== undefined) return void unreached++
       options.progress(++kills)
       killsByPlace[place] = (killsByPlace[place] ?? 0) + 1
       const lived = await whole(data)
