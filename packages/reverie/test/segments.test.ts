@@ -4,11 +4,13 @@ import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import {
+  backup,
   defineAssistant,
   defineFleet,
   exportFleet,
   Fleet,
   FleetReader,
+  restore,
   type SegmentsChoice,
   type SegmentStorage
 } from "../src/index.ts"
@@ -124,6 +126,32 @@ describe("segments", () => {
     assert.match(String(await failureOf(reader.history.entries("desk", 1, 5))), /say `segments` or REVERIE_SEGMENTS/)
     await reader[Symbol.asyncDispose]()
   })
+
+  it(
+    "a backup takes them along and puts them back; one that does not know where they lie says how many it lacks",
+    { timeout: 60_000 },
+    async () => {
+      const [data, directory, copy, bare] = [aDirectory(), aDirectory(), aDirectory(), aDirectory()]
+      const fleet = await openWith(data, { directory })
+      await live(fleet, 40)
+      await fleet.vacuum()
+      const before = await readingsOf(fleet)
+      const count = segmentFiles(directory).length
+      assert.isUndefined((await backup({ data, to: copy, segments: { directory } })).segmentsLeft)
+      assert.strictEqual((await backup({ data, to: bare })).segmentsLeft, count)
+      await fleet.close()
+      const [again, elsewhere] = [aDirectory(), aDirectory()]
+      assert.match(String(await failureOf(restore({ from: copy, data: again }))), /name their place/)
+      await restore({ from: copy, data: again, segments: { directory: elsewhere } })
+      assert.strictEqual(segmentFiles(elsewhere).length, count)
+      const restored = await openWith(again, { directory: elsewhere })
+      assert.deepStrictEqual(await readingsOf(restored), before)
+      await restored.close()
+      rmSync(segmentFiles(directory)[0] ?? "")
+      const lacking = backup({ data, to: copy, segments: { directory }, force: true })
+      assert.match(String(await failureOf(lacking)), /is missing in/)
+    }
+  )
 
   it("a choice that is none is refused in one sentence", async () => {
     const open = (segments: unknown) => failureOf(openWith(aDirectory(), segments as SegmentsChoice))

@@ -19,6 +19,7 @@ import {
   SqliteStore,
   StoreSealed
 } from "@reverie/store-sqlite"
+import { type SegmentsChoice, segmentsOf } from "../options/segments.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
@@ -35,14 +36,20 @@ export interface BackupRequest {
    * `encryption.keys` names. Such a backup is opened with the master key alone, and what is forgotten later stays readable in it.
    */
   readonly keys?: boolean | string
+  /** Where older segments lie apart from it, to take them along; what `REVERIE_SEGMENTS` names when left out. */
+  readonly segments?: SegmentsChoice
 }
 
 /**
  * Copies a data directory while a fleet works on it. Resolves when the copy is verified and on the disk: it holds at least
  * all that was acknowledged when this was called. Rejects with BackupRefused.
  */
-export const backup = ({ data, to, ...options }: BackupRequest): Promise<BackupContents> =>
-  Effect.runPromise(backupDirectory(data, to, options))
+export const backup = ({ data, segments, to, ...options }: BackupRequest): Promise<BackupContents> =>
+  Effect.runPromise(
+    Effect.flatMap(segmentsOf(segments), (place) =>
+      backupDirectory(data, to, { ...options, ...defined({ segments: place }) })
+    )
+  )
 
 /** What is put back, and where to. */
 export interface RestoreRequest {
@@ -52,11 +59,17 @@ export interface RestoreRequest {
   readonly data: string
   /** Puts the backup in the place of what is there, which is kept beside it. */
   readonly force?: boolean
+  /** Where segments of it are put that lay apart; what `REVERIE_SEGMENTS` names when left out. */
+  readonly segments?: SegmentsChoice
 }
 
 /** Puts a backup back after it was read whole and found undamaged. Rejects with BackupRefused or StoreBusy. */
-export const restore = ({ data, force = false, from }: RestoreRequest): Promise<Restored> =>
-  Effect.runPromise(restoreDirectory(from, data, { force }))
+export const restore = ({ data, force = false, from, segments }: RestoreRequest): Promise<Restored> =>
+  Effect.runPromise(
+    Effect.flatMap(segmentsOf(segments), (place) =>
+      restoreDirectory(from, data, { force, ...defined({ segments: place }) })
+    )
+  )
 
 // Encryption: a data directory that no one reads without its key.
 

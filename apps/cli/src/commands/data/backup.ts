@@ -34,11 +34,16 @@ export const makeBackup = async (
 ): Promise<number> => {
   const data = dataOf(options, "backup")
   const request = { data, to: target, force: options.force, keys: options.withKeys }
-  const { accepted, at, committed, files } = await backup(request)
+  const { accepted, at, committed, files, segmentsLeft = 0 } = await backup(request)
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  if (options.json) sayJson({ ok: true, data, backup: target, at, accepted, committed, bytes })
+  if (options.json) sayJson({ ok: true, data, backup: target, at, accepted, committed, bytes, segmentsLeft })
   else say(plain(`${target} holds ${data}: ${accepted} messages, ${committed} events, ${bytes} bytes, verified`))
   if (options.withKeys) note(KEYS_WARNING)
+  if (segmentsLeft > 0) {
+    note(
+      `${segmentsLeft} segments of older entries lie apart and are not in it; set REVERIE_SEGMENTS to take them along`
+    )
+  }
   return 0
 }
 

@@ -7,6 +7,7 @@
 // B5  A restore that is broken off leaves a directory that refuses to open, never one that looks new.
 // B6  Keys come along only where that was asked for, and are copied last: what was forgotten meanwhile stays unreadable.
 
+import type { SegmentPlace } from "@reverie/ledger"
 import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import {
@@ -27,6 +28,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { BackupRefused, type StoreError } from "../errors.ts"
 import { DATABASE, HighMark, MARK, positionIn } from "./safeguard.ts"
+import { isSegment, putSegmentsBack, takeSegments } from "./backup-segments.ts"
 import { own, privateDirectory, privateFile } from "./owner.ts"
 
 const CONTENTS = "backup.json"
@@ -47,6 +49,8 @@ const Contents = Schema.Struct({
   at: Schema.Finite,
   accepted: Schema.Int,
   committed: Schema.Int,
+  /** Segments that lay apart from the store and are not in it: their place was not named. */
+  segmentsLeft: Schema.optionalKey(Schema.Int),
   files: Schema.Array(Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }))
 })
 /** What a backup holds. */
@@ -115,9 +119,16 @@ const copyFiles = async (directory: string, folder: string, keys: string | undef
   return [...DATABASES, ...OTHERS, KEYS].filter((name) => existsSync(join(folder, name)))
 }
 
-const copyInto = async (directory: string, folder: string, keys: string | undefined): Promise<BackupContents> => {
+const copyInto = async (
+  directory: string,
+  folder: string,
+  keys: string | undefined,
+  place: SegmentPlace["Service"] | undefined
+): Promise<BackupContents> => {
   const before = positionOf(join(directory, DATABASE))
-  const names = await copyFiles(directory, folder, keys)
+  const copied = await copyFiles(directory, folder, keys)
+  const segments = await takeSegments(join(folder, DATABASE), folder, place)
+  const names = [...copied, ...segments.names]
   const position = positionOf(join(folder, DATABASE))
   if (position.accepted < before.accepted || position.committed < before.committed) {
     refuse(directory, "its copy ends before what was acknowledged when the backup began")
@@ -129,7 +140,8 @@ const copyInto = async (directory: string, folder: string, keys: string | undefi
     const { size } = await stat(join(folder, name))
     files.push({ name, bytes: size, sha256: await sha256Of(join(folder, name)) })
   }
-  return { format: 1, at: Date.now(), ...position, files }
+  const left = segments.count - segments.names.length
+  return { format: 1, at: Date.now(), ...position, ...(left > 0 && { segmentsLeft: left }), files }
 }
 
 const assertFree = (target: string, isReplaced: boolean): void => {
@@ -141,7 +153,7 @@ const assertFree = (target: string, isReplaced: boolean): void => {
 const makeBackup = async (
   directory: string,
   target: string,
-  { force = false, keys }: BackupOptions
+  { force = false, keys, segments }: BackupOptions
 ): Promise<BackupContents> => {
   if (!existsSync(join(directory, DATABASE))) refuse(directory, "there is no Reverie data in it")
   const wanted = keys === undefined || keys === false ? undefined : keys === true ? join(directory, KEYS) : keys
@@ -153,7 +165,7 @@ const makeBackup = async (
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
-    const contents = await copyInto(directory, folder, wanted)
+    const contents = await copyInto(directory, folder, wanted, segments)
     await writeFile(join(folder, CONTENTS), `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 })
     await flush(join(folder, CONTENTS))
     await flush(folder)
@@ -194,13 +206,21 @@ const verify = async (source: string): Promise<BackupContents> => {
 }
 
 /** Puts a verified backup into a directory that is owned. Answers where what was there before is kept. */
-const putBack = async (source: string, directory: string, contents: BackupContents): Promise<string | undefined> => {
+const putBack = async (
+  source: string,
+  directory: string,
+  contents: BackupContents,
+  place: SegmentPlace["Service"] | undefined
+): Promise<string | undefined> => {
+  const names = contents.files.map(({ name }) => name)
+  await putSegmentsBack(source, names.filter(isSegment), place)
+  const files = names.filter((name) => !isSegment(name))
   const hasKeys = contents.files.some(({ name }) => name === KEYS)
   const isReplaced = (name: string): boolean => REPLACED.test(name) || (hasKeys && REPLACED_KEYS.test(name))
   const former = readdirSync(directory).filter(isReplaced)
   const discarded = join(directory, `reverie.db-before-restore-${Date.now()}`)
   if (former.length > 0) mkdirSync(discarded, { mode: 0o700 })
-  for (const { name } of contents.files) {
+  for (const name of files) {
     await copyFile(join(source, name), join(directory, `restored.${name}`))
     privateFile(directory, `restored.${name}`)
     await flush(join(directory, `restored.${name}`))
@@ -212,7 +232,7 @@ const putBack = async (source: string, directory: string, contents: BackupConten
   mark.write({ accepted: contents.accepted, committed: contents.committed, database: null })
   mark.close()
   await flush(join(directory, MARK))
-  for (const { name } of contents.files) renameSync(join(directory, `restored.${name}`), join(directory, name))
+  for (const name of files) renameSync(join(directory, `restored.${name}`), join(directory, name))
   await flush(directory)
   return former.length > 0 ? discarded : undefined
 }
@@ -233,6 +253,8 @@ export interface BackupOptions {
   readonly force?: boolean
   /** Copies the file with the data keys too, wrapped as they are: `keys.db` of the directory, or the file that is named. */
   readonly keys?: boolean | string
+  /** Where segments lie that lie apart from the store: they are taken along, and put back there. */
+  readonly segments?: SegmentPlace["Service"]
 }
 
 /** Copies a data directory, while its owner works, into a directory that is not there yet. */
@@ -253,7 +275,7 @@ export interface Restored extends BackupContents {
 export const restoreDirectory = (
   source: string,
   directory: string,
-  { force = false }: Pick<BackupOptions, "force"> = {}
+  { force = false, segments }: Pick<BackupOptions, "force" | "segments"> = {}
 ): Effect.Effect<Restored, Refusal> =>
   Effect.gen(function* () {
     const contents = yield* attempted(source, () => verify(source))
@@ -267,6 +289,6 @@ export const restoreDirectory = (
       }
     })
     yield* own(directory)
-    const former = yield* attempted(directory, () => putBack(source, directory, contents))
+    const former = yield* attempted(directory, () => putBack(source, directory, contents, segments))
     return { ...contents, ...defined({ former }) }
   }).pipe(Effect.scoped)

@@ -1,0 +1,78 @@
+// BackupSegments: segments that lie apart from a store, taken along into its backup and put back where they lay.
+// Owns their names in a backup. Leaves the list of contents and its verification to backup.ts.
+// G1  What is taken along is what the copied database refers to, held against its digests. What lacks, or moved on while the copy was
+//     made, refuses the backup: one without it would pass for whole.
+// G2  They are back in their place before the database that refers to them is.
+
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { readPlaced, type SegmentPlace } from "@reverie/ledger"
+import * as Effect from "effect/Effect"
+import { BackupRefused } from "../errors.ts"
+
+type Place = SegmentPlace["Service"]
+
+const ENDING = ".segment"
+
+const nameOf = (key: string): string => `${key.replaceAll("/", "~")}${ENDING}`
+const keyOf = (name: string): string => name.slice(0, -ENDING.length).replaceAll("~", "/")
+
+export const isSegment = (name: string): boolean => name.endsWith(ENDING)
+
+interface Row {
+  readonly key: string
+  readonly bytes: number
+  readonly digest: string
+}
+
+/** What a database refers to apart from it; nothing in one of an older format. */
+const placedIn = (file: string): ReadonlyArray<Row> => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    const columns = database.prepare("SELECT name FROM pragma_table_info('segments')").all()
+    if (!columns.some(({ name }) => name === "place_key")) return []
+    const sql =
+      "SELECT place_key AS key, place_bytes AS bytes, place_digest AS digest FROM segments WHERE place_key IS NOT NULL"
+    return database.prepare(sql).all() as unknown as ReadonlyArray<Row>
+  } finally {
+    database.close()
+  }
+}
+
+/** Copies the segments of a copied database beside it. Answers their names, and how many there are. */
+export const takeSegments = async (
+  database: string,
+  folder: string,
+  place: Place | undefined
+): Promise<{ readonly names: ReadonlyArray<string>; readonly count: number }> => {
+  const rows = placedIn(database)
+  if (place === undefined) return { names: [], count: rows.length }
+  for (const row of rows) {
+    const bytes = await Effect.runPromise(readPlaced(place, row)).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new BackupRefused({
+        place: place.says,
+        reason: `${reason}; where it moved on meanwhile, make the backup again`
+      })
+    })
+    await writeFile(join(folder, nameOf(row.key)), bytes, { mode: 0o600 })
+  }
+  return { names: rows.map(({ key }) => nameOf(key)), count: rows.length }
+}
+
+/** Puts segments of a verified backup where they lay. */
+export const putSegmentsBack = async (
+  source: string,
+  names: ReadonlyArray<string>,
+  place: Place | undefined
+): Promise<void> => {
+  if (names.length === 0) return
+  if (place === undefined) {
+    const reason = `it holds ${names.length} segments that lay apart; name their place, with REVERIE_SEGMENTS or \`segments\``
+    throw new BackupRefused({ place: source, reason })
+  }
+  for (const name of names) {
+    await Effect.runPromise(place.put(keyOf(name), new Uint8Array(await readFile(join(source, name)))))
+  }
+}
