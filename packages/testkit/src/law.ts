@@ -98,38 +98,60 @@ export const runLaws = <R>(
   only?: ReadonlyArray<string>
 ): Effect.Effect<ReadonlyArray<LawResult>> => Effect.forEach(selectLaws(laws, only), (law) => judge(law, layer))
 
-/** What a list of laws does to wrong adapters. Nothing may stand in any of the three lists. */
+/** What a list of laws does to wrong adapters. Nothing may stand in any of the first three lists. */
 export interface Bite {
   /** Mutants that break no law. */
   readonly survivors: ReadonlyArray<string>
   /** Laws that no mutant breaks. */
   readonly toothless: ReadonlyArray<string>
-  /** Pairs that gave no verdict, `mutant at law: reason`. */
+  /** Pairs that were judged and gave no verdict, `mutant at law: reason`. */
   readonly inconclusive: ReadonlyArray<string>
-  /** The ids of the laws that each mutant breaks. */
+  /** The ids of the laws that each mutant was seen to break. */
   readonly killedBy: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** Judges every law on every mutant. */
+export interface BiteOptions {
+  /** Judges each pair, also once the mutant is dead and the law has killed. Survivors and toothless laws are the same. */
+  readonly isWhole?: boolean
+}
+
+/** Judges laws on mutants until each mutant is dead and each law has killed. */
 export const biteWith = <R>(
   laws: ReadonlyArray<Law<R>>,
-  mutants: Readonly<Record<string, FreshLayer<R>>>
+  mutants: Readonly<Record<string, FreshLayer<R>>>,
+  { isWhole = false }: BiteOptions = {}
 ): Effect.Effect<Bite> =>
   Effect.gen(function* () {
     if (Object.keys(mutants).length === 0) return yield* Effect.die(new Error("no mutant: nothing would be bitten"))
-    const killedBy: Record<string, ReadonlyArray<string>> = {}
+    const killedBy: Record<string, Array<string>> = {}
     const inconclusive: Array<string> = []
+    const judged = new Set<string>()
+    const kills = Effect.fnUntraced(function* (law: Law<R>, name: string, mutant: FreshLayer<R>) {
+      judged.add(`${name} at ${law.id}`)
+      const { reason = "", verdict } = yield* judge(law, mutant)
+      if (verdict === "inconclusive") inconclusive.push(`${name} at ${law.id}: ${reason}`)
+      if (verdict === "broken") killedBy[name]?.push(law.id)
+      return verdict === "broken"
+    })
+    let last = 0
     for (const [name, mutant] of Object.entries(mutants)) {
-      const results = yield* runLaws(laws, mutant)
-      killedBy[name] = results.filter(({ verdict }) => verdict === "broken").map(({ id }) => id)
-      for (const { id, verdict, reason } of results) {
-        if (verdict === "inconclusive") inconclusive.push(`${name} at ${id}: ${reason ?? ""}`)
+      killedBy[name] = []
+      // Mutants stand in the order of the laws, more or less: who killed the last is near who kills this one.
+      for (const law of [...laws.slice(last), ...laws.slice(0, last)]) {
+        if (!(yield* kills(law, name, mutant)) || isWhole) continue
+        last = laws.indexOf(law)
+        break
       }
     }
-    const killers = new Set(Object.values(killedBy).flat())
+    const killers = () => new Set(Object.values(killedBy).flat())
+    for (const law of laws.filter(({ id }) => !killers().has(id))) {
+      for (const [name, mutant] of Object.entries(mutants)) {
+        if (!judged.has(`${name} at ${law.id}`) && (yield* kills(law, name, mutant))) break
+      }
+    }
     return {
       survivors: Object.keys(mutants).filter((name) => killedBy[name]?.length === 0),
-      toothless: laws.map(({ id }) => id).filter((id) => !killers.has(id)),
+      toothless: laws.map(({ id }) => id).filter((id) => !killers().has(id)),
       inconclusive,
       killedBy
     }

@@ -5,6 +5,7 @@
 
 import * as Effect from "effect/Effect"
 import { describe, test } from "vitest"
+import { isLong } from "./length.ts"
 import { type Bite, biteWith, type FreshLayer, judge, type Law, selectLaws } from "./law.ts"
 import { checkWaivers, complaintOf, type Waivers } from "./waiver.ts"
 
@@ -63,7 +64,7 @@ export const bite = <R>(
   if (count === 0) throw new Error(`${title}: no mutant, nothing would be bitten`)
   describe(title, () => {
     test(`${chosen.length} laws kill ${count} mutants, and each kills at least one`, { timeout: 120_000 }, async () => {
-      failWith(toothacheOf(await Effect.runPromise(biteWith(chosen, mutants))))
+      failWith(toothacheOf(await Effect.runPromise(biteWith(chosen, mutants, { isWhole: isLong }))))
     })
   })
 }

@@ -131,7 +131,7 @@ describe("P3 a bite that does not hurt", () => {
   it.effect("names the mutants that survive, the laws that kill nothing and what gave no verdict", () =>
     Effect.gen(function* () {
       const bug = () => Layer.succeed(Counter, { next: Effect.die(new TypeError("bug")) })
-      const found = yield* biteWith(laws, { right: counterFrom(0), late, bug })
+      const found = yield* biteWith(laws, { right: counterFrom(0), late, bug }, { isWhole: true })
       assert.deepStrictEqual(found.survivors, ["right", "bug"])
       assert.deepStrictEqual(found.toothless, ["C2"])
       assert.deepStrictEqual(found.killedBy, { right: [], late: ["C1"], bug: [] })
@@ -141,6 +141,30 @@ describe("P3 a bite that does not hurt", () => {
         assert.include(ache, part)
       }
       assert.strictEqual(toothacheOf(yield* biteWith(laws, { late, stuck })), undefined)
+    })
+  )
+  it.effect("judges no more than is needed to know the same", () =>
+    Effect.gen(function* () {
+      let judged = 0
+      const counted = laws.map((law) => ({
+        ...law,
+        check: Effect.andThen(
+          Effect.sync(() => void judged++),
+          law.check
+        )
+      }))
+      const mutants = { late, stuck, later: late, again: stuck, right: counterFrom(0) }
+      const bitten = function* (isWhole: boolean) {
+        judged = 0
+        const { survivors, toothless } = yield* biteWith(counted, mutants, { isWhole })
+        assert.deepStrictEqual([survivors, toothless], [["right"], []])
+        return judged
+      }
+      const whole = yield* Effect.gen(() => bitten(true))
+      assert.strictEqual(whole, laws.length * 5)
+      assert.isBelow(yield* Effect.gen(() => bitten(false)), whole)
+      const none = yield* biteWith(counted, { late })
+      assert.deepStrictEqual(none.toothless, ["C2"])
     })
   )
   it("is refused without mutants", () => {
