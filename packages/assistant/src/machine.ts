@@ -245,9 +245,10 @@ export const assistantMachine = vocabulary.createMachine({
               }
             },
             parked: {
-              description: "The call failed and is made again after a pause.",
+              description: "The call failed and is made again after a pause, or at once when someone says so.",
               tags: ["waiting", "paused"],
               entry: "announceOutage",
+              on: { resume: { target: "affording" } },
               after: { park: "affording" }
             }
           }

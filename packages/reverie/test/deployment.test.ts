@@ -73,6 +73,46 @@ postgres.describe("a fleet on PostgreSQL", () => {
     }, 120_000)
   })
 
+  it("G1 a limit that is raised at one process lets those go on that another works on, and after a restart", async () => {
+    const deployment = { database: postgres.server().url, name: "limited" }
+    const tenants = { default: { callsPerDay: 1 } }
+    const enter = (role: FleetRole) =>
+      Fleet.open({ fleet, deployment, role, model: "offline", recall: "none", tenants })
+    const statusOf = async (id: string) => (await api.inspect(id))?.state.status
+    const isStatus = async (id: string, status: string) =>
+      assert.strictEqual(
+        await until(
+          () => statusOf(id),
+          (seen) => seen === status
+        ),
+        status
+      )
+    await using api = await enter("api")
+    const worker = await enter("worker")
+    await api.answer("ada", "Say something.", { id: "m-1" })
+    for (const id of ["bo", "cy"]) {
+      await api.send(id, "Say something.", { id: "m-1" })
+      await isStatus(id, "awake.thinking.parked")
+    }
+    await api.monitor.setLimits({ callsPerDay: 2 })
+    await until(
+      async () => (await api.monitor.limits()).inDay.calls,
+      (calls) => calls === 2
+    )
+    const rested = await until(
+      async () => [await statusOf("bo"), await statusOf("cy")].toSorted(),
+      (seen) => seen[0] === "awake.idle"
+    )
+    assert.deepStrictEqual(rested, ["awake.idle", "awake.thinking.parked"])
+    await worker.close()
+    await api.monitor.setLimits({ callsPerDay: null, tokensPerDay: 1_000_000 })
+    await api.monitor.setLimits({ callsPerDay: 9 })
+    await using next = await enter("worker")
+    await isStatus("bo", "awake.idle")
+    await isStatus("cy", "awake.idle")
+    assert.isTrue((await next.replay.verify("cy")).equal)
+  }, 120_000)
+
   it("Z1 Z2 T1 retention counts there too: what is old is compressed, or says when it was deleted, and a life replays", async () => {
     const word = "kestrel-9713"
     const desk = defineAssistant({

@@ -67,11 +67,7 @@ describe("limits of a tenant", () => {
           [defined, set, limits],
           [{ callsPerDay: 1 }, { callsPerDay: 4, concurrentCalls: 9 }, { callsPerDay: 4, concurrentCalls: 9 }]
         )
-        // Who waits for the day to end goes on at once after a halt.
-        await fleet.haltAll("the limit was raised")
-        await until(async () => (await statusOf(fleet, "clerk")) === "halted")
-        await fleet.resumeAll()
-        await fleet.idle()
+        await until(async () => (await statusOf(fleet, "clerk")) === "awake.idle")
         assert.deepStrictEqual((await fleet.monitor.limits()).inDay.calls, 2)
       }
       await using fleet = await openFleet({ data, tenants, says: () => Effect.succeed({ text: "Good morning." }) })
@@ -82,6 +78,33 @@ describe("limits of a tenant", () => {
       assert.deepStrictEqual(limits, { callsPerDay: 1 })
       await fleet.send("desk", "Four.")
       await until(async () => (await statusOf(fleet, "desk")) === "awake.thinking.parked")
+    }
+  )
+
+  test(
+    "who is parked goes on by itself when its limit is raised, and no other tenant's does; a lower one wakes no one",
+    WAIT,
+    async () => {
+      await using fleet = await openFleet({
+        tenants: { default: { callsPerDay: 1 }, other: { callsPerDay: 1 } },
+        says: () => Effect.succeed({ text: "Good morning." })
+      })
+      const other = fleet.forTenant("other")
+      for (const each of [fleet, other]) {
+        for (const id of ["desk", "clerk"]) await each.create(id)
+        await each.answer("desk", "One.")
+        await each.send("clerk", "Two.")
+        await until(async () => (await each.inspect("clerk"))?.state.status === "awake.thinking.parked")
+      }
+      const commits = async (each: typeof other) => (await each.inspect("clerk"))?.version
+      const [own, others] = [await commits(fleet), await commits(other)]
+      await fleet.monitor.setLimits({ callsPerDay: 0 })
+      assert.strictEqual(await commits(fleet), own)
+      await fleet.monitor.setLimits({ callsPerDay: 2 })
+      await until(async () => (await statusOf(fleet, "clerk")) === "awake.idle")
+      assert.strictEqual((await fleet.history.ticks("clerk")).ticks[0]?.outcome, "answered")
+      assert.isTrue((await fleet.replay.verify("clerk")).equal)
+      assert.strictEqual(await commits(other), others)
     }
   )
 

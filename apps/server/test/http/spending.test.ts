@@ -197,6 +197,24 @@ describe("budgets", () => {
     await second.close()
   })
 
+  it("who waits for a limit goes on within seconds of the order that raises it", { timeout: 30_000 }, async () => {
+    const { ask, close, fleet, put } = await opened(aPath())
+    const stateOf = async () => (await ask("/v1/assistants/pier")).json.state
+    const until = async (state: string) => {
+      const late = Date.now() + 8_000
+      while ((await stateOf()) !== state && Date.now() < late) await new Promise((done) => setTimeout(done, 20))
+      assert.strictEqual(await stateOf(), state)
+    }
+    await put("/v1/limits", { callsPerDay: 1 })
+    await fleet.answer("desk", "Hello.")
+    await fleet.send("pier", "Hello.")
+    await until("awake.thinking.parked")
+    await put("/v1/limits", { callsPerDay: 2 })
+    await until("awake.idle")
+    assert.strictEqual((await ask("/v1/budgets")).json.tenant.inDay.calls, 2)
+    await close()
+  })
+
   it("B1 the most used up stand first, and a forecast goes on at the pace of the last day", () => {
     const now = 500 * HOUR + HOUR / 2
     const amount = (calls: number) => ({ calls, tokens: 0, costMicros: 0 })

@@ -120,9 +120,9 @@ export const ignored: ReadonlyArray<Ignored> = [
   },
   {
     kind: "nothing",
-    states: restingStates.filter((state) => state !== "halted" && state !== "retired"),
+    states: restingStates.filter((state) => !["awake.thinking.parked", "halted", "retired"].includes(state)),
     events: ["resume"],
-    reason: "it is not halted"
+    reason: "it is neither halted, nor does a call of it wait"
   },
   {
     kind: "nothing",

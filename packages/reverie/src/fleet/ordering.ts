@@ -6,10 +6,13 @@
 import type { AssistantRecord } from "@reverie/ledger"
 import { type AssistantId, defined, type Event, type Receipt, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
 import { arrive } from "@reverie/runtime"
 import type { Compaction } from "@reverie/context"
 import { envelopeOf } from "../letter.ts"
 import { type CompactionReadings, compactionsIn, type Definitions, type FleetMemory } from "./memories.ts"
+import { tagsOf } from "@reverie/assistant"
 import { viewOf } from "../views/view.ts"
 import type { DreamItem } from "../views/dream-account.ts"
 import { type Core, tenantPage } from "./entry-source.ts"
@@ -68,6 +71,32 @@ export const resumeAll = (tenant: TenantId, id: string) =>
     { type: "resume" },
     (record) => isAlive(record) && (record.state.status === "halted" || record.waiting > 0)
   )
+
+/** Whether the model call of a tick waits, and not for a server that is away. */
+const isHeldBack = (record: AssistantRecord): boolean => {
+  const tags = tagsOf(record.state.status)
+  return tags.includes("paused") && tags.includes("inTick") && viewOf(record).outage === undefined
+}
+
+// Letting go on: those whose model calls wait for a limit of the tenant try again at once.
+// G1  Each that waits gets one order, durable, no matter which process works on it. One that waits for its server, or for itself, gets none.
+// G2  A call that was refused by the limit before may not be committed as waiting yet: those are told a moment later.
+
+/** How long it is waited for that all are told; in a crowd that goes on behind. */
+const TELLING_MILLIS = 2_000
+const LATE_MILLIS = 1_000
+
+const tellHeldBack = Effect.fnUntraced(function* (tenant: TenantId) {
+  const id = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
+  yield* tellAll(tenant, `retry-${id}`, { type: "resume" }, isHeldBack)
+})
+
+export const letGoOn = Effect.fnUntraced(function* (tenant: TenantId) {
+  const told = yield* Effect.forkDetach(tellHeldBack(tenant), { startImmediately: true })
+  // What is told too late is told when the same limit is set again.
+  yield* Effect.forkDetach(Effect.ignoreCause(Effect.delay(tellHeldBack(tenant), LATE_MILLIS)))
+  yield* Effect.timeoutOption(Fiber.join(told), TELLING_MILLIS)
+})
 
 /** For every order to one assistant. */
 export interface OrderOptions {

@@ -13,7 +13,7 @@ import {
   type Totals
 } from "@reverie/ledger"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
-import { type EnvelopeId, type Notice, noticesOf, type TenantId } from "@reverie/protocol"
+import { defined, type EnvelopeId, type Notice, noticesOf, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Limits, rowsOfTick } from "@reverie/runtime"
@@ -30,6 +30,7 @@ import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
 import { lettersBy } from "./dead-letters.ts"
 import { type Core, type History, newestFirst } from "./entry-source.ts"
+import { letGoOn } from "./ordering.ts"
 import { onRewritten } from "../forgetting/forgetting.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.
@@ -185,8 +186,8 @@ export interface LimitsView extends AllowanceView {
 export interface FleetMonitor extends MonitorReadings {
   /**
    * Sets limits of this tenant, in the place of those of the program (`tenants`), from the next call of a model on, in every process of
-   * the deployment and after a restart; null takes one back. Who waits for a limit that was raised goes on when its time has come, or
-   * at once after a halt and resume. Rejects with BudgetRefused.
+   * the deployment and after a restart; null takes one back. Assistants whose calls wait for a limit that was raised, or taken back, try
+   * again at once, wherever they are worked on. Rejects with BudgetRefused.
    * @example await fleet.monitor.setLimits({ costMicrosPerDay: 5_000_000, callsPerMinute: null })
    */
   readonly setLimits: (limits: LimitsRequest) => Promise<LimitsView>
@@ -306,13 +307,22 @@ const limitsOf = Effect.fnUntraced(function* (tenant: TenantId) {
   return { limits: { ...said, ...view.set }, defined: said, ...view } satisfies LimitsView
 })
 
+/** Whether a limit that was named leaves no less room than before. The same one again tries once more. */
+const mayGoOn = (request: LimitsRequest, before: TenantLimits, after: TenantLimits): boolean =>
+  (Object.keys(defined(request)) as ReadonlyArray<keyof TenantLimits>).some(
+    (name) => (after[name] ?? Infinity) >= (before[name] ?? Infinity)
+  )
+
 const setLimits = Effect.fnUntraced(function* (tenant: TenantId, request: LimitsRequest) {
   const flaw = flawOfLimits(request)
   if (flaw !== undefined) return yield* new BudgetRefused({ message: flaw })
   const allowance = Option.getOrUndefined(yield* Effect.serviceOption(Allowance))
   if (allowance === undefined) return yield* new BudgetRefused({ message: "the store keeps no account of tenants" })
+  const before = yield* limitsOf(tenant)
   yield* allowance.limit(tenant, request)
-  return yield* limitsOf(tenant)
+  const after = yield* limitsOf(tenant)
+  if (mayGoOn(request, before.limits, after.limits)) yield* letGoOn(tenant)
+  return after
 })
 
 export const monitorIn = ({ run, tenant }: Core): MonitorReadings => ({
