@@ -42,6 +42,18 @@ export interface TenantLimits {
 
 export type LimitName = keyof TenantLimits
 
+const named: Readonly<Record<LimitName, true>> = {
+  callsPerMinute: true,
+  callsPerDay: true,
+  tokensPerMinute: true,
+  tokensPerDay: true,
+  costMicrosPerMinute: true,
+  costMicrosPerDay: true,
+  concurrentCalls: true
+}
+
+export const limitNames = Object.keys(named) as ReadonlyArray<LimitName>
+
 /** What is not named stays as it is; null takes back what was set. */
 export type LimitChanges = { readonly [Name in LimitName]?: number | null }
 

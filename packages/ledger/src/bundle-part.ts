@@ -19,6 +19,7 @@ import {
 } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { limitNames } from "./account.ts"
 import { digestOf } from "./blobs.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -133,7 +134,9 @@ const shapes = {
     at: Schema.Finite,
     restores: Schema.optionalKey(Count),
     body: AnyJson
-  })
+  }),
+  /** What was set for a tenant in the place of what a program says. */
+  limit: Schema.Struct({ kind: Schema.Literal("limit"), name: Schema.Literals(limitNames), most: Count })
 } as const
 
 type Shapes = typeof shapes
@@ -187,8 +190,8 @@ export interface Bundle {
 }
 
 const kindsOf: Readonly<Record<BundleHead["kind"], ReadonlyArray<PartKind>>> = {
-  assistant: partKinds.filter((kind) => !["assistant", "tenant", "prompt"].includes(kind)),
-  tenant: ["block", "block-version", "block-snapshot", "block-answer", "prompt"]
+  assistant: partKinds.filter((kind) => !["assistant", "tenant", "prompt", "limit"].includes(kind)),
+  tenant: ["block", "block-version", "block-snapshot", "block-answer", "prompt", "limit"]
 }
 
 const flawOfEntries = (head: AssistantHead, entries: ReadonlyArray<PartOf<"entry">>): string | undefined => {

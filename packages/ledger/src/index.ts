@@ -67,6 +67,7 @@ export {
   createdKey,
   digestsOfTexts,
   lifeParts,
+  limitChangesOf,
   type LifeRows,
   type LineRow,
   Pause,

@@ -7,6 +7,7 @@
 
 import { Buffer } from "node:buffer"
 import { isJsonObject, type Json, type Lane, readKeyText, type TenantId, wholeRecord } from "@reverie/protocol"
+import { type LimitChanges, type LimitName, limitNames, type TenantLimits } from "./account.ts"
 import { type AssistantHead, type Bundle, type BundlePart, digestsIn, isHead } from "./bundle-part.ts"
 
 /** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
@@ -224,6 +225,22 @@ export interface TenantRows {
   readonly blocks: ReadonlyArray<BlockRows>
   readonly answers: ReadonlyArray<AnswerRow>
   readonly prompts: ReadonlyArray<LineRow>
+  /** What was set. */
+  readonly limits: TenantLimits
+}
+
+/** What was set for a tenant, by the names of the limits. */
+const limitParts = (limits: TenantLimits): ReadonlyArray<BundlePart> =>
+  limitNames.flatMap((name) => {
+    const most = limits[name]
+    return most === undefined ? [] : [{ kind: "limit" as const, name, most }]
+  })
+
+/** The limits that a bundle has, as changes that set them, or that take them back. */
+export const limitChangesOf = (parts: Iterable<BundlePart>, isTakenBack = false): LimitChanges => {
+  const changes: { [Name in LimitName]?: number | null } = {}
+  for (const part of parts) if (part.kind === "limit") changes[part.name] = isTakenBack ? null : part.most
+  return changes
 }
 
 /** Blocks by whether their owner lives here. */
@@ -237,12 +254,13 @@ export const byOwner = <Row extends { readonly id: string; readonly owner: strin
 
 /** The bundle of what a tenant has besides its assistants, head first. */
 export const tenantParts = (rows: TenantRows): ReadonlyArray<BundlePart> => {
-  const { answers, blocks, living, owned, prompts, tenant } = rows
+  const { answers, blocks, limits, living, owned, prompts, tenant } = rows
   return [
     { kind: "tenant", tenant },
     ...blocks.toSorted(byText(({ id }) => id)).flatMap(blockParts),
     ...answerParts(answers, (key, block) => !living.has(createdFor(key)) && (block === undefined || !owned.has(block))),
-    ...promptParts(prompts)
+    ...promptParts(prompts),
+    ...limitParts(limits)
   ]
 }
 

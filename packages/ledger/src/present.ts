@@ -74,7 +74,15 @@ const missingOf = (bundle: Bundle, here: Bundle): string | undefined =>
   ) ??
   missing(bundle, here, "block-version", ({ block, version }) => `${block} ${version}`) ??
   missing(bundle, here, "block-answer", ({ key }) => key) ??
-  missing(bundle, here, "prompt", ({ key, of, version }) => `${of} ${key} ${version}`)
+  missing(bundle, here, "prompt", ({ key, of, version }) => `${of} ${key} ${version}`) ??
+  // What was set here stays.
+  missing(
+    bundle,
+    here,
+    "limit",
+    ({ name }) => name,
+    () => true
+  )
 
 const lineOf = ({ key, of }: PartOf<"prompt">): string => JSON.stringify([of, key])
 
@@ -84,7 +92,9 @@ const newParts = ({ parts }: Bundle, here: Bundle | undefined): ReadonlyArray<Bu
   const lines = new Set(here.parts.flatMap((part) => (part.kind === "prompt" ? [lineOf(part)] : [])))
   const blocks = new Set(here.parts.flatMap((part) => (part.kind === "block" ? [part.id] : [])))
   const keys = new Set(here.parts.flatMap((part) => (part.kind === "block-answer" ? [part.key] : [])))
+  const limits = new Set(here.parts.flatMap((part) => (part.kind === "limit" ? [part.name] : [])))
   return parts.filter((part) => {
+    if (part.kind === "limit") return !limits.has(part.name)
     if (part.kind === "prompt") return !lines.has(lineOf(part))
     if (part.kind === "block") return !blocks.has(part.id)
     if (part.kind === "block-version" || part.kind === "block-snapshot") return !blocks.has(part.block)

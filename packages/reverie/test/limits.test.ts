@@ -1,6 +1,13 @@
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { BudgetRefused, defineAssistant, defineFleet, FleetDefinitionInvalid } from "../src/index.ts"
+import {
+  BudgetRefused,
+  defineAssistant,
+  defineFleet,
+  exportFleet,
+  FleetDefinitionInvalid,
+  importFleet
+} from "../src/index.ts"
 import { aDirectory, failureOf, openFleet } from "./rig.ts"
 
 const WAIT = { timeout: 60_000 }
@@ -107,6 +114,21 @@ describe("limits of a tenant", () => {
       assert.strictEqual(await commits(other), others)
     }
   )
+
+  test("what was set goes along with an export, and what is set in the new place stays", WAIT, async () => {
+    const [from, into] = [aDirectory(), aDirectory()]
+    {
+      await using fleet = await openFleet({ data: from })
+      await fleet.answer("desk", "One.")
+      await fleet.monitor.setLimits({ callsPerDay: 4 })
+      await fleet.forTenant("south").monitor.setLimits({ tokensPerDay: 9 })
+    }
+    await importFleet({ into: { data: into }, source: () => exportFleet({ from: { data: from } }) })
+    await using fleet = await openFleet({ data: into, tenants: { default: { callsPerDay: 1 } } })
+    const { inDay, limits } = await fleet.monitor.limits()
+    assert.deepStrictEqual([limits, inDay.calls], [{ callsPerDay: 4 }, 0])
+    assert.deepStrictEqual((await fleet.forTenant("south").monitor.limits()).set, { tokensPerDay: 9 })
+  })
 
   test(
     "a tenant that the program does not limit is limited while it runs; what is no limit is refused",

@@ -2,7 +2,7 @@
 // Owns the shape, so that laws about moving can be told of any two stores. Leaves making them to each adapter.
 
 import { PromptStore } from "@reverie/context"
-import { type Archive, Ledger, Bundles } from "@reverie/ledger"
+import { Allowance, type Archive, Ledger, Bundles } from "@reverie/ledger"
 import { BlockStore } from "@reverie/memory"
 import { Mailbox } from "@reverie/mailbox"
 import type { Address } from "@reverie/protocol"
@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { memoryAllowance } from "./memory-allowance.ts"
 import { type BlockDisk, blockDisk, memoryBlockStore } from "./memory-block-store.ts"
 import { MemoryDisk } from "./memory-disk.ts"
 import { memoryPromptStore, type PromptDisk } from "./memory-prompt-store.ts"
@@ -22,6 +23,7 @@ export interface DataStore {
   readonly prompts: PromptStore["Service"]
   readonly blocks: BlockStore["Service"]
   readonly bundles: Bundles["Service"]
+  readonly allowance: Allowance["Service"]
 }
 
 /** Builds dataStores, each empty and apart from every other one. */
@@ -30,7 +32,7 @@ export class DataStores extends Context.Service<
   { readonly build: Effect.Effect<DataStore, unknown, Scope.Scope> }
 >()("@reverie/testkit/data-stores") {}
 
-export type DataStorePorts = Mailbox | Ledger | PromptStore | BlockStore | Bundles
+export type DataStorePorts = Mailbox | Ledger | PromptStore | BlockStore | Bundles | Allowance
 
 export const dataStoresLayer = (build: Effect.Effect<DataStore, unknown, Scope.Scope>): Layer.Layer<DataStores> =>
   Layer.succeed(DataStores, { build })
@@ -60,7 +62,7 @@ export const archivingStore = <S extends Archiving>(store: S): S => {
 
 /** Does something with the ports of a data store. */
 export const inDataStore =
-  ({ blocks, ledger, mailbox, prompts, bundles }: DataStore) =>
+  ({ allowance, blocks, ledger, mailbox, prompts, bundles }: DataStore) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, DataStorePorts>> =>
     Effect.provide(
       effect,
@@ -68,7 +70,8 @@ export const inDataStore =
         Context.add(Ledger, ledger),
         Context.add(PromptStore, prompts),
         Context.add(BlockStore, blocks),
-        Context.add(Bundles, bundles)
+        Context.add(Bundles, bundles),
+        Context.add(Allowance, allowance)
       )
     ) as Effect.Effect<A, E, Exclude<R, DataStorePorts>>
 
@@ -76,7 +79,8 @@ export const dataStoreOver = (place: MemoryDataStore): DataStore => ({
   ...memoryStore(place.disk),
   prompts: memoryPromptStore(place.prompts),
   blocks: memoryBlockStore(place.blocks),
-  bundles: memoryBundles(place)
+  bundles: memoryBundles(place),
+  allowance: memoryAllowance(place.purses)
 })
 
 export const aMemoryDataStore = (

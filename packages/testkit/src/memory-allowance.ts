@@ -7,10 +7,12 @@ import {
   Allowance,
   type AllowanceAnswer,
   judgeAsking,
+  type LimitChanges,
   limitedOn,
   type Reservation,
   reservedOn,
-  settledOn
+  settledOn,
+  type TenantLimits
 } from "@reverie/ledger"
 import type { TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -34,6 +36,18 @@ const purseOf = (disk: AllowanceDisk, tenant: TenantId): TenantPurse => {
   const purse = disk.get(tenant) ?? { account: undefined, calls: new Map() }
   disk.set(tenant, purse)
   return purse
+}
+
+export const limitsIn = (disk: AllowanceDisk, tenant: TenantId): TenantLimits => disk.get(tenant)?.account?.limits ?? {}
+
+/** The tenants of whom any is set. */
+export const limitedIn = (disk: AllowanceDisk): ReadonlyArray<TenantId> =>
+  [...disk.keys()].filter((tenant) => Object.keys(limitsIn(disk, tenant)).length > 0)
+
+export const changeLimits = (disk: AllowanceDisk, tenant: TenantId, changes: LimitChanges, now = 0): void => {
+  if (Object.keys(changes).length === 0) return
+  const purse = purseOf(disk, tenant)
+  purse.account = limitedOn(accountAt(purse.account, now), changes)
 }
 
 const dropDead = ({ calls }: TenantPurse, now: number): void => {
@@ -71,12 +85,8 @@ export const memoryAllowance = (disk: AllowanceDisk = new Map()): Allowance["Ser
       const { inDay, inMinute, limits: set = {} } = accountAt(purse.account, now)
       return { inMinute, inDay, underWay: purse.calls.size, set }
     }),
-  limit: (tenant, changes) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const purse = purseOf(disk, tenant)
-      purse.account = limitedOn(accountAt(purse.account, now), changes)
-    }),
-  limits: (tenant) => Effect.sync(() => purseOf(disk, tenant).account?.limits ?? {})
+  limit: (tenant, changes) => Effect.map(Clock.currentTimeMillis, (now) => changeLimits(disk, tenant, changes, now)),
+  limits: (tenant) => Effect.sync(() => limitsIn(disk, tenant))
 })
 
 export const memoryAllowanceLayer = (disk: AllowanceDisk = new Map()): Layer.Layer<Allowance> =>

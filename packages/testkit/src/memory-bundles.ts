@@ -19,8 +19,8 @@ import {
   type BundlePart,
   Bundles,
   lifeParts,
-  type LineRow,
   tenantOf,
+  limitChangesOf,
   tenantParts,
   textOf
 } from "@reverie/ledger"
@@ -52,18 +52,20 @@ import {
   type Resident
 } from "./memory-disk.ts"
 import { blobName } from "./memory-ledger.ts"
-import type { PromptDisk } from "./memory-prompt-store.ts"
+import { type PromptDisk, promptsOf } from "./memory-prompt-store.ts"
+import { type AllowanceDisk, changeLimits, limitedIn, limitsIn } from "./memory-allowance.ts"
 
 /** Everything that one data store keeps. */
 export interface MemoryDataStore {
   readonly disk: MemoryDisk
   readonly blocks: BlockDisk
   readonly prompts: PromptDisk
+  readonly purses: AllowanceDisk
   mark: MoveMark | undefined
 }
 
 export const memoryDataStore = (disk: MemoryDisk, blocks: BlockDisk = blockDisk(), prompts: PromptDisk = new Map()) =>
-  ({ disk, blocks, prompts, mark: undefined }) as MemoryDataStore
+  ({ disk, blocks, prompts, purses: new Map(), mark: undefined }) as MemoryDataStore
 
 const MOVER = "bundle"
 const FOR_EVER = Number.MAX_SAFE_INTEGER
@@ -123,16 +125,6 @@ const lifeOf = (dataStore: MemoryDataStore, resident: Resident): Bundle => {
   )
 }
 
-const promptsOf = ({ prompts }: MemoryDataStore, tenant: TenantId): ReadonlyArray<LineRow> =>
-  [...prompts]
-    .filter(([name]) => splitName(name)[0] === tenant)
-    .flatMap(([, versions]) => versions)
-    .map(({ body, restores = null, ...line }) => ({
-      ...line,
-      restores,
-      body: body === null ? null : JSON.stringify(body)
-    }))
-
 const tenantOfStore = (dataStore: MemoryDataStore, tenant: TenantId): Bundle => {
   const living = new Set(
     [...dataStore.disk.residents.values()].flatMap(({ address }) =>
@@ -141,8 +133,9 @@ const tenantOfStore = (dataStore: MemoryDataStore, tenant: TenantId): Bundle => 
   )
   const { others, owned } = byOwner(living, blocksOf(dataStore, tenant))
   const answers = answersOf(dataStore, tenant)
-  const prompts = promptsOf(dataStore, tenant)
-  return bundleOfParts(tenantParts({ tenant, living, owned, blocks: others, answers, prompts }))
+  const prompts = promptsOf(dataStore.prompts, tenant)
+  const limits = limitsIn(dataStore.purses, tenant)
+  return bundleOfParts(tenantParts({ tenant, living, owned, blocks: others, answers, prompts, limits }))
 }
 
 /** What a bundle would be laid over; undefined when its place is empty. */
@@ -167,6 +160,7 @@ const obstacleOf = (
 
 const putDown = (dataStore: MemoryDataStore, tenant: TenantId, parts: ReadonlyArray<BundlePart>): void => {
   const { answers, blocks, snapshots, versions } = dataStore.blocks
+  changeLimits(dataStore.purses, tenant, limitChangesOf(parts))
   for (const part of parts) {
     if (part.kind === "block") {
       const { body, id, label, owner, readers } = part
@@ -244,7 +238,12 @@ const bundleAt = (dataStore: MemoryDataStore, { assistant, tenant }: BundlePlace
   )
 
 /** Blocks, answers and prompts of a bundle leave the store. */
-const takeUp = ({ blocks, prompts }: MemoryDataStore, tenant: TenantId, parts: ReadonlyArray<BundlePart>): void => {
+const takeUp = (
+  { blocks, prompts, purses }: MemoryDataStore,
+  tenant: TenantId,
+  parts: ReadonlyArray<BundlePart>
+): void => {
+  changeLimits(purses, tenant, limitChangesOf(parts, true))
   for (const part of parts) {
     if (part.kind === "block") {
       for (const rows of [blocks.blocks, blocks.versions, blocks.snapshots])
@@ -348,9 +347,10 @@ export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] =>
     const names = [dataStore.blocks.blocks, dataStore.blocks.answers, dataStore.prompts].flatMap((map) => [
       ...map.keys()
     ])
+    const limited = limitedIn(dataStore.purses)
     const living = [...dataStore.disk.residents.values()].map(({ address }) => address.tenant as string)
     return [
-      ...new Set([...living, ...names.map((name) => splitName(name)[0])])
+      ...new Set([...living, ...limited, ...names.map((name) => splitName(name)[0])])
     ].toSorted() as ReadonlyArray<string> as ReadonlyArray<TenantId>
   }),
   unpack: (bundle, { isTrial = false } = {}) =>

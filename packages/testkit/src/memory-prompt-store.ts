@@ -3,6 +3,7 @@
 // over the same disk, and nothing is missing. No reference goes in or out.
 
 import { type PromptChange, PromptConflict, type PromptLine, PromptStore, type PromptVersion } from "@reverie/context"
+import type { LineRow } from "@reverie/ledger"
 import type { TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,6 +19,17 @@ const isOf = (name: string, tenant: TenantId, kind: string): boolean => {
   const [itsTenant, itsKind] = JSON.parse(name) as ReadonlyArray<string>
   return itsTenant === tenant && itsKind === kind
 }
+
+/** Every version of a tenant, as a bundle has it. */
+export const promptsOf = (disk: PromptDisk, tenant: TenantId): ReadonlyArray<LineRow> =>
+  [...disk]
+    .filter(([name]) => (JSON.parse(name) as ReadonlyArray<string>)[0] === tenant)
+    .flatMap(([, versions]) => versions)
+    .map(({ body, restores = null, ...line }) => ({
+      ...line,
+      restores,
+      body: body === null ? null : JSON.stringify(body)
+    }))
 
 const conflictIn = (disk: PromptDisk, tenant: TenantId, changes: ReadonlyArray<PromptChange>) => {
   for (const change of changes) {

@@ -251,6 +251,7 @@ const partWithout =
       case "prompt":
         return eraser.isInAny(part as unknown as Json) ? [] : [part]
       case "blob":
+      case "limit":
         return [part]
       default:
         return [eraser.without(part as unknown as Json) as unknown as BundlePart]

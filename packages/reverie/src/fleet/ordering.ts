@@ -80,9 +80,9 @@ const isHeldBack = (record: AssistantRecord): boolean => {
 
 // Letting go on: those whose model calls wait for a limit of the tenant try again at once.
 // G1  Each that waits gets one order, durable, no matter which process works on it. One that waits for its server, or for itself, gets none.
-// G2  A call that was refused by the limit before may not be committed as waiting yet: those are told a moment later.
+// G2  A call that was refused by the limit before may not be committed as waiting yet: those get it a moment later.
 
-/** How long it is waited for that all are told; in a crowd that goes on behind. */
+/** How long it is waited for that all have theirs; in a crowd that goes on behind. */
 const TELLING_MILLIS = 2_000
 const LATE_MILLIS = 1_000
 
@@ -93,7 +93,7 @@ const tellHeldBack = Effect.fnUntraced(function* (tenant: TenantId) {
 
 export const letGoOn = Effect.fnUntraced(function* (tenant: TenantId) {
   const told = yield* Effect.forkDetach(tellHeldBack(tenant), { startImmediately: true })
-  // What is told too late is told when the same limit is set again.
+  // Setting the same limit again reaches those who are later still.
   yield* Effect.forkDetach(Effect.ignoreCause(Effect.delay(tellHeldBack(tenant), LATE_MILLIS)))
   yield* Effect.timeoutOption(Fiber.join(told), TELLING_MILLIS)
 })

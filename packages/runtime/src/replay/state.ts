@@ -132,7 +132,8 @@ export const resumeReplay = ({ jobs, no, snapshot, timers }: PausedReplay): Resu
 
 /** Created and retired at once, by the settings of before: it has no mail, no memory and no text, and verifies like any life. */
 export const forgottenLife = ({ head, parts }: Bundle, at: number): Bundle => {
-  if (head.kind === "tenant") return { head, parts: [] }
+  // Limits are of those who run the fleet, and hold for whatever it does from now on.
+  if (head.kind === "tenant") return { head, parts: parts.filter(({ kind }) => kind === "limit") }
   const first = parts.find((part) => part.kind === "entry")?.entry as unknown as Entry | undefined
   const settings = (isJsonObject(first?.event) ? first.event["settings"] : undefined) ?? {}
   const event = { settings, forgotten: true } as const

@@ -1,7 +1,7 @@
 // Bundle laws: what every store promises to those who move out of it or into it (ledger, bundles R1-R9).
 
 import * as assert from "node:assert/strict"
-import { digestOf, flawOfBundle, Ledger, type Bundle, Bundles } from "@reverie/ledger"
+import { Allowance, digestOf, flawOfBundle, Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import { type EnvelopeId, LANES, recordKinds } from "@reverie/protocol"
@@ -20,6 +20,8 @@ import {
   EVERY,
   everything,
   furnish,
+  limit,
+  limitsOf,
   harbor,
   mover,
   namesake,
@@ -186,6 +188,25 @@ const same: ReadonlyArray<Law<DataStores>> = [
     })
   },
   {
+    id: "R2.limits",
+    says: "limits that were set for a tenant move too; what was set in the new data store already stays, and so does what was spent",
+    check: Effect.gen(function* () {
+      const { fresh, old } = yield* twoDataStores
+      yield* old(limit(harbor, { callsPerDay: 7, costMicrosPerMinute: 0 }))
+      const bundle = yield* old(packedTenant(harbor))
+      yield* fresh(limit(pier, { callsPerDay: 3 }))
+      yield* fresh(limit(harbor, { callsPerDay: 9 }))
+      const asking = { tenant: harbor, key: "a call", limits: {}, leaseMillis: 60_000 }
+      const amounts = { calls: 1, tokens: 5, costMicros: 0 }
+      yield* fresh(Allowance.use(({ reserve }) => reserve({ ...asking, amounts })))
+      assert.equal(yield* fresh(unpack(bundle)), "unpacked")
+      assert.equal(yield* fresh(unpack(bundle)), "present")
+      assert.deepEqual(yield* fresh(limitsOf(harbor)), { callsPerDay: 9, costMicrosPerMinute: 0 })
+      assert.deepEqual(yield* fresh(limitsOf(pier)), { callsPerDay: 3 })
+      assert.equal((yield* fresh(Allowance.use(({ look }) => look(harbor)))).inDay.tokens, 5)
+    })
+  },
+  {
     id: "R2.tenants",
     says: "every tenant that has anything is named",
     check: Effect.gen(function* () {
@@ -194,6 +215,10 @@ const same: ReadonlyArray<Law<DataStores>> = [
       assert.deepEqual(yield* old(tenants), ["harbor", "pier"])
       assert.deepEqual(yield* fresh(tenants), [])
       yield* fresh(furnish(pier))
+      assert.deepEqual(yield* fresh(tenants), ["pier"])
+      yield* fresh(limit(harbor, { callsPerDay: 7 }))
+      assert.deepEqual(yield* fresh(tenants), ["harbor", "pier"])
+      yield* fresh(limit(harbor, { callsPerDay: null }))
       assert.deepEqual(yield* fresh(tenants), ["pier"])
     })
   }

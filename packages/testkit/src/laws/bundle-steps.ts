@@ -3,7 +3,17 @@
 
 import * as assert from "node:assert/strict"
 import { PromptStore } from "@reverie/context"
-import { digestOf, isHead, Ledger, type Bundle, type BundleHead, BundleRefused, Bundles } from "@reverie/ledger"
+import {
+  Allowance,
+  digestOf,
+  isHead,
+  Ledger,
+  type Bundle,
+  type BundleHead,
+  BundleRefused,
+  Bundles,
+  type LimitChanges
+} from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import { type Address, addressKey, type Claim, type Entry, LANES, recordKinds, TenantId } from "@reverie/protocol"
@@ -165,7 +175,12 @@ export const live = (address: Address, friend: Address) =>
     return claim
   })
 
-/** Prompts of a tenant: one with two versions, one that was taken away. */
+export const limit = (tenant: TenantId, changes: LimitChanges) =>
+  Allowance.use((allowance) => allowance.limit(tenant, changes))
+
+export const limitsOf = (tenant: TenantId) => Allowance.use((allowance) => allowance.limits(tenant))
+
+/** Limits of a tenant, and prompts: one with two versions, one that was taken away. */
 export const furnish = (tenant: TenantId) =>
   Effect.gen(function* () {
     const store = yield* PromptStore
@@ -174,6 +189,7 @@ export const furnish = (tenant: TenantId) =>
     yield* store.append(tenant, [{ ...line, expected: 1, body: { text: hostileTexts.join(" ") }, restores: 1 }])
     yield* store.append(tenant, [{ kind: "component", key: "gone", expected: 0, body: 1 }])
     yield* store.append(tenant, [{ kind: "component", key: "gone", expected: 1, body: null }])
+    yield* limit(tenant, { callsPerDay: 7, costMicrosPerMinute: 0 })
   })
 
 const openSendsOf = (ledger: Ledger["Service"], { assistant, tenant }: Address) =>
@@ -230,6 +246,7 @@ export const toldOfTenant = (tenant: TenantId) =>
     const prompts = yield* PromptStore
     const page = { limit: 100 }
     return {
+      limits: yield* limitsOf(tenant),
       templates: yield* prompts.current(tenant, "template"),
       components: yield* prompts.current(tenant, "component"),
       greeting: yield* prompts.history(tenant, { kind: "template", key: "greeting" }, page),

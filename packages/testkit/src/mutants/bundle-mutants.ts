@@ -164,6 +164,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   losesBlocks: losing((part) => part.kind.startsWith("block")),
   losesAnswers: losing(isOf("block-answer")),
   losesPrompts: losing((part) => part.kind === "prompt" && part.body === null),
+  losesLimits: losing(isOf("limit")),
   losesWhoAccepted: afterwards(({ accepted }) => accepted.clear()),
   losesCursors: afterwards((resident) => {
     resident.cursors = { ...resident.cursors, mail: 0 }

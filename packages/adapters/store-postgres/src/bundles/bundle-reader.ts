@@ -2,6 +2,7 @@
 // Owns the queries. The order and the shape of the parts come from `lifeParts` and `tenantParts` of the ledger's room.
 // O1  All of a bundle is read in one transaction that sees one moment: the caller brings it along.
 
+import { limitsIn } from "../ports/allowance.ts"
 import { Buffer } from "node:buffer"
 import {
   type AssistantHead,
@@ -47,7 +48,8 @@ const LIVING = "SELECT id FROM assistants WHERE tenant = $1"
 
 const TENANTS = `
   SELECT tenant FROM assistants UNION SELECT tenant FROM blocks UNION SELECT tenant FROM block_answers
-  UNION SELECT tenant FROM prompts ORDER BY tenant`
+  UNION SELECT tenant FROM prompts
+  UNION SELECT tenant FROM allowance_accounts WHERE body::jsonb ? 'limits' ORDER BY tenant`
 
 const PAGE = 1_000
 
@@ -170,7 +172,8 @@ export const tenantIn = (query: Query, tenant: TenantId): Reading<Bundle> =>
         owned,
         blocks: yield* Effect.forEach(others, (block) => whole(query, block)),
         answers: yield* answersOf(query, tenant),
-        prompts: yield* query<LineRow>(PROMPTS, [tenant])
+        prompts: yield* query<LineRow>(PROMPTS, [tenant]),
+        limits: yield* limitsIn(query, tenant)
       })
     )
   })

@@ -8,7 +8,8 @@ import {
   droppedDigests,
   mailOf,
   type Moving,
-  tenantOf
+  tenantOf,
+  limitChangesOf
 } from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -16,6 +17,7 @@ import { receivesColumn } from "../ports/assistants.ts"
 import { leaveBlobs } from "../ports/blobs.ts"
 import { mailNumber, putSegment, type SegmentOf } from "../ports/segment-writer.ts"
 import type { Segments } from "../ports/segments.ts"
+import { changeLimits, NO_TIME } from "../ports/allowance.ts"
 import type { Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
 import {
@@ -50,7 +52,7 @@ const TAKE_UP = {
   prompt: "DELETE FROM prompts WHERE tenant = $1 AND kind = $2 AND key = $3 AND version = $4"
 } as const
 
-/** Blocks, answers and prompts of a bundle leave the store. */
+/** Blocks, answers, prompts and limits of a bundle leave the store. */
 const takeUp = (query: Query, { head, parts }: Bundle): Writing =>
   Effect.gen(function* () {
     const tenant = tenantOf(head)
@@ -61,6 +63,7 @@ const takeUp = (query: Query, { head, parts }: Bundle): Writing =>
     for (const { key, of, version } of ofKind(parts, "prompt")) {
       yield* query(TAKE_UP.prompt, [tenant, of, key, version])
     }
+    yield* changeLimits(query, tenant, limitChangesOf(parts, true), NO_TIME)
   })
 
 const SENDS_OF_TENANT = "SELECT seq::text AS seq, body FROM sends WHERE tenant = $1"

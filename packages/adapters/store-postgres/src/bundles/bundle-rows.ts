@@ -3,7 +3,8 @@
 // bundle-rewriter.ts.
 // P1  Text goes as JSON of JSON text, which has neither NUL nor half a character.
 
-import { type BundlePart, bytesOf, textOf } from "@reverie/ledger"
+import { changeLimits, NO_TIME } from "../ports/allowance.ts"
+import { type BundlePart, bytesOf, textOf, limitChangesOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
@@ -128,7 +129,7 @@ const INSERT_SNAPSHOT =
 
 const NOBODY = "0"
 
-/** Puts down blobs, blocks, answers and prompts. */
+/** Puts down blobs, blocks, answers, prompts and limits. */
 export const putEntryRows = (query: Query, tenant: TenantId, parts: ReadonlyArray<BundlePart>): Writing =>
   Effect.gen(function* () {
     for (const { body, id, label, owner, readers } of ofKind(parts, "block")) {
@@ -159,4 +160,5 @@ export const putEntryRows = (query: Query, tenant: TenantId, parts: ReadonlyArra
       body: body === null ? null : JSON.stringify(body)
     }))
     yield* insert(query, "prompts", NOBODY, tenant, prompts)
+    yield* changeLimits(query, tenant, limitChangesOf(parts), NO_TIME)
   })

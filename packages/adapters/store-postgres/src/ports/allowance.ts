@@ -11,6 +11,7 @@ import {
   type AllowanceAnswer,
   type AllowanceView,
   judgeAsking,
+  type LimitChanges,
   limitedOn,
   type Ledger,
   type Reservation,
@@ -81,6 +82,29 @@ const held = Effect.fnUntraced(function* (query: Query, tenant: TenantId, key: s
   return { now: row.now, account: accountAt(readAccount(row.body), row.now), underWay, open: body }
 })
 
+const LIMITS = "SELECT body FROM allowance_accounts WHERE tenant = $1"
+
+/** The limits that were set. */
+export const limitsIn = (query: Query, tenant: TenantId) =>
+  Effect.map(query<Pick<AccountRow, "body">>(LIMITS, [tenant]), ([row]) =>
+    row === undefined ? {} : (readAccount(row.body).limits ?? {})
+  )
+
+/** No window of an account ends by it. */
+export const NO_TIME = 0
+
+/** Changes the limits in the transaction at hand. */
+export const changeLimits = Effect.fnUntraced(function* (
+  query: Query,
+  tenant: TenantId,
+  changes: LimitChanges,
+  at: number | null
+) {
+  if (Object.keys(changes).length === 0) return
+  const { account: present } = yield* held(query, tenant, "", at)
+  yield* query(SET_ACCOUNT, [tenant, JSON.stringify(limitedOn(present, changes))])
+})
+
 export const postgresAllowance = (database: Database, time: Time): Allowance["Service"] => ({
   reserve: (asking) =>
     Effect.gen(function* () {
@@ -124,16 +148,12 @@ export const postgresAllowance = (database: Database, time: Time): Allowance["Se
       const { at = null } = yield* time.stamp
       yield* database.transaction(DEADLINE_MILLIS, (query) =>
         Effect.gen(function* () {
-          const { account: present } = yield* held(query, tenant, "", at)
-          yield* query(SET_ACCOUNT, [tenant, JSON.stringify(limitedOn(present, changes))])
+          yield* changeLimits(query, tenant, changes, at)
         })
       )
     }).pipe(Effect.mapError(ledgerUnavailable("limit"))),
   limits: (tenant) =>
-    database.query<Pick<AccountRow, "body">>("SELECT body FROM allowance_accounts WHERE tenant = $1", [tenant]).pipe(
-      Effect.map(([row]) => (row === undefined ? {} : (readAccount(row.body).limits ?? {}))),
-      Effect.mapError(ledgerUnavailable("limits"))
-    )
+    limitsIn((sql, values) => database.query(sql, values), tenant).pipe(Effect.mapError(ledgerUnavailable("limits")))
 })
 
 // Usage: what the model calls of assistants have used, by hour, model and purpose.

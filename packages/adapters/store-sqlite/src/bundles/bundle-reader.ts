@@ -19,6 +19,7 @@ import {
   valueOf
 } from "@reverie/ledger"
 import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } from "@reverie/protocol"
+import { limitsIn } from "../ledger/allowance.ts"
 import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
 import { readBlob } from "../ledger/blobs.ts"
@@ -104,7 +105,8 @@ const rowQueries = (database: DatabaseSync) => ({
   tenants: query<{ readonly tenant: string }>(
     database,
     `SELECT tenant FROM assistants UNION SELECT tenant FROM blocks UNION SELECT tenant FROM block_answers
-     UNION SELECT tenant FROM prompts ORDER BY tenant`
+     UNION SELECT tenant FROM prompts
+     UNION SELECT tenant FROM allowance_accounts WHERE body ->> '$.limits' IS NOT NULL ORDER BY tenant`
   )
 })
 
@@ -147,6 +149,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
   const assistants = assistantQueries(database)
   const growing = growingQueries(rows, entryQueries(database), segmentsOf(database))
   const blob = readBlob(database)
+  const limits = limitsIn(database)
 
   const headOf = (row: StateRow): AssistantHead => {
     const cursors = cursorsOf(row)
@@ -200,7 +203,8 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
           owned,
           blocks: others.map(blocks.whole),
           answers: blocks.answers(tenant),
-          prompts: rows.prompts.all(tenant)
+          prompts: rows.prompts.all(tenant),
+          limits: limits.of(tenant)
         })
       }),
     tenants: () => rows.tenants.all().map(({ tenant }) => tenant as TenantId)

@@ -4,8 +4,17 @@
 // P2  A rewritten life keeps its rows. The newest row of a table that counts is emptied, and not deleted: its number is the count.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type AssistantHead, type Bundle, type BundlePart, bytesOf, droppedDigests, textOf } from "@reverie/ledger"
+import {
+  type AssistantHead,
+  type Bundle,
+  type BundlePart,
+  bytesOf,
+  droppedDigests,
+  limitChangesOf,
+  textOf
+} from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
+import { limitsIn } from "../ledger/allowance.ts"
 import { assistantQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
 import { usageAdding } from "../ledger/usage.ts"
@@ -100,7 +109,9 @@ const entryRowsTo = (database: DatabaseSync) => {
   )
   const blob = keepBlob(database)
   const without = viewersWithoutBlocks(database)
+  const limits = limitsIn(database)
   return (tenant: TenantId, parts: Iterable<BundlePart>): void => {
+    limits.change(tenant, limitChangesOf(parts))
     let key = 0
     for (const part of parts) {
       if (part.kind === "block") {
@@ -255,7 +266,7 @@ const lettersIn = (database: DatabaseSync) => {
   }
 }
 
-/** Sends, records, blocks, answers and bytes of a life leave the store. */
+/** Sends, records, blocks, answers, limits and bytes of a life leave the store. */
 const emptying = (database: DatabaseSync) => {
   const records = recordRows(database)
   const sends = query<{ readonly seq: number; readonly body: string }>(database, "SELECT seq, body FROM sends")
@@ -267,8 +278,10 @@ const emptying = (database: DatabaseSync) => {
   const block = change(database, "DELETE FROM blocks WHERE key = ?")
   const answer = change(database, "DELETE FROM block_answers WHERE tenant = ? AND key = ?")
   const prompt = change(database, "DELETE FROM prompts WHERE tenant = ? AND kind = ? AND key = ? AND version = ?")
+  const limits = limitsIn(database)
   return (key: number, { head, parts }: Bundle): void => {
     const tenant = head.kind === "tenant" ? head.tenant : head.address.tenant
+    limits.change(tenant, limitChangesOf(parts, true))
     const open = new Set(parts.flatMap((part) => (part.kind === "send" ? [JSON.stringify(part.envelope)] : [])))
     records.dropAll(key)
     if (open.size > 0) for (const { body, seq } of sends.all()) if (open.has(body)) settle(seq)

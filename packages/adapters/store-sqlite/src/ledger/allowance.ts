@@ -10,6 +10,7 @@ import {
   type AllowanceAnswer,
   type AllowanceView,
   judgeAsking,
+  type LimitChanges,
   limitedOn,
   type Reservation,
   reservedOn,
@@ -52,6 +53,18 @@ const purses = (database: DatabaseSync) => {
     close: change(database, "DELETE FROM allowance_calls WHERE tenant = ? AND call = ?"),
     /** What is left of the dead: it has been counted in full. */
     closeDead: change(database, "DELETE FROM allowance_calls WHERE tenant = ? AND lease_until <= ?")
+  }
+}
+
+/** The limits that were set, for those who write in the same transaction. */
+export const limitsIn = (database: DatabaseSync) => {
+  const purse = purses(database)
+  return {
+    of: (tenant: TenantId): TenantLimits => purse.account(tenant)?.limits ?? {},
+    change: (tenant: TenantId, changes: LimitChanges): void => {
+      if (Object.keys(changes).length === 0) return
+      purse.setAccount(tenant, limitedOn(accountAt(purse.account(tenant), 0), changes))
+    }
   }
 }
 
