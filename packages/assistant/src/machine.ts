@@ -1,6 +1,5 @@
 // Machine: the statechart of an assistant, from top to bottom its life: awake, dreaming, compacting, halted, retired.
-// Owns which state follows which, and which commands that brings. Leaves what each name does to machine/, running
-// commands to `runtime`, time to the store. It holds names and JSON only: machine.json is written from it (export.ts).
+// Owns which state follows which, and which commands that brings. Names (machine/) and JSON only: machine.json is written from it.
 // I1  It is only ever driven by the pure transition (decide.ts): nothing here runs, waits or throws away a result.
 // I2  Control is heard in every state but `retired`; mail only where the assistant rests (tag `acceptsMail`).
 // I3  Every job a state starts is stopped when the state is left, and its result fenced by its job id.

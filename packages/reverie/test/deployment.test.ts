@@ -100,7 +100,7 @@ postgres.describe("a fleet on PostgreSQL", () => {
       (calls) => calls === 2
     )
     const rested = await until(
-      async () => [await statusOf("bo"), await statusOf("cy")].toSorted(),
+      async () => [await statusOf("bo"), await statusOf("cy")].map(String).toSorted(),
       (seen) => seen[0] === "awake.idle"
     )
     assert.deepStrictEqual(rested, ["awake.idle", "awake.thinking.parked"])

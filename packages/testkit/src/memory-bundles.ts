@@ -347,10 +347,9 @@ export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] =>
     const names = [dataStore.blocks.blocks, dataStore.blocks.answers, dataStore.prompts].flatMap((map) => [
       ...map.keys()
     ])
-    const limited = limitedIn(dataStore.purses)
     const living = [...dataStore.disk.residents.values()].map(({ address }) => address.tenant as string)
     return [
-      ...new Set([...living, ...limited, ...names.map((name) => splitName(name)[0])])
+      ...new Set([...living, ...limitedIn(dataStore.purses), ...names.map((name) => splitName(name)[0])])
     ].toSorted() as ReadonlyArray<string> as ReadonlyArray<TenantId>
   }),
   unpack: (bundle, { isTrial = false } = {}) =>

@@ -101,6 +101,8 @@ const rowQueries = (database: DatabaseSync) => ({
     database,
     "SELECT tenant, kind, key, version, at, restores, body FROM prompts WHERE tenant = ? ORDER BY version"
   ),
+  limits: limitsIn(database),
+  blob: readBlob(database),
   living: query<{ readonly id: string }>(database, "SELECT id FROM assistants WHERE tenant = ?"),
   tenants: query<{ readonly tenant: string }>(
     database,
@@ -148,8 +150,6 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
   const blocks = blockQueries(database)
   const assistants = assistantQueries(database)
   const growing = growingQueries(rows, entryQueries(database), segmentsOf(database))
-  const blob = readBlob(database)
-  const limits = limitsIn(database)
 
   const headOf = (row: StateRow): AssistantHead => {
     const cursors = cursorsOf(row)
@@ -172,7 +172,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
         .map(({ body, discarded }) => ({ body, isDiscarded: discarded !== null })),
       blocks: blocks.ofOwner(tenant, assistant).map(blocks.whole),
       answers: blocks.answers(tenant),
-      blob: (digest) => blob(tenant, digest)
+      blob: (digest) => rows.blob(tenant, digest)
     }
   }
 
@@ -204,7 +204,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
           blocks: others.map(blocks.whole),
           answers: blocks.answers(tenant),
           prompts: rows.prompts.all(tenant),
-          limits: limits.of(tenant)
+          limits: rows.limits.of(tenant)
         })
       }),
     tenants: () => rows.tenants.all().map(({ tenant }) => tenant as TenantId)
