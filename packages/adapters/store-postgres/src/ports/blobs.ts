@@ -62,11 +62,21 @@ export const blobIn = (
       )
     : Effect.succeed(undefined)
 
+const REFERRED = (table: string) => `
+  SELECT m[1] AS digest FROM ${table}, regexp_matches(body, '"digest":"([^"]+)"', 'g') m
+  WHERE tenant = $1 AND strpos(body, '"digest":') > 0`
+
+/** One pass over the texts that refer to bytes, which have an index, however many digests are asked for. */
 const LEAVE = `
-  DELETE FROM blobs WHERE tenant = $1 AND digest = $2
-    AND NOT EXISTS (SELECT 1 FROM envelopes WHERE tenant = $1 AND strpos(body, $2) > 0)
-    AND NOT EXISTS (SELECT 1 FROM ledger WHERE tenant = $1 AND strpos(body, $2) > 0)
-    AND NOT EXISTS (SELECT 1 FROM segments WHERE tenant = $1 AND strpos(digests, $2) > 0)`
+  WITH used AS (
+    ${REFERRED("envelopes")} UNION ${REFERRED("ledger")}
+    UNION SELECT unnest(string_to_array(digests, ' ')) FROM segments WHERE tenant = $1 AND digests <> ''
+  ), gone AS MATERIALIZED (
+    SELECT digest FROM blobs
+    WHERE tenant = $1 AND digest = ANY ($2::text[]) AND digest NOT IN (SELECT digest FROM used)
+    ORDER BY digest FOR UPDATE
+  )
+  DELETE FROM blobs USING gone WHERE blobs.tenant = $1 AND blobs.digest = gone.digest`
 
 /** Removes those of some bytes that no envelope, entry or segment of the tenant refers to; in the order of the digests, too. */
 export const leaveBlobs = (
@@ -74,7 +84,11 @@ export const leaveBlobs = (
   tenant: TenantId,
   digests: ReadonlyArray<string>
 ): Effect.Effect<void, PgFailure> =>
-  Effect.forEach(digests.toSorted(), (digest) => query(LEAVE, [tenant, digest]), { discard: true })
+  digests.length === 0
+    ? Effect.void
+    : Effect.flatMap(Effect.orDie(Effect.fromResult(PgTypes.array([...digests], PgTypes.OID.text))), (texts) =>
+        Effect.asVoid(query(LEAVE, [tenant, texts]))
+      )
 
 /** A list of blobs is many megabytes. */
 const KEEP_MILLIS = 60_000
