@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { PromptStore } from "@reverie/context"
-import type { Allowance, Ledger } from "@reverie/ledger"
+import { type Allowance, type Ledger, SegmentPlace } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import { Model } from "@reverie/model"
@@ -17,7 +17,7 @@ import { recallPostgresLayer } from "@reverie/recall-postgres"
 import { recallQdrantLayer } from "@reverie/recall-qdrant"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { openPostgresStore, storePostgresLayer } from "@reverie/store-postgres"
-import { IN_MEMORY, openSqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
+import { IN_MEMORY, openSqliteStore, segmentDirectory, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
   allowanceLaws,
   archiveLaws,
@@ -38,6 +38,7 @@ import {
   memoryDataStoresLayer,
   memoryPromptStoreLayer,
   memoryRecallLayer,
+  memorySegmentPlaceLayer,
   memoryStoreLayer,
   modelLaws,
   OtherEnd,
@@ -46,6 +47,7 @@ import {
   recallLaws,
   bundleLaws,
   runLaws,
+  segmentPlaceLaws,
   storeLaws,
   type Waivers,
   wakeQueueLaws
@@ -111,6 +113,13 @@ const inDirectory = <A, E>(layer: (directory: string) => Layer.Layer<A, E>) =>
   )
 
 const onDisk = () => inDirectory((directory) => storeSqliteLayer(directory))
+
+/** A place for segments, and a store whose segments lie in one. */
+const inSegmentDirectory = () => inDirectory((directory) => Layer.sync(SegmentPlace, () => segmentDirectory(directory)))
+const segmentsApart = () =>
+  inDirectory((directory) =>
+    storeSqliteLayer(join(directory, "data"), { segments: segmentDirectory(join(directory, "segments")) })
+  )
 
 /** The embedder of OpenAI's client, on a server of its own. */
 const embedderOnLoopback = () =>
@@ -234,6 +243,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
     ),
     suite("bundles", bundleLaws, memoryDataStoresLayer),
     suite("archive", archiveLaws, memoryArchiveLayer),
+    suite("segment-place", segmentPlaceLaws, memorySegmentPlaceLayer),
     suite("recall", recallLaws, () => memoryRecallLayer())
   ],
   sqlite: [
@@ -241,7 +251,12 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
     suite("bundles", bundleLaws, () => dataStoresLayer(openSqliteStore(IN_MEMORY))),
     suite("archive", archiveLaws, inMemory)
   ],
-  "sqlite-directory": [...store(onDisk, onDisk, onDisk, onDisk), suite("archive", archiveLaws, onDisk)],
+  "sqlite-directory": [
+    ...store(onDisk, onDisk, onDisk, onDisk),
+    suite("archive", archiveLaws, onDisk),
+    suite("archive with segments apart", archiveLaws, segmentsApart)
+  ],
+  "segment-directory": [suite("segment-place", segmentPlaceLaws, inSegmentDirectory)],
   "store-postgres": [
     ...store(onPostgres, onPostgres, onPostgres, onPostgres),
     suite("bundles", bundleLaws, () => dataStoresLayer(aDataStoreOnPostgres)),

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { brotliCompressSync, zstdDecompressSync } from "node:zlib"
 import { assert, it } from "@effect/vitest"
-import { bundleOfParts } from "@reverie/ledger"
+import { bundleOfParts, type LedgerUnavailable } from "@reverie/ledger"
 import { IN_MEMORY, openSqliteStore, type SqliteStore } from "@reverie/store-sqlite"
 import { aMessage, anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import { atLength } from "@reverie/testkit/length"
@@ -125,27 +125,35 @@ describe("archiving", () => {
     })
   )
 
-  it.effect("S4 a segment that this program can not read is said by each of its entries, and hides no other", () =>
-    Effect.gen(function* () {
-      const directory = aDirectory()
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const store = yield* openSqliteStore(directory)
-          yield* lived(store, 80)
-          yield* store.archive.archive(ada, 70)
-        })
-      )
-      const database = new DatabaseSync(join(directory, "reverie.db"))
-      database.prepare("UPDATE segments SET codec = 'brotli', body = ?").run(brotliCompressSync("[1,2]\n{}"))
-      database.close()
-      const store = yield* openSqliteStore(directory)
-      const outcome = yield* Effect.result(store.ledger.entries(ada, 3, 1))
-      assert.ok(Result.isFailure(outcome) && outcome.failure._tag === "UnreadableRecord")
-      assert.deepStrictEqual(
-        (yield* store.ledger.entries(ada, 71, 1)).map(({ entry }) => entry.no),
-        [71]
-      )
-    })
+  it.effect(
+    "S3 A3 a segment that this program can not read is said by each of its entries, hides no other, and is not deleted",
+    () =>
+      Effect.gen(function* () {
+        const directory = aDirectory()
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const store = yield* openSqliteStore(directory)
+            yield* lived(store, 80)
+            yield* store.archive.archive(ada, 70)
+          })
+        )
+        const database = new DatabaseSync(join(directory, "reverie.db"))
+        database.prepare("UPDATE segments SET codec = 'brotli', body = ?").run(brotliCompressSync("[1,2]\n{}"))
+        database.close()
+        const store = yield* openSqliteStore(directory)
+        const outcome = yield* Effect.result(store.ledger.entries(ada, 3, 1))
+        assert.ok(Result.isFailure(outcome) && outcome.failure._tag === "UnreadableRecord")
+        assert.deepStrictEqual(
+          (yield* store.ledger.entries(ada, 71, 1)).map(({ entry }) => entry.no),
+          [71]
+        )
+        for (const change of [store.archive.remove(ada, 75), Stream.runCollect(store.bundles.pack(ada))]) {
+          const refused = yield* Effect.result(change as Effect.Effect<unknown, LedgerUnavailable>)
+          assert.ok(Result.isFailure(refused) && refused.failure.recovery === "tell-owner")
+          assert.match(refused.failure.message, /^segment \d+ (cannot be read|does not have it)/)
+        }
+        assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: 70, removed: 0 })
+      })
   )
 })
 
