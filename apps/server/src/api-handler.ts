@@ -19,6 +19,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { accessLive, fittingLive, withJudgedBody } from "./http/admitted.ts"
 import { failureBody, statusOf } from "./http/answer.ts"
+import { mayPack, packedResponse } from "./http/packing.ts"
 import { Api, NotFound, Unexpected } from "./api/index.ts"
 import { Gateway } from "./gateway.ts"
 import type { NodeHandler } from "./http/front.ts"
@@ -86,6 +87,14 @@ const withRetryAfter = (response: HttpServerResponse.HttpServerResponse) => {
   return typeof seconds === "number" ? HttpServerResponse.setHeader(response, "retry-after", String(seconds)) : response
 }
 
+/** As the client of the request reads it. */
+const packedFor = (response: HttpServerResponse.HttpServerResponse) =>
+  mayPack(response)
+    ? Effect.flatMap(HttpServerRequest, ({ headers }) =>
+        Effect.promise(() => packedResponse(response, headers["accept-encoding"]))
+      )
+    : Effect.succeed(response)
+
 export const openApi = async (gateway: Gateway["Service"], live: Live["Service"]): Promise<OpenApi> => {
   const scope = Effect.runSync(Scope.make())
   const routes = HttpApiBuilder.layer(Api).pipe(
@@ -105,7 +114,9 @@ export const openApi = async (gateway: Gateway["Service"], live: Live["Service"]
         Effect.provideService(Gateway, gateway),
         Effect.map(withRetryAfter)
       )
-      const whole = Effect.catchCause(judged, (cause) => lastWord(cause, gateway.onTrouble))
+      const whole = Effect.catchCause(judged, (cause) => lastWord(cause, gateway.onTrouble)).pipe(
+        Effect.flatMap(packedFor)
+      )
       return { contract: whole as Contract, handle: yield* NodeHttpServer.makeHandler(whole, { scope }) }
     }).pipe(
       Effect.provideService(HttpRouter.RouterConfig, routing),

@@ -13,7 +13,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { Fleet, FleetRole, Readiness } from "reverie"
-import { asDocs, write } from "./http/answer.ts"
+import { asDocs, write, writePacked } from "./http/answer.ts"
 import { Api } from "./api/index.ts"
 import { type Plain, plainText } from "./http/front.ts"
 import type { LoopWatch } from "./loop-watch.ts"
@@ -165,10 +165,10 @@ export const plainOf = (options: HealthOptions): ReadonlyMap<string, Plain> => {
   })
   plain.set("/docs", {
     wanted: "public",
-    answer: async (_, response) => {
+    answer: async (request, response) => {
       const { html, scripts } = await docsPage()
       asDocs(response, scripts)
-      write(response, 200, "text/html; charset=utf-8", html)
+      await writePacked(request, response, "text/html; charset=utf-8", html)
     }
   })
   return plain

@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { packed } from "./packing.ts"
 import { type ApiFailure, Malformed, type MethodNotAllowed, TooLarge, type Unauthorized } from "../api/index.ts"
 
 // SecurityHeaders: what stands on every answer, so that a browser can be made to do nothing with it but show our own page.
@@ -88,6 +89,19 @@ export const write = (response: ServerResponse, status: number, type: string, bo
   response.writeHead(status)
   // HEAD is answered as GET is, without the body; node itself leaves it out.
   response.end(body)
+}
+
+/** The same, as short as its client reads it. */
+export const writePacked = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  type: string,
+  body: string
+): Promise<void> => {
+  const { bytes, headers } = await packed(Buffer.from(body), type, String(request.headers["accept-encoding"] ?? ""))
+  if (response.headersSent || response.destroyed) return
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  write(response, 200, type, Buffer.from(bytes))
 }
 
 const writeJson = (response: ServerResponse, status: number, value: unknown): void =>

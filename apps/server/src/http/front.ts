@@ -10,7 +10,7 @@ import { SHORT_TEXT } from "@reverie/protocol"
 import * as HttpApi from "effect/http-api/HttpApi"
 import { hasTwoKeys, twoKeys } from "../views/acceptance.ts"
 import { admit, type Admitted } from "./admitted.ts"
-import { refuse, secure, write } from "./answer.ts"
+import { refuse, secure, writePacked } from "./answer.ts"
 import {
   Api,
   LimitReached,
@@ -291,5 +291,5 @@ const bodyIn = async (
 /** Answers with a text that is made anew each time. */
 export const plainText =
   (type: string, text: () => Promise<string> | string): Plain["answer"] =>
-  async (_, response) =>
-    write(response, 200, type, await text())
+  async (request, response) =>
+    writePacked(request, response, type, await text())

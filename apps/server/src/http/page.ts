@@ -11,6 +11,7 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { extname, join, sep } from "node:path"
 import { asPage } from "./answer.ts"
+import { accepts } from "./packing.ts"
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -55,15 +56,6 @@ const filesIn = async (folder: string): Promise<ReadonlyMap<string, string>> => 
     files.set(file.slice(root.length).split(sep).join("/"), file)
   }
   return files
-}
-
-/** Whether a header of qualities lets something pass. */
-const accepts = (header: string | string[] | undefined, name: string): boolean => {
-  const wanted = String(header ?? "")
-    .split(",")
-    .map((each) => each.trim().split(/\s*;\s*/))
-    .find(([each]) => each === name)
-  return wanted !== undefined && !wanted.some((each) => /^q=0(\.0*)?$/.test(each))
 }
 
 const sendComing = (response: ServerResponse): true => {
