@@ -3,16 +3,25 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Machine } from "@reverie/server/api"
+import { chart } from "reverie"
 import { expect, test } from "vitest"
 import { activeIds, nodeAt, roundedPath, takenBetween } from "../src/pages/live/chart.tsx"
 
 const machine = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/machine.json"), "utf8")) as Machine
+const overview = JSON.parse(
+  readFileSync(join(import.meta.dirname, "fixtures/machine-overview.json"), "utf8")
+) as Machine
 const idOf = (path: string): string => nodeAt(machine, path)?.id ?? `no ${path}`
 
 const waysOf = (from: string, to: string): ReadonlyArray<string> => {
   const taken = takenBetween(machine, from, to)
   return machine.edges.filter(({ id }) => taken.has(id)).map((edge) => `${edge.from} > ${edge.to}`)
 }
+
+test("the pictures of the fake API are those of the chart", () => {
+  const message = "the chart is newer: `node apps/dashboard/test/fixtures/write-pictures.ts`, then `npm run format`"
+  expect([machine.hash, overview.hash], message).toEqual([chart().hash, chart().hash])
+})
 
 test("G1 the state and everything around it are active", () => {
   expect(activeIds(machine, "awake.thinking.inferring")).toEqual(

@@ -188,7 +188,7 @@ export const machineLive = HttpApiBuilder.group(
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest
         const etag = `"${chart().hash}${view === "whole" ? "" : `-${view}`}"`
-        const told = { etag, "cache-control": CACHING }
+        const told = { etag, "cache-control": CACHING, vary: "accept-encoding" }
         if (names(headers["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers: told })
         const picture = yield* asking(() => pictureFor(chart(), view))
         return HttpServerResponse.jsonUnsafe(picture, { headers: told })

@@ -3,8 +3,10 @@
 // K1  What is short, a stream, or packed already is left as it is; so is everything where a client names no form.
 // K2  It is packed beside the event loop: a long answer holds up no one.
 // K3  What might have been packed says that it depends on the client (`vary`), packed or not.
-// K4  A token travels in a header that no other site can make a browser send: so the length of an answer tells no one of it.
+// K4  Packed, an answer is not byte for byte what its ETag named: then the tag is a weak one, which a client may send back all the same.
+// K5  A token travels in a header that no other site can make a browser send: so the length of an answer tells no one of it.
 
+import { defined } from "@reverie/protocol"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib"
 import * as HttpBody from "effect/http/HttpBody"
@@ -74,8 +76,10 @@ export const packedResponse = async (response: Response, accepted: string | unde
   const { body } = response
   if (body._tag !== "Uint8Array") return response
   const { bytes, headers } = await packed(body.body, body.contentType, accepted)
+  const { etag } = response.headers
+  const isWeak = bytes === body.body || etag === undefined || etag.startsWith("W/")
   return HttpServerResponse.setHeaders(
     HttpServerResponse.setBody(response, HttpBody.uint8Array(bytes, body.contentType)),
-    headers
+    { ...headers, ...defined({ etag: isWeak ? undefined : `W/${etag}` }) }
   )
 }

@@ -96,6 +96,18 @@ describe("packing", () => {
     assert.lengthOf(hour, 60)
   })
 
+  it("K4 what was packed is known again by its tag, which is a weak one", async () => {
+    const { ask } = await openRig()
+    const path = "/v1/machine?view=overview"
+    const plain = await ask(path)
+    const packed = await ask(path, { headers: { "accept-encoding": "br" } })
+    assert.strictEqual(packed.headers["etag"], `W/${String(plain.headers["etag"])}`)
+    for (const tag of [plain.headers["etag"], packed.headers["etag"]]) {
+      const again = await ask(path, { headers: { "accept-encoding": "br", "if-none-match": String(tag) } })
+      assert.deepStrictEqual([again.status, again.text, again.headers["vary"]], [304, "", "accept-encoding"])
+    }
+  })
+
   it("K2 a long answer is packed beside the event loop", async () => {
     const { packed } = await import("../../src/http/packing.ts")
     const bytes = Buffer.from(
