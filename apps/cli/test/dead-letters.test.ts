@@ -98,6 +98,28 @@ describe("dead letters", () => {
     }
   })
 
+  test("one of an assistant that has retired is refused in one line, tried or not", async () => {
+    await using place = await temporary()
+    const data = join(place.path, "data")
+    await deadLettered(data)
+    {
+      await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
+      await fleet.retire("clerk")
+      await fleet.idle()
+    }
+    const { deadLetters } = await json("queues", "dead", "--data", data)
+    assert.deepStrictEqual(
+      new Set(deadLetters.map(({ isRetired }: { readonly isRetired?: true }) => isRetired)),
+      new Set([true])
+    )
+    for (const more of [["--dry-run"], ["--no-wait"]]) {
+      const { error } = await json("queues", "retry", "clerk", "m-10", ...more, "--data", data)
+      assert.deepInclude(error, { code: "conflict", message: "clerk has retired: its dead letters are not sent again" })
+    }
+    const done = await json("queues", "discard", "clerk", "m-10", "--yes", "--data", data)
+    assert.deepInclude(done, { outcome: "discarded" })
+  })
+
   test("what is said to people names the letter and the reason", async () => {
     await using place = await temporary()
     const data = join(place.path, "data")

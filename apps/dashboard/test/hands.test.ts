@@ -136,8 +136,15 @@ test("D1 a definition is read as text and tables, its JSON is closed, and it lea
   await page.waitForFunction(() => location.pathname === "/fleet" && location.search === "?definition=pilot")
 })
 
-test("O1 a dead letter is sent again after it was asked for", async () => {
+test("O1 a dead letter is sent again after it was asked for, and not offered for one that has retired", async () => {
+  const last = api.world.dead.pop()
+  if (last === undefined) throw new Error("there are no dead letters")
+  api.world.dead.push({ ...last, isRetired: true })
   await tab.open("/queues", "queues")
+  await tab.page.waitForSelector(`[data-retired="${last.envelope}"]`)
+  expect(await tab.page.locator(`[data-retry="${last.envelope}"]`).count()).toBe(0)
+  expect(await tab.page.textContent("[data-all=again]")).toBe(`Retry all ${api.world.dead.length - 1}`)
+  expect(await tab.page.textContent("[data-all=discard]")).toBe(`Discard all ${api.world.dead.length}`)
   await tab.page.click("[data-retry=dead-1]")
   expect(api.changes).toEqual([])
   await tab.page.click("[data-confirm]")

@@ -10,19 +10,24 @@ import {
   payloadOf,
   untouched
 } from "../src/pages/fork/draft.ts"
-import type { Fork } from "../src/pages/fork/digest.ts"
+import { spentText } from "../src/parts/format.ts"
+import { costOf } from "../src/pages/fork/compared.tsx"
+import { differenceOf, type Fork } from "../src/pages/fork/digest.ts"
 import { AT_ONCE, type Run, runAll, sumsOf } from "../src/pages/fork/runs.ts"
 
-const digest = (reply: string, costMicros = 0) => ({
+const digest = (reply: string, costMicros = 0, unpricedCalls = 0) => ({
   reply,
   outcome: "answered",
   calls: [],
+  modelCalls: 1,
+  failures: [],
   tokens: { input: 10, output: 2 },
-  costMicros
+  costMicros,
+  unpricedCalls
 })
-const fork = (reply: string, costMicros?: number): Fork => ({
+const fork = (reply: string, costMicros?: number, unpricedCalls?: number): Fork => ({
   original: digest("Yes."),
-  forked: digest(reply, costMicros),
+  forked: digest(reply, costMicros, unpricedCalls),
   differs: reply === "Yes." ? [] : ["reply: Yes. → No."]
 })
 
@@ -49,7 +54,7 @@ test("R1 R2 at most so many run at once, each once, and one that fails holds up 
     asked.push(tick)
     await Promise.resolve()
     if (tick === 7) throw new Error("the model was away")
-    return fork(tick % 2 === 0 ? "Yes." : "No.", tick === 4 ? 0 : 3)
+    return fork(tick % 2 === 0 ? "Yes." : "No.", ...(tick === 4 ? [0, 1] : [3, 0]))
   })
   expect(asked.toSorted((a, b) => a - b)).toEqual(payloads(20).map(({ tick }) => tick))
   expect(most).toBe(AT_ONCE)
@@ -64,8 +69,19 @@ test("R1 R2 at most so many run at once, each once, and one that fails holds up 
     input: 190,
     output: 38,
     costMicros: 54,
-    unpriced: 1
+    calls: 19,
+    unpricedCalls: 1
   })
+})
+
+test("what costs nothing is $0, and only what has no price is unpriced, as on every page", () => {
+  const said = (costMicros: number, unpricedCalls: number) => {
+    const of = differenceOf(fork("Yes.", costMicros, unpricedCalls)).other
+    return [costOf(of), spentText({ ...of, calls: of.modelCalls })]
+  }
+  expect(said(0, 0)).toEqual(["$0", "$0"])
+  expect(said(0, 1)).toEqual(["unpriced", "unpriced"])
+  expect(said(20_000, 0)).toEqual(["$0.0200", "$0.0200"])
 })
 
 test("R1 once it is stopped none begins, those in flight are ended, and what was there counts", async () => {

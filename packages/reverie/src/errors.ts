@@ -100,6 +100,18 @@ export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("
 }
 
 /**
+ * A dead letter is not sent again, because its assistant has retired: it can be discarded.
+ * @example if (error instanceof DeadLetterRefused) console.error(error.message)
+ */
+export class DeadLetterRefused extends Schema.TaggedError<DeadLetterRefused>()("DeadLetterRefused", {
+  assistant: Schema.String,
+  envelope: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
  * A reminder is no rule, has no time that is still to come, or is not there to be cancelled. The message says what is wrong.
  * @example if (error instanceof ReminderInvalid) console.error(error.message)
  */

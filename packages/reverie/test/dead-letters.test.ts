@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
 import { againId } from "../src/fleet/dead-letters.ts"
-import { IdInvalid, DeadLetterUnknown } from "../src/index.ts"
+import { IdInvalid, DeadLetterRefused, DeadLetterUnknown } from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 
 const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not such words" })
@@ -45,6 +45,21 @@ describe("dead letters", () => {
     assert.isAtMost(one.acceptedAt ?? Infinity, one.at)
     assert.instanceOf(await failureOf(fleet.deadLetters.inspect("desk", "m-2")), DeadLetterUnknown)
     assert.instanceOf(await failureOf(fleet.forTenant("zulu").deadLetters.inspect("desk", "m-1")), DeadLetterUnknown)
+  })
+
+  it("D3 one of an assistant that has retired says so, is not sent again, and is discarded", async () => {
+    await using fleet = await openFleet({ says: [refusal] })
+    await fleet.send("desk", "Please.", { id: "m-1" })
+    await fleet.idle()
+    assert.notProperty((await fleet.deadLetters.list())[0] ?? {}, "isRetired")
+    await fleet.retire("desk")
+    await fleet.idle()
+    assert.isTrue((await fleet.deadLetters.list())[0]?.isRetired)
+    assert.isTrue((await fleet.deadLetters.inspect("desk", "m-1")).isRetired)
+    const refused = await failureOf(fleet.deadLetters.retry("desk", "m-1"))
+    assert.instanceOf(refused, DeadLetterRefused)
+    assert.strictEqual(refused.message, "desk has retired: its dead letters can be discarded, and are not sent again")
+    assert.strictEqual(await fleet.deadLetters.discard("desk", "m-1"), "discarded")
   })
 
   it("D1 one is sent again once, and again when that was dead-lettered too", async () => {

@@ -97,7 +97,12 @@ const deadLetteredAs = async (backend: Backend, id: string, envelope: string, { 
 export const retry = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "order", stop)
   const view = await named(backend, name)
-  await deadLetteredAs(backend, view.id, envelope, options)
+  const letter = await deadLetteredAs(backend, view.id, envelope, options)
+  if (letter?.isRetired === true) {
+    throw new CommandFailed("conflict", `${view.id} has retired: its dead letters are not sent again`, {
+      hint: `reverie queues discard ${view.id} ${envelope} takes it off the list`
+    })
+  }
   return await giveOrder(backend, view, { type: "retry", envelope }, options)
 }
 

@@ -95,6 +95,7 @@ const digest = (reply: string, tokens: number) => ({
   ],
   tokens: { input: tokens, output: 210 },
   costMicros: tokens * 3,
+  unpricedCalls: 0,
   sends: [{ to: "tug-bo-00002", type: "message", text: hostile(2) }],
   contexts: [
     {

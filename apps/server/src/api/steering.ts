@@ -127,7 +127,9 @@ const DeadLetter = Schema.Struct({
   type: Schema.optionalKey(Schema.String),
   /** Who sent it. */
   from: Schema.optionalKey(Schema.String),
-  text: Schema.optionalKey(Schema.String)
+  text: Schema.optionalKey(Schema.String),
+  /** Its assistant has retired: it can be discarded, and not sent again. */
+  isRetired: Schema.optionalKey(Schema.Literal(true))
 })
 
 const DeadLetterDetail = Schema.Struct({

@@ -56,12 +56,12 @@ const MAX_DEAD = 10_000
 
 type Letter = Awaited<ReturnType<ReadFleet["deadLetters"]["list"]>>[number]
 
-const letterOf = ({ address, at, envelope, from, reason, text, type }: Letter) => ({
+const letterOf = ({ address, at, envelope, from, isRetired, reason, text, type }: Letter) => ({
   assistant: address.assistant,
   envelope,
   reason,
   at,
-  ...defined({ type, from, text })
+  ...defined({ type, from, text, isRetired })
 })
 
 const LOOKS = 3

@@ -3,6 +3,7 @@
 // D1  The same letter sent again twice is sent once; a second try that was dead-lettered too can be tried again in its turn.
 // D2  A letter that was sent again is discarded after that. After a crash in between it is still told; who sends it again
 //     then sends nothing, and discards it.
+// D3  Nothing is sent again to an assistant that has retired: the list says so of each letter of it.
 
 import { createHash } from "node:crypto"
 import { type DeadLetter, Ledger, type OutboxRow } from "@reverie/ledger"
@@ -19,7 +20,7 @@ import {
   type TenantId
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { DeadLetterUnknown } from "../errors.ts"
+import { DeadLetterRefused, DeadLetterUnknown } from "../errors.ts"
 import { textOfEvent } from "../views/mail-view.ts"
 import { clipped } from "../timeline/tick-view.ts"
 import type { Core } from "./entry-source.ts"
@@ -33,6 +34,8 @@ export interface DeadLetterView extends DeadLetter {
   readonly from?: string
   /** What it said, where it is a message. */
   readonly text?: string
+  /** Its assistant has retired: it can be discarded, and not sent again. */
+  readonly isRetired?: true
 }
 
 /** One dead letter as a whole. */
@@ -66,23 +69,36 @@ export const lettersBy = (address: Address, ids: ReadonlyArray<EnvelopeId>) =>
     )
   )
 
-const viewOf = (dead: DeadLetter, letter: AcceptedEnvelope | undefined): DeadLetterView => {
-  if (letter === undefined) return dead
+const viewOf = (dead: DeadLetter, letter: AcceptedEnvelope | undefined, isRetired: boolean): DeadLetterView => {
+  const whose = defined({ isRetired: isRetired ? (true as const) : undefined })
+  if (letter === undefined) return { ...dead, ...whose }
   const text = textOfEvent(letter.event)
   const words = text === undefined ? {} : { text: clipped(text, MAX_TEXT_CHARS) }
-  return { ...dead, type: letter.event.type, from: letter.from, ...words }
+  return { ...dead, type: letter.event.type, from: letter.from, ...words, ...whose }
 }
+
+/** Of one whose record can not be read nothing is said. */
+const hasRetired = (address: Address) =>
+  Ledger.use((ledger) => ledger.inspect(address)).pipe(
+    Effect.map((record) => record?.state.status === "retired"),
+    Effect.catchTag("UnreadableRecord", () => Effect.succeed(false))
+  )
 
 /** The newest dead letters of a tenant, with what stood in them. */
 const deadLettersOf = Effect.fnUntraced(function* (tenant: TenantId, limit: number) {
   const dead = yield* (yield* Ledger).deadLetters(limit, { tenant, newestFirst: true })
   const byAssistant = Map.groupBy(dead, ({ address }) => address.assistant)
   const letters = new Map<AssistantId, ReadonlyMap<string, AcceptedEnvelope>>()
+  const retired = new Set<AssistantId>()
   for (const [assistant, own] of byAssistant) {
     const ids = own.map(({ envelope }) => envelope)
     letters.set(assistant, yield* lettersBy({ tenant, assistant }, ids))
+    if (yield* hasRetired({ tenant, assistant })) retired.add(assistant)
   }
-  return dead.map((each) => viewOf(each, letters.get(each.address.assistant)?.get(each.envelope)))
+  return dead.map((each) => {
+    const { assistant } = each.address
+    return viewOf(each, letters.get(assistant)?.get(each.envelope), retired.has(assistant))
+  })
 })
 
 const AGAIN = /^again\/(.+)\/(\d+)$/s
@@ -116,9 +132,10 @@ const deadLetterOf = Effect.fnUntraced(function* (address: Address, envelope: st
   const one = dead.find((each) => each.address.assistant === address.assistant && each.envelope === envelope)
   if (one === undefined) return yield* unknown(address, envelope, "")
   const letter = (yield* lettersBy(address, [one.envelope])).get(one.envelope)
-  if (letter === undefined) return one
+  const view = viewOf(one, letter, yield* hasRetired(address))
+  if (letter === undefined) return view
   const { acceptedAt, event } = letter
-  return { ...viewOf(one, letter), acceptedAt, event: event as unknown as Json }
+  return { ...view, acceptedAt, event: event as unknown as Json }
 })
 
 /** The tick in whose entry a letter was dead-lettered, as far as one looks back. */
@@ -159,7 +176,8 @@ export const deadLettersIn = ({ address, newest, run, tenant }: Core): DeadLette
 export interface FleetDeadLetters extends DeadLetterReadings {
   /**
    * Sends a dead letter again as it was, under `again/<its id>/1`, so that doing it twice sends it once; a second try that was
-   * dead-lettered too goes on as `again/<its id>/2`. It is no dead letter any more after that. Rejects with DeadLetterUnknown.
+   * dead-lettered too goes on as `again/<its id>/2`. It is no dead letter any more after that. Rejects with DeadLetterUnknown, and
+   * with DeadLetterRefused for an assistant that has retired.
    * @example for (const { address, envelope } of await fleet.deadLetters.list()) await fleet.deadLetters.retry(address.assistant, envelope)
    */
   readonly retry: (id: string, envelope: string) => Promise<Receipt>
@@ -175,6 +193,11 @@ export const openDeadLetters = (core: Core, post: Post): FleetDeadLetters => ({
   retry: async (id, envelope) => {
     const address = core.address(id)
     const { event, from } = await core.run(deadLetterUnderId(address, envelope))
+    if (await core.run(hasRetired(address))) {
+      const { assistant } = address
+      const message = `${assistant} has retired: its dead letters can be discarded, and are not sent again`
+      throw new DeadLetterRefused({ assistant, envelope, message })
+    }
     const receipt = await post(id, event, { id: againId(envelope), from })
     // A second try finds it discarded, and that is no failure.
     await core.run(Ledger.use((ledger) => ledger.discard(address, envelope as EnvelopeId)))

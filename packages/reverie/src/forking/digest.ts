@@ -51,8 +51,10 @@ export interface TickDigest {
   readonly calls: ReadonlyArray<CallDigest>
   /** Of all its model calls together. */
   readonly tokens: { readonly input: number; readonly output: number }
-  /** In millionths of a unit; 0 where no price is known. */
+  /** In millionths of a unit, without `unpricedCalls`. */
   readonly costMicros: number
+  /** Model calls whose price no one knows. */
+  readonly unpricedCalls: number
   /** Written for others; in a fork it is not sent. */
   readonly sends: ReadonlyArray<{ readonly to: string; readonly type: string; readonly text: string }>
   /** What the model was shown, call by call. */
@@ -133,6 +135,9 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
   const end = entries.findLast(({ tickEnd }) => tickEnd !== undefined)?.tickEnd
   const asks = entries.flatMap(({ step }) => (step?.kind === "infer" ? [step] : []))
   const cause = entries[0]?.cause
+  const charges = asks.flatMap(({ detail, usage }) =>
+    usage === undefined ? [] : [chargeOf(prices, own, detailText(detail, "model")[0] ?? "", usage)]
+  )
   return {
     tick,
     envelope: cause?.kind === "envelope" ? cause.id : "",
@@ -150,10 +155,8 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
       input: asks.reduce((sum, { usage = NONE }) => sum + usage.inputTokens, 0),
       output: asks.reduce((sum, { usage = NONE }) => sum + usage.outputTokens, 0)
     },
-    costMicros: asks.reduce((sum, { detail, usage }) => {
-      const [model = ""] = detailText(detail, "model")
-      return sum + (usage === undefined ? 0 : (chargeOf(prices, own, model, usage) ?? 0))
-    }, 0),
+    costMicros: charges.reduce((sum: number, charge) => sum + (charge ?? 0), 0),
+    unpricedCalls: charges.filter((charge) => charge === undefined).length,
     sends: sendsIn(entries),
     contexts: entries.flatMap((entry) => contextReportOf(entry) ?? [])
   }

@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo } from "react"
 import { Chip } from "../../parts/chip.tsx"
 import { diffWords } from "../../parts/diff-view.tsx"
-import { count, money } from "../../parts/format.ts"
+import { count, spentText } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -130,7 +130,7 @@ const rows: ReadonlyArray<{
   {
     what: "cost",
     title: "Cost",
-    said: ({ costMicros }) => String(costMicros),
+    said: (digest) => costOf(digest),
     show: (digest) => costOf(digest)
   },
   {
@@ -160,9 +160,9 @@ const rows: ReadonlyArray<{
   }
 ]
 
-/** Tokens that no one has priced cost something all the same. */
-export const costOf = ({ costMicros, tokens }: Pick<Digest, "costMicros" | "tokens">): string =>
-  costMicros === 0 && tokens.input > 0 ? "unpriced" : money(costMicros)
+/** In the words of every other page: a call that failed costs nothing. */
+export const costOf = ({ costMicros, failures, modelCalls, unpricedCalls }: Digest): string =>
+  spentText({ calls: modelCalls - failures.length, costMicros, unpricedCalls })
 
 const Row = ({
   one,

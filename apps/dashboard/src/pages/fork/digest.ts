@@ -29,6 +29,7 @@ export interface Digest {
   readonly calls: ReadonlyArray<Call>
   readonly tokens: { readonly input: number; readonly output: number }
   readonly costMicros: number
+  readonly unpricedCalls: number
   readonly sends: ReadonlyArray<{ readonly to: string; readonly type: string; readonly text: string }>
   readonly contexts: ReadonlyArray<{
     readonly iteration: number
@@ -47,6 +48,7 @@ const empty: Digest = {
   calls: [],
   tokens: { input: 0, output: 0 },
   costMicros: 0,
+  unpricedCalls: 0,
   sends: [],
   contexts: []
 }

@@ -2,15 +2,12 @@
 
 import { Link } from "@tanstack/react-router"
 import { Chip } from "../../parts/chip.tsx"
-import { count, many, money, tokens } from "../../parts/format.ts"
+import { count, many, spentText, tokens } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { costOf } from "./compared.tsx"
 import { differenceOf, type Digest } from "./digest.ts"
 import { type Batch, type Run, type Sums, sumsOf } from "./runs.ts"
-
-const spent = ({ costMicros, unpriced, done }: Sums): string =>
-  unpriced === 0 ? money(costMicros) : unpriced === done ? "unpriced" : `${money(costMicros)} + ${unpriced} unpriced`
 
 const moreOf = (was: number, is: number): string =>
   was === is ? "" : ` (${is > was ? "+" : "−"}${tokens(Math.abs(is - was))})`
@@ -86,7 +83,7 @@ const Sum = ({ batch, sums }: { readonly batch: Batch; readonly sums: Sums }) =>
         {tokens(input)} in, {tokens(output)} out
       </span>
       <span className="tabular" data-spent="">
-        cost {spent(sums)}
+        cost {spentText(sums)}
       </span>
     </p>
   )

@@ -126,8 +126,9 @@ export interface Sums {
   readonly input: number
   readonly output: number
   readonly costMicros: number
-  /** Runs that used tokens of which no one has said what they cost. */
-  readonly unpriced: number
+  /** Of models, and those of them whose price no one knows. */
+  readonly calls: number
+  readonly unpricedCalls: number
 }
 
 const differencesIn = (runs: ReadonlyArray<Run>): ReadonlyArray<Difference> =>
@@ -145,6 +146,7 @@ export const sumsOf = (runs: ReadonlyArray<Run>): Sums => {
     input: found.reduce((sum, { other }) => sum + other.tokens.input, 0),
     output: found.reduce((sum, { other }) => sum + other.tokens.output, 0),
     costMicros: found.reduce((sum, { other }) => sum + other.costMicros, 0),
-    unpriced: found.filter(({ other }) => other.costMicros === 0 && other.tokens.input > 0).length
+    calls: found.reduce((sum, { other }) => sum + other.modelCalls - other.failures.length, 0),
+    unpricedCalls: found.reduce((sum, { other }) => sum + other.unpricedCalls, 0)
   }
 }

@@ -6,7 +6,7 @@ import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
-import { count, many, money, tokens } from "../../parts/format.ts"
+import { count, many, money, spentText, tokens } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -131,10 +131,12 @@ const newest = (points: ReadonlyArray<Point>, of: (point: Point) => number | nul
   return found === undefined || found === null ? "–" : duration(found)
 }
 
-const costOf = (points: ReadonlyArray<Point>): string => {
-  const cost = sumOf(points, ({ costMicros }) => costMicros)
-  return cost === 0 && sumOf(points, ({ unpricedCalls }) => unpricedCalls) > 0 ? "unpriced" : money(cost)
-}
+const costOf = (points: ReadonlyArray<Point>): string =>
+  spentText({
+    calls: sumOf(points, ({ modelCalls, modelFailed }) => modelCalls - modelFailed),
+    costMicros: sumOf(points, ({ costMicros }) => costMicros),
+    unpricedCalls: sumOf(points, ({ unpricedCalls }) => unpricedCalls)
+  })
 
 const callsOf = (points: ReadonlyArray<Point>): string => {
   const failed = sumOf(points, ({ modelFailed }) => modelFailed)

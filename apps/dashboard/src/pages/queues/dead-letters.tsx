@@ -72,7 +72,7 @@ const Whole = ({ assistant, envelope }: { readonly assistant: string; readonly e
 }
 
 const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (asked: Asked) => void }) => {
-  const { assistant, at, envelope, reason, type } = letter
+  const { assistant, at, envelope, isRetired = false, reason, type } = letter
   return (
     <tr data-dead={envelope} data-assistant={assistant}>
       <td>
@@ -92,14 +92,20 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
       </td>
       <td data-align="end">
         <span className="inline-flex gap-2">
-          <button
-            type="button"
-            className="button button-small"
-            data-retry={envelope}
-            onClick={() => onOrder({ letter, order: "again" })}
-          >
-            Retry
-          </button>
+          {isRetired ? (
+            <span className="self-center text-ink-2" data-retired={envelope}>
+              retired
+            </span>
+          ) : (
+            <button
+              type="button"
+              className="button button-small"
+              data-retry={envelope}
+              onClick={() => onOrder({ letter, order: "again" })}
+            >
+              Retry
+            </button>
+          )}
           <button
             type="button"
             className="button button-small"
@@ -203,6 +209,10 @@ const meantBy = (items: ReadonlyArray<Letter>, words = ""): ReadonlyArray<Letter
   )
 }
 
+/** Those of assistants that have not retired. */
+const sendable = (letters: ReadonlyArray<Letter>): ReadonlyArray<Letter> =>
+  letters.filter(({ isRetired = false }) => !isRetired)
+
 interface AllButtonsProps {
   readonly letters: ReadonlyArray<Letter>
   readonly isFiltered: boolean
@@ -211,7 +221,7 @@ interface AllButtonsProps {
 
 const AllButtons = ({ isFiltered, letters, onOrder }: AllButtonsProps) => {
   if (letters.length < 2 && !isFiltered) return null
-  const which = `${count(letters.length)}${isFiltered ? " that match" : ""}`
+  const meant = { again: sendable(letters).length, discard: letters.length }
   return (
     <span className="flex flex-wrap gap-2">
       {(["again", "discard"] as const).map((order) => (
@@ -219,11 +229,11 @@ const AllButtons = ({ isFiltered, letters, onOrder }: AllButtonsProps) => {
           key={order}
           type="button"
           className="button button-small"
-          disabled={letters.length === 0}
+          disabled={meant[order] === 0}
           data-all={order}
           onClick={() => onOrder(order)}
         >
-          {order === "again" ? "Retry" : "Discard"} all {which}
+          {`${order === "again" ? "Retry" : "Discard"} all ${count(meant[order])}${isFiltered ? " that match" : ""}`}
         </button>
       ))}
     </span>
@@ -291,7 +301,7 @@ export const DeadLetters = ({ items, onSearch, words }: DeadLettersProps) => {
             <AllButtons
               letters={meant}
               isFiltered={words !== undefined}
-              onOrder={(order) => askAll({ letters: meant, order })}
+              onOrder={(order) => askAll({ letters: order === "again" ? sendable(meant) : meant, order })}
             />
           </div>
           {meant.length === 0 ? <Empty title="No matches" /> : <Letters items={meant} onOrder={ask} />}
