@@ -98,7 +98,7 @@ export const writePacked = async (
   type: string,
   body: string
 ): Promise<void> => {
-  const { bytes, headers } = await packed(Buffer.from(body), type, String(request.headers["accept-encoding"] ?? ""))
+  const { bytes, headers } = await packed(Buffer.from(body), type, request.headers["accept-encoding"])
   if (response.headersSent || response.destroyed) return
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   write(response, 200, type, Buffer.from(bytes))
