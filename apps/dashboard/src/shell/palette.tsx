@@ -9,6 +9,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import { useAnswer } from "../api/questions.ts"
 import { StateChip } from "../parts/chip.tsx"
 import { Dialog } from "../parts/dialogs/confirm.tsx"
+import { useMayChange } from "../parts/action.tsx"
 import { useOrder, verbsFor } from "../parts/dialogs/order.tsx"
 import { Failed } from "../parts/states.tsx"
 import { Visible } from "../parts/text.tsx"
@@ -174,7 +175,8 @@ const useGeneral = (): ReadonlyArray<Entry> => {
 const useActions = (id: string | undefined, onClose: () => void) => {
   const { data } = useAnswer("GET /v1/assistants/:id", { params: { id: id ?? "" } }, { enabled: id !== undefined })
   const { asked, error, give, question } = useOrder(id ?? "", onClose)
-  const verbs = data === undefined ? [] : verbsFor(data.accepts)
+  const mayChange = useMayChange()
+  const verbs = data === undefined || !mayChange ? [] : verbsFor(data.accepts)
   const entries = verbs.map((verb): Entry => ({
     key: `order-${verb.order}`,
     group: "Actions",

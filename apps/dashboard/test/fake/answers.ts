@@ -55,14 +55,14 @@ const found = (world: World, id = "") => {
   return row
 }
 
-const system = ({ now, outboxEnd, startedAt }: World) => ({
+const system = ({ now, outboxEnd, readOnly, startedAt }: World) => ({
   version: "0.1.0",
   node: "v24.21.0",
   role: "all",
   profile: "postgres://reverie:***@db/reverie",
   tenant: "default",
   principal: "local",
-  readOnly: false,
+  readOnly,
   startedAt,
   now: now(),
   outboxEnd: outboxEnd(),

@@ -35,6 +35,8 @@ export interface World {
   readonly dead: Array<DeadLetter>
   readonly audited: Array<AuditLine>
   readonly startedAt: number
+  /** The token may only look. */
+  readOnly: boolean
   readonly now: () => number
   readonly outboxEnd: () => number
   readonly failure: (status: number, tag: string, message: string, hint?: string) => FakeFailure
@@ -161,6 +163,7 @@ export const makeWorld = (total: number): World => {
     dead: deadLetters(rows, now()),
     audited,
     startedAt: now() - 7_200_000,
+    readOnly: false,
     now,
     outboxEnd: () => seq,
     failure: (status, tag, message, hint) =>

@@ -8,6 +8,7 @@ import { useState } from "react"
 import { change, Trouble, troubleOf } from "../../api/client.ts"
 import { defined } from "../../api/defined.ts"
 import { isAskedAgain } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { many } from "../../parts/format.ts"
 import { hasUnseen, Visible } from "../../parts/text.tsx"
@@ -111,33 +112,26 @@ export const Bulk = ({ onSelect, selected, shown }: BulkProps) => {
           <span className="mr-1 font-medium" role="status">
             {selected.length} selected
           </span>
-          <button
-            type="button"
+          <Action
             className="button button-small button-primary"
             data-decide-all="approved"
             onClick={() => open("approved")}
           >
             Approve {selected.length}
-          </button>
-          <button
-            type="button"
-            className="button button-small button-danger"
-            data-decide-all="denied"
-            onClick={() => open("denied")}
-          >
+          </Action>
+          <Action className="button button-small button-danger" data-decide-all="denied" onClick={() => open("denied")}>
             Deny {selected.length}
-          </button>
+          </Action>
         </>
       )}
       {selected.length === shown.length ? null : (
-        <button
-          type="button"
+        <Action
           className="button button-small button-quiet"
           data-select-all=""
           onClick={() => onSelect(shown.map(keyOf))}
         >
           Select all {shown.length}
-        </button>
+        </Action>
       )}
       {selected.length === 0 ? null : (
         <button type="button" className="button button-small button-quiet" onClick={() => onSelect([])}>

@@ -8,6 +8,7 @@ import type { ApprovalAsked } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import { type KeyboardEvent, useRef, useState } from "react"
 import { useChange } from "../../api/questions.ts"
+import { Action, useMayChange } from "../../parts/action.tsx"
 import { Chip } from "../../parts/chip.tsx"
 import { count } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
@@ -170,8 +171,7 @@ const Decide = ({ disabled, note, onDecide, onNote }: DecideProps) => (
         onChange={({ target }) => onNote(target.value)}
       />
     </label>
-    <button
-      type="button"
+    <Action
       className="button button-danger max-sm:flex-1"
       data-decide="denied"
       disabled={disabled}
@@ -181,9 +181,8 @@ const Decide = ({ disabled, note, onDecide, onNote }: DecideProps) => (
       <kbd aria-hidden className="max-md:hidden">
         d
       </kbd>
-    </button>
-    <button
-      type="button"
+    </Action>
+    <Action
       className="button button-primary max-sm:flex-1"
       data-decide="approved"
       disabled={disabled}
@@ -193,7 +192,7 @@ const Decide = ({ disabled, note, onDecide, onNote }: DecideProps) => (
       <kbd aria-hidden className="max-md:hidden">
         a
       </kbd>
-    </button>
+    </Action>
   </div>
 )
 
@@ -207,10 +206,11 @@ export const Card = ({ asked, onDecided, selecting }: CardProps) => {
   const now = useNow(1_000)
   const card = useRef<HTMLElement>(null)
   const [note, write] = useState("")
+  const mayChange = useMayChange()
   const { decide, done, error, isPending } = useDecision(asked, onDecided)
   const isOver = asked.expiresAt !== undefined && asked.expiresAt <= now
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== card.current || event.ctrlKey || event.metaKey || event.altKey || isOver) return
+    if (event.target !== card.current || event.ctrlKey || event.metaKey || event.altKey || isOver || !mayChange) return
     if (event.key === "a") decide("approved", note)
     else if (event.key === "d") decide("denied", note)
     else return

@@ -3,6 +3,7 @@
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { Chip } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, many, tokens } from "../../parts/format.ts"
@@ -64,8 +65,7 @@ const Taking = ({ compaction, onUndo }: { compaction: Whole["compaction"]; onUnd
     ) : (
       <Chip tone="bad" text="a call was parted from its result" />
     )}
-    <button
-      type="button"
+    <Action
       className="button button-small"
       disabled={compaction.undone}
       onClick={onUndo}
@@ -73,7 +73,7 @@ const Taking = ({ compaction, onUndo }: { compaction: Whole["compaction"]; onUnd
       title={compaction.undone ? "It was reverted" : undefined}
     >
       Undo
-    </button>
+    </Action>
   </span>
 )
 

@@ -5,6 +5,7 @@ import { useState } from "react"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { Chip } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Export } from "../../parts/export/export.tsx"
@@ -57,9 +58,9 @@ const Order = ({ id }: { readonly id: string }) => {
         </span>
       ) : null}
       {detail?.accepts.includes("compact") === true ? (
-        <button type="button" className="button button-small" data-order="compact" onClick={() => ask(true)}>
+        <Action className="button button-small" data-order="compact" onClick={() => ask(true)}>
           Compact history
-        </button>
+        </Action>
       ) : null}
       {asks ? (
         <Preview
@@ -86,15 +87,14 @@ const Release = ({ hold, id }: { readonly id: string; readonly hold: Hold }) => 
           : `The undo of ${hold.compaction} holds this history: nothing is compacted until the window overflows.`}
       </span>
       {error === null ? null : <Failed trouble={error} />}
-      <button
-        type="button"
+      <Action
         className="button button-small"
         data-order="release"
         disabled={isPending || isSuccess}
         onClick={() => mutate((key) => ({ params: { id }, headers: { "idempotency-key": key } }))}
       >
         Release history
-      </button>
+      </Action>
     </section>
   )
 }
@@ -144,16 +144,24 @@ const Row = ({ isActive, isOpen, item, onOpen }: RowProps) => {
           <Visible text={id} />
         </button>
       </td>
-      <td className="text-ink-2">
+      <td className="text-ink-2" data-title="When">
         <Ago at={at} />
       </td>
-      <td data-why={reason}>
+      <td data-why={reason} data-title="Why">
         <Visible text={whys[reason] ?? reason} />
       </td>
-      <td data-align="end">{messages}</td>
-      <td data-align="end">{tokens(beforeTokens)}</td>
-      <td data-align="end">{tokens(afterTokens)}</td>
-      <td data-align="end">{saved(item)}</td>
+      <td data-align="end" data-title="Messages">
+        {messages}
+      </td>
+      <td data-align="end" data-title="Before">
+        {tokens(beforeTokens)}
+      </td>
+      <td data-align="end" data-title="After">
+        {tokens(afterTokens)}
+      </td>
+      <td data-align="end" data-title="Saved">
+        {saved(item)}
+      </td>
       <td>
         <State isActive={isActive} undone={undone} />
       </td>
@@ -171,7 +179,7 @@ interface ListProps {
 const List = ({ active, items, onOpen, shown }: ListProps) => (
   <Section title="Compactions">
     <div className="max-h-72 overflow-auto" tabIndex={0} role="region" aria-label="List of compactions">
-      <table className="plain-table tight-table sticky-head">
+      <table className="plain-table tight-table sticky-head stack-table">
         <thead>
           <tr>
             {["Compaction", "When", "Why"].map((title) => (

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { defined } from "../../api/defined.ts"
 import { useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { Chip } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, percent } from "../../parts/format.ts"
@@ -39,9 +40,9 @@ const TakeBack = ({ children, dream, id, of, title }: TakeBackProps) => {
     )
   return (
     <>
-      <button type="button" className="button button-small" onClick={() => ask(true)} data-undo={name}>
+      <Action className="button button-small" onClick={() => ask(true)} data-undo={name}>
         {title}
-      </button>
+      </Action>
       {asks ? (
         <ConfirmLater
           title={`${title}?`}
@@ -122,15 +123,14 @@ const Accept = ({
       Accepted as soon as the assistant is at rest.
     </span>
   ) : (
-    <button
-      type="button"
+    <Action
       className="button button-small button-primary"
       disabled={isPending}
       onClick={() => mutate({ params: { id, dream }, payload: { items } })}
       data-accept={items.length === 1 ? items[0] : dream}
     >
       {title}
-    </button>
+    </Action>
   )
 }
 

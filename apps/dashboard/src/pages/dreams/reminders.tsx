@@ -6,6 +6,7 @@ import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { defined } from "../../api/defined.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { Chip } from "../../parts/chip.tsx"
 import { count } from "../../parts/format.ts"
 import { Export } from "../../parts/export/export.tsx"
@@ -61,12 +62,11 @@ const Row = ({ id, item, onEdit }: RowProps) => {
       </td>
       <td data-align="end">
         {error === null ? null : <Failed trouble={error} />}
-        <button type="button" className="button button-small" data-edit={item.id} onClick={onEdit}>
+        <Action className="button button-small" data-edit={item.id} onClick={onEdit}>
           Edit
-        </button>{" "}
+        </Action>{" "}
         {item.state === "active" ? (
-          <button
-            type="button"
+          <Action
             className="button button-small"
             data-cancel={item.id}
             disabled={isPending}
@@ -75,7 +75,7 @@ const Row = ({ id, item, onEdit }: RowProps) => {
             }
           >
             Cancel
-          </button>
+          </Action>
         ) : null}
       </td>
     </tr>
@@ -140,9 +140,9 @@ const Form = ({ edited: item, id }: { readonly id: string; readonly edited: Remi
           />
         </label>
       ))}
-      <button type="submit" className="button" disabled={isPending || !isWhole}>
+      <Action type="submit" className="button" disabled={isPending || !isWhole}>
         {edited !== undefined && said.reminder.trim() === edited.reminder ? "Change reminder" : "Set reminder"}
-      </button>
+      </Action>
       {isSuccess ? (
         <span role="status" className="text-ink-2">
           It is set, or changed.

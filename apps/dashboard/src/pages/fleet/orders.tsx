@@ -8,6 +8,7 @@ import { defined } from "../../api/defined.ts"
 import { change, type Trouble, troubleOf } from "../../api/client.ts"
 import type { Asked } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, many } from "../../parts/format.ts"
 import { Failed } from "../../parts/states.tsx"
@@ -109,16 +110,16 @@ const Question = ({
 
 const Verbs = ({ onOrder }: { readonly onOrder: (order: (typeof verbs)[number]) => void }) =>
   verbs.map((order) => (
-    <button
+    <Action
       key={order[0]}
-      type="button"
+
       className={`button button-small ${order[0] === "retire" ? "button-danger" : ""}`}
       data-order={order[0]}
       title={order[2]}
       onClick={() => onOrder(order)}
     >
       {order[1]}
-    </button>
+    </Action>
   ))
 
 export const Orders = ({ filter, matched = 0, onClear, onDone, onSelectAll, selection }: OrdersProps) => {

@@ -3,6 +3,7 @@
 import type { AssistantRow, Counts } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { memo, useCallback, useMemo, useSyncExternalStore } from "react"
+import { useMayChange } from "../../parts/action.tsx"
 import { Export } from "../../parts/export/export.tsx"
 import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
@@ -178,6 +179,7 @@ const Rows = ({ onSort, rows, search, selection }: RowsProps) => {
 }
 
 const FleetPage = () => {
+  const mayChange = useMayChange()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const rows = useFleetRows(search)
@@ -204,9 +206,11 @@ const FleetPage = () => {
             {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
           </span>
           <StillFile filter={filter} />
-          <Link to="/fleet" search={{ ...search, create: true }} className="button button-small" data-create="">
-            Create an assistant
-          </Link>
+          {mayChange ? (
+            <Link to="/fleet" search={{ ...search, create: true }} className="button button-small" data-create="">
+              Create an assistant
+            </Link>
+          ) : null}
           <div className="ml-auto">
             <StillOrders
               filter={filter}
@@ -220,7 +224,7 @@ const FleetPage = () => {
         </>
       }
     >
-      {search.create === true ? (
+      {search.create === true && mayChange ? (
         <CreateAssistant definition={search.definition} onClose={() => set({ create: undefined })} />
       ) : null}
       <StillBanner counts={rows.counts} outages={rows.outages} />

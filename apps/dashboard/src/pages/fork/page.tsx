@@ -6,6 +6,7 @@
 import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { type FormEvent, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react"
 import { useAnswer } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { fileName, saveJson } from "../../parts/export/save.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Failed, isReady } from "../../parts/states.tsx"
@@ -43,15 +44,15 @@ const RunBar = ({ onFive, onLast, runs: { batch, isBusy, stop } }: BarProps) => 
   const ended = batch?.runs.filter(({ state }) => state === "done" || state === "failed").length ?? 0
   return (
     <div className="run-bar" data-run-bar="">
-      <button type="submit" className="button button-primary" disabled={isBusy} data-fork="">
+      <Action type="submit" className="button button-primary" disabled={isBusy} data-fork="">
         {isBusy && batch?.kind === "one" ? "Running…" : "Run"}
-      </button>
-      <button type="button" className="button" disabled={isBusy} onClick={onFive} data-run-five="">
+      </Action>
+      <Action className="button" disabled={isBusy} onClick={onFive} data-run-five="">
         Run 5 times
-      </button>
-      <button type="button" className="button" disabled={isBusy} onClick={onLast} data-run-last="">
+      </Action>
+      <Action className="button" disabled={isBusy} onClick={onLast} data-run-last="">
         Run over the last 20
-      </button>
+      </Action>
       {isBusy ? (
         <>
           <button type="button" className="button" disabled={batch?.isStopped === true} onClick={stop} data-stop="">
@@ -143,9 +144,9 @@ const Result = ({ id, onCase, run: { fork, payload, tick, trouble } }: ResultPro
         fork={fork}
         side={
           <>
-            <button type="button" className="button button-small" onClick={onCase} data-case="">
+            <Action className="button button-small" onClick={onCase} data-case="">
               Save as eval case…
-            </button>
+            </Action>
             <button
               type="button"
               className="button button-small"

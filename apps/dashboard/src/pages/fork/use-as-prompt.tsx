@@ -3,6 +3,7 @@
 
 import { useState } from "react"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { PromptVersions } from "../prompts/versions.tsx"
 import { asTemplate, type Beginning, changedPrompt, type Draft, fromTemplate } from "./draft.ts"
@@ -26,9 +27,9 @@ const InUse = ({
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-ink-2" data-in-use={version}>
       Version {version} of the prompt registry is in use.
-      <button type="button" className="button button-small" onClick={() => ask(true)} data-undo-prompt="">
+      <Action className="button button-small" onClick={() => ask(true)} data-undo-prompt="">
         Undo it
-      </button>
+      </Action>
       {asked ? (
         <ConfirmLater
           title="Undo the newest prompt"
@@ -67,15 +68,14 @@ export const UseAsPrompt = ({ beginning, draft, onPrompt }: UseProps) => {
   return (
     <div className="space-y-2 border-t border-line pt-3">
       <div className="flex flex-wrap items-center gap-2">
-        <button
-          type="button"
+        <Action
           className="button"
           disabled={text === undefined || isPresent || !isSuccess || promptKey === ""}
           onClick={() => ask(true)}
           data-use-prompt=""
         >
           Use as prompt…
-        </button>
+        </Action>
         <span className="label">
           {isPresent ? "These instructions are in use." : prompt === undefined ? "Change the instructions first." : ""}
         </span>

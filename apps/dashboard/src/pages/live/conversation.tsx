@@ -3,6 +3,7 @@
 import type { ApprovalAsked, MessageView } from "@reverie/server/api"
 import { useEffect, useRef, useState } from "react"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action, useMayChange } from "../../parts/action.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -189,8 +190,7 @@ const StopRun = ({ id, tick }: { readonly id: string; readonly tick: number }) =
   return (
     <>
       {error === null ? null : <Failed trouble={error} />}
-      <button
-        type="button"
+      <Action
         className="button button-small"
         data-stop={tick}
         title={`Ends run ${tick}: what it is doing is interrupted, and the next message is heard.`}
@@ -198,7 +198,7 @@ const StopRun = ({ id, tick }: { readonly id: string; readonly tick: number }) =
         onClick={() => mutate((key) => ({ params: { id }, payload: { order: "stop", tick, id: key } }))}
       >
         Stop
-      </button>
+      </Action>
     </>
   )
 }
@@ -214,6 +214,7 @@ interface FieldProps {
 
 const Say = ({ id, inHand, isHeard, isOver, saying }: FieldProps) => {
   const { askIn, asked, attach, choose, chosen, error, field, isOff, say, text, write } = saying
+  if (!useMayChange()) return <p className="border-t border-line p-3 text-ink-2">This token may only look.</p>
   return (
     <form
       className="space-y-2 border-t border-line p-3"
@@ -252,9 +253,9 @@ const Say = ({ id, inHand, isHeard, isOver, saying }: FieldProps) => {
           {isOver ? null : <ContextOf id={id} chosen={asked} choose={askIn} />}
           <Attach attach={attach} isOver={isOver} />
           {inHand === undefined ? null : <StopRun id={id} tick={inHand} />}
-          <button type="submit" className="button button-primary button-small" disabled={isOff}>
+          <Action type="submit" className="button button-primary button-small" disabled={isOff}>
             Send
-          </button>
+          </Action>
         </span>
       </div>
     </form>

@@ -11,6 +11,7 @@ import type { MessageView, TickView } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
 import { useAnswer } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { costText, tokens } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { Visible } from "../../parts/text.tsx"
@@ -113,12 +114,12 @@ export interface Again {
 
 const Anew = ({ again, text }: { readonly again: Again; readonly text: string }) => (
   <footer className="label flex gap-x-3" data-anew="">
-    <button type="button" className="hover:underline" disabled={again.isOff} onClick={() => again.edit(text)}>
+    <Action className="hover:underline" disabled={again.isOff} onClick={() => again.edit(text)}>
       edit and send
-    </button>
-    <button type="button" className="hover:underline" disabled={again.isOff} onClick={() => again.send(text)}>
+    </Action>
+    <Action className="hover:underline" disabled={again.isOff} onClick={() => again.send(text)}>
       send again
-    </button>
+    </Action>
   </footer>
 )
 

@@ -5,6 +5,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { useEffect } from "react"
 import { troubleOf } from "../../api/client.ts"
 import { useAnswer } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { activityOf, isTagged } from "../../parts/activity.ts"
 import { StateChip, toneOfActivity } from "../../parts/chip.tsx"
 import { count, percent, serversIn, spentText, tokens } from "../../parts/format.ts"
@@ -31,16 +32,16 @@ const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
     >
       {order.error === null ? null : <Failed trouble={order.error} />}
       {verbsFor(detail.accepts).map((verb) => (
-        <button
+        <Action
           key={verb.order}
-          type="button"
+
           className={`button button-small ${verb.order === "retire" ? "button-danger" : ""}`}
           data-order={verb.order}
           disabled={order.isPending}
           onClick={() => give(verb)}
         >
           {verb.title}
-        </button>
+        </Action>
       ))}
       {asked === undefined ? null : question}
     </div>

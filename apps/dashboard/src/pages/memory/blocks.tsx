@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { EditText } from "../../parts/dialogs/edit-text.tsx"
 import { DiffView } from "../../parts/diff-view.tsx"
@@ -236,19 +237,13 @@ const Head = ({ block, onEdit, onUndo, onVersion, version }: HeadProps) => {
         </button>
       )}
       {version === undefined ? (
-        <button type="button" className="button button-small" onClick={onEdit} data-edit-block={id}>
+        <Action className="button button-small" onClick={onEdit} data-edit-block={id}>
           Edit
-        </button>
+        </Action>
       ) : null}
-      <button
-        type="button"
-        className="button button-small"
-        disabled={block.version <= 1}
-        onClick={onUndo}
-        data-undo-block={id}
-      >
+      <Action className="button button-small" disabled={block.version <= 1} onClick={onUndo} data-undo-block={id}>
         Undo
-      </button>
+      </Action>
     </span>
   )
 }

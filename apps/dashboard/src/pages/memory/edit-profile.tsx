@@ -3,6 +3,7 @@
 
 import { useState } from "react"
 import { useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { EditText } from "../../parts/dialogs/edit-text.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Failed } from "../../parts/states.tsx"
@@ -53,15 +54,9 @@ export const EditAttribute = ({ attribute, ...whose }: Whose & { readonly attrib
     )
   }
   const act = (name: string, label: string, onClick: () => void) => (
-    <button
-      type="button"
-      className="button button-small"
-      disabled={isPending}
-      onClick={onClick}
-      data-act={`${name} ${id}`}
-    >
+    <Action className="button button-small" disabled={isPending} onClick={onClick} data-act={`${name} ${id}`}>
       {label}
-    </button>
+    </Action>
   )
   return (
     <div className="flex flex-wrap items-baseline gap-2 py-1">
@@ -104,9 +99,9 @@ export const AddAttribute = (whose: Whose) => {
     </div>
   ) : (
     <div className="flex flex-wrap items-baseline gap-2 p-3">
-      <button type="button" className="button button-small" onClick={show} data-add-attribute="">
+      <Action className="button button-small" onClick={show} data-add-attribute="">
         Add
-      </button>
+      </Action>
       {isSuccess ? <Done of="new">Added: it stands there as soon as the assistant is at rest.</Done> : null}
     </div>
   )
@@ -122,15 +117,14 @@ const PutBack = ({ attribute: { id, text }, ...whose }: Whose & { readonly attri
       {isSuccess ? (
         <Done of={id}>Put back as soon as the assistant is at rest.</Done>
       ) : (
-        <button
-          type="button"
+        <Action
           className="button button-small"
           disabled={isPending}
           onClick={() => write({ attribute: id, undo: true })}
           data-act={`put-back ${id}`}
         >
           Put back
-        </button>
+        </Action>
       )}
       {error === null ? null : <Failed trouble={error} />}
     </li>

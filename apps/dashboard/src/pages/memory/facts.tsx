@@ -5,6 +5,7 @@ import { Fragment, type ReactNode, useState } from "react"
 import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { Chip, type Tone } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Export } from "../../parts/export/export.tsx"
@@ -142,9 +143,9 @@ const Release = ({ fact, id }: { readonly fact: Fact; readonly id: string }) => 
           Released: it is used as soon as the assistant is at rest.
         </p>
       ) : (
-        <button type="button" className="button button-small" onClick={() => ask(true)} data-release={fact.id}>
+        <Action className="button button-small" onClick={() => ask(true)} data-release={fact.id}>
           {fact.state === "proposed" ? "Accept" : "Release from quarantine"}
-        </button>
+        </Action>
       )}
       {asks ? (
         <ConfirmLater
@@ -172,9 +173,9 @@ const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; re
           Retired: it is used no more as soon as the assistant is at rest.
         </p>
       ) : (
-        <button type="button" className="button button-small" onClick={() => ask(true)} data-retire={fact.id}>
+        <Action className="button button-small" onClick={() => ask(true)} data-retire={fact.id}>
           Retire
-        </button>
+        </Action>
       )}
       {asks ? (
         <ConfirmLater

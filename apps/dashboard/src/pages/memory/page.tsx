@@ -7,6 +7,7 @@ import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"
+import { Action } from "../../parts/action.tsx"
 import { count, many } from "../../parts/format.ts"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Export } from "../../parts/export/export.tsx"
@@ -346,15 +347,14 @@ const MemoryPage = () => {
               and {many(overview.data.passages, "passage")} archived
             </span>
           )}
-          <button
-            type="button"
+          <Action
             className="button button-small"
             aria-expanded={forgets}
             onClick={() => forget(!forgets)}
             data-forgets=""
           >
             Forget
-          </button>
+          </Action>
         </>
       }
     >

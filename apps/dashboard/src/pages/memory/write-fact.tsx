@@ -3,6 +3,7 @@
 
 import { type ReactNode, useState } from "react"
 import { useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { EditText } from "../../parts/dialogs/edit-text.tsx"
 
 const MAX_CHARS = 2_000
@@ -41,9 +42,9 @@ export const Correct = ({
       }
     />
   ) : (
-    <button type="button" className="button button-small" onClick={() => open(true)} data-correct={fact.id}>
+    <Action className="button button-small" onClick={() => open(true)} data-correct={fact.id}>
       Correct
-    </button>
+    </Action>
   )
 }
 
@@ -71,9 +72,9 @@ export const AddFact = ({ id }: { readonly id: string }) => {
     </div>
   ) : (
     <>
-      <button type="button" className="button button-small" onClick={show} data-add-fact="">
+      <Action className="button button-small" onClick={show} data-add-fact="">
         Add a fact
-      </button>
+      </Action>
       {isSuccess ? <Done of="new">Added: it holds as soon as the assistant is at rest.</Done> : null}
     </>
   )

@@ -7,6 +7,7 @@ import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { defined } from "../../api/defined.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { EditText } from "../../parts/dialogs/edit-text.tsx"
 import { Export } from "../../parts/export/export.tsx"
@@ -87,18 +88,12 @@ const Opened = ({ template }: { readonly template: Template }) => {
         title={name}
         side={
           <span className="flex flex-wrap gap-2">
-            <button type="button" className="button button-small" onClick={() => edit(text)} data-edit-prompt={key}>
+            <Action className="button button-small" onClick={() => edit(text)} data-edit-prompt={key}>
               Edit
-            </button>
-            <button
-              type="button"
-              className="button button-small"
-              disabled={builtin}
-              onClick={() => ask(true)}
-              data-undo-prompt={key}
-            >
+            </Action>
+            <Action className="button button-small" disabled={builtin} onClick={() => ask(true)} data-undo-prompt={key}>
               Undo
-            </button>
+            </Action>
           </span>
         }
       >

@@ -6,6 +6,7 @@ import { useState } from "react"
 import { change, Trouble, troubleOf } from "../../api/client.ts"
 import type { Answer } from "../../api/contract.ts"
 import { isAskedAgain, useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Export } from "../../parts/export/export.tsx"
 import { count, many } from "../../parts/format.ts"
@@ -97,23 +98,21 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
               retired
             </span>
           ) : (
-            <button
-              type="button"
+            <Action
               className="button button-small"
               data-retry={envelope}
               onClick={() => onOrder({ letter, order: "again" })}
             >
               Retry
-            </button>
+            </Action>
           )}
-          <button
-            type="button"
+          <Action
             className="button button-small"
             data-discard={envelope}
             onClick={() => onOrder({ letter, order: "discard" })}
           >
             Discard
-          </button>
+          </Action>
         </span>
       </td>
     </tr>
@@ -225,16 +224,16 @@ const AllButtons = ({ isFiltered, letters, onOrder }: AllButtonsProps) => {
   return (
     <span className="flex flex-wrap gap-2">
       {(["again", "discard"] as const).map((order) => (
-        <button
+        <Action
           key={order}
-          type="button"
+
           className="button button-small"
           disabled={meant[order] === 0}
           data-all={order}
           onClick={() => onOrder(order)}
         >
           {`${order === "again" ? "Retry" : "Discard"} all ${count(meant[order])}${isFiltered ? " that match" : ""}`}
-        </button>
+        </Action>
       ))}
     </span>
   )

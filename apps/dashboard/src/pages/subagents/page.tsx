@@ -4,6 +4,7 @@
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { StateChip } from "../../parts/chip.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { many } from "../../parts/format.ts"
@@ -68,14 +69,14 @@ const DelegateForm = ({ id }: { readonly id: string }) => {
         onChange={({ target }) => write(target.value)}
       />
       <div className="flex flex-wrap items-center gap-3">
-        <button
+        <Action
           type="submit"
           className="button button-primary"
           disabled={isPending || task.trim() === ""}
           data-delegate=""
         >
           Delegate
-        </button>
+        </Action>
         {data === undefined ? null : (
           <span className="text-ink-2" role="status">
             <Visible text={data.child} /> works on it.
@@ -186,9 +187,9 @@ const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCanc
       </td>
       <td data-align="end">
         {depth === 0 || isOver ? null : (
-          <button type="button" className="button button-small" data-cancel={id} onClick={onCancel}>
+          <Action className="button button-small" data-cancel={id} onClick={onCancel}>
             Cancel
-          </button>
+          </Action>
         )}
       </td>
     </tr>

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { Export } from "../../parts/export/export.tsx"
 import { count, money, percent, tokens } from "../../parts/format.ts"
@@ -163,14 +164,13 @@ const Rows = ({
           <td data-align="end">{percent(item.share)}</td>
           <td>{endText(item, now)}</td>
           <td data-align="end">
-            <button
-              type="button"
+            <Action
               className="button button-small"
               data-set-budget={item.assistant}
               onClick={() => onSet({ assistant: item.assistant, granted: item.granted })}
             >
               Change
-            </button>
+            </Action>
           </td>
         </tr>
       ))}
@@ -192,8 +192,7 @@ export const BudgetsOfAll = ({ assistant, now }: { readonly assistant: string | 
             side={
               <span className="flex items-center gap-2">
                 <Export name="budgets" route="GET /v1/budgets" asked={{}} />
-                <button
-                  type="button"
+                <Action
                   className="button button-small"
                   data-set-budget=""
                   onClick={() =>
@@ -204,7 +203,7 @@ export const BudgetsOfAll = ({ assistant, now }: { readonly assistant: string | 
                   }
                 >
                   Set a budget
-                </button>
+                </Action>
               </span>
             }
           >

@@ -4,6 +4,7 @@
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
+import { Action } from "../../parts/action.tsx"
 import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, money, percent, tokens } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
@@ -116,9 +117,9 @@ export const LimitsOfTenant = ({ now, tenant }: { readonly tenant: Limits; reado
       title="Limits of the tenant"
       className="overflow-x-auto"
       side={
-        <button type="button" className="button button-small" data-set-limits="" onClick={() => open(true)}>
+        <Action className="button button-small" data-set-limits="" onClick={() => open(true)}>
           Set limits
-        </button>
+        </Action>
       }
     >
       {rows.length === 0 ? (

@@ -1,0 +1,64 @@
+// Everywhere: what holds of every page alike: a token that may only look is offered nothing that changes something.
+
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { assistantPages, fleetPages } from "../src/shell/pages.ts"
+import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let tab: Tab
+
+beforeAll(async () => {
+  api = await openFakeApi({ page: await builtPage(), rows: 40 })
+  browser = await openBrowser()
+  tab = await openTab(browser, api.url)
+})
+afterAll(async () => {
+  await tab.close()
+  await browser.close()
+  await api.close()
+})
+
+const pages = (): ReadonlyArray<readonly [page: string, path: string]> =>
+  [...fleetPages, ...assistantPages].map(({ page, to }) => [page, to.replace("$id", api.world.rows[3]?.id ?? "")])
+
+/** Of every action; a button of one that says so in no other way is known by its words. */
+const VERBS =
+  /^(Set |Change$|Retry|Discard|Approve|Deny|Undo|Send|Delegate|Run |Edit|Correct|Add|Retire|Release|Accept|Compact|Halt|Resume|Use as|Put back|Stop|Create)/
+
+const goTo = async (page: string, path: string): Promise<void> => {
+  await tab.open(path, page)
+  await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+}
+
+test("a token that may only look is offered nothing that changes something, on any page", async () => {
+  const offered = async (): Promise<ReadonlyArray<string>> => {
+    const buttons = await tab.page.$$eval("#main button:not(:disabled)", (found) =>
+      found.map((each) => ({ text: each.textContent.trim(), isAction: each.matches("[data-action]") }))
+    )
+    return buttons.flatMap(({ isAction, text }) => (isAction || VERBS.test(text) ? [text] : []))
+  }
+  const fields = ["[name=say]", "[data-create]"]
+  for (const [page, path] of pages().filter(([name]) => ["approvals", "queues", "live"].includes(name))) {
+    await goTo(page, path)
+    expect([page, (await offered()).length > 0]).toEqual([page, true])
+  }
+  api.world.readOnly = true
+  const found: Array<string> = []
+  for (const [page, path] of pages()) {
+    await goTo(page, path)
+    await tab.page.waitForFunction(() => document.querySelector("[data-action]:not(:disabled)") === null)
+    found.push(...(await offered()).map((each) => `${page}: ${each}`))
+    for (const field of fields) if ((await tab.page.locator(field).count()) > 0) found.push(`${page}: ${field}`)
+    await tab.page.keyboard.press("Control+k")
+    await tab.page.waitForSelector("[data-palette] input:focus")
+    found.push(
+      ...(await tab.page.$$eval("[data-entry^=order-]", (all) => all.map((each) => `${page}: ${each.textContent}`)))
+    )
+    await tab.page.keyboard.press("Escape")
+  }
+  expect(found).toEqual([])
+  expect(tab.wrongs).toEqual([])
+})
