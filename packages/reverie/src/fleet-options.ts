@@ -3,7 +3,7 @@
 
 import type { Directory, Seat } from "@reverie/assistant"
 import { type Address, type AssistantId, defined, type GivenPart, type Notice, unknownName } from "@reverie/protocol"
-import type { Retention, TenantLimits } from "@reverie/ledger"
+import { limitNames, type Retention, type TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
 import { type Hooks, type HookTable, joinedHooks, placedHooks } from "@reverie/tools"
@@ -278,7 +278,7 @@ const isAmount = (value: unknown): boolean => typeof value === "number" && Numbe
 
 /** What is wrong with limits that are set, in words; undefined when nothing is. */
 export const flawOfLimits = (limits: object): string | undefined => {
-  const names = Object.keys(knownTerms).filter((name) => name !== "weight" && name !== "retention")
+  const names: ReadonlyArray<string> = limitNames
   for (const [name, value] of Object.entries(limits)) {
     if (!names.includes(name)) return `unknown limit ${unknownName(name, names)}`
     if (value !== null && value !== undefined && !isAmount(value)) {
