@@ -6,8 +6,8 @@
 // C4  --only names steps of the list; an unknown name is refused, never ignored.
 // C5  It takes minutes: what takes long, with what goes on for longer, is left to --long, which says it of every test.
 
-import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
+import { chromiumPath } from "../apps/dashboard/test/chromium.ts"
 import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
 import { attack, crash, outside, simulate } from "./check/lanes.ts"
@@ -18,10 +18,9 @@ import { testStep } from "./check/tests.ts"
 import { toolSteps } from "./check/tools.ts"
 import { words } from "./check/words.ts"
 
-const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 /** Someone's own machine may have no Chromium; where main is guarded there is one, or the check fails. */
-const isPageProved = existsSync(chromium) || process.env["CI"] !== undefined
-if (!isPageProved) process.stdout.write(`page           left out: no Chromium at ${chromium} (CHROMIUM_PATH)\n`)
+const isPageProved = chromiumPath !== undefined || process.env["CI"] !== undefined
+if (!isPageProved) process.stdout.write("page           left out: no Chromium (CHROMIUM_PATH)\n")
 
 const steps: ReadonlyArray<Step> = [
   ...toolSteps,

@@ -2,14 +2,14 @@
 // Owns starting it, what counts as wrong on any page, and pictures for people to look at.
 // W1  A test without Chromium fails and says so: it is never skipped.
 
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { isLong } from "@reverie/testkit/length"
 import { ensurePage } from "../build.ts"
+import { chromiumPath } from "./chromium.ts"
 
-const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 const pictures = join(import.meta.dirname, "../../../test/page/screenshots")
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
@@ -17,10 +17,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export const themes: ReadonlyArray<"light" | "dark"> = isLong ? ["light", "dark"] : ["light"]
 
 export const openBrowser = (): Promise<Browser> => {
-  if (!existsSync(executablePath)) {
-    throw new Error(`no Chromium at ${executablePath}; install it, or say in CHROMIUM_PATH where it is`)
-  }
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] })
+  if (chromiumPath === undefined) throw new Error("no Chromium; install it, or say in CHROMIUM_PATH where it is")
+  return chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] })
 }
 
 /** The folder of the page as its sources have it now: made once for all tests. */

@@ -1,7 +1,7 @@
 // Inside: the pages of one assistant besides Live, in both themes, and what one does on them.
 
 import type { Browser } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, onTestFinished } from "vitest"
 import {
   builtPage,
   isOwned,
@@ -147,6 +147,8 @@ test("Timeline: while one reads further down, what is new waits above (L2, W1)",
   await tab.open(`${home}/timeline`, "timeline")
   await page.waitForSelector("[data-connection=live]")
   await page.waitForSelector(`[data-tick='${life.ticks}']`)
+  const lived = life.ticks
+  onTestFinished(() => void (life.ticks = lived))
   const grow = () => {
     life.ticks += 1
     const row = api.world.rows[3]
