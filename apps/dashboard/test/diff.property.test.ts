@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { diffLines, diffWords, compacted } from "../src/parts/diff-view.tsx"
+import { diffLines, diffWords, compacted } from "../src/parts/structured/diff-view.tsx"
 
 const text = fc
   .array(fc.constantFrom("a", "b", "c", "", "<script>"), { maxLength: 14 })

@@ -2,9 +2,9 @@
 
 import { type ReactNode, useMemo } from "react"
 import { Chip } from "../../parts/chip.tsx"
-import { diffWords } from "../../parts/diff-view.tsx"
+import { diffWords } from "../../parts/structured/diff-view.tsx"
 import { count, spentText } from "../../parts/format.ts"
-import { JsonView } from "../../parts/json.tsx"
+import { JsonView } from "../../parts/structured/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { outcomeText } from "../timeline/search.ts"

@@ -5,7 +5,7 @@
 
 import { useState } from "react"
 import { troubleOf } from "../../api/client.ts"
-import { DiffView } from "../diff-view.tsx"
+import { DiffView } from "../structured/diff-view.tsx"
 import { count } from "../format.ts"
 import { Failed } from "../states.tsx"
 

@@ -2,7 +2,7 @@
 // V3  What is no JSON is shown as the text it is.
 
 import { useMemo, useState } from "react"
-import { TextView, Visible } from "./text.tsx"
+import { TextView, Visible } from "../text.tsx"
 
 const token = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([^"\d\-tfn]+|.)/gs
 const MAX_LINES = 400

@@ -1,8 +1,8 @@
 // DiffView: what differs between two texts of others, as one block.
 
 import { useMemo } from "react"
-import { many } from "./format.ts"
-import { Visible } from "./text.tsx"
+import { many } from "../format.ts"
+import { Visible } from "../text.tsx"
 
 // Diff: two texts, line by line or word by word: what stayed, what went, what came.
 // D1  The parts that stayed and went are the first text, those that stayed and came are the second.
