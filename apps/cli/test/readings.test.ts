@@ -101,6 +101,7 @@ describe("through the store", () => {
       if (leaf.path.join(" ") === "agents create") assert.strictEqual(told.code, 2, "nothing to make it of is here")
       else if (["memory retire", "memory correct"].includes(leaf.path.join(" ")))
         assert.strictEqual(told.code, 4, "no fact of that name is here")
+      else if (leaf.path.join(" ") === "queues retry") assert.strictEqual(told.code, 5, "carl has retired")
       else {
         assert.strictEqual(told.code, 0, `${leaf.path.join(" ")}: ${told.stderr}`)
         assert.isTrue(JSON.parse(told.stdout).dryRun, leaf.path.join(" "))

@@ -211,7 +211,7 @@ describe("queues and dead letters by HTTP", () => {
     assert.strictEqual(together.totals.dead - together.totals.discarded, 1)
     assert.strictEqual((await ask("/v1/queues?letters=1000000")).status, 400)
     // Who has retired takes nothing any more, and so the letter stays.
-    assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "late" }), 404, "NotFound")
+    assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "late" }), 409, "Conflict")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
     await rig.fleet.send("desk", "\u200b", { id: "empty" })
     await settled(rig)

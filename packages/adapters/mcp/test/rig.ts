@@ -10,16 +10,11 @@ import { fileURLToPath } from "node:url"
 import { AssistantId, type Json, TenantId, type ToolCall } from "@reverie/protocol"
 import { execute, type ToolResult } from "@reverie/tools"
 import * as Effect from "effect/Effect"
-import { afterEach, assert } from "vitest"
+import { assert, onTestFinished } from "vitest"
 import { defineMcpServer, type McpServerOptions, type McpTools, mcpTools } from "../src/index.ts"
 
-const endings: Array<() => Promise<unknown> | void> = []
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end()
-})
-
-/** Runs after the test, also when it fails. */
-export const later = (end: () => Promise<unknown> | void): void => void endings.push(end)
+/** Runs after the test, also when it fails; the last is done first. */
+export const later = (end: () => Promise<unknown> | void): void => onTestFinished(async () => void (await end()))
 
 const aFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "reverie-mcp-"))
