@@ -8,7 +8,7 @@
 
 import { defined } from "@reverie/protocol"
 import { promisify } from "node:util"
-import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib"
+import { brotliCompress, constants, gzip } from "node:zlib"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
@@ -27,7 +27,6 @@ const brotli: Pack = (bytes) =>
 
 /** The first that a client reads is taken. */
 const packings: ReadonlyArray<Packing> = [
-  { name: "zstd", pack: promisify(zstdCompress) as Pack },
   { name: "br", pack: brotli },
   { name: "gzip", pack: promisify(gzip) as Pack }
 ]
