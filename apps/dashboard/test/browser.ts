@@ -36,6 +36,20 @@ export const spills = (page: Page): Promise<ReadonlyArray<string>> =>
     ]
   })
 
+/** Parts of the page that scroll sideways, everything in it opened; a drawing, a plot and words as they stand may. */
+export const sideways = (page: Page): Promise<ReadonlyArray<string>> =>
+  page.evaluate(() => {
+    for (const closed of document.querySelectorAll("#main details")) closed.setAttribute("open", "")
+    return [...document.querySelectorAll<HTMLElement>("#main *")]
+      .filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth + 1)
+      .filter((box) => box.closest("pre, .chart, [role=img], textarea, input") === null)
+      .map((box) => {
+        const name =
+          box.getAttribute("aria-label") ?? box.closest("section")?.getAttribute("aria-label") ?? box.className
+        return `${name} is ${box.scrollWidth} wide in ${box.clientWidth}`
+      })
+  })
+
 /** Whether the tab of the open page can be seen whole in the navigation, wherever that is scrolled to. */
 export const navIsInView = (page: Page): Promise<boolean> =>
   page

@@ -10,6 +10,7 @@ import {
   openTab,
   picture,
   seriousFaults,
+  sideways,
   spills,
   type Tab,
   themes
@@ -86,7 +87,7 @@ test("a narrow window has no page that scrolls sideways as a whole", { timeout: 
     await tab.open(`${home}/${path}`, nameOf(path))
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
     await picture(tab.page, `${name}-narrow`)
-    wide.push(...(await spills(tab.page)).map((each) => `${name}: ${each}`))
+    for (const each of [...(await spills(tab.page)), ...(await sideways(tab.page))]) wide.push(`${name}: ${each}`)
     expect([name, await navIsInView(tab.page)]).toEqual([name, true])
     expect([name, await seriousFaults(tab.page)]).toEqual([name, []])
   }

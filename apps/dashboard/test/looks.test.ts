@@ -2,7 +2,17 @@
 
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { builtPage, isOwned, navIsInView, openBrowser, openTab, picture, seriousFaults, spills } from "./browser.ts"
+import {
+  builtPage,
+  isOwned,
+  navIsInView,
+  openBrowser,
+  openTab,
+  picture,
+  seriousFaults,
+  sideways,
+  spills
+} from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
@@ -59,7 +69,7 @@ test("a narrow window has no page that scrolls sideways as a whole", async () =>
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
     if (name === "system") await tab.page.click("[data-definition] summary")
     await picture(tab.page, `${name}-narrow`)
-    wide.push(...(await spills(tab.page)).map((each) => `${name}: ${each}`))
+    for (const each of [...(await spills(tab.page)), ...(await sideways(tab.page))]) wide.push(`${name}: ${each}`)
     expect([name, await navIsInView(tab.page)]).toEqual([name, true])
     expect([name, await seriousFaults(tab.page)]).toEqual([name, []])
   }

@@ -8,6 +8,7 @@ import type { Answer } from "../../api/contract.ts"
 import { count, tokens } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 
 type Whole = Answer<"GET /v1/assistants/:id/compactions/:compaction">["outcome"]
 type Detail = Whole["lost"]["items"][number]
@@ -102,7 +103,7 @@ const names: Readonly<Record<Whole["parts"][number]["part"], string>> = {
 const roles: Readonly<Record<string, string>> = { user: "messages to it", assistant: "its own", tool: "results" }
 
 export const WindowParts = ({ of }: { readonly of: Whole["parts"] }) => (
-  <table className="plain-table tight-table" data-window-parts="">
+  <StackTable className="tight-table" data-window-parts="">
     <thead>
       <tr>
         <th scope="col">Part of the window</th>
@@ -126,7 +127,7 @@ export const WindowParts = ({ of }: { readonly of: Whole["parts"] }) => (
         </tr>
       ))}
     </tbody>
-  </table>
+  </StackTable>
 )
 
 export const Outcome = ({ id, of }: { readonly id: string; readonly of: Whole }) => (

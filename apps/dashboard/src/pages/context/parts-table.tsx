@@ -1,6 +1,7 @@
 // PartsTable: the pieces of a prompt in numbers; of two prompts, side by side.
 
 import { count } from "../../parts/format.ts"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { hasWords, type Piece } from "./pieces.tsx"
 
 interface PartsTableProps {
@@ -67,7 +68,7 @@ const Name = ({ isOpen, onPick, piece }: { piece: Piece; isOpen: boolean; onPick
 )
 
 export const PartsTable = ({ before, onPick, open, pieces, window }: PartsTableProps) => (
-  <table className="plain-table tight-table" data-parts="">
+  <StackTable className="tight-table" data-parts="">
     <thead>
       <tr>
         <th scope="col">Part</th>
@@ -117,5 +118,5 @@ export const PartsTable = ({ before, onPick, open, pieces, window }: PartsTableP
         </tr>
       ))}
     </tbody>
-  </table>
+  </StackTable>
 )

@@ -14,6 +14,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { ACCOUNT, Items, UndoNight } from "./account.tsx"
 import { Reminders } from "./reminders.tsx"
 
@@ -78,7 +79,7 @@ const Operations = ({ lines, name }: { readonly lines: ReadonlyArray<Line>; read
   <details>
     <summary className="label">Step by step</summary>
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={name}>
-      <table className="plain-table tight-table night-table">
+      <StackTable className="tight-table night-table">
         <thead>
           <tr>
             <th scope="col">Operation</th>
@@ -115,7 +116,7 @@ const Operations = ({ lines, name }: { readonly lines: ReadonlyArray<Line>; read
             </tr>
           ))}
         </tbody>
-      </table>
+      </StackTable>
     </div>
   </details>
 )

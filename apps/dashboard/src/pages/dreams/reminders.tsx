@@ -14,6 +14,7 @@ import { Section } from "../../parts/page.tsx"
 import { Answered, Empty, Failed } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 
 type Reminder = Answer<"GET /v1/assistants/:id/reminders">["items"][number]
 
@@ -174,7 +175,7 @@ export const Reminders = ({ id }: { readonly id: string }) => {
             <Empty title="It has no reminders">Set one below, or let it set its own with its tool set_reminder.</Empty>
           ) : (
             <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="List of reminders">
-              <table className="plain-table tight-table">
+              <StackTable className="tight-table">
                 <thead>
                   <tr>
                     {["Reminder", "When", "Next", "Sent", "Skipped", "Last", "Actions"].map((title) => (
@@ -194,7 +195,7 @@ export const Reminders = ({ id }: { readonly id: string }) => {
                     />
                   ))}
                 </tbody>
-              </table>
+              </StackTable>
             </div>
           )
         }

@@ -6,6 +6,7 @@ import { useAnswer } from "../../api/questions.ts"
 import { count, many, spentText, tokens } from "../../parts/format.ts"
 import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import type { FleetSearch, Grouping } from "../../shell/search.ts"
 import { filterOf } from "./selection.ts"
 
@@ -74,7 +75,7 @@ export const Groups = ({ by, search }: GroupsProps) => {
             <Nothing by={by} search={search} />
           ) : (
             <>
-              <table className="plain-table" data-groups={matched} data-by={by}>
+              <StackTable data-groups={matched} data-by={by}>
                 <thead>
                   <tr>
                     <th scope="col">{groupNouns[by]}</th>
@@ -96,7 +97,7 @@ export const Groups = ({ by, search }: GroupsProps) => {
                     <Row key={group.key} by={by} group={group} search={search} />
                   ))}
                 </tbody>
-              </table>
+              </StackTable>
               {matched <= items.length ? null : (
                 <p className="p-3 text-ink-2">
                   The {count(items.length)} largest of {many(matched, "group")}; a filter makes them fewer.

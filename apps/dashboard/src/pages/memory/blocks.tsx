@@ -16,6 +16,7 @@ import { Answered, Empty } from "../../parts/states.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { Fill } from "../../parts/token-bar.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import type { ListProps } from "./facts.tsx"
 
 type Block = Answer<"GET /v1/assistants/:id/memory">["blocks"][number]
@@ -70,7 +71,7 @@ const Versions = ({
   shown: number | undefined
   onPick: (version: number) => void
 }) => (
-  <table className="plain-table tight-table" data-versions={items.length}>
+  <StackTable className="tight-table" data-versions={items.length}>
     <thead>
       <tr>
         <th scope="col" data-align="end">
@@ -107,7 +108,7 @@ const Versions = ({
         </tr>
       ))}
     </tbody>
-  </table>
+  </StackTable>
 )
 
 const Changed = ({ block, earlier, version }: { block: string; version: number; earlier: number | undefined }) => {

@@ -7,6 +7,7 @@ import { Section } from "../../parts/page.tsx"
 import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { type ListProps, Trust } from "./facts.tsx"
 import { type MemorySearch, recallModes, recallScopes } from "./search.ts"
 
@@ -96,7 +97,7 @@ const HitRow = ({ hit, isOwn }: { readonly hit: Hit; readonly isOwn: boolean }) 
 }
 
 const Hits = ({ id, items }: { readonly id: string; readonly items: ReadonlyArray<Hit> }) => (
-  <table className="plain-table" data-hits={items.length}>
+  <StackTable data-hits={items.length}>
     <thead>
       <tr>
         <th scope="col">Memory</th>
@@ -113,7 +114,7 @@ const Hits = ({ id, items }: { readonly id: string; readonly items: ReadonlyArra
         <HitRow key={`${hit.owner} ${hit.id}`} hit={hit} isOwn={hit.owner === id} />
       ))}
     </tbody>
-  </table>
+  </StackTable>
 )
 
 const Select = ({

@@ -10,6 +10,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { duration } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { DeadLetters } from "./dead-letters.tsx"
 
 // Workers: who works, and what each holds.
@@ -97,7 +98,7 @@ const Oldest = ({ millis }: { readonly millis: number | undefined }) =>
   )
 
 const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
-  <table className="plain-table">
+  <StackTable>
     <thead>
       <tr>
         <th scope="col">Queue</th>
@@ -129,7 +130,7 @@ const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
         </tr>
       ))}
     </tbody>
-  </table>
+  </StackTable>
 )
 
 const route = getRouteApi("/queues")

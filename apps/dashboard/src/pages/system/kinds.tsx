@@ -3,6 +3,7 @@
 import type { Answer } from "../../api/contract.ts"
 import { count } from "../../parts/format.ts"
 import { Visible } from "../../parts/text.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 
 type Kind = NonNullable<Answer<"GET /v1/system">["definitions"][number]["contexts"]>[number]
 
@@ -58,7 +59,7 @@ const KindRow = ({ kind }: { readonly kind: Kind }) => {
 
 export const Kinds = ({ kinds, of }: { readonly kinds: ReadonlyArray<Kind>; readonly of: string }) => (
   <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`Kinds of context of ${of}`}>
-    <table className="plain-table tight-table" data-kinds={kinds.length}>
+    <StackTable className="tight-table" data-kinds={kinds.length}>
       <thead>
         <tr>
           {["Context", "Mode", "Steps", "Tokens", "Allows", "Tools", "Parts of the prompt"].map((title) => (
@@ -73,6 +74,6 @@ export const Kinds = ({ kinds, of }: { readonly kinds: ReadonlyArray<Kind>; read
           <KindRow key={kind.name} kind={kind} />
         ))}
       </tbody>
-    </table>
+    </StackTable>
   </div>
 )

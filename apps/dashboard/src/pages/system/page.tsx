@@ -11,6 +11,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago, duration, Since } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { Definitions } from "./definitions.tsx"
 
 type System = Answer<"GET /v1/system">
@@ -75,7 +76,7 @@ const Config = ({ config }: Pick<System, "config">) => (
     {config.length === 0 ? (
       <Empty title="All settings have their default" />
     ) : (
-      <table className="plain-table" data-config={config.length}>
+      <StackTable data-config={config.length}>
         <thead>
           <tr>
             <th scope="col">Setting</th>
@@ -98,7 +99,7 @@ const Config = ({ config }: Pick<System, "config">) => (
             </tr>
           ))}
         </tbody>
-      </table>
+      </StackTable>
     )}
   </Section>
 )
@@ -125,7 +126,7 @@ const Audit = () => {
               Actions, decisions and edits by this page or the command line stand here.
             </Empty>
           ) : (
-            <table className="plain-table" data-audit={items.length}>
+            <StackTable data-audit={items.length}>
               <thead>
                 <tr>
                   {["When", "Who", "What", "Whom", "Outcome"].map((title) => (
@@ -154,7 +155,7 @@ const Audit = () => {
                   </tr>
                 ))}
               </tbody>
-            </table>
+            </StackTable>
           )
         }
       </Answered>

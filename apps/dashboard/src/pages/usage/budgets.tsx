@@ -13,6 +13,7 @@ import { Section } from "../../parts/page.tsx"
 import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { duration } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { amountOf, fieldOf } from "./amounts.ts"
 import { LimitsOfTenant } from "./limits.tsx"
 
@@ -130,7 +131,7 @@ const Rows = ({
   readonly now: number
   readonly onSet: (wanted: Wanted) => void
 }) => (
-  <table className="plain-table" data-budgets={items.length}>
+  <StackTable data-budgets={items.length}>
     <thead>
       <tr>
         <th scope="col">Assistant</th>
@@ -175,7 +176,7 @@ const Rows = ({
         </tr>
       ))}
     </tbody>
-  </table>
+  </StackTable>
 )
 
 export const BudgetsOfAll = ({ assistant, now }: { readonly assistant: string | undefined; readonly now: number }) => {

@@ -9,6 +9,7 @@ import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { count, money, percent, tokens } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Empty } from "../../parts/states.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { amountOf, fieldOf } from "./amounts.ts"
 
 type Limits = Answer<"GET /v1/budgets">["tenant"]
@@ -126,7 +127,7 @@ export const LimitsOfTenant = ({ now, tenant }: { readonly tenant: Limits; reado
         <Empty title="No limits">Nothing bounds what the tenant may use in a minute or a day.</Empty>
       ) : (
         <>
-          <table className="plain-table" data-limits={rows.length}>
+          <StackTable data-limits={rows.length}>
             <thead>
               <tr>
                 <th scope="col">Limit</th>
@@ -146,7 +147,7 @@ export const LimitsOfTenant = ({ now, tenant }: { readonly tenant: Limits; reado
                 <Row key={told.name} told={told} tenant={tenant} now={now} />
               ))}
             </tbody>
-          </table>
+          </StackTable>
           <p className="p-3 text-ink-2">
             They stand in <code>tenants</code> of the program that opens the fleet, or were set here. A call that has no
             room waits.

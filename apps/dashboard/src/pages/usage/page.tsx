@@ -10,6 +10,7 @@ import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { useNow } from "../../parts/time.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import {
   type UsageKind,
   usageKinds,
@@ -77,7 +78,7 @@ interface SumsProps {
 /** Who took most stands first. */
 const Sums = ({ by, side, usage: { items } }: SumsProps) => (
   <Section title={titles[by]} className="overflow-x-auto" side={side}>
-    <table className="plain-table" data-usage-by={by}>
+    <StackTable data-usage-by={by}>
       <thead>
         <tr>
           <th scope="col">{nouns[by]}</th>
@@ -113,7 +114,7 @@ const Sums = ({ by, side, usage: { items } }: SumsProps) => (
           </tr>
         ))}
       </tbody>
-    </table>
+    </StackTable>
     {items.length < ROWS ? null : (
       <p className="p-3 text-ink-2">The {count(ROWS)} that cost most; a file has all of them.</p>
     )}
