@@ -14,13 +14,10 @@ const laws = [...files("**/*.laws.test.ts"), "test/laws/**/*.test.ts"]
 const journey = ["test/journey/**/*.test.ts"]
 const architecture = ["test/architecture/**/*.test.ts"]
 const integration = ["test/integration/**/*.test.ts"]
-/**
- * Real servers, or processes that are killed: much of their time is waiting. And what needs a worker of its own: it stands in the place of
- * a module, or is read the environment of, which a process reads once.
- */
+/** What needs a worker of its own: it stands in the place of a module, or is read the environment of, which a process reads once. */
+const alone = ["packages/runtime/test/poison.test.ts", "apps/cli/test/memory-index.test.ts"]
+/** Real servers, or processes that are killed: much of their time is waiting. */
 const fleet = [
-  "packages/runtime/test/poison.test.ts",
-  "apps/cli/test/memory-index.test.ts",
   "packages/adapters/store-postgres/test/**/*.test.ts",
   "packages/adapters/recall-postgres/test/**/*.test.ts",
   "packages/adapters/queue-bullmq/test/**/*.test.ts",
@@ -95,12 +92,23 @@ export default defineConfig({
     projects: [
       project("unit", {
         include: others,
-        exclude: [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page, ...whole],
+        exclude: [
+          ...property,
+          ...laws,
+          ...journey,
+          ...architecture,
+          ...integration,
+          ...alone,
+          ...fleet,
+          ...page,
+          ...whole
+        ],
         maxWorkers: 2
       }),
-      project("whole", { include: whole, exclude: [...property, ...fleet], maxWorkers: 2, testTimeout: 120_000 }),
+      project("whole", { include: whole, exclude: [...property, ...alone], maxWorkers: 2, testTimeout: 120_000 }),
       project("page", { include: page, exclude: property, maxWorkers: 2 }),
-      project("fleet", { include: fleet, exclude: [...property, ...laws], isolate: true, maxWorkers: 2 }),
+      project("fleet", { include: fleet, exclude: [...property, ...laws], maxWorkers: 2 }),
+      project("alone", { include: alone, isolate: true, maxWorkers: 2 }),
       project("property", { include: property, maxWorkers: 2 }),
       project("laws", { include: laws, maxWorkers: 2 }),
       project("journey", { include: journey }),

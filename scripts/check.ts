@@ -33,6 +33,7 @@ const steps: ReadonlyArray<Step> = [
   testStep("whole"),
   ...(isPageProved ? [testStep("page")] : []),
   testStep("fleet"),
+  testStep("alone"),
   testStep("unit"),
   testStep("property"),
   testStep("laws"),

@@ -14,10 +14,21 @@ export interface Said {
 }
 
 /** Runs a program of node_modules/.bin or of the system, in the root, without colours and without a terminal. */
-export const run = (command: string, args: ReadonlyArray<string>): Promise<Said> =>
+export const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  added: Readonly<Record<string, string>> = {}
+): Promise<Said> =>
   new Promise((resolve) => {
     const path = `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`
-    const env = { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: undefined, TURBO_TELEMETRY_DISABLED: "1" }
+    const env = {
+      ...process.env,
+      PATH: path,
+      NO_COLOR: "1",
+      FORCE_COLOR: undefined,
+      TURBO_TELEMETRY_DISABLED: "1",
+      ...added
+    }
     // What npm brings is a script on Windows, which a shell alone starts.
     const shell = process.platform === "win32" && /^[\w-]+$/.test(command)
     const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"], shell })

@@ -145,7 +145,7 @@ const prove = async (project: string): Promise<Outcome> => {
 }
 
 /** Those in which rows of the inventory are proved. */
-export const testProjects = ["architecture", "whole", "unit", "fleet", "property", "laws", "journey"] as const
+export const testProjects = ["architecture", "whole", "unit", "fleet", "alone", "property", "laws", "journey"] as const
 
 export const testStep = (project: (typeof testProjects)[number] | "page"): Step => ({
   name: project,

@@ -5,7 +5,7 @@
 // C3  What was started is ended with its whole group.
 
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { constants, tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 
@@ -87,9 +87,25 @@ export class Scene {
     others: ReadonlyArray<string> = []
   ): Promise<string> {
     const folder = this.program(name, files)
+    if (this.isShort && others.length === 0) await this.#copied(folder)
+    else await this.#install(folder, others)
+    return folder
+  }
+
+  async #install(folder: string, others: ReadonlyArray<string> = []): Promise<void> {
     const offline = others.length === 0 ? ["--offline"] : []
     await this.must(folder, "npm", ["install", "--no-audit", "--no-fund", ...offline, this.tarball, ...others])
-    return folder
+  }
+
+  /** What npm makes of one tarball is the same each time: the first scene of a short run installs it, the others have a copy. */
+  async #copied(folder: string): Promise<void> {
+    const made = join(this.#nodes, "installed", this.tarball.replaceAll(/\W/g, "_"))
+    if (existsSync(made)) {
+      cpSync(made, join(folder, "node_modules"), { recursive: true, verbatimSymlinks: true })
+      return
+    }
+    await this.#install(folder)
+    cpSync(join(folder, "node_modules"), made, { recursive: true, verbatimSymlinks: true })
   }
 
   /** A Node of this version: the running one, or the one that npm has for this platform. */
