@@ -45,14 +45,14 @@ const whole = [
  * important half of what they are about is proved by files that stay; the rest by a long check alone.
  */
 const slow = [
-  "apps/dashboard/test/{context,everywhere,fork,looks,nights,said,trace,usage}.test.ts",
+  "apps/dashboard/test/{build,context,everywhere,fork,looks,nights,said,trace,usage}.test.ts",
   "apps/dashboard/test/walk/{numbers,questions}.test.ts",
   "apps/cli/test/{attach,encryption,mcp,streams,usage}.test.ts",
   "packages/create-reverie/test/create.test.ts",
   "packages/adapters/mcp/test/{everything,hostile}.test.ts",
   "packages/adapters/model-openai/test/hostile-server.test.ts",
   "packages/reverie/test/models/hostile.test.ts",
-  "packages/reverie/test/{checkpoints,environment,trace-export}.test.ts",
+  "packages/reverie/test/{checkpoints,environment,strays,trace-export}.test.ts",
   "packages/reverie/test/moving/crash.test.ts",
   "test/crash/{fleet,months,night}.test.ts"
 ]

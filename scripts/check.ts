@@ -7,10 +7,12 @@
 // C5  It takes minutes: what takes long, with what goes on for longer, is left to --long, which says it of every test.
 
 import { availableParallelism } from "node:os"
+import { join } from "node:path"
 import { chromiumPath } from "../apps/dashboard/test/chromium.ts"
 import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
 import { attack, crash, outside, simulate } from "./check/lanes.ts"
+import { root } from "./check/program.ts"
 import { servers } from "./check/servers.ts"
 import { bounds, sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
@@ -51,6 +53,8 @@ const lanes = Math.min(2, availableParallelism())
 const isLong = process.argv.includes("--long")
 // What is started reads it: the configuration of Vitest, and atLength of testkit.
 process.env["REVERIE_LENGTH"] = isLong ? "long" : "short"
+// Hundreds of programs are started, and each reads the same modules.
+process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node")
 
 const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
   const at = args.indexOf("--only")

@@ -18,8 +18,23 @@ const laneStep = (script: string, args: ReadonlyArray<string>, counted: string):
 })
 
 export const crash = laneStep("crash", ["--kills", "10"], "kills")
-/** The quick ones, without planted faults. */
-export const attack = laneStep("attack", ["--short", "--no-plants"], "acknowledged")
+/** What a user meets that no test inside a process can do to it. `npm run attack -- --short` has ten more, whose subjects have tests. */
+const attacks = [
+  ...["two-starts", "read-files-and-look", "directory-removed", "store-emptied", "one-bad-page", "open-rights"],
+  ...["stray-tools", "strays-of-nobody", "rebound-page", "three-long-texts", "five-at-once", "small-storm"],
+  ...["small-doors", "model-away", "hostile-models", "prompts-go-on", "swallowed-in-silence"]
+]
+
+/** Without planted faults; in a long check the short form of every attack that has one. */
+export const attack: Step = {
+  name: "attack",
+  unit: "acknowledged",
+  prove: () => {
+    const isLong = process.env["REVERIE_LENGTH"] === "long"
+    const chosen = isLong ? [] : ["--only", attacks.join(",")]
+    return prove("attack", ["--short", "--no-plants", ...chosen], "acknowledged")
+  }
+}
 export const simulate = laneStep("simulate", ["--seeds", "100"], "seeds")
 /** The tarball in empty folders, on this Node, without the network. */
 export const outside: Step = {

@@ -9,7 +9,7 @@ import { aDirectory, filesWith } from "./rig.ts"
 
 const CANARY = "kestrel-9713"
 /** Moments of one run at which it is killed, spread over its time. */
-const KILLS = Number(process.env["REVERIE_ENCRYPT_KILLS"] ?? atLength(3, 6))
+const KILLS = Number(process.env["REVERIE_ENCRYPT_KILLS"] ?? atLength(2, 6))
 const child = fileURLToPath(new URL("./children/encrypting.ts", import.meta.url))
 
 const open = (data: string, encryption?: Encryption): Promise<Fleet> =>

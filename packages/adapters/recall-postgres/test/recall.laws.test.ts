@@ -1,5 +1,6 @@
 import { recallPostgresLayer } from "@reverie/recall-postgres"
 import { recallLaws } from "@reverie/testkit"
+import { atLength } from "@reverie/testkit/length"
 import { prove } from "@reverie/testkit/prove"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
@@ -19,8 +20,12 @@ postgres.describe("PostgreSQL", () => {
       )
     )
   )
-  // What is asked and found crosses to another thread there, and vectors are kept there.
-  const onThread = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7|9)/.test(id))
+  // What is asked and found crosses to another thread there, and vectors are kept there. Each law starts one.
+  const crossing = atLength(
+    /^I(?:1\.(?:own|tenant|facts|vectors)|3\.hostile|4\.exact|6\.next|7\.both|9)/,
+    /^I(?:1|3\.hostile|4|6|7|9)/
+  )
+  const onThread = recallLaws.filter(({ id }) => crossing.test(id))
   prove("F107 recall laws of what is found, searched on a thread", onThread, () =>
     Layer.unwrap(
       Effect.sync(() =>

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Recall } from "@reverie/memory"
 import { anAddress } from "@reverie/testkit"
+import { atLength } from "@reverie/testkit/length"
 import type { QdrantServer } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -121,7 +122,7 @@ it.effect(
     withServer((server) =>
       Effect.gen(function* () {
         let isWhole = false
-        for (let fuse = 1; !isWhole; fuse++) {
+        for (let fuse = 1; !isWhole; fuse += atLength(3, 1)) {
           const collection = `f${fuse}`
           yield* older(server, collection, 12)
           let served = 0
