@@ -11,6 +11,9 @@ const prove = async (script: string, args: ReadonlyArray<string>, counted: strin
   return { ok: said.code === 0, count: Number(count ?? 0), output: allOf(said) }
 }
 
+/** Known when the step begins: the check says it to all that it starts. */
+const atLength = <A>(short: A, whole: A): A => (process.env["REVERIE_LENGTH"] === "long" ? whole : short)
+
 const laneStep = (script: string, args: ReadonlyArray<string>, counted: string): Step => ({
   name: script,
   unit: counted,
@@ -19,23 +22,21 @@ const laneStep = (script: string, args: ReadonlyArray<string>, counted: string):
 
 export const crash = laneStep("crash", ["--kills", "10"], "kills")
 /** What a user meets that no test inside a process can do to it. `npm run attack -- --short` has ten more, whose subjects have tests. */
-const attacks = [
-  ...["two-starts", "read-files-and-look", "directory-removed", "store-emptied", "one-bad-page", "open-rights"],
-  ...["stray-tools", "strays-of-nobody", "rebound-page", "three-long-texts", "five-at-once", "small-storm"],
-  ...["small-doors", "model-away", "hostile-models", "prompts-go-on", "swallowed-in-silence"]
-]
+const attacks =
+  "two-starts,read-files-and-look,directory-removed,store-emptied,one-bad-page,open-rights,stray-tools,strays-of-nobody,rebound-page," +
+  "three-long-texts,five-at-once,small-storm,small-doors,model-away,hostile-models,prompts-go-on,swallowed-in-silence"
 
 /** Without planted faults; in a long check the short form of every attack that has one. */
 export const attack: Step = {
   name: "attack",
   unit: "acknowledged",
-  prove: () => {
-    const isLong = process.env["REVERIE_LENGTH"] === "long"
-    const chosen = isLong ? [] : ["--only", attacks.join(",")]
-    return prove("attack", ["--short", "--no-plants", ...chosen], "acknowledged")
-  }
+  prove: () => prove("attack", ["--short", "--no-plants", ...atLength(["--only", attacks], [])], "acknowledged")
 }
-export const simulate = laneStep("simulate", ["--seeds", "100"], "seeds")
+export const simulate: Step = {
+  name: "simulate",
+  unit: "seeds",
+  prove: () => prove("simulate", ["--seeds", atLength("60", "200")], "seeds")
+}
 /** The tarball in empty folders, on this Node, without the network. */
 export const outside: Step = {
   name: "outside",
