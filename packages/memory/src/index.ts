@@ -164,7 +164,10 @@ export { conditionKeys, demandsOf, keyWithin, sparseEntry, sparseQuery, termKey 
 export { firstRound, inRounds, joined, secondRound } from "./text/rounds.ts"
 export {
   type AttachedFact,
+  classOf,
+  classWeights,
   fieldsOf,
+  indexWeights,
   meaningOf,
   queryTerms,
   stopTerms,

@@ -16,7 +16,7 @@ import {
   type RecallQuery,
   type RecentEntries,
   searchRecent,
-  termWeights
+  indexWeights
 } from "../src/index.ts"
 
 const words = fc.array(fc.constantFrom("tug", "berth", "tide", "crane", "fog", "pilot", "quay", "net", "the"), {
@@ -68,7 +68,7 @@ const query = (text: string): RecallQuery => ({ text, search: "fts", scope: "own
 const plainly = (recent: RecentEntries, asked: RecallQuery): ReadonlyArray<Hit> => {
   const all = [...recent.values()].map(({ entry, facts }) => {
     const attached = [...facts].map(([id, text]) => ({ id, text }))
-    return { owner: ada, entry, facts: attached, weights: termWeights(fieldsOf(entry, attached)) }
+    return { owner: ada, entry, facts: attached, weights: indexWeights(fieldsOf(entry, attached)) }
   })
   const terms = queryTerms(asked.text).map(({ term }) => term)
   const candidates = all

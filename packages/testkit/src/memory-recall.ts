@@ -22,7 +22,7 @@ import {
   type RecallQuery,
   samePosition,
   searchKindOf,
-  termWeights,
+  indexWeights,
   type VectorModel,
   VectorsUnfit
 } from "@reverie/memory"
@@ -93,7 +93,7 @@ const weightsOfEntry = new WeakMap<IndexedEntry, ReadonlyMap<string, number>>()
 const weightsOf = (indexed: IndexedEntry): ReadonlyMap<string, number> => {
   const known = weightsOfEntry.get(indexed)
   if (known !== undefined) return known
-  const weights = termWeights(fieldsOf(indexed.entry, indexed.facts))
+  const weights = indexWeights(fieldsOf(indexed.entry, indexed.facts))
   weightsOfEntry.set(indexed, weights)
   return weights
 }

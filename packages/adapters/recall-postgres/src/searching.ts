@@ -29,7 +29,7 @@ import {
   type RecallUnavailable,
   searchKindOf,
   termKey,
-  termWeights
+  indexWeights
 } from "@reverie/memory"
 import { type Address, AssistantId, defined, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -76,7 +76,7 @@ interface Numbers {
 
 export const numbersOf = (owner: Address, entry: MemoryEntry, facts: ReadonlyArray<AttachedFact>): Numbers => {
   const groups = readersOf(owner, entry.readers)
-  const weighed = termWeights(fieldsOf(entry, facts))
+  const weighed = indexWeights(fieldsOf(entry, facts))
   const terms = [...weighed.keys()].map(termKey)
   const weights = Array.from(weighed.values(), (weight) => Math.round(weight * WEIGHT_SCALE))
   return {

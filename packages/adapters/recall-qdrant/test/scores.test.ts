@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { fieldsOf, queryTerms, rarity, Recall, sparseQuery, termWeights } from "@reverie/memory"
+import { fieldsOf, queryTerms, rarity, Recall, sparseQuery, indexWeights } from "@reverie/memory"
 import { QdrantClient } from "@qdrant/js-client-rest"
 import { anAddress } from "@reverie/testkit"
 import { type QdrantPlace, qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
@@ -71,7 +71,7 @@ const onPlace = <A>(use: (place: QdrantPlace, using: string) => Effect.Effect<A>
 it.effect(`the score for words is the sum of rarity times weight, on ${qdrantPlaceName()}`, () =>
   onPlace((place) =>
     Effect.gen(function* () {
-      const weights = day.map(({ entry }) => termWeights(fieldsOf(entry)))
+      const weights = day.map(({ entry }) => indexWeights(fieldsOf(entry)))
       const expected = day.flatMap(({ entry: { id } }, at) => {
         let score = 0
         for (const { term } of queryTerms("tide berth")) {

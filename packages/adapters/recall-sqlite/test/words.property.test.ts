@@ -1,5 +1,6 @@
 import { assert, describe, test } from "@effect/vitest"
 import {
+  classWeights,
   INDEX_START,
   type IndexChange,
   type IndexPosition,
@@ -8,22 +9,14 @@ import {
   termKey,
   termsOf
 } from "@reverie/memory"
-import { AssistantId, TenantId } from "@reverie/protocol"
+import { type Address, AssistantId, TenantId } from "@reverie/protocol"
+import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { memoryRecall } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { docTerms, eachTerm } from "../src/words/segments.ts"
 import { ByteWriter } from "../src/words/byte-writer.ts"
-import {
-  addScores,
-  classesOf,
-  classOf,
-  classWeights,
-  eachEntry,
-  Scores,
-  haveMany,
-  writeList
-} from "../src/words/posting-list.ts"
+import { addScores, classesOf, eachEntry, Scores, haveMany, writeList } from "../src/words/posting-list.ts"
 import { recallTuned } from "../src/recall.ts"
 import { Top } from "../src/search/top.ts"
 import { termsOf as termsInPlay } from "../src/words/word-search.ts"
@@ -32,8 +25,9 @@ import { IN_MEMORY } from "../src/connection.ts"
 
 const NOW = 1_790_000_000_000
 const tenant = TenantId.make("harbor")
-const addresses = ["ada", "bob", "eve"].map((name) => ({ tenant, assistant: AssistantId.make(name) }))
-const [ada, bob] = addresses
+const named = (name: string): Address => ({ tenant, assistant: AssistantId.make(name) })
+const [ada, bob] = [named("ada"), named("bob")]
+const addresses = [ada, bob, named("eve")]
 
 const words = "tide berth lantern anchor rope gull quay storm buoy mast".split(" ")
 const someWords = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 6 }).map((some) => some.join(" "))
@@ -112,7 +106,6 @@ describe("words in segments", () => {
               const stands = new Map<number, IndexPosition>()
               for (const [no, { changes, owner }] of steps.entries()) {
                 const address = owner === 0 ? ada : bob
-                if (address === undefined) continue
                 if (changes === "erase") {
                   yield* recall.erase(address)
                   yield* exact.erase(address)
@@ -143,11 +136,24 @@ describe("words in segments", () => {
     }
   )
 
-  test("W1 a weight comes back as that of its class, at most a fifteenth off", () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0.05, max: 2.2, noNaN: true }), (weight) => {
-        assert.isBelow(Math.abs((classWeights[classOf(weight)] ?? 0) / weight - 1), 1 / 15)
-      })
+  test("W2 what was told once has the score that it has in any index", async () => {
+    const told = fc.uniqueArray(entry, { minLength: 1, maxLength: 12, selector: ({ id }) => id })
+    await fc.assert(
+      fc.asyncProperty(told, someWords, (entries, text) =>
+        Effect.gen(function* () {
+          const span = { from: INDEX_START, to: { no: 1, digest: "one" } }
+          const changes = entries.map((entry) => ({ type: "put" as const, entry }))
+          const scores = Effect.fnUntraced(function* (index: Recall["Service"]) {
+            yield* index.apply(ada, changes, span)
+            const hits = yield* index.search(ada, { text, scope: "own", search: "fts", limit: 100, now: NOW })
+            return new Map(hits.map((hit) => [hit.entry.id, hit.score]))
+          })
+          const [found, exact] = [yield* scores(yield* Recall), yield* scores(memoryRecall())]
+          assert.sameMembers([...found.keys()], [...exact.keys()])
+          // Summed up in single precision.
+          for (const [id, score] of found) assert.closeTo(score / (exact.get(id) ?? 0), 1, 1e-5)
+        }).pipe(Effect.provide(recallSqliteLayer(IN_MEMORY), { local: true }), Effect.runPromise)
+      )
     )
   })
 

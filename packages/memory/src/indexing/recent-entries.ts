@@ -8,7 +8,7 @@ import { fits } from "../facts/consolidate.ts"
 import { entryNoOfId, type MemoryEntry } from "./messages.ts"
 import type { Hit, IndexChange, RecallQuery } from "../recall.ts"
 import { candidateLimit, rank } from "../text/rank.ts"
-import { type AttachedFact, fieldsOf, queryTerms, rarity, termWeights } from "../text/tokens.ts"
+import { type AttachedFact, fieldsOf, queryTerms, rarity, indexWeights } from "../text/tokens.ts"
 
 interface RecentEntry {
   readonly entry: MemoryEntry
@@ -58,7 +58,7 @@ interface Block {
 const postingsOf = (entries: ReadonlyArray<RecentEntry>): ReadonlyMap<string, Postings> => {
   const postings = new Map<string, Postings>()
   for (const [place, { entry, facts }] of entries.entries()) {
-    for (const [term, weight] of termWeights(fieldsOf(entry, attached(facts)))) {
+    for (const [term, weight] of indexWeights(fieldsOf(entry, attached(facts)))) {
       const known = postings.get(term)
       if (known === undefined) postings.set(term, { places: [place], weights: [weight] })
       else {

@@ -5,7 +5,7 @@
 import { nameKey, threadsOf } from "../facts/consolidate.ts"
 import type { MemoryEntry } from "../indexing/messages.ts"
 import type { RecallQuery } from "../recall.ts"
-import { type Fields, termWeights } from "./tokens.ts"
+import { type Fields, indexWeights } from "./tokens.ts"
 
 export interface SparseVector {
   /** Ascending, each once. */
@@ -50,7 +50,7 @@ const vectorOf = (weights: Iterable<readonly [term: string, weight: number]>): S
   return { indices: sorted.map(([number]) => number), values: sorted.map(([, weight]) => weight) }
 }
 
-export const sparseEntry = (fields: Fields): SparseVector => vectorOf(termWeights(fields))
+export const sparseEntry = (fields: Fields): SparseVector => vectorOf(indexWeights(fields))
 
 /** A question: every term counts once. */
 export const sparseQuery = (terms: Iterable<string>): SparseVector =>

@@ -1,5 +1,5 @@
 import { assert, describe, test } from "@effect/vitest"
-import { rarity, sparseEntry, sparseQuery, termWeights } from "@reverie/memory"
+import { classOf, classWeights, indexWeights, rarity, sparseEntry, sparseQuery, termWeights } from "@reverie/memory"
 import * as fc from "fast-check"
 import { type Fields } from "../../src/text/tokens.ts"
 import { murmur3, termNumber } from "../../src/text/sparse.ts"
@@ -19,6 +19,34 @@ describe("weights", () => {
           const longer = termWeights({ ...fields, body: [...fields.body, "another"] })
           assert.isAbove(swapped.get(term) ?? 0, longer.get(term) ?? 0)
           assert.isBelow(longer.get(term) ?? 0, weight)
+        }
+      })
+    )
+  })
+
+  test("W1 a weight comes back as that of its class, at most a fifteenth off, and stays in it", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0.05, max: 2.2, noNaN: true }), (weight) => {
+        const kept = classWeights[classOf(weight)] ?? 0
+        assert.isBelow(Math.abs(kept / weight - 1), 1 / 15)
+        assert.strictEqual(classOf(kept), classOf(weight))
+      })
+    )
+  })
+
+  test("W2 what an index keeps is the weight of a class, and of two terms never puts the lighter one first", () => {
+    fc.assert(
+      fc.property(anyFields, (fields) => {
+        const exact = termWeights(fields)
+        const kept = [...indexWeights(fields)]
+        assert.deepStrictEqual(
+          kept.map(([term]) => term),
+          [...exact.keys()]
+        )
+        for (const [term, weight] of kept) {
+          assert.include(classWeights, weight)
+          for (const [other, heavier] of kept)
+            if ((exact.get(other) ?? 0) > (exact.get(term) ?? 0)) assert.isAtLeast(heavier, weight)
         }
       })
     )
@@ -74,7 +102,7 @@ describe("sparse vectors", () => {
           const at = entry.indices.indexOf(index)
           return sum + (asked.values[place] ?? 0) * (entry.values[at] ?? 0)
         }, 0)
-        const weights = termWeights(fields)
+        const weights = indexWeights(fields)
         const expected = [...new Set(question)].reduce((sum, term) => sum + (weights.get(term) ?? 0), 0)
         assert.approximately(product, expected, 1e-9)
       })

@@ -6,25 +6,8 @@
 //     known without reading what it is to the others.
 // L3  Which of the two it is follows from how many have it.
 
+import { classWeights } from "@reverie/memory"
 import type { ByteWriter } from "./byte-writer.ts"
-
-// WeightClass: how much a term weighs in an entry, in one of a few steps.
-// W1  A weight comes back as that of its class, at most a fifteenth off.
-
-/** No weight is below the first, none above the last. */
-const LEAST = 0.05
-const MOST = 2.2
-const CLASSES = 36
-const STEP = Math.log(MOST / LEAST) / (CLASSES - 1)
-
-export const classOf = (weight: number): number =>
-  Math.min(Math.max(Math.round(Math.log(weight / LEAST) / STEP), 0), CLASSES - 1)
-
-/** By class. */
-export const classWeights: ReadonlyArray<number> = Array.from(
-  { length: CLASSES },
-  (_, index) => LEAST * Math.exp(index * STEP)
-)
 
 /** A term that more than one of so many entries have is one that many have. */
 const FEW = 16

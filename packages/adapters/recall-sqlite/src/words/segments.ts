@@ -8,6 +8,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import {
   type AttachedFact,
+  classOf,
   conditionKeys,
   fieldsOf,
   type MemoryEntry,
@@ -17,7 +18,6 @@ import {
 } from "@reverie/memory"
 import { aligned, type DocColumns, headBytes, readHead, type SegmentHead, writeHead } from "./segment.ts"
 import { change, changing, query } from "../connection.ts"
-import { classOf } from "./posting-list.ts"
 
 // ByteCache: what was read of the file and never changes, in memory.
 // C1  What is kept has a bound in bytes, no matter who asks for how much; what was not asked for the longest goes first.

@@ -7,10 +7,10 @@
 // Q2  What is demanded is demanded of every entry before anything is cut off.
 // Q3  Of two with the same score the one that was told later comes first.
 
-import { rarity } from "@reverie/memory"
+import { classWeights, rarity } from "@reverie/memory"
 import { type Doc, eachTerm, type SegmentRow, type Segments } from "./segments.ts"
 import type { Group } from "../entries/entries.ts"
-import { addScores, classesOf, classWeights, eachEntry, haveMany, type List, Scores } from "./posting-list.ts"
+import { addScores, classesOf, eachEntry, haveMany, type List, Scores } from "./posting-list.ts"
 import { Top } from "../search/top.ts"
 import type { Words } from "./words.ts"
 import { isOfMany, listPlace, placeOfTerm, type SegmentHead } from "./segment.ts"
