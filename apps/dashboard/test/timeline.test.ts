@@ -108,5 +108,10 @@ test("what is open is in the URL, and reads as it was written", () => {
 test("a call whose price no one knows is unpriced, and never said to be free (M1)", () => {
   expect(costText([{ costMicros: 9_000 }, { unpriced: true }])).toBe("$0.0090")
   expect(costText([{ unpriced: true }])).toBe("unpriced")
+  expect(costText([{ costMicros: 0 }, { unpriced: true }])).toBe("unpriced")
   expect(costText([{}])).toBe("")
+})
+
+test("a call that has a price and cost nothing is $0, one that took nothing has no cost (M1)", () => {
+  expect(costText([{ costMicros: 0 }, {}])).toBe("$0")
 })

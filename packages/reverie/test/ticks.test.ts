@@ -73,7 +73,9 @@ describe("what a call has cost", () => {
     assert.deepStrictEqual(await callBy("qwen3", { prices: { "gpt-5": prices } }), {
       unpriced: true
     })
-    assert.deepStrictEqual(await callBy("qwen3", { prices: { qwen3: { inputMicros: 0, outputMicros: 0 } } }), {})
+    assert.deepStrictEqual(await callBy("qwen3", { prices: { qwen3: { inputMicros: 0, outputMicros: 0 } } }), {
+      costMicros: 0
+    })
   })
 })
 

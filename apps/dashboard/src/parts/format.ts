@@ -24,11 +24,12 @@ export const money = (micros: number): string => {
   return `$${plain.format(dollars)}`
 }
 
-/** What calls have cost; `unpriced` where no one has said what their model costs. */
+/** What calls have cost: `$0` where their price is nothing, `unpriced` where no one has said what their model costs. */
 export const costText = (calls: ReadonlyArray<{ readonly costMicros?: number; readonly unpriced?: true }>): string => {
   const micros = calls.reduce((sum, { costMicros = 0 }) => sum + costMicros, 0)
   if (micros > 0) return money(micros)
-  return calls.some(({ unpriced }) => unpriced === true) ? "unpriced" : ""
+  if (calls.some(({ unpriced }) => unpriced === true)) return "unpriced"
+  return calls.some(({ costMicros }) => costMicros === 0) ? money(0) : ""
 }
 
 /** The same of sums: what is unpriced is said beside what has a price. */

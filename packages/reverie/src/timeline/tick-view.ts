@@ -48,7 +48,7 @@ export interface ModelCallView {
   readonly usage?: Usage
   /** Why the model stopped, in its own words. */
   readonly finishReason?: string
-  /** What it cost, in millionths of a unit; absent where no price is known. */
+  /** What it cost, in millionths of a unit: 0 where its price is nothing, absent where no price is known. */
   readonly costMicros?: number
   /** No one has said what this model costs. */
   readonly unpriced?: true
@@ -96,7 +96,7 @@ export interface StepView {
   readonly elapsedMs: number
   /** Tokens of its model calls together. */
   readonly usage?: Usage
-  /** What they cost, in millionths of a unit; absent where no price is known. */
+  /** What they cost, in millionths of a unit: 0 where their price is nothing, absent where no price is known. */
   readonly costMicros?: number
   /** No one has said what one of these models costs. */
   readonly unpriced?: true
@@ -184,12 +184,12 @@ const misfitIn = ({ misfit }: NonNullable<StepRecord["detail"]>, maxChars: numbe
 
 const millisIn = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined)
 
-/** What the calls of a step cost together. */
+/** What the calls of a step cost together: 0 where their price is nothing, and no cost where no one knows a price. */
 const costOf = (entry: Entry): Pick<ModelCallView, "costMicros" | "unpriced"> => {
   const used = usageOf(entry)
   const costMicros = used.reduce((sum, each) => sum + each.costMicros, 0)
   return defined({
-    costMicros: costMicros === 0 ? undefined : costMicros,
+    costMicros: used.some(({ calls, unpricedCalls }) => calls > unpricedCalls) ? costMicros : undefined,
     unpriced: used.some(({ unpricedCalls }) => unpricedCalls > 0) ? (true as const) : undefined
   })
 }
