@@ -11,6 +11,7 @@ import {
   Fleet,
   FleetReader,
   restore,
+  type Retention,
   type SegmentsChoice,
   type SegmentStorage
 } from "../src/index.ts"
@@ -18,13 +19,13 @@ import { aDirectory, failureOf, filesWith } from "./rig.ts"
 
 const WORD = "kestrel-9713"
 
-const openWith = (data: string, segments: SegmentsChoice | undefined) =>
+const RETENTION: Retention = { archiveAfter: 10, deleteAfter: 200 }
+
+const openWith = (data: string, segments: SegmentsChoice | undefined, retention = RETENTION) =>
   Fleet.open({
     data,
     fleet: defineFleet({
-      assistants: [
-        defineAssistant({ id: "desk", instructions: "You listen.", retention: { archiveAfter: 10, deleteAfter: 200 } })
-      ]
+      assistants: [defineAssistant({ id: "desk", instructions: "You listen.", retention })]
     }),
     ...(segments && { segments })
   })
@@ -111,6 +112,49 @@ describe("segments", () => {
       await fleet.close()
     }
   )
+
+  it(
+    "T2 what a deletion that broke off left there is found again, also when the policy keeps it from then on",
+    { timeout: 60_000 },
+    async () => {
+      const { storage } = bucket()
+      const [data, put] = [aDirectory(), () => Promise.reject(new Error("403 Forbidden"))]
+      const fleet = await openWith(data, { ...storage, put }, { archiveAfter: false, deleteAfter: 20 })
+      await live(fleet, 40)
+      assert.isNotEmpty((await fleet.memory.recall("desk", WORD, { kinds: ["message"] })).hits)
+      assert.match(String(await failureOf(fleet.vacuum())), /403 Forbidden/)
+      await fleet.close()
+      const kept = await openWith(data, storage, { archiveAfter: false })
+      assert.include(JSON.stringify(await kept.history.entries("desk", 1, 100)), WORD)
+      assert.isNotEmpty((await kept.memory.recall("desk", WORD, { kinds: ["message"] })).hits)
+      await kept.close()
+    }
+  )
+
+  it("T2 who asks while it is deleted brings nothing of it back", { timeout: 60_000 }, async () => {
+    const { storage } = bucket()
+    const data = aDirectory()
+    let asked = 0
+    const ask = (fleet: Fleet) =>
+      fleet.memory.recall("desk", `${WORD} harbour code`, { kinds: ["message"], limit: 100 })
+    const fleet: Fleet = await openWith(
+      data,
+      {
+        ...storage,
+        put: async (key, bytes) => {
+          asked += (await ask(fleet)).hits.length
+          await storage.put(key, bytes)
+        }
+      },
+      { archiveAfter: false, deleteAfter: 25 }
+    )
+    await live(fleet, 20)
+    assert.isAbove((await fleet.vacuum()).deleted.entries, 0)
+    assert.isAbove(asked, 0)
+    assert.notInclude(JSON.stringify((await ask(fleet)).hits), WORD)
+    await fleet.close()
+    assert.deepStrictEqual(filesWith(data, WORD), [])
+  })
 
   it("one that lacks is named, and a reader without the place says what to give", { timeout: 60_000 }, async () => {
     const [data, directory] = [aDirectory(), aDirectory()]

@@ -2,7 +2,8 @@
 // Owns the policy, how far it reaches in a life, and that what is deleted is found no more. Leaves the rows to the store's archive.
 // T1  The last tick of a life is never deleted, however old it is: what is under way leans on it.
 // T2  What is deleted leaves the index first: of what is found, the ledger has the words. What was said last is read anew afterwards, and
-//     what any process has read for the index before is not taken, so that nothing brings it back.
+//     what any process has read for the index before is not taken, so that nothing brings it back. Until then the index stands before
+//     it: what ends a deletion, or a looser policy afterwards, leaves nothing that is kept and not found.
 // T3  A store without an archive keeps everything as it is.
 // T4  What a policy could not do is done the next time; no dream fails by it.
 
@@ -15,13 +16,23 @@ import {
   type Retention,
   type RetentionBound
 } from "@reverie/ledger"
-import { type IndexChange, indexOf, messageId, NOTHING_SAID, placeOfId, Recall } from "@reverie/memory"
+import {
+  beginningOf,
+  type IndexChange,
+  indexOf,
+  type IndexPosition,
+  messageId,
+  NOTHING_SAID,
+  placeOfId,
+  Recall,
+  samePosition
+} from "@reverie/memory"
 import { type Address, addressKey, type Entry, type TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { stateOf } from "../recall/index-state.ts"
+import { positionOf, stateOf } from "../recall/index-state.ts"
 import { refuseReadBefore } from "../recall/indexer.ts"
 import { entryHistory, type EntryHistory, firstEntry } from "./night.ts"
 
@@ -63,28 +74,63 @@ const unindexed = Effect.fnUntraced(function* (address: Address, from: number, u
   return [...changes, ...puts.filter((each) => (numberOf(each) ?? Infinity) <= last)]
 })
 
+/** What has left an index before its words are deleted. */
+interface Left {
+  readonly changes: ReadonlyArray<IndexChange>
+  /** Where the index stood. */
+  readonly before: IndexPosition
+  /** Where it stands until the words are gone: whatever ends the deletion, it reads from there what is left. */
+  readonly meanwhile: IndexPosition
+}
+
+/** The position of an index that has read what is before an entry. */
+const justBefore = Effect.fnUntraced(function* (address: Address, no: number, beginning: string) {
+  const [last] = no === 1 ? [] : yield* (yield* Ledger).entries(address, no - 1, 1)
+  return last === undefined ? { no: 0, digest: `${beginning}.` } : positionOf(last.entry, beginning)
+})
+
 /** Takes entries out of the index that are to be deleted. Fails where it does not answer. */
 const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, upTo: number) {
   const found = yield* Effect.serviceOption(Recall)
-  if (Option.isNone(found)) return
+  if (Option.isNone(found)) return undefined
   const recall = found.value
   const leave = Effect.gen(function* () {
-    const position = yield* recall.position(address)
-    // What the index has not come to yet it will read as deleted.
-    const last = Math.min(upTo, position.no)
-    if (last >= from)
-      yield* recall.apply(address, yield* unindexed(address, from, last), { from: position, to: position })
+    while (true) {
+      const before = yield* recall.position(address)
+      // What the index has not come to yet it will read as deleted.
+      const last = Math.min(upTo, before.no)
+      if (last < from) return undefined
+      const changes = yield* unindexed(address, from, last)
+      const meanwhile = yield* justBefore(address, from, beginningOf(before))
+      const reached = yield* recall.apply(address, changes, { from: before, to: meanwhile })
+      // Where another was quicker, it stands elsewhere, and has all of it still.
+      if (samePosition(reached, meanwhile)) return { changes, before, meanwhile } satisfies Left
+    }
   })
-  yield* stateOf(recall).inTurn(address, leave)
+  return yield* stateOf(recall).inTurn(address, leave)
+})
+
+/** Once the words are gone: brings the index to where it stood, without what others have read for it meanwhile. */
+const returnTo = Effect.fnUntraced(function* (recall: Recall["Service"], address: Address, left: Left) {
+  const { before, changes, meanwhile } = left
+  while (true) {
+    const at = yield* recall.position(address)
+    // Another has begun it anew, perhaps with these words, perhaps without some of those that follow.
+    if (beginningOf(at) !== beginningOf(meanwhile)) return yield* recall.erase(address)
+    const to = samePosition(at, meanwhile) ? before : at
+    if (samePosition(yield* recall.apply(address, changes, { from: at, to }), to)) return
+  }
 })
 
 /** What any process remembers of what was said, or has read of it for the index, may be deleted now. */
-const forgetSaid = Effect.fnUntraced(function* (address: Address) {
+const forgetSaid = Effect.fnUntraced(function* (address: Address, left: Left | undefined) {
   const found = yield* Effect.serviceOption(Recall)
   if (Option.isNone(found)) return
-  stateOf(found.value).forgetWindow(address)
-  yield* refuseReadBefore(address).pipe(
-    Effect.provideService(Recall, found.value),
+  const recall = found.value
+  stateOf(recall).forgetWindow(address)
+  const back = left === undefined ? Effect.void : stateOf(recall).inTurn(address, returnTo(recall, address, left))
+  yield* Effect.andThen(back, refuseReadBefore(address)).pipe(
+    Effect.provideService(Recall, recall),
     Effect.catchTag("RecallUnavailable", (failure) =>
       Effect.logWarning(`the index of ${addressKey(address)} does not know yet what was deleted: ${failure.message}`)
     )
@@ -138,9 +184,9 @@ export const retain = Effect.fnUntraced(function* (
       deleted: count(toDelete, removed)
     } satisfies Retained
   }
-  if (toDelete > removed) yield* leaveIndex(address, removed + 1, toDelete)
+  const left = toDelete > removed ? yield* leaveIndex(address, removed + 1, toDelete) : undefined
   const deleted = toDelete > removed ? yield* archive.value.remove(address, toDelete) : NOTHING_ARCHIVED
-  if (toDelete > removed) yield* forgetSaid(address)
+  if (toDelete > removed) yield* forgetSaid(address, left)
   const archived = yield* archive.value.archive(address, toArchive, least)
   return { archived, deleted } satisfies Retained
 })
