@@ -97,11 +97,12 @@ const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, 
   const leave = Effect.gen(function* () {
     while (true) {
       const before = yield* recall.position(address)
-      // What the index has not come to yet it will read as deleted.
-      const last = Math.min(upTo, before.no)
-      if (last < from) return undefined
-      const changes = yield* unindexed(address, from, last)
-      const meanwhile = yield* justBefore(address, from, beginningOf(before))
+      const beginning = beginningOf(before)
+      // Nothing is put into an index that was not begun.
+      if (beginning === "") return { changes: [], before, meanwhile: before } satisfies Left
+      // Also what the index has not come to yet: another may read it before it is deleted.
+      const changes = yield* unindexed(address, from, upTo)
+      const meanwhile = before.no < from ? before : yield* justBefore(address, from, beginning)
       const reached = yield* recall.apply(address, changes, { from: before, to: meanwhile })
       // Where another was quicker, it stands elsewhere, and has all of it still.
       if (samePosition(reached, meanwhile)) return { changes, before, meanwhile } satisfies Left
@@ -117,6 +118,7 @@ const returnTo = Effect.fnUntraced(function* (recall: Recall["Service"], address
     const at = yield* recall.position(address)
     // Another has begun it anew, perhaps with these words, perhaps without some of those that follow.
     if (beginningOf(at) !== beginningOf(meanwhile)) return yield* recall.erase(address)
+    if (changes.length === 0) return
     const to = samePosition(at, meanwhile) ? before : at
     if (samePosition(yield* recall.apply(address, changes, { from: at, to }), to)) return
   }
