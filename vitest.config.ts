@@ -45,7 +45,7 @@ const whole = [
  * important half of what they are about is proved by files that stay; the rest by a long check alone.
  */
 const slow = [
-  "apps/dashboard/test/{build,context,everywhere,fork,looks,nights,said,trace,usage}.test.ts",
+  "apps/dashboard/test/{build,context,everywhere,fork,left-open,looks,nights,said,trace,usage}.test.ts",
   "apps/dashboard/test/walk/{numbers,questions}.test.ts",
   "apps/cli/test/{attach,encryption,mcp,streams,usage}.test.ts",
   "packages/create-reverie/test/create.test.ts",

@@ -39,6 +39,19 @@ test("the newest page is joined to what is there; with a gap between, it is begu
   expect(froms(joined(life, { ...far, whose: "a", before: "head" }).rows)).toEqual(froms(far.items))
 })
 
+test("what comes makes a life that is looked at no longer than a bound, and what went can be read again (W2, W3)", () => {
+  const [first, ...later] = Array.from({ length: 30 }, (_, n) => page(40, 400_001 + n * 100))
+  if (first === undefined) throw new Error("the fake has no ticks")
+  const begun = joined(nobody, { ...first, whose: "a", before: "head" })
+  const life = later.reduce((before, head) => joined(before, { ...head, whose: "a", before: "head" }), begun)
+  expect(life.rows).toHaveLength(500)
+  expect(life.end).toBe(life.rows.at(-1)?.from)
+  const further = joined(life, { ...page(40, life.end ?? 0), whose: "a", before: life.end ?? 0 })
+  expect(froms(further.rows)).toEqual(froms(page(540, 400_001 + 2_900).items))
+  const held = joined(further, { ...page(40, 403_001), whose: "a", before: "head" })
+  expect(held.rows).toHaveLength(540)
+})
+
 test("a story tells every model call, tool and step once, in the order in which they ended (S1)", () => {
   const views = page(200).items
   expect(views.some(({ tools }) => tools.length > 0)).toBe(true)

@@ -149,9 +149,12 @@ export const storyOf = (view: View): ReadonlyArray<Sentence> => {
 // Rows: a life, the newest first, as far back as one has looked.
 // W1  Only the newest page is asked for again when something happens; what lies further back stays as it came.
 // W2  No row stands there twice, and none is missing between two that stand there.
+// W3  What comes while the page is left open lets the oldest rows go: they are asked for again when one looks further back.
 
 const TICKS = "GET /v1/assistants/:id/ticks"
 const PAGE_ROWS = 100
+/** What comes makes no more rows than these, unless one has looked further back. */
+const MOST_ROWS = 500
 
 type Page = Answer<typeof TICKS>
 export type View = Page["items"][number]
@@ -180,7 +183,10 @@ export const joined = (life: Life, { before, items, next, whose }: Came): Life =
   const newest = life.rows[0]?.from ?? 0
   // So much came at once that there is a gap: it is begun anew.
   if (life.whose !== whose || (newest < lowest && next !== null)) return { whose, rows: [...items], end: next }
-  return { ...life, rows: [...items, ...life.rows.filter(({ from }) => from < lowest)] }
+  const rows = [...items, ...life.rows.filter(({ from }) => from < lowest)]
+  const most = Math.max(MOST_ROWS, life.rows.length)
+  const kept = rows.slice(0, most)
+  return { ...life, rows: kept, end: kept.length < rows.length ? (kept.at(-1)?.from ?? null) : life.end }
 }
 
 const askedFor = (id: string, before: number | undefined): Asked<typeof TICKS> => ({
