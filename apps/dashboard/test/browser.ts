@@ -36,12 +36,13 @@ export const spills = (page: Page): Promise<ReadonlyArray<string>> =>
     ]
   })
 
-/** Parts of the page that scroll sideways, everything in it opened; a drawing, a plot and words as they stand may. */
+/** Parts of the page that scroll sideways or cut a choice, everything in it opened; a drawing, a plot and words as they stand may. */
 export const sideways = (page: Page): Promise<ReadonlyArray<string>> =>
   page.evaluate(() => {
     for (const closed of document.querySelectorAll("#main details")) closed.setAttribute("open", "")
     return [...document.querySelectorAll<HTMLElement>("#main *")]
-      .filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth + 1)
+      .filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX) || box.matches(".segmented"))
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
       .filter((box) => box.closest("pre, .chart, [role=img], textarea, input") === null)
       .map((box) => {
         const name =

@@ -50,6 +50,7 @@ test("O1 what is stuck stands there by name: who is halted and why, and what was
   expect(halted.length).toBeGreaterThan(0)
   const shown = page.locator("[data-stuck][data-why=halted]")
   expect(await shown.count()).toBe(Math.min(5, halted.length))
+  expect(await page.locator("[data-more-stuck]").first().innerText()).toMatch(/^[\d,]+ more$/)
   const name = (await shown.first().getAttribute("data-stuck")) ?? ""
   expect(await shown.first().innerText()).toContain(halted.find(({ id }) => id === name)?.haltReason ?? "no reason")
   const letter = page.locator(`[data-stuck="${dead?.assistant}"][data-why=dead]`).first()

@@ -42,3 +42,13 @@ test("Usage: the cost of each is in view", async () => {
   const right = await tab.page.$eval("[data-usage-key] > :last-child", (cell) => cell.getBoundingClientRect().right)
   expect(right).toBeLessThanOrEqual(390)
 })
+
+test("Live: what is said below the field stands on one line, and every part of memory can be chosen", async () => {
+  const { page } = tab
+  await tab.open(`/a/${api.world.rows[3]?.id ?? ""}`, "live")
+  await page.waitForSelector("select[name=context]")
+  expect(await page.$eval("[data-hint]", (hint) => hint.getBoundingClientRect().height)).toBeLessThan(30)
+  await tab.open(`/a/${api.world.rows[3]?.id ?? ""}/memory`, "memory")
+  const [inner, outer] = await page.$eval(".segmented", ({ clientWidth, scrollWidth }) => [scrollWidth, clientWidth])
+  expect(inner).toBeLessThanOrEqual((outer ?? 0) + 1)
+})

@@ -247,8 +247,10 @@ const Say = ({ id, inHand, isHeard, isOver, saying }: FieldProps) => {
         />
       </label>
       <ChosenFiles chosen={chosen} choose={choose} />
-      <div className="flex items-center justify-between gap-3">
-        <span className="label">{hintOf(isOver, isHeard)}</span>
+      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1.5">
+        <span className="label" data-hint>
+          {hintOf(isOver, isHeard)}
+        </span>
         <span className="flex items-center gap-1.5">
           {isOver ? null : <ContextOf id={id} chosen={asked} choose={askIn} />}
           <Attach attach={attach} isOver={isOver} />

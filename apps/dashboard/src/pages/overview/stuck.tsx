@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
-import { many } from "../../parts/format.ts"
+import { count } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
@@ -61,7 +61,7 @@ const More = ({ more, to }: { readonly more: number; readonly to: "/fleet" | "/q
   more <= 0 ? null : (
     <li className="px-3 pb-2">
       <Link to={to} data-more-stuck={more}>
-        {many(more, "more")}
+        {count(more)} more
       </Link>
     </li>
   )
