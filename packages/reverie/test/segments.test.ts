@@ -131,30 +131,35 @@ describe("segments", () => {
     }
   )
 
-  it("T2 who asks while it is deleted brings nothing of it back", { timeout: 60_000 }, async () => {
-    const { storage } = bucket()
-    const data = aDirectory()
-    let asked = 0
-    const ask = (fleet: Fleet) =>
-      fleet.memory.recall("desk", `${WORD} harbour code`, { kinds: ["message"], limit: 100 })
-    const fleet: Fleet = await openWith(
-      data,
-      {
-        ...storage,
-        put: async (key, bytes) => {
-          asked += (await ask(fleet)).hits.length
-          await storage.put(key, bytes)
-        }
-      },
-      { archiveAfter: false, deleteAfter: 25 }
-    )
-    await live(fleet, 20)
-    assert.isAbove((await fleet.vacuum()).deleted.entries, 0)
-    assert.isAbove(asked, 0)
-    assert.notInclude(JSON.stringify((await ask(fleet)).hits), WORD)
-    await fleet.close()
-    assert.deepStrictEqual(filesWith(data, WORD), [])
-  })
+  it.each([true, false])(
+    "T2 who asks while it is deleted brings nothing of it back, asked before: %s",
+    { timeout: 60_000 },
+    async (isKnown) => {
+      const { storage } = bucket()
+      const data = aDirectory()
+      let asked = 0
+      const ask = (fleet: Fleet) =>
+        fleet.memory.recall("desk", `${WORD} harbour code`, { kinds: ["message"], limit: 100 })
+      const fleet: Fleet = await openWith(
+        data,
+        {
+          ...storage,
+          put: async (key, bytes) => {
+            asked += (await ask(fleet)).hits.length
+            await storage.put(key, bytes)
+          }
+        },
+        { archiveAfter: false, deleteAfter: 25 }
+      )
+      await live(fleet, 20)
+      if (isKnown) assert.isNotEmpty((await ask(fleet)).hits)
+      assert.isAbove((await fleet.vacuum()).deleted.entries, 0)
+      assert.isAbove(asked, 0)
+      assert.notInclude(JSON.stringify((await ask(fleet)).hits), WORD)
+      await fleet.close()
+      assert.deepStrictEqual(filesWith(data, WORD), [])
+    }
+  )
 
   it("one that lacks is named, and a reader without the place says what to give", { timeout: 60_000 }, async () => {
     const [data, directory] = [aDirectory(), aDirectory()]
