@@ -165,7 +165,7 @@ const typeClaims = async (place: string, pages: ReadonlyArray<Text>): Promise<Re
     files: [...written.keys()]
   }
   writeFileSync(join(place, "tsconfig.json"), JSON.stringify(project))
-  const said = await run("tsc", ["-p", join(place, "tsconfig.json"), "--pretty", "false"])
+  const said = await run("tsc", ["-p", join(place, "tsconfig.json"), "--pretty", "false", "--checkers", "1"])
   const lines = said.stdout.split("\n").filter((line) => line.includes("error TS"))
   if (said.code !== 0 && lines.length === 0) return [{ where: "tsc", fault: allOf(said) }]
   return [...written].map(([path, where]) => {
