@@ -177,3 +177,15 @@ export const keptParts = (
   const [bytes, parts] = [loose.map((each) => each.bytes), loose.map(({ part }) => part)]
   return Effect.as(blobs.keep(tenant, bytes), parts)
 }
+
+/**
+ * For what is referred to from now on: keeps parts once more where they were deleted since. When the last message that
+ * referred to the same bytes is forgotten or aged, they are.
+ */
+export const keptAgain = Effect.fnUntraced(function* (blobs: Blobs, tenant: TenantId, loose: ReadonlyArray<LoosePart>) {
+  const missing = yield* Effect.filter(loose, ({ part }) =>
+    Effect.map(blobs.read(tenant, part.digest), (found) => found === undefined)
+  )
+  // They were taken before.
+  yield* Effect.catchTag(keptParts(blobs, tenant, missing), "BlobRefused", Effect.die)
+})

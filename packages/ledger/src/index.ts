@@ -30,7 +30,7 @@ export {
   SegmentPlace
 } from "./segment-place.ts"
 export * from "./errors.ts"
-export { type Blobs, digestOf, flawOfBlobs, keptParts, type LoosePart, looseParts } from "./blobs.ts"
+export { type Blobs, digestOf, flawOfBlobs, keptAgain, keptParts, type LoosePart, looseParts } from "./blobs.ts"
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
 export {
   droppedDigests,

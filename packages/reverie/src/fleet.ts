@@ -17,12 +17,11 @@ import {
   type Receipt,
   type TenantId
 } from "@reverie/protocol"
-import { arrive } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { untilRest } from "./checks/metrics.ts"
 import { type AnswerOf, asked, type Parts, wholeAnswer } from "./ask.ts"
-import { documentAsked, envelopeOf, type FormOption, targetIn, withParts } from "./letter.ts"
+import { arriveWhole, documentAsked, envelopeOf, type FormOption, targetIn, withParts } from "./letter.ts"
 import { bringToLife, definitionNamed } from "./creation.ts"
 import type { AskOptions, FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
@@ -168,7 +167,8 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     const envelope = Result.getOrThrow(
       envelopeOf({ id, tenant: this.tenant, to: assistant, from, event: said, traceparent })
     )
-    return acceptJudged({ ...this.#opened, core: this.#read.core, loose }, envelope, () => this.#run(arrive(envelope)))
+    const judging = { ...this.#opened, core: this.#read.core, loose }
+    return acceptJudged(judging, envelope, () => this.#run(arriveWhole(envelope, loose)))
   }
 
   /**

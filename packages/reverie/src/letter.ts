@@ -6,9 +6,9 @@
 // L4  Parts are read before the message is: what can not be kept is refused with one sentence that names the part.
 
 import { type Directory, reach } from "@reverie/assistant"
-import { keptParts, Ledger, type LoosePart, looseParts } from "@reverie/ledger"
+import { keptAgain, keptParts, Ledger, type LoosePart, looseParts } from "@reverie/ledger"
 import { Envelope, ENVELOPE_VERSION, type Event, type TenantId } from "@reverie/protocol"
-import { storedTraceparent } from "@reverie/runtime"
+import { arrive, storedTraceparent } from "@reverie/runtime"
 import { acceptForm, type Form, formOf, type ToolInput } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -137,6 +137,13 @@ export const keepParts = Effect.fnUntraced(function* ({ event, to }: Envelope, l
     return yield* new EnvelopeInvalid({ message })
   }
 })
+
+/** Accepts an envelope, with the bytes of what came with it, which may have been deleted since they were kept. */
+export const arriveWhole = (envelope: Envelope, loose: ReadonlyArray<LoosePart>) =>
+  arrive(
+    envelope,
+    Ledger.use(({ blobs }) => keptAgain(blobs, envelope.to.tenant, loose))
+  )
 
 /** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
 export const targetIn = (directory: Directory, target: string): string => {

@@ -7,7 +7,7 @@
 //     that a decision addresses while they are being created exist before it: the stage between deciding and planning creates them.
 
 import { decide, type Decision, type Input, isIgnored, statusOf, waitOf } from "@reverie/assistant"
-import { Ledger } from "@reverie/ledger"
+import { keptAgain, Ledger } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
   defined,
@@ -243,9 +243,12 @@ export const handleJobEnd = Effect.fnUntraced(function* (
   const current = withSignals(session, end, mailWaiting)
   const turnInput = turnInputOf(current)
   const outcome = problem === undefined ? yield* decided(session, current.event) : { problem }
-  return "problem" in outcome
-    ? yield* haltInstead(session, turnInput, outcome.problem, now)
-    : yield* commit(session, outcome.decision, turnInput, now)
+  const written =
+    "problem" in outcome
+      ? yield* haltInstead(session, turnInput, outcome.problem, now)
+      : yield* commit(session, outcome.decision, turnInput, now)
+  if (end.made !== undefined) yield* keptAgain((yield* Ledger).blobs, session.address.tenant, end.made)
+  return written
 })
 
 export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer, problem?: string) {

@@ -269,8 +269,11 @@ const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
 const lengthOf = ({ event }: Envelope): number =>
   event.type === "message" ? event.text.length : event.type === "report" ? event.content.length : 0
 
-/** Accepts an envelope and wakes its assistant. */
-export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
+/** Accepts an envelope, does what has to be done before it is heard, and wakes its assistant. */
+export const arrive = Effect.fnUntraced(function* <E = never, R = never>(
+  envelope: Envelope,
+  first: Effect.Effect<void, E, R> = Effect.void as Effect.Effect<void, E, R>
+) {
   const faults = yield* Faults
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
@@ -279,6 +282,7 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const { receipt, traceparent } = yield* accepted(mailbox, envelope)
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
+  yield* first
   const wakeUp = queue
     .wake(envelope.to, urgencyOf(envelope), traceparent, envelope)
     .pipe(inSpan("queue.wake"), below(traceparent))

@@ -263,7 +263,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
       ? undefined
       : yield* guardedAfter({ session, hide }, outcome.reply, prompt)
   const said = after?.reply ?? ("reply" in outcome ? outcome.reply : undefined)
-  const reply = said?.parts === undefined ? said : yield* keptReply(session, said)
+  const { made, reply } = said?.parts === undefined ? { made: undefined, reply: said } : yield* keptReply(session, said)
   const isJudged = form !== undefined || after?.refusal !== undefined
   const judged =
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
@@ -277,7 +277,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
       : inferFailed(job, outcome.failure, now, startedAt)
   const served = servedIn(end, model, prompt)
   const seen = seeing(end, report, patternShown(session, pressed), session.recollection, served)
-  return hooks === undefined ? seen : withHooks(seen, before?.records ?? [], after?.records ?? [])
+  return withHooks({ ...seen, ...defined({ made }) }, before?.records ?? [], after?.records ?? [])
 })
 
 // Rendering: what prompts are rendered with besides the messages: plugged-in components, templates, and values of the time.

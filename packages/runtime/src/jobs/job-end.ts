@@ -3,7 +3,7 @@
 // I1  A job never fails: every failure is an event that the statechart receives.
 
 import { accountOf, contextOf, type Input, isBounded } from "@reverie/assistant"
-import { keptParts, Ledger, looseParts, type TenantLimits } from "@reverie/ledger"
+import { keptParts, Ledger, type LoosePart, looseParts, type TenantLimits } from "@reverie/ledger"
 import { type BytesOf, chargeOf, type Reply, type Tariff } from "@reverie/model"
 import {
   type Address,
@@ -33,6 +33,8 @@ export interface JobEnd {
   readonly hooks?: ReadonlyArray<HookRecord>
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
+  /** Parts that were kept for it, with their bytes: they are looked for once more when it is written. */
+  readonly made?: ReadonlyArray<LoosePart>
   /** What an answer comes to that must have a form. */
   readonly judged?: JudgedAnswer
   /** Told to screens and callers, besides what the statechart emits. */
@@ -72,11 +74,11 @@ export const withHooks = (end: JobEnd, ...done: ReadonlyArray<ReadonlyArray<Hook
 /** The references to what was made, or why it is not kept. */
 export const keptGiven = Effect.fnUntraced(function* ({ address }: Session, given: unknown) {
   const loose = looseParts(given)
-  if (Result.isFailure(loose)) return { parts: [], problem: loose.failure }
+  if (Result.isFailure(loose)) return { parts: [], problem: loose.failure, made: [] }
   const { blobs } = yield* Ledger
   return yield* Effect.match(keptParts(blobs, address.tenant, loose.success), {
-    onSuccess: (parts) => ({ parts, problem: undefined }),
-    onFailure: ({ message }) => ({ parts: [], problem: message })
+    onSuccess: (parts) => ({ parts, problem: undefined, made: loose.success }),
+    onFailure: ({ message }) => ({ parts: [], problem: message, made: [] })
   })
 })
 
@@ -85,15 +87,15 @@ export const withoutParts = (text: string, problem: string | undefined): string 
   problem === undefined ? text : [text, `[What belongs to it is not kept: ${problem}.]`].join("\n").trimStart()
 
 /** A reply whose parts are kept. */
-export const keptReply = Effect.fnUntraced(function* (session: Session, { parts: made, ...reply }: Reply) {
-  const { parts, problem } = yield* keptGiven(session, made)
+export const keptReply = Effect.fnUntraced(function* (session: Session, { parts: given, ...reply }: Reply) {
+  const { made, parts, problem } = yield* keptGiven(session, given)
   const kept = [...(reply.kept ?? []), ...parts]
   const said: Reply = {
     ...reply,
     text: withoutParts(reply.text, problem),
     ...defined({ kept: kept.length === 0 ? undefined : kept })
   }
-  return said
+  return { reply: said, made }
 })
 
 /** The bytes of the parts of a prompt. A store that is away is the failure of the call. */

@@ -45,6 +45,7 @@ const FROM_CACHE = "from the cache"
 /** A result, and whether an equal call before it has given it. */
 interface Ran extends ToolResult {
   readonly isKept?: boolean
+  readonly made?: JobEnd["made"]
 }
 
 const resultMessage = ({ content, parts }: Ran, call: string, name: string, at: number): UncountedMessage => ({
@@ -60,8 +61,8 @@ const resultMessage = ({ content, parts }: Ran, call: string, name: string, at: 
 const withParts = Effect.fnUntraced(function* (session: Session, { given, ...ran }: ToolResult) {
   const { hide } = yield* Secrets
   if (given === undefined) return hide(ran)
-  const { parts, problem } = yield* keptGiven(session, given)
-  return hide({ ...ran, content: withoutParts(ran.content, problem), parts })
+  const { made, parts, problem } = yield* keptGiven(session, given)
+  return { ...hide({ ...ran, content: withoutParts(ran.content, problem), parts }), made }
 })
 
 const toolEnd = (
@@ -92,7 +93,7 @@ const toolEnd = (
       }
     },
     sends: result.sends,
-    ...defined({ records: result.records })
+    ...defined({ records: result.records, made: result.made })
   }
 }
 
@@ -186,7 +187,7 @@ const runOnRecords = Effect.fnUntraced(function* (
   const { hide } = yield* Secrets
   const { names } = definition.toolkit
   const from = senderOf(session)
-  const result =
+  const result: Ran =
     found ??
     ((yield* mayBegin(session, tool))
       ? yield* withParts(
@@ -194,7 +195,8 @@ const runOnRecords = Effect.fnUntraced(function* (
           yield* execute(tool, call, { address, key, from, hops, records: access, names, post, hide, ...trace })
         )
       : refused(call, "It was not begun: this worker's claim is over."))
-  if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
+  const { made: _, ...remembered } = result
+  if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, remembered, now)
   const mail = posted(session, result.sends, now)
   const follows = sideEffectsOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
   const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
