@@ -61,7 +61,8 @@ export const settleInDirectory: Settling = async (says) => {
 }
 
 /** What every canary begins with. */
-export const CANARY_MARK = "zqk7"
+/** Longer than what random ids of thousands of lives have in them by chance. */
+export const CANARY_MARK = "zqk7wvxq"
 
 const said = fc.constantFrom("none", "asked", "answered", "both", "block", "id")
 

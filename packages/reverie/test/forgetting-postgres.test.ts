@@ -75,13 +75,17 @@ const homesIn = async (name: string) => {
   return { settle, close: () => fleet.close() }
 }
 
-/** Files of the cluster in which something is, but for those of its log. */
+/** Files of the cluster in which something is, with what stands around it, but for those of its log. */
 const filesWith = async (pattern: RegExp): Promise<ReadonlyArray<string>> => {
   const [[data] = []] = await postgresSays(postgres.server().url, "CHECKPOINT", "SHOW data_directory")
   return readdirSync(data ?? "", { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && !file.parentPath.endsWith("pg_wal"))
     .map((file) => join(file.parentPath, file.name))
-    .filter((path) => pattern.test(readFileSync(path, "latin1")))
+    .flatMap((path) => {
+      const text = readFileSync(path, "latin1")
+      const at = text.search(pattern)
+      return at < 0 ? [] : [`${path}: ${JSON.stringify(text.slice(Math.max(0, at - 200), at + 200))}`]
+    })
 }
 
 /** Lives that share a deployment: each is looked for in all that those before it have left. */
