@@ -17,6 +17,7 @@ import {
 } from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 import { life } from "./fake/timeline.ts"
+import { openedPages as pages } from "./opened-pages.ts"
 
 let browser: Browser
 let api: FakeApi
@@ -31,23 +32,6 @@ afterAll(async () => {
   await browser.close()
   await api.close()
 })
-
-const pages = [
-  ["context", "context"],
-  ["context-difference", "context?tick=120&with=118&open=system_prompt"],
-  ["timeline", "timeline?open=c499996.c499986"],
-  ["timeline-trace", "timeline?level=trace&tick=99990"],
-  ["memory-blocks", "memory?open=block-0&version=9"],
-  ["memory-facts", "memory?tab=facts&open=fact_7_0"],
-  ["memory-profiles", "memory?tab=profiles"],
-  ["memory-journal", "memory?tab=journal"],
-  ["memory-recall", "memory?tab=recall&q=berth"],
-  ["compactions", "compactions"],
-  ["dreams", "dreams"],
-  ["subagents", "subagents"],
-  ["replay", "replay"],
-  ["fork", "fork/12"]
-] as const
 
 interface Looks {
   readonly name: string

@@ -178,7 +178,7 @@ const Line = ({ axis, children, cost, lane, name, took, tokens }: LineProps) => 
     <span className="trace-took tabular text-right">{took}</span>
     <span className="trace-tokens tabular text-right text-ink-2">{tokens}</span>
     <span className="trace-cost tabular text-right text-ink-2">{cost}</span>
-    <span className="trace-said truncate text-ink-2">{children}</span>
+    <span className="trace-said truncate text-ink-2 max-sm:whitespace-normal">{children}</span>
   </div>
 )
 
