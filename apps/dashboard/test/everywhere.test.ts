@@ -25,10 +25,11 @@ afterAll(async () => {
 const pages = (): ReadonlyArray<readonly [page: string, path: string]> => {
   const id = api.world.rows[3]?.id ?? ""
   const opened = openedPages.map(([, path]) => [path.split(/[?/]/)[0] ?? path, `/a/${id}/${path}`] as const)
-  return [
+  const all = [
     ...[...fleetPages, ...assistantPages].map(({ page, to }) => [page, to.replace("$id", id)] as const),
     ...opened
   ]
+  return [...new Map(all.map((each) => [each[1], each])).values()]
 }
 
 /** Of every action; a button of one that says so in no other way is known by its words. */
