@@ -5,10 +5,19 @@ import { packed } from "./packed.ts"
 import { allOf, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
+/** What the report of a lane says of itself as a whole; 0 where it is none, so that the step fails. */
+const countIn = (report: string, counted: string): number => {
+  try {
+    const { [counted]: count } = JSON.parse(report) as Readonly<Record<string, unknown>>
+    return typeof count === "number" ? count : 0
+  } catch {
+    return 0
+  }
+}
+
 const prove = async (script: string, args: ReadonlyArray<string>, counted: string): Promise<Outcome> => {
   const said = await run("npm", ["run", "-s", script, "--", ...args, "--json"])
-  const count = new RegExp(`"${counted}":\\s*(\\d+)`).exec(said.stdout)?.[1]
-  return { ok: said.code === 0, count: Number(count ?? 0), output: allOf(said) }
+  return { ok: said.code === 0, count: countIn(said.stdout, counted), output: allOf(said) }
 }
 
 /** Known when the step begins: the check says it to all that it starts. */

@@ -60,8 +60,7 @@ export const settleInDirectory: Settling = async (says) => {
   }
 }
 
-/** What every canary begins with. */
-/** Longer than what random ids of thousands of lives have in them by chance. */
+/** What every canary begins with: longer than what random ids of thousands of lives have in them by chance. */
 export const CANARY_MARK = "zqk7wvxq"
 
 const said = fc.constantFrom("none", "asked", "answered", "both", "block", "id")

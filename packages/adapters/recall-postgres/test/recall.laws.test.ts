@@ -1,5 +1,5 @@
 import { recallPostgresLayer } from "@reverie/recall-postgres"
-import { recallLaws } from "@reverie/testkit"
+import { recallLaws, recallThreadLaws } from "@reverie/testkit"
 import { atLength } from "@reverie/testkit/length"
 import { prove } from "@reverie/testkit/prove"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
@@ -20,12 +20,9 @@ postgres.describe("PostgreSQL", () => {
       )
     )
   )
-  // What is asked and found crosses to another thread there, and vectors are kept there. Each law starts one.
-  const crossing = atLength(
-    /^I(?:1\.(?:own|tenant|facts|vectors)|3\.hostile|4\.exact|6\.next|7\.both|9)/,
-    /^I(?:1|3\.hostile|4|6|7|9)/
-  )
-  const onThread = recallLaws.filter(({ id }) => crossing.test(id))
+  // What is asked and found crosses to another thread there, and vectors are kept there.
+  const crossing = recallLaws.filter(({ id }) => /^I(?:1|3\.hostile|4|6|7|9)/.test(id))
+  const onThread = atLength(recallThreadLaws, crossing)
   prove("F107 recall laws of what is found, searched on a thread", onThread, () =>
     Layer.unwrap(
       Effect.sync(() =>

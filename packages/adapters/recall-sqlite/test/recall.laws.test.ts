@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from "node:crypto"
 import { Sealing, type Subject, type SubjectKey } from "@reverie/ledger"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
-import { recallLaws } from "@reverie/testkit"
+import { recallLaws, recallThreadLaws } from "@reverie/testkit"
 import { atLength } from "@reverie/testkit/length"
 import { prove } from "@reverie/testkit/prove"
 import { recallTuned } from "../src/recall.ts"
@@ -14,10 +14,7 @@ prove("F107 SQLite in a directory: recall laws", recallLaws, () => recallSqliteL
 prove("F107 SQLite in memory, in tiny segments: recall laws", recallLaws, () =>
   recallTuned(IN_MEMORY, {}, { sizes: TINY })
 )
-// What is asked and found crosses to another thread there. Each law starts one.
-const crossing = atLength(/^I(?:1\.(?:own|tenant|facts|vectors)|3\.hostile|4\.exact|6\.next|7\.both|9)/, /^/)
-const onThread = recallLaws.filter(({ id }) => crossing.test(id))
-prove("F107 SQLite, searched on a thread: recall laws", onThread, () =>
+prove("F107 SQLite, searched on a thread: recall laws", atLength(recallThreadLaws, recallLaws), () =>
   recallTuned(aDirectory(), {}, { sizes: TINY, large: 0 })
 )
 

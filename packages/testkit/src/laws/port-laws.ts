@@ -39,3 +39,8 @@ export const recallLaws: ReadonlyArray<Law<Recall>> = [
   ...recallReasonLaws,
   ...recallVectorLaws
 ]
+
+/** The least of them for an index that is searched on a thread: one of each kind of what is asked and found. Each starts a thread. */
+export const recallThreadLaws = recallLaws.filter(({ id }) =>
+  /^I(?:1\.(?:own|tenant|facts|vectors)|3\.hostile|4\.exact|6\.next|7\.both|9)/.test(id)
+)
