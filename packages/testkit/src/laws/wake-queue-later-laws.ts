@@ -14,6 +14,9 @@ const FAR = 10_000
 /** Moments in which any adapter hands out a wake-up that it has. */
 const AMPLE = 15
 
+/** As often as one that is given too soon after another gets lost where it can. */
+const ROUNDS = 40
+
 export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q5.comes",
@@ -71,6 +74,16 @@ export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
         const dueAt = yield* inMoments(3)
         yield* wakeAt(ada, dueAt)
         yield* comesAt(ada, dueAt)
+      }
+    })
+  },
+  {
+    id: "Q5.anew",
+    says: "a wake-up for later that is given at the very moment in which the one before was handed out comes as well",
+    check: Effect.gen(function* () {
+      for (let round = 0; round < ROUNDS; round++) {
+        yield* wakeAt(ada, yield* inMoments(0))
+        yield* takes(ada)
       }
     })
   },

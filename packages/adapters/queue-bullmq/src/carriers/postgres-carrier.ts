@@ -4,6 +4,7 @@
 // C4  Ranks of tenants are not kept here: wake-ups of the same urgency go in the order of their arrival.
 
 import { createPostgresBackend, type PgPool, type PgPoolClient, runMigrations, withBackend } from "bullmq"
+import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { escapeIdentifier, Pool } from "pg"
 import type { Carrier } from "./carrier.ts"
@@ -114,11 +115,12 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
     drainDelay: BLOCK_SECONDS,
     runRetryDelay: RETRY_MILLIS
   }
-  const appointed: Carrier["appointed"] = async (address) => {
+  /** The job that stands for the appointment of an assistant: the one which has the name that only one may have. */
+  const appointment = async (address: Address) => {
     const id = await sleep.getDeduplicationJobId(sleepIdOf(address))
-    const job = id === null ? undefined : await sleep.getJob(id)
-    return job?.data.dueAt
+    return id === null ? undefined : await sleep.getJob(id)
   }
+  const appointed: Carrier["appointed"] = async (address) => (await appointment(address))?.data.dueAt
   const workerName = newWorkerName()
   return {
     workerName,
@@ -150,7 +152,11 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
       return known === undefined || known > Math.round(dueAt)
     },
     appointed,
-    keepAppointment: () => Promise.resolve(),
+    // A job that is active for a moment longer would still pass for the appointment, and one made meanwhile be dropped.
+    keepAppointment: async (address, until) => {
+      const kept = await appointment(address)
+      if (kept?.data.dueAt !== undefined && kept.data.dueAt <= until) await kept.removeDeduplicationKey()
+    },
     hasForgotten: () => Promise.resolve(false),
     close: async () => {
       ear.close()
