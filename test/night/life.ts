@@ -59,7 +59,8 @@ export class Life {
         Context.add(WakeQueue, {
           wake: (address) => Effect.asVoid(Queue.offer(wakeUps, address)),
           wakeAt: () => Effect.void,
-          take: Effect.map(Queue.take(wakeUps), (address) => ({ address, done: Effect.void }))
+          take: Effect.map(Queue.take(wakeUps), (address) => ({ address, done: Effect.void })),
+          redact: () => Effect.void
         }),
         Context.add(Model, this.#measured(offlineModel(), Context.get(built, Tokens))),
         Context.add(Definitions, { find: (name) => (name === definition.name ? definition : undefined) })

@@ -9,6 +9,7 @@
 // Q5  A wake-up for a later time is handed out when that time has come, not before. Of several for one assistant the
 //     earliest counts.
 // Q6  An order also reaches the one who handles its assistant at the moment, where the queue knows how.
+// Q7  Asked to, a queue holds nothing any more of what the wake-ups of an assistant are about. They themselves stay.
 // A wake-up may carry the trace of the one who gave it, so that the claim is seen in that trace before any envelope is read. No
 // law asks for it: the envelope has its own, and a wake-up that is lost or collapses into another takes its trace with it.
 // The same is true of the envelope that it is about: a queue may show it to those who look at what waits, and hands it to no one.
@@ -16,6 +17,7 @@
 import type { Address, Envelope, Urgency } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { MailboxUnavailable } from "./errors.ts"
 
 export interface WakeUp {
   readonly address: Address
@@ -37,6 +39,8 @@ export class WakeQueue extends Context.Service<
     readonly wakeAt: (address: Address, dueAt: number) => Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly take: Effect.Effect<WakeUp>
+    /** Takes out what the wake-ups of these are about. Fails where that is not certain; doing so twice is once. */
+    readonly redact: (addresses: ReadonlyArray<Address>) => Effect.Effect<void, MailboxUnavailable>
   }
 >()("@reverie/mailbox/WakeQueue") {}
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import type { Line } from "@reverie/testkit"
-import { postgresSays } from "@reverie/testkit/servers"
+import { heldByPostgres, postgresSays, tablesOf } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import { assert, it } from "vitest"
@@ -26,22 +26,16 @@ const postgres = sharePostgres({ fsync: false })
 const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? 6)
 const PATIENCE = 240_000 + LIVES * 4_000
 
-const TABLES = `
-  SELECT format('%I.%I', n.nspname, c.relname), c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relkind = 'r' AND n.nspname !~ '^pg_|^information_schema$'`
-
 /** All rows of all tables, as text and as the text that lies compressed in them. */
 const everything = async (url: string): Promise<string> => {
-  const tables = await postgresSays(url, TABLES)
-  const rows = await postgresSays(url, ...tables.map(([name]) => `SELECT t::text FROM ${name} t`))
   const segments = await postgresSays(
     url,
-    ...tables
-      .filter(([, table]) => table === "segments")
-      .map(([name]) => `SELECT encode(body, 'base64') FROM ${name} WHERE codec = 'zstd'`)
+    ...(await tablesOf(url))
+      .filter(({ name }) => name === "segments")
+      .map(({ whole }) => `SELECT encode(body, 'base64') FROM ${whole} WHERE codec = 'zstd'`)
   )
   return [
-    ...rows.map(([row]) => row ?? ""),
+    await heldByPostgres(url),
     ...segments.map(([bytes]) => zstdDecompressSync(Buffer.from(bytes ?? "", "base64")).toString())
   ].join("\n")
 }

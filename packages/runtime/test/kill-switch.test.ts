@@ -9,7 +9,7 @@ import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
 
 /** A halt that comes in through another process: no one here is given a wake-up. */
 const haltElsewhere = (life: Life, store: Store = life.store, id = "h-1"): void => {
-  const silent = { wake: () => Effect.void, wakeAt: () => Effect.void, take: Effect.never }
+  const silent = { wake: () => Effect.void, wakeAt: () => Effect.void, take: Effect.never, redact: () => Effect.void }
   const envelope = anEnvelope({ id, event: { type: "halt", reason: "enough" } })
   life.run(Effect.provide(Effect.provideService(arrive(envelope), WakeQueue, silent), life.services(store)))
 }
@@ -166,7 +166,12 @@ describe("the kill switch", () => {
     "no one waits for ever at the front door: a wake-up that hangs can be given up (%s)",
     (type) => {
       const { life } = digger()
-      const hanging = { wake: () => Effect.never, wakeAt: () => Effect.void, take: Effect.never }
+      const hanging = {
+        wake: () => Effect.never,
+        wakeAt: () => Effect.void,
+        take: Effect.never,
+        redact: () => Effect.void
+      }
       const envelope = anEnvelope({ id: "e-1", event: { type } })
       const arriving = Effect.provideService(arrive(envelope), WakeQueue, hanging)
       const given = life.run(Effect.timeoutOption(Effect.provide(arriving, life.services()), 1_000))
@@ -186,7 +191,8 @@ describe("the kill switch", () => {
     const queue = {
       wake: () => Effect.sync(() => void wakeUps.push("hint")),
       wakeAt: () => Effect.void,
-      take: Effect.never
+      take: Effect.never,
+      redact: () => Effect.void
     }
     const arriving = Effect.provideService(arrive(anEnvelope({ event: { type: "halt" } })), WakeQueue, queue)
     const services = life.services({ ...life.store, mailbox: failing })

@@ -203,7 +203,8 @@ export class Life {
         take: Effect.map(Queue.take(this.#wakeUps), (address) => ({
           address,
           done: Effect.sync(() => this.done.push(address.assistant))
-        }))
+        })),
+        redact: () => Effect.void
       }),
       Context.add(ModelPort, typeof model === "object" && "infer" in model ? model : this.scripted.model),
       Context.add(Tokens, someTokens),

@@ -3,7 +3,7 @@
 // B1  Who never takes opens no worker: a process that only gives costs one connection.
 // B2  Nothing here fails or hangs its caller, whatever the server does.
 
-import { WakeQueue } from "@reverie/mailbox"
+import { MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, defined, type Envelope, URGENCIES, type Urgency } from "@reverie/protocol"
 import { DelayedError, type Job } from "bullmq"
 import * as Context from "effect/Context"
@@ -196,6 +196,18 @@ const makeQueueMetrics = (carrier: Carrier, reach: Reach): QueueMetrics["Service
   workers: Effect.promise(() => workersOf(carrier, reach))
 })
 
+const redacted = (carrier: Carrier, reach: Reach) => (address: Address) =>
+  Effect.tryPromise({
+    try: () => reach.call("take out what waits", () => carrier.redact(address)),
+    catch: (cause) =>
+      new MailboxUnavailable({
+        operation: "redact",
+        message: `what waits in the queue for ${addressKey(address)} may still hold it: ${cause instanceof Error ? cause.message : String(cause)}`,
+        isPassing: true,
+        cause
+      })
+  })
+
 const openCarrier = ({ backend, prefix }: QueueBullmqOptions, timing: Timing): Effect.Effect<Carrier> =>
   "redis" in backend
     ? Effect.sync(() => openRedisCarrier(Redacted.value(backend.redis), prefix, timing))
@@ -230,7 +242,8 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
   const queue: WakeQueue["Service"] = {
     wake: (...wakeUp) => Effect.promise(() => publisher.wake(...wakeUp)),
     wakeAt: (address, dueAt) => Effect.flatMap(now, (at) => Effect.promise(() => later.wakeAt(address, dueAt, at))),
-    take: Effect.suspend(() => opened().take)
+    take: Effect.suspend(() => opened().take),
+    redact: (addresses) => Effect.forEach(addresses, redacted(carrier, reach), { concurrency: 8, discard: true })
   }
   return Context.make(WakeQueue, queue).pipe(
     Context.add(SleepSchedules, sleepSchedulesOf(schedules)),

@@ -26,6 +26,8 @@ export const openLine = (options: QueueBullmqOptions) => {
         WakeQueue.use((queue) => queue.take),
         signal === undefined ? {} : { signal }
       ),
+    redact: (...addresses: ReadonlyArray<Address>) =>
+      runtime.runPromise(WakeQueue.use((queue) => queue.redact(addresses))),
     done: (wakeUp: WakeUp) => runtime.runPromise(wakeUp.done),
     schedule: (address: Address, hours: SleepHours | undefined) =>
       runtime.runPromise(SleepSchedules.use((schedules) => schedules.set(address, hours))),

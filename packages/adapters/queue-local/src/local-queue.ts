@@ -143,7 +143,9 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
           yield* restore(sleep)
         }
       })
-    )
+    ),
+    // It never held any of it.
+    redact: () => Effect.void
   }
 }
 

@@ -1,7 +1,9 @@
 // Forgetting: what is erased for good.
 // Owns what may be named, the trial, and the order of erasing. Leaves what is left of a life to the ledger, topics to topics.ts.
 // P1  The index is emptied of those who are rewritten, before and after: what it finds then is made of what is left.
-// P2  A trial reads the same and writes nothing.
+// P2  What waits in the queue is emptied of it first, for all that are named: what can not be reached there is forgotten nowhere, and
+//     is made up for when it is asked again. Afterwards once more, for what came in between.
+// P3  A trial reads the same and writes nothing.
 
 import {
   type Bundle,
@@ -17,6 +19,7 @@ import {
 import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { emptyIndex, forgottenLife } from "@reverie/runtime"
+import { WakeQueue } from "@reverie/mailbox"
 import { placeOfId, Recall } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Option from "effect/Option"
@@ -102,6 +105,11 @@ const eraseFrom = Effect.fnUntraced(function* (places: ReadonlyArray<BundlePlace
   }
 })
 
+const eraseFromQueue = (places: ReadonlyArray<BundlePlace>) =>
+  WakeQueue.use((queue) =>
+    queue.redact(places.flatMap(({ assistant, tenant }) => (assistant === undefined ? [] : [{ tenant, assistant }])))
+  )
+
 const forgetting = Effect.fnUntraced(function* (
   tenant: TenantId,
   assistant: AssistantId | undefined,
@@ -123,10 +131,12 @@ const forgetting = Effect.fnUntraced(function* (
     if (dryRun && topic !== undefined) samples.push(...topic.findIn(there))
   }
   const places = found.map(({ place }) => place)
+  if (!dryRun) yield* eraseFromQueue(named)
   if (!dryRun && places.length > 0) {
     yield* eraseFrom(places)
     yield* Bundles.use((bundles) => bundles.rewrite(places, change))
     yield* eraseFrom(places)
+    yield* eraseFromQueue(places)
   }
   // Of what is forgotten whole, copies that were made before are to be unreadable too; asked again, it is made up for.
   if (!dryRun && without === undefined) yield* Bundles.use((bundles) => bundles.shred(named))

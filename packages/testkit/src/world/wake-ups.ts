@@ -34,5 +34,6 @@ export const wakeUpsOf = (world: WakeUps): WakeQueue["Service"] => ({
       yield* Queue.offer(wakeUps, address)
     }),
   wakeAt: () => Effect.void,
-  take: Effect.map(Queue.take(world.wakeUps), (address) => ({ address, done: Effect.void }))
+  take: Effect.map(Queue.take(world.wakeUps), (address) => ({ address, done: Effect.void })),
+  redact: () => Effect.void
 })

@@ -50,6 +50,8 @@ export interface Carrier {
   readonly appointed: (address: Address) => Promise<number | undefined>
   /** Forgets times until then. */
   readonly keepAppointment: (address: Address, until: number) => Promise<void>
+  /** Leaves nothing but its address in what waits for an assistant, also in what waits behind a job in hand. */
+  readonly redact: (address: Address) => Promise<void>
   /** Whether the server has forgotten everything since this was asked the last time. */
   readonly hasForgotten: () => Promise<boolean>
   readonly close: () => Promise<void>

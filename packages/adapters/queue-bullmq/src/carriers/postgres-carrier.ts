@@ -4,11 +4,11 @@
 // C4  Ranks of tenants are not kept here: wake-ups of the same urgency go in the order of their arrival.
 
 import { createPostgresBackend, type PgPool, type PgPoolClient, runMigrations, withBackend } from "bullmq"
-import type { Address } from "@reverie/protocol"
+import { type Address, addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { escapeIdentifier, Pool } from "pg"
 import type { Carrier } from "./carrier.ts"
-import { EVENTS, FOR_EVER, type Sleep, SLEEP, sleepIdOf, type Tick } from "../job.ts"
+import { EVENTS, FOR_EVER, payloadOf, type Sleep, SLEEP, sleepIdOf, type Tick } from "../job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
 import { bandOf } from "../priority.ts"
 import { newWorkerName, within } from "../reach.ts"
@@ -89,6 +89,29 @@ const tolerant = <A extends { on: (event: "error", listener: () => void) => unkn
   return part
 }
 
+/** What waits is the job under the name that only one may have, and what BullMQ keeps to put in its place when it ends. */
+const REDACTIONS = [
+  `UPDATE dedup_next SET payload = jsonb_set(payload, '{data}', $3::jsonb) WHERE queue = $1 AND dedup_id = $2`,
+  `UPDATE job SET data = $3::jsonb
+   WHERE queue = $1 AND id = (SELECT job_id FROM dedup WHERE queue = $1 AND dedup_id = $2)`
+]
+
+const redact = async (pool: PgPool, queue: string, address: Address): Promise<void> => {
+  const key = addressKey(address)
+  const client = await pool.connect()
+  try {
+    await client.query("BEGIN")
+    // BullMQ takes this one to put the next job in the place of one that ends.
+    await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`bullmq:dedup:${queue}:${key}`])
+    for (const each of REDACTIONS) await client.query(each, [queue, key, JSON.stringify(payloadOf(address))])
+    await client.query("COMMIT")
+    client.release()
+  } catch (cause) {
+    client.release(true)
+    throw cause
+  }
+}
+
 /** Waits for the database: there is nothing to do without it. */
 export const openPostgresCarrier = (url: string, prefix: string, timing: Timing): Effect.Effect<Carrier> =>
   Effect.callback((resume) => {
@@ -100,6 +123,29 @@ export const openPostgresCarrier = (url: string, prefix: string, timing: Timing)
       void pool.end()
     })
   })
+
+const appointmentsIn = (
+  sleep: InstanceType<typeof Queue<Sleep>>
+): Pick<Carrier, "appoint" | "appointed" | "keepAppointment"> => {
+  /** The job that stands for the appointment of an assistant: the one under the name that only one may have. */
+  const appointment = async (address: Address) => {
+    const id = await sleep.getDeduplicationJobId(sleepIdOf(address))
+    return id === null ? undefined : await sleep.getJob(id)
+  }
+  const appointed: Carrier["appointed"] = async (address) => (await appointment(address))?.data.dueAt
+  return {
+    appointed,
+    appoint: async ({ address, dueAt }) => {
+      const known = await appointed(address)
+      return known === undefined || known > Math.round(dueAt)
+    },
+    // A job that is active for a moment longer would still pass for the appointment, and one made meanwhile be dropped.
+    keepAppointment: async (address, until) => {
+      const kept = await appointment(address)
+      if (kept?.data.dueAt !== undefined && kept.data.dueAt <= until) await kept.removeDeduplicationKey()
+    }
+  }
+}
 
 const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
   const channel = `${prefix}:orders`
@@ -115,12 +161,6 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
     drainDelay: BLOCK_SECONDS,
     runRetryDelay: RETRY_MILLIS
   }
-  /** The job that stands for the appointment of an assistant: the one which has the name that only one may have. */
-  const appointment = async (address: Address) => {
-    const id = await sleep.getDeduplicationJobId(sleepIdOf(address))
-    return id === null ? undefined : await sleep.getJob(id)
-  }
-  const appointed: Carrier["appointed"] = async (address) => (await appointment(address))?.data.dueAt
   const workerName = newWorkerName()
   return {
     workerName,
@@ -147,16 +187,8 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
       await Promise.all(keys.map((key) => pool.query("SELECT pg_notify($1, $2)", [channel, key])))
     },
     listen: ear.listen,
-    appoint: async ({ address, dueAt }) => {
-      const known = await appointed(address)
-      return known === undefined || known > Math.round(dueAt)
-    },
-    appointed,
-    // A job that is active for a moment longer would still pass for the appointment, and one made meanwhile be dropped.
-    keepAppointment: async (address, until) => {
-      const kept = await appointment(address)
-      if (kept?.data.dueAt !== undefined && kept.data.dueAt <= until) await kept.removeDeduplicationKey()
-    },
+    ...appointmentsIn(sleep),
+    redact: (address) => redact(pool, nameOf(EVENTS), address),
     hasForgotten: () => Promise.resolve(false),
     close: async () => {
       ear.close()

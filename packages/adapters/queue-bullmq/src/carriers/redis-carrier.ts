@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { addressKey, URGENCIES } from "@reverie/protocol"
 import { Queue, Worker } from "bullmq"
 import { Redis, type RedisOptions } from "ioredis"
-import { EVENTS, FOR_EVER, type Sleep, SLEEP, type Tick } from "../job.ts"
+import { EVENTS, FOR_EVER, payloadOf, type Sleep, SLEEP, type Tick } from "../job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
 import { PRIORITIES_SCRIPT } from "../priority.ts"
 import { newWorkerName, within } from "../reach.ts"
@@ -75,16 +75,29 @@ if known and known <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 return 0
 `
 
-/** What this process remembers in Redis beside BullMQ. */
+/** What waits is the job under the name that only one may have, and what BullMQ keeps to put in its place when it ends. */
+const REDACT_SCRIPT = `
+local id = redis.call('GET', KEYS[1])
+for _, key in ipairs({ KEYS[2], ARGV[1] .. (id or '') }) do
+  if redis.call('HEXISTS', key, 'data') == 1 then redis.call('HSET', key, 'data', ARGV[2]) end
+end
+return 0
+`
+
+/** What this process remembers in Redis beside BullMQ, and how it looks after what is in there. */
 const openMemory = (client: Redis, prefix: string) => {
   const prioritiesOf = makeScript(client, PRIORITIES_SCRIPT)
   const appoint = makeScript(client, APPOINT_SCRIPT)
   const keep = makeScript(client, KEEP_SCRIPT)
+  const redact = makeScript(client, REDACT_SCRIPT)
   const events = `${prefix}:${EVENTS}:`
   const placeKeys = URGENCIES.map((urgency) => `${prefix}:places:${urgency}`)
   const dueKey = (address: Parameters<typeof addressKey>[0]): string => `${prefix}:due:${addressKey(address)}`
   const eraKey = `${prefix}:era`
-  const remembers: Pick<Carrier, "priorities" | "appoint" | "appointed" | "keepAppointment" | "hasForgotten"> = {
+  const remembers: Pick<
+    Carrier,
+    "priorities" | "appoint" | "appointed" | "keepAppointment" | "redact" | "hasForgotten"
+  > = {
     priorities: async (requests) => {
       const args = requests.flatMap(({ address, urgency }) => [
         String(URGENCIES.indexOf(urgency)),
@@ -103,6 +116,10 @@ const openMemory = (client: Redis, prefix: string) => {
     },
     keepAppointment: async (address, until) => {
       await keep([dueKey(address)], [String(Math.round(until))])
+    },
+    redact: async (address) => {
+      const key = addressKey(address)
+      await redact([`${events}de:${key}`, `${events}dn:${key}`], [events, JSON.stringify(payloadOf(address))])
     },
     hasForgotten: async () => (await client.set(eraKey, "1", "NX")) === "OK"
   }

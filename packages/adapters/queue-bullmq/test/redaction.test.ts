@@ -1,0 +1,93 @@
+// What a wake-up is about leaves the queue when it is asked to (mailbox Q7): looked for in all that the server holds.
+
+import { MailboxUnavailable } from "@reverie/mailbox"
+import { addressKey } from "@reverie/protocol"
+import type { QueueBullmqOptions } from "@reverie/queue-bullmq"
+import { anEnvelope } from "@reverie/testkit"
+import { heldByPostgres, heldByRedis } from "@reverie/testkit/servers"
+import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
+import * as Redacted from "effect/Redacted"
+import { afterEach, assert, test } from "vitest"
+import { addressOf, type Line, openLine } from "./line.ts"
+import { optionsAt } from "./place.ts"
+
+const redis = shareRedis()
+const postgres = sharePostgres()
+const lines: Array<Line> = []
+
+afterEach(async () => {
+  await Promise.all(lines.splice(0).map((line) => line.close()))
+})
+
+const lineWith = (options: QueueBullmqOptions): Line => {
+  const line = openLine(options)
+  lines.push(line)
+  return line
+}
+
+const [ada, bob] = [addressOf("ada"), addressOf("bob")]
+
+const about = (text: string, from = "ann") => anEnvelope({ id: text, from, event: { type: "message", text } })
+
+const kept = (held: string, ...texts: ReadonlyArray<string>) => texts.filter((text) => held.includes(text))
+
+const redactions = (optionsOf: () => QueueBullmqOptions, held: () => Promise<string>) => {
+  test("Q7 of a wake-up that waits only its address is left, and it is handed out; that of another is left whole", async () => {
+    const line = lineWith(optionsOf())
+    await line.wake(ada, "person", undefined, about("canary-waits", "canary-sender"))
+    await line.wake(bob, "person", undefined, about("canary-other"))
+    const all = ["canary-waits", "canary-sender", "canary-other"]
+    assert.deepStrictEqual(kept(await held(), ...all), all)
+    await line.redact(ada)
+    await line.redact(ada)
+    assert.deepStrictEqual(kept(await held(), ...all), ["canary-other"])
+    assert.strictEqual(addressKey((await line.take()).address), addressKey(ada))
+    assert.strictEqual(addressKey((await line.take()).address), addressKey(bob))
+  })
+
+  test("Q7 so it is with one in hand and with what waits behind it, which comes when the handling is done", async () => {
+    const line = lineWith(optionsOf())
+    await line.wake(ada, "person", undefined, about("canary-in-hand"))
+    const inHand = await line.take()
+    await line.wake(ada, "person", undefined, about("canary-behind"))
+    const both = ["canary-in-hand", "canary-behind"]
+    assert.deepStrictEqual(kept(await held(), ...both), both)
+    await line.redact(ada)
+    assert.deepStrictEqual(kept(await held(), ...both), [])
+    await line.done(inHand)
+    const next = await line.take()
+    assert.strictEqual(addressKey(next.address), addressKey(ada))
+    assert.deepStrictEqual(kept(await held(), ...both), [])
+    await line.done(next)
+  })
+
+  test("Q7 for one for whom nothing waits it is nothing to do", async () => {
+    const line = lineWith(optionsOf())
+    await line.redact(ada)
+    await line.wake(ada)
+    assert.strictEqual(addressKey((await line.take()).address), addressKey(ada))
+  })
+}
+
+redis.describe("redaction on Redis", () => {
+  redactions(
+    () => optionsAt({ redis: Redacted.make(redis.server().url) }),
+    () => heldByRedis(redis.server().url)
+  )
+})
+
+postgres.describe("redaction on PostgreSQL", () => {
+  redactions(
+    () => optionsAt({ postgres: Redacted.make(postgres.server().url) }),
+    () => heldByPostgres(postgres.server().url)
+  )
+})
+
+test("Q7 where the server does not answer it is not certain, and says so", async () => {
+  const line = lineWith(optionsAt({ redis: Redacted.make("redis://127.0.0.1:1") }, { deadlineMillis: 100 }))
+  await line.ready()
+  const failure: unknown = await line.redact(ada).catch((error: unknown) => error)
+  assert.instanceOf(failure, MailboxUnavailable)
+  assert.strictEqual(failure.recovery, "retry")
+  assert.include(failure.message, "default/ada")
+})
