@@ -20,6 +20,12 @@ afterAll(async () => {
   await api.close()
 })
 
+/** What of the texts that the selector finds is cut, or stands beside its place. */
+const cut = (selector: string): Promise<ReadonlyArray<string>> =>
+  tab.page.$$eval(selector, (found) =>
+    found.filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.textContent)
+  )
+
 const widthOf = (selector: string): Promise<number> =>
   tab.page.$eval(selector, (element) => element.getBoundingClientRect().width)
 
@@ -35,6 +41,45 @@ for (const level of ["story", "trace"]) {
     expect(title?.bottom ?? Infinity).toBeLessThanOrEqual(search?.top ?? 0)
   })
 }
+
+/** How far each head that is shown stands from what is below it in the first row: by its right edge where that is a number. */
+const headsBeside = (): Promise<ReadonlyArray<number>> =>
+  tab.page.evaluate(() => {
+    const cells = (of: string) => [...(document.querySelector(of)?.children ?? [])]
+    const row = cells("[data-view] > .timeline-line")
+    return cells(".timeline-heads > .timeline-line").flatMap((head, at) => {
+      const [above, below] = [head.getBoundingClientRect(), row[at]?.getBoundingClientRect()]
+      if (above.width === 0 || below === undefined) return []
+      const isNumber = at === 0 || head.matches(".timeline-number")
+      return [Math.round(isNumber ? above.right - below.right : above.left - below.left)]
+    })
+  })
+
+for (const level of ["story", "trace"]) {
+  test(`Timeline as ${level}: every head stands above what it names, and none is cut`, async () => {
+    await tab.open(`/a/${api.world.rows[3]?.id ?? ""}/timeline?level=${level}`, "timeline")
+    await tab.page.waitForSelector("[data-view]")
+    const beside = await headsBeside()
+    expect(beside).toEqual(level === "trace" ? [0, 0, 0, 0, 0] : [0, 0, 0, 0])
+    expect(await cut(".timeline-heads > .timeline-line > :not(.durations-scale)")).toEqual([])
+    const [line, text] = await tab.page.$$eval(
+      ".timeline-heads > .timeline-line > :is(:first-child, :nth-child(3))",
+      (all) => all.map((each) => each.getBoundingClientRect().top)
+    )
+    expect(text ?? 0).toBeGreaterThan((line ?? 0) + 10)
+  })
+}
+
+test("Replay: what happened can be read whole, and the open event is in view", async () => {
+  await tab.open(`/a/${api.world.rows[3]?.id ?? ""}/replay`, "replay")
+  await tab.page.waitForSelector("[data-frame]")
+  expect(await cut(".frame-line > span")).toEqual([])
+  const [list, open] = await tab.page.evaluate(() =>
+    [".frames", "[data-frame][aria-selected=true]"].map((each) => document.querySelector(each)?.getBoundingClientRect())
+  )
+  expect(open?.bottom ?? Infinity).toBeLessThanOrEqual((list?.bottom ?? 0) + 1)
+  expect(open?.top ?? 0).toBeGreaterThanOrEqual(list?.top ?? 0)
+})
 
 test("Usage: the cost of each is in view", async () => {
   await tab.open("/usage", "usage")

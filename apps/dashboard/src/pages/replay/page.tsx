@@ -32,7 +32,7 @@ const Line = ({ frame }: { readonly frame: Frame }) => {
     <>
       <span className="tabular text-right font-mono text-ink-2">{no}</span>
       <span className="tabular text-right text-ink-2">{tick}</span>
-      <span className="truncate" title={event}>
+      <span className="min-w-0 wrap-anywhere" title={event}>
         <Visible text={event === "" ? cause : eventWords(event)} />
         {step === undefined ? null : (
           <span className={step.ok ? "text-ink-2" : "text-bad"}>
