@@ -60,6 +60,32 @@ test("O1 what is stuck stands there by name: who is halted and why, and what was
   expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(`/a/${name}`)
 })
 
+test("O1 the names of all of them can be read whole, however long", async () => {
+  const { page } = tab
+  const long = "berth-".repeat(12)
+  await page.$eval("[data-stuck] > a", (link, text) => (link.textContent = text), long)
+  const cut = await page.$$eval("[data-stuck] > a, [data-feed] > a", (links) =>
+    links.filter((link) => link.scrollWidth > link.clientWidth).map(({ textContent }) => textContent)
+  )
+  expect(cut).toEqual([])
+})
+
+test("O1 while the card of a call is on its way, its place is not empty", async () => {
+  const slow = await openTab(browser, api.url)
+  let go = (): void => {}
+  const held = new Promise<void>((resolve) => (go = resolve))
+  await slow.page.route("**/assets/card-*.js", async (route) => {
+    await held
+    await route.continue()
+  })
+  await slow.open("/", "overview")
+  await slow.page.waitForSelector("[data-approvals] [data-loading]")
+  go()
+  await slow.page.waitForSelector("[data-approvals] [data-approval]")
+  expect(await slow.page.locator("[data-approvals] [data-loading]").count()).toBe(0)
+  await slow.close()
+})
+
 test("O2 figures of the last hour and day, with what failed, and the last lines in words, each leading to its assistant", async () => {
   const { page } = tab
   const bars = (name: string) => page.locator(`[data-series=${name}] .series-bar`).count()
@@ -70,6 +96,9 @@ test("O2 figures of the last hour and day, with what failed, and the last lines 
   )
   await page.click("[data-span=day]")
   await page.waitForSelector("[data-figures=day]")
+  expect(await page.$$eval(".segmented > [aria-current]", (all) => all.map(({ textContent }) => textContent))).toEqual([
+    "last day"
+  ])
   expect(await bars("messages")).toBe(96)
   expect(new URL(page.url()).search).toBe("?span=day")
   const lines = page.locator("[data-feed]")

@@ -8,7 +8,7 @@ import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { count, many, money, spentText, tokens } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
-import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Answered, Empty, isReady, Loading } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
 import { Banner } from "../fleet/banner.tsx"
@@ -34,7 +34,7 @@ type Asked = Answer<"GET /v1/approvals">["items"]
 const Approvals = ({ open: [first, ...others] }: { readonly open: Asked }) =>
   first === undefined ? null : (
     <section aria-label="Approvals" className="grid min-w-0 gap-2" data-approvals={others.length + 1}>
-      <Suspense>
+      <Suspense fallback={<Loading lines={12} />}>
         <Card key={`${first.assistant} ${first.approval}`} asked={first} onDecided={() => {}} />
       </Suspense>
       {others.length === 0 ? null : (
@@ -212,7 +212,7 @@ const LineView = ({ assistant, at, lead, seq, subject, text, tone }: Line) => (
     <span className="text-ink-2">
       <Ago at={at} />
     </span>
-    <Link to="/a/$id" params={{ id: assistant }} className="truncate font-mono text-[0.92em]">
+    <Link to="/a/$id" params={{ id: assistant }} className="font-mono text-[0.92em] wrap-anywhere">
       <Visible text={assistant} />
     </Link>
     <span className="min-w-0 break-words">
@@ -230,7 +230,13 @@ const LineView = ({ assistant, at, lead, seq, subject, text, tone }: Line) => (
 
 const Spans = ({ span }: { readonly span: "hour" | "day" }) => (
   <nav className="segmented" aria-label="How far back">
-    <Link to="/" search={{}} aria-current={span === "hour" ? "true" : undefined} data-span="hour">
+    <Link
+      to="/"
+      search={{}}
+      activeOptions={{ exact: true }}
+      aria-current={span === "hour" ? "true" : undefined}
+      data-span="hour"
+    >
       last hour
     </Link>
     <Link to="/" search={{ span: "day" }} aria-current={span === "day" ? "true" : undefined} data-span="day">

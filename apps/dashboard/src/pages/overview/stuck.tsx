@@ -29,7 +29,7 @@ const titles = { halted: "halted", busy: "busy for more than 15 minutes", dead: 
 const StuckLine = ({ at, children, id, why }: LineProps) => (
   <li className="feed-line" data-tone={why === "busy" ? "waiting" : "bad"} data-stuck={id} data-why={why}>
     <span className="text-ink-2">{at > 0 ? <Ago at={at} /> : null}</span>
-    <Link to="/a/$id" params={{ id }} className="truncate font-mono text-[0.92em]">
+    <Link to="/a/$id" params={{ id }} className="font-mono text-[0.92em] wrap-anywhere">
       <Visible text={id} />
     </Link>
     <span className="line-clamp-2 min-w-0 break-words">
