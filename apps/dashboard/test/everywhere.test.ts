@@ -130,3 +130,55 @@ test(
     expect(tab.wrongs).toEqual([])
   }
 )
+
+/** Columns of lists whose head stands neither at the left nor at the right of what is below it. */
+const beside = (): Promise<ReadonlyArray<string>> =>
+  tab.page.evaluate(() => {
+    /** Of a sort button the padding does not count, and a moment may be a pixel wider than its text. */
+    const MOST_PX = 6
+    const boxOf = (cell: Element) => {
+      if (cell.matches(".chip")) return cell.getBoundingClientRect()
+      const range = document.createRange()
+      range.selectNodeContents(cell)
+      return range.getBoundingClientRect()
+    }
+    const lists: ReadonlyArray<readonly [heads: string, row: string]> = [
+      [":scope > thead > tr", ":scope > tbody > tr"],
+      [":scope > .memory-heads", ":scope > ul > li > .memory-line"],
+      [":scope > .frame-heads", ":scope > ul > li"],
+      [":scope > .timeline-heads > .timeline-line", ".timeline-row > .timeline-line"],
+      [":scope > .grid-head", ".grid-row"]
+    ]
+    return lists.flatMap(([heads, row]) =>
+      [...document.querySelectorAll("#main *")].flatMap((list) => {
+        const [head, first] = [heads, row].map((each) => [...(list.querySelector(each)?.children ?? [])])
+        if (head === undefined || first === undefined || head.length !== first.length) return []
+        return head.flatMap((each, at) => {
+          const cell = first[at]
+          if (cell === undefined || each.textContent.trim() === "" || cell.textContent.trim() === "") return []
+          const [above, below] = [boxOf(each), boxOf(cell)]
+          if (above.width === 0 || below.width === 0 || each.querySelector(".sr-only") !== null) return []
+          const away = Math.min(Math.abs(above.left - below.left), Math.abs(above.right - below.right))
+          return away > MOST_PX ? [`${each.textContent.trim()}: ${Math.round(away)} px beside`] : []
+        })
+      })
+    )
+  })
+
+test(
+  "the head of a column stands above what is in it, on any page, wide and narrow",
+  { timeout: 240_000 },
+  async () => {
+    api.world.readOnly = false
+    const found: Array<string> = []
+    for (const width of [1_440, 390]) {
+      await tab.page.setViewportSize({ width, height: 900 })
+      for (const [page, path] of pages()) {
+        await goTo(page, path)
+        found.push(...(await beside()).map((each) => `${width} ${path.replace(/\/a\/[^/]+/, "")} ${each}`))
+      }
+    }
+    await tab.page.setViewportSize({ width: 1_440, height: 900 })
+    expect(found).toEqual([])
+  }
+)

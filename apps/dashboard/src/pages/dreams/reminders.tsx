@@ -34,6 +34,9 @@ const Last = ({ log }: Pick<Reminder, "log">) => {
   )
 }
 
+/** What stands at the right of its column. */
+const ended: ReadonlySet<string> = new Set(["Sent", "Skipped", "Actions"])
+
 interface RowProps {
   readonly id: string
   readonly item: Reminder
@@ -179,7 +182,7 @@ export const Reminders = ({ id }: { readonly id: string }) => {
                 <thead>
                   <tr>
                     {["Reminder", "When", "Next", "Sent", "Skipped", "Last", "Actions"].map((title) => (
-                      <th key={title} scope="col">
+                      <th key={title} scope="col" data-align={ended.has(title) ? "end" : undefined}>
                         {title}
                       </th>
                     ))}
