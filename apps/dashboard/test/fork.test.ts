@@ -3,7 +3,17 @@
 import type { Browser } from "playwright-core"
 import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, isOwned, openBrowser, openTab, picture, seriousFaults, spills, type Tab } from "./browser.ts"
+import {
+  builtPage,
+  isOwned,
+  openBrowser,
+  openTab,
+  picture,
+  seriousFaults,
+  sideways,
+  spills,
+  type Tab
+} from "./browser.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
@@ -254,6 +264,7 @@ for (const [width, height] of [
         await picture(page, `fork-${width}-${colorScheme}-${share * 100}`)
       }
       expect(await spills(page)).toEqual([])
+      expect(await sideways(page)).toEqual([])
       expect(await seriousFaults(page)).toEqual([])
       expect(await isOwned(page)).toBe(false)
       expect(tab.wrongs).toEqual([])

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { Chip } from "../../parts/chip.tsx"
 import { count, many, spentText, tokens } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
+import { StackTable } from "../../parts/structured/stack-table.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { costOf } from "./compared.tsx"
 import { differenceOf, type Digest } from "./digest.ts"
@@ -145,7 +146,7 @@ export const RunsTable = ({ batch, id, isBusy, onOpen, open }: RunsTableProps) =
       }
     >
       <Sum batch={batch} sums={sums} />
-      <table className="plain-table runs-table border-t border-line">
+      <StackTable className="runs-table border-t border-line">
         <thead>
           <tr>
             <th scope="col">Run</th>
@@ -167,7 +168,7 @@ export const RunsTable = ({ batch, id, isBusy, onOpen, open }: RunsTableProps) =
             <Row key={at} id={id} at={at} kind={kind} run={run} isOpen={open === at} onOpen={onOpen} />
           ))}
         </tbody>
-      </table>
+      </StackTable>
     </Section>
   )
 }

@@ -2,10 +2,10 @@
 
 import { type ComponentProps, useLayoutEffect, useRef } from "react"
 
-/** The title of each column, once for each that a heading spans. */
+/** The title of each column, once for each that a heading spans; none where the heading is for screen readers: a button says itself what it does. */
 const titlesOf = (head: HTMLTableSectionElement | null): ReadonlyArray<string> =>
   [...(head?.rows[0]?.cells ?? [])].flatMap((cell) =>
-    Array.from({ length: cell.colSpan }, () => cell.textContent.trim())
+    Array.from({ length: cell.colSpan }, () => (cell.querySelector(".sr-only") === null ? cell.textContent.trim() : ""))
   )
 
 export const StackTable = ({ className = "", ...props }: ComponentProps<"table">) => {
