@@ -81,6 +81,34 @@ test("Replay: what happened can be read whole, and the open event is in view", a
   expect(open?.top ?? 0).toBeGreaterThanOrEqual(list?.top ?? 0)
 })
 
+test("the name of the assistant can be read whole on each of its pages", async () => {
+  for (const page of ["timeline", "memory", "subagents"]) {
+    await tab.open(`/a/${api.world.rows[3]?.id ?? ""}/${page}`, page)
+    expect([page, await cut("[data-crumb]")]).toEqual([page, []])
+    expect(await tab.page.innerText("[data-crumb]")).toBe(api.world.rows[3]?.id)
+  }
+})
+
+test("Fleet: the counters are of one height, and the number of each stands below its name", async () => {
+  await tab.open("/fleet", "fleet")
+  const found = await tab.page.$$eval(".counter", (all) =>
+    all.map((counter) => {
+      const [name, number] = [...counter.children].map((part) => part.getBoundingClientRect())
+      return [Math.round(counter.getBoundingClientRect().height), (number?.top ?? 0) >= (name?.bottom ?? 0) - 1]
+    })
+  )
+  expect(found.length).toBe(9)
+  expect(new Set(found.map(([height]) => height)).size).toBe(1)
+  expect(found.every(([, below]) => below)).toBe(true)
+})
+
+test("a button of a list stands there without the title of its column", async () => {
+  await tab.open("/usage", "usage")
+  await tab.page.waitForSelector("[data-usage-key]")
+  expect(await tab.page.locator('td[data-title="Change"], td[data-title="Actions"]').count()).toBe(0)
+  expect(await tab.page.locator("td:has(> button), td:has(> * > button)").count()).toBeGreaterThan(0)
+})
+
 test("Usage: the cost of each is in view", async () => {
   await tab.open("/usage", "usage")
   await tab.page.waitForSelector("[data-usage-key]")

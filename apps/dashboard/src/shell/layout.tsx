@@ -37,17 +37,18 @@ const Breadcrumb = () => {
             <li aria-hidden className="text-ink-3">
               /
             </li>
-            <li className="min-w-0 truncate">
+            <li className="min-w-0 truncate" data-crumb="">
               <Link to="/a/$id" params={{ id }} className="quiet-link font-mono text-[0.92em]">
                 <Visible text={id} />
               </Link>
             </li>
-            <li aria-hidden className="text-ink-3">
+            <li aria-hidden className="text-ink-3 max-md:hidden">
               /
             </li>
           </>
         )}
-        <li aria-current="page" className="truncate font-medium text-ink">
+        {/* A phone has room for the id, and the line of pages below marks the one that is open. */}
+        <li aria-current="page" className={`truncate font-medium text-ink ${id === undefined ? "" : "max-md:hidden"}`}>
           {title ?? "Not found"}
         </li>
       </ol>
@@ -102,7 +103,7 @@ const Bar = ({ onHelp, onPalette }: { readonly onHelp: () => void; readonly onPa
           <path d="M14.5 12.6A6.6 6.6 0 0 1 7.4 3.4a6.9 6.9 0 1 0 7.1 9.2Z" fill="currentColor" />
           <circle cx="14.3" cy="5.4" r="1.5" fill="currentColor" />
         </svg>
-        <span>Reverie</span>
+        <span className="brand-name">Reverie</span>
       </Link>
       <Breadcrumb />
       <div className="ml-auto flex items-center gap-3">
