@@ -61,6 +61,17 @@ for (const theme of ["light", "dark"] as const) {
   }
 }
 
+test("Fleet: every id in view can be read whole", async () => {
+  const tab = await openTab(browser, api.url)
+  await tab.open("/fleet", "fleet")
+  await tab.page.waitForSelector("[data-row][data-assistant]")
+  const cut = await tab.page.$$eval("[data-row][data-assistant] a", (ids) =>
+    ids.filter((id) => id.scrollWidth > id.clientWidth).map(({ textContent }) => textContent)
+  )
+  await tab.close()
+  expect(cut).toEqual([])
+})
+
 test("a narrow window has no page that scrolls sideways as a whole", async () => {
   const tab = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
   const wide: Array<string> = []

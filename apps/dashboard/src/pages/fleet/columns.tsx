@@ -16,12 +16,13 @@ const Dash = () => (
   </span>
 )
 
+/** The id comes first: where there is no room for both, the definition is on a second line, which no one sees. */
 const Who = ({ row }: { readonly row: AssistantRow }) => (
-  <span className="flex min-w-0 items-baseline gap-2">
-    <Link to="/a/$id" params={{ id: row.id }} className="truncate font-medium text-ink" title={row.id}>
+  <span className="flex h-[1.45em] min-w-0 flex-wrap items-baseline gap-2 overflow-hidden">
+    <Link to="/a/$id" params={{ id: row.id }} className="max-w-full truncate font-medium text-ink" title={row.id}>
       <Visible text={row.id} />
     </Link>
-    <span className="truncate text-ink-3">
+    <span className="max-w-full truncate text-ink-3">
       <Visible text={row.definition} />
     </span>
   </span>
