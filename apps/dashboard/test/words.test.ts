@@ -69,3 +69,48 @@ test("the field for a new fact is as wide as the page", async () => {
   )
   expect(field ?? 0).toBeGreaterThan((page ?? 0) / 2)
 })
+
+const textsOf = (selector: string): Promise<ReadonlyArray<string>> => tab.page.locator(selector).allInnerTexts()
+
+test("a number says what it counts: tokens, and how far something is trusted", async () => {
+  await open("/usage")
+  expect(await textsOf("[data-usage-by] th[scope=col]")).toEqual([
+    "Assistant",
+    "Calls",
+    "Tokens in",
+    "Cached",
+    "Tokens out",
+    "Reasoning tokens",
+    "Cost"
+  ])
+  await open(`${home}/compactions`)
+  await tab.page.waitForSelector("[data-window-parts]")
+  for (const title of ["Tokens before", "Tokens after"]) {
+    expect((await textsOf("th[scope=col]")).filter((each) => each === title).length).toBe(2)
+  }
+  for (const bar of await textsOf("[data-window]")) expect(bar).toMatch(/ tokens$/)
+  await open(`${home}/context`)
+  const figures = (await textsOf(".figure")).filter((each) => /\d/.test(each) && !each.startsWith("Model"))
+  expect(figures.filter((each) => !/tokens/.test(each))).toEqual([])
+  for (const list of ["journal", "profiles"]) {
+    await open(`${home}/memory?tab=${list}`)
+    const said = await textsOf(":has(> [data-trust])")
+    expect(said.length).toBeGreaterThan(0)
+    expect(said.filter((each) => !/^trust \d+%$/.test(each))).toEqual([])
+  }
+})
+
+test("what sources and definitions name is named in words, or beside what it is", async () => {
+  await open(`${home}/memory?tab=blocks`)
+  expect(await textsOf("[data-block] .label")).toEqual([
+    "text, read-write, pinned",
+    "text, read-only",
+    "text, read-write"
+  ])
+  await open(`${home}/memory?tab=facts&open=fact_4_0`)
+  expect(await tab.page.innerText("[data-pair=Provenance]")).toMatch(/^inferred, /)
+  await open("/prompts")
+  expect((await textsOf(".label")).some((each) => each === "Category: layout")).toBe(true)
+  await open(`${home}/context`)
+  expect(await tab.page.innerText('.figure:has(> dt:text-is("Model"))')).toMatch(/\nkind \w+$/)
+})

@@ -153,7 +153,7 @@ export const memoryHandlers: Handlers = {
       label,
       ...(n === 1 ? { sharedFrom: "berth-ada-00001" } : {}),
       type: "text",
-      permission: n === 1 ? "read-only" : "read-write",
+      permission: n === 1 ? "ReadOnly" : "ReadWrite",
       description: n === 0 ? "Who it is" : hostile(n),
       pinned: n === 0,
       version: n === 0 ? blockVersion.now : 4,

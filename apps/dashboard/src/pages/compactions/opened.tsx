@@ -19,13 +19,13 @@ type Whole = Answer<"GET /v1/assistants/:id/compactions/:compaction">
 type Compacted = Whole["compacted"][number]
 
 const Window = ({ label, of, value }: { label: string; value: number; of: number }) => (
-  <div className="grid grid-cols-[5rem_minmax(0,1fr)_4.5rem] items-center gap-3" data-window={label}>
+  <div className="grid grid-cols-[4rem_minmax(0,1fr)_6rem] items-center gap-3" data-window={label}>
     <span className="text-ink-2">{label}</span>
     <TokenBar
       label={`${label}: ${count(value)} tokens`}
       segments={[{ key: label, share: of === 0 ? 0 : value / of, colour: "var(--color-compacting)" }]}
     />
-    <span className="tabular text-right">{tokens(value)}</span>
+    <span className="tabular text-right">{tokens(value)} tokens</span>
   </div>
 )
 

@@ -107,7 +107,7 @@ export const WindowParts = ({ of }: { readonly of: Whole["parts"] }) => (
     <thead>
       <tr>
         <th scope="col">Part of the window</th>
-        {["Messages", "Before", "After"].map((title) => (
+        {["Messages", "Tokens before", "Tokens after"].map((title) => (
           <th key={title} scope="col" data-align="end">
             {title}
           </th>

@@ -153,10 +153,10 @@ const Row = ({ isActive, isOpen, item, onOpen }: RowProps) => {
       <td data-align="end" data-title="Messages">
         {messages}
       </td>
-      <td data-align="end" data-title="Before">
+      <td data-align="end" data-title="Tokens before">
         {tokens(beforeTokens)}
       </td>
-      <td data-align="end" data-title="After">
+      <td data-align="end" data-title="Tokens after">
         {tokens(afterTokens)}
       </td>
       <td data-align="end" data-title="Saved">
@@ -187,7 +187,7 @@ const List = ({ active, items, onOpen, shown }: ListProps) => (
                 {title}
               </th>
             ))}
-            {["Messages", "Before", "After", "Saved"].map((title) => (
+            {["Messages", "Tokens before", "Tokens after", "Saved"].map((title) => (
               <th key={title} scope="col" data-align="end">
                 {title}
               </th>
@@ -235,7 +235,7 @@ const CompactionsPage = () => {
       ready={isReady(all)}
       side={
         <>
-          {items.length === 0 ? null : <span className="text-ink-2">{many(items.length, "item")} of this history</span>}
+          {items.length === 0 ? null : <span className="text-ink-2">{many(items.length, "compaction")}</span>}
           <Export name={`compactions of ${id}`} route="GET /v1/assistants/:id/compactions" asked={{ params: { id } }} />
           <Order id={id} />
         </>

@@ -149,15 +149,15 @@ export const Figures = ({ report }: { readonly report: Report }) => {
   return (
     <dl className="figures" data-tokens={tokens} data-share={share}>
       <Figure name="Window" of="share" what="All that prompt and answer may be together">
-        {percent(share)} <span className="font-normal text-ink-2">of {count(windowOf(report))}</span>
+        {percent(share)} <span className="font-normal text-ink-2">of {count(windowOf(report))} tokens</span>
       </Figure>
-      <Figure name="Estimated" of="estimated" what="As we count before it is sent">
+      <Figure name="Estimated tokens" of="estimated" what="As we count before it is sent">
         {count(tokens)} <span className="font-normal text-ink-2">of {count(limit)}</span>
       </Figure>
-      <Figure name="Provider" of="provider" what="As the one who ran the model reports">
+      <Figure name="Provider's tokens" of="provider" what="As the one who ran the model reports">
         <Counted report={report} />
       </Figure>
-      <Figure name="Cached" of="cached" what="Read from the provider's cache">
+      <Figure name="Cached tokens" of="cached" what="Read from the provider's cache">
         <Cached {...(usage === undefined ? {} : { usage })} />
       </Figure>
       <Figure name="Answer" of="answer">
@@ -167,8 +167,8 @@ export const Figures = ({ report }: { readonly report: Report }) => {
         <span className="font-normal">
           <Visible text={model ?? "–"} />
           {context === undefined ? null : (
-            <span className="text-ink-2">
-              , <Visible text={context} />
+            <span className="block text-ink-2" title="The kind of context, as System lists them">
+              kind <Visible text={context} />
             </span>
           )}
         </span>

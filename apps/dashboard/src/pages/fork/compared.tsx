@@ -209,7 +209,7 @@ const PromptParts = ({ one, other }: { readonly one: Digest; readonly other: Dig
     <table key={call} className="plain-table tight-table border-t border-line" data-context-call={call + 1}>
       <thead>
         <tr>
-          <th scope="col">Prompt of call {call + 1}</th>
+          <th scope="col">Tokens in the prompt of call {call + 1}</th>
           {["Then", "Now", "Change"].map((title) => (
             <th key={title} scope="col" data-align="end">
               {title}

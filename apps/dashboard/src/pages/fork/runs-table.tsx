@@ -81,7 +81,7 @@ const Sum = ({ batch, sums }: { readonly batch: Batch; readonly sums: Sums }) =>
       </span>
       {batch.kind === "five" ? <span>{many(answers, "different answer")}</span> : null}
       <span className="tabular">
-        {tokens(input)} in, {tokens(output)} out
+        {tokens(input)} tokens in, {tokens(output)} out
       </span>
       <span className="tabular" data-spent="">
         cost {spentText(sums)}

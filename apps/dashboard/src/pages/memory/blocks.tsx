@@ -22,6 +22,9 @@ import type { ListProps } from "./facts.tsx"
 type Block = Answer<"GET /v1/assistants/:id/memory">["blocks"][number]
 type Version = Answer<"GET /v1/blocks/:block/versions">["items"][number]
 
+/** `ReadWrite` as people write it. */
+const inWords = (permission: string): string => permission.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()
+
 const Card = ({ block, isOpen, onOpen }: { block: Block; isOpen: boolean; onOpen: () => void }) => {
   const { charLimit, chars, id, label, permission, pinned, sharedFrom, type, version } = block
   return (
@@ -48,7 +51,7 @@ const Card = ({ block, isOpen, onOpen }: { block: Block; isOpen: boolean; onOpen
             </span>
           )}
           <span className="label">
-            {type}, {permission}
+            {type}, {inWords(permission)}
             {pinned ? ", pinned" : ""}
           </span>
         </span>

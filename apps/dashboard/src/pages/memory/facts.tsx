@@ -43,7 +43,13 @@ const words: Readonly<Record<string, string>> = {
 
 export const From = ({ origin }: { readonly origin: { readonly type: string; readonly name: string } }) => (
   <span data-origin={origin.type}>
-    {words[origin.type] ?? origin.type} {origin.type === "self" ? null : <Visible text={origin.name} />}
+    {words[origin.type] ?? origin.type}
+    {origin.type === "self" ? null : (
+      <>
+        {" "}
+        <Visible text={origin.name} />
+      </>
+    )}
   </span>
 )
 

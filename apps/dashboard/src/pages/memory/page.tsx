@@ -74,7 +74,11 @@ const Written = ({ entry }: { readonly entry: Entry }) => {
             about <Visible text={about} />
           </span>
         ) : null}
-        {trust === undefined ? null : <Trust of={trust} />}
+        {trust === undefined ? null : (
+          <span>
+            trust <Trust of={trust} />
+          </span>
+        )}
         {importance === undefined ? null : <span className="tabular">importance {importance.toFixed(1)}</span>}
         {tags.map((tag) => (
           <span key={tag} className="rounded border border-line px-1">

@@ -60,7 +60,9 @@ const AttributeLine = ({ assistant, attribute, profile }: LineProps) => {
           <Visible text={text} />
         </span>
         <span className="flex gap-3 whitespace-nowrap text-ink-2">
-          <Trust of={trust} />
+          <span>
+            trust <Trust of={trust} />
+          </span>
           <Ago at={at} />
         </span>
       </div>
@@ -89,7 +91,9 @@ const ObservationLine = ({ observation }: { readonly observation: Observation })
       </span>
       <span className="flex flex-wrap gap-x-3 text-ink-2">
         <From origin={origin} />
-        <Trust of={trust} />
+        <span>
+          trust <Trust of={trust} />
+        </span>
         <code>
           <Visible text={source} />
         </code>

@@ -105,7 +105,7 @@ const Opened = ({ template }: { readonly template: Template }) => {
           )}
           {category === undefined ? null : (
             <p className="label">
-              <Visible text={category} />
+              Category: <Visible text={category} />
             </p>
           )}
           {draft === undefined ? (

@@ -47,7 +47,7 @@ const Totals = ({ total }: { readonly total: Use }) => {
     ["Tokens in", tokens(total.inputTokens), `${count(total.inputTokens)} tokens that models were shown`],
     ["Cached", cachedText(total), `${count(total.cachedTokens)} of them out of the provider's cache`],
     ["Tokens out", tokens(total.outputTokens), `${count(total.outputTokens)} tokens, those of reasoning among them`],
-    ["Reasoning", tokens(total.reasoningTokens), `${count(total.reasoningTokens)} tokens of reasoning`]
+    ["Reasoning tokens", tokens(total.reasoningTokens), `${count(total.reasoningTokens)} tokens of reasoning`]
   ] as const
   return (
     <section className="card" aria-label="In all">
@@ -63,11 +63,11 @@ const Totals = ({ total }: { readonly total: Use }) => {
   )
 }
 
-const heads = ["Calls", "In", "Cached", "Out", "Reasoning", "Cost"]
+const heads = ["Calls", "Tokens in", "Cached", "Tokens out", "Reasoning tokens", "Cost"]
 
 /** On a phone the cost is in view, and these stand in the figures above. */
 const onWide = (title: string): string | undefined =>
-  ["Calls", "Cached", "Reasoning"].includes(title) ? "max-md:hidden" : undefined
+  ["Calls", "Cached", "Reasoning tokens"].includes(title) ? "max-md:hidden" : undefined
 
 interface SumsProps {
   readonly usage: Usage
@@ -105,7 +105,7 @@ const Sums = ({ by, side, usage: { items } }: SumsProps) => (
               {cachedText(row)}
             </td>
             <td data-align="end">{count(row.outputTokens)}</td>
-            <td data-align="end" className={onWide("Reasoning")}>
+            <td data-align="end" className={onWide("Reasoning tokens")}>
               {count(row.reasoningTokens)}
             </td>
             <td data-align="end" className="md:whitespace-nowrap">
