@@ -96,6 +96,12 @@ const places = [
   ["story-open", `?tick=${LONG_TICK}`]
 ] as const
 
+/** Names and remarks of spans that can not be read whole. */
+const cutIn = (page: Page): Promise<ReadonlyArray<string>> =>
+  page.$$eval(".trace-name, .trace-said", (found) =>
+    found.filter((each) => each.scrollWidth > each.clientWidth).map(({ textContent }) => textContent)
+  )
+
 for (const [look, options] of [
   ["light", { colorScheme: "light" }],
   ["dark", { colorScheme: "dark" }],
@@ -108,6 +114,7 @@ for (const [look, options] of [
       if (name === "trace-open") await opened(tab.page)
       await tab.page.waitForSelector("[data-loading]", { state: "detached" })
       await picture(tab.page, `${name}-${look}`)
+      expect([name, await cutIn(tab.page)]).toEqual([name, []])
       expect([name, await seriousFaults(tab.page)]).toEqual([name, []])
       expect([name, await spills(tab.page)]).toEqual([name, []])
     }

@@ -170,7 +170,7 @@ interface LineProps {
 
 const Line = ({ axis, children, cost, lane, name, took, tokens }: LineProps) => (
   <div className="trace-line">
-    <span className="trace-name truncate font-mono">{name}</span>
+    <span className="trace-name font-mono wrap-anywhere">{name}</span>
     <span className="lane trace-lane" aria-hidden>
       <Grid axis={axis} />
       {lane}
@@ -178,7 +178,7 @@ const Line = ({ axis, children, cost, lane, name, took, tokens }: LineProps) => 
     <span className="trace-took tabular text-right">{took}</span>
     <span className="trace-tokens tabular text-right text-ink-2">{tokens}</span>
     <span className="trace-cost tabular text-right text-ink-2">{cost}</span>
-    <span className="trace-said truncate text-ink-2 max-sm:whitespace-normal">{children}</span>
+    <span className="trace-said text-ink-2 wrap-anywhere">{children}</span>
   </div>
 )
 
