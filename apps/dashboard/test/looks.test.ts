@@ -72,6 +72,65 @@ test("Fleet: every id in view can be read whole", async () => {
   expect(cut).toEqual([])
 })
 
+test("the tasks of sub-agents, and what a reminder may be written as, can be read whole", async () => {
+  const home = `/a/${api.world.rows[3]?.id ?? ""}`
+  const tab = await openTab(browser, api.url)
+  await tab.open(`${home}/subagents`, "subagents")
+  await tab.page.waitForSelector("[data-node] [title]")
+  const cut = await tab.page.$$eval("[data-node] > :first-child > [title]", (tasks) =>
+    tasks
+      .filter((task) => task.scrollWidth > task.clientWidth || task.scrollHeight > task.clientHeight + 1)
+      .map(({ textContent }) => textContent)
+  )
+  expect(cut).toEqual([])
+  await tab.open(`${home}/dreams`, "dreams")
+  const [text, room] = await tab.page.$eval("[data-form=reminder] [name=when]", (field) => {
+    const { font, paddingLeft } = getComputedStyle(field)
+    const pen = document.createElement("canvas").getContext("2d")
+    if (pen === null || !(field instanceof HTMLInputElement)) return []
+    pen.font = font
+    return [pen.measureText(field.placeholder).width, field.clientWidth - 2 * parseFloat(paddingLeft)]
+  })
+  expect(text ?? Infinity).toBeLessThanOrEqual(room ?? 0)
+  await tab.close()
+})
+
+/** Of a colour as the browser computes it. */
+const lightOf = (colour: string): number => {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+    const share = Number(part) / 255
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+test("the track of a slider, of a span and of a bar can be told from what is behind it, in both themes", async () => {
+  const home = `/a/${api.world.rows[3]?.id ?? ""}`
+  for (const colorScheme of ["light", "dark"] as const) {
+    const tab = await openTab(browser, api.url, { colorScheme })
+    for (const [path, name, track] of [
+      [`${home}/context`, "context", ".context-range"],
+      [`${home}/timeline?level=trace&tick=99990`, "timeline", ".lane"],
+      ["/fleet", "fleet", ".bar-track"]
+    ] as const) {
+      await tab.open(path, name)
+      await tab.page.waitForSelector(track)
+      const [on, behind] = await tab.page.evaluate(
+        (of) =>
+          [of, ".card, .grid-table"].map((each) => getComputedStyle(document.querySelector(each)!).backgroundColor),
+        track
+      )
+      const [one, other] = [lightOf(on ?? ""), lightOf(behind ?? "")].toSorted((low, high) => high - low)
+      expect([colorScheme, track, ((one ?? 0) + 0.05) / ((other ?? 0) + 0.05) > 1.2]).toEqual([
+        colorScheme,
+        track,
+        true
+      ])
+    }
+    await tab.close()
+  }
+})
+
 test("a narrow window has no page that scrolls sideways as a whole", async () => {
   const tab = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
   const wide: Array<string> = []

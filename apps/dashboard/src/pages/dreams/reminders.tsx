@@ -89,7 +89,7 @@ const Row = ({ id, item, onEdit }: RowProps) => {
 const fields = [
   ["reminder", "Name", "tea"],
   ["note", "Note", "What it reads then"],
-  ["when", "When", "2026-11-24T09:00, 0 9 * * 1-5, or FREQ=WEEKLY;BYDAY=MO"],
+  ["when", "When", "2026-11-24T09:00, 0 9 * * 1-5 or FREQ=DAILY"],
   ["timeZone", "Time zone", "Europe/Berlin"]
 ] as const
 
@@ -135,7 +135,7 @@ const Form = ({ edited: item, id }: { readonly id: string; readonly edited: Remi
         <label key={name} className="label">
           {title}
           <input
-            className="field block"
+            className={`field block max-w-full ${name === "when" ? "w-[23rem]" : ""}`}
             name={name}
             placeholder={example}
             value={said[name]}

@@ -156,7 +156,7 @@ const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCanc
           </Link>
         </span>
         {task === undefined ? null : (
-          <span className="block truncate text-ink-2" title={task}>
+          <span className="line-clamp-4 text-ink-2 wrap-anywhere" title={task}>
             <Visible text={task} />
           </span>
         )}

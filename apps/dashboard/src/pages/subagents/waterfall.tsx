@@ -55,7 +55,7 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
         width={WIDTH}
         height={HEIGHT}
         rx="3"
-        fill={granted === null ? "none" : "var(--color-sunken)"}
+        fill={granted === null ? "none" : "var(--color-track)"}
         stroke="var(--color-line)"
         strokeDasharray={granted === null ? "4 3" : undefined}
       />
