@@ -114,3 +114,10 @@ test("what sources and definitions name is named in words, or beside what it is"
   await open(`${home}/context`)
   expect(await tab.page.innerText('.figure:has(> dt:text-is("Model"))')).toMatch(/\nkind \w+$/)
 })
+
+test("an order without words says what it led to", async () => {
+  await open(`${home}/timeline?kind=order`)
+  await tab.page.waitForSelector("[data-kind=order]")
+  const said = await textsOf("[data-kind=order] > .timeline-line > :nth-child(3)")
+  expect(new Set(said)).toEqual(new Set(["user:harbour-master halt", "user:harbour-master → idle"]))
+})

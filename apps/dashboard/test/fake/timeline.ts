@@ -211,7 +211,12 @@ const viewOf = (now: number, n: number, isWhole = false): View => {
   const isUnderWay = n === life.ticks || inside.tools.some(({ pending }) => pending === true)
   const outcome = n % 11 === 0 ? "failed" : n % 23 === 0 ? "max-iterations" : "answered"
   const base = { kind, tick: n, from: (n - 1) * COMMITS + 1, to: n * COMMITS, beganAt: at, ...inside }
-  if (kind === "order") return { ...base, sender: "user:harbour-master", text: "halt", endedAt: at, steps: [] }
+  if (kind === "order") {
+    // To resume has no words.
+    const said = n % 2 === 0 ? { text: "halt" } : {}
+    const states = [{ at, state: n % 2 === 0 ? "halted" : "awake.idle" }]
+    return { ...base, sender: "user:harbour-master", ...said, endedAt: at, steps: [], states }
+  }
   if (kind !== "tick") return { ...base, endedAt: last }
   return {
     ...base,

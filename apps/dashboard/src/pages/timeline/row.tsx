@@ -1,7 +1,7 @@
 // Row: a tick, a dream, a compaction or an order in one line; open, everything of it below.
 
 import { memo, type ReactNode } from "react"
-import { Chip, type Tone } from "../../parts/chip.tsx"
+import { Chip, type Tone, wordsOf } from "../../parts/chip.tsx"
 import { costText, many, tokens } from "../../parts/format.ts"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
@@ -34,7 +34,12 @@ const Outcome = ({ view: { kind, outcome } }: { readonly view: View }) => {
   )
 }
 
-const Gist = ({ view: { reply, sender, steps, text } }: { readonly view: View }): ReactNode => (
+/** Of an order without words, what it led to. */
+const Led = ({ to: { state } }: { readonly to: View["states"][number] }) => (
+  <span className="text-ink-2">→ {wordsOf(state).join(" ")}</span>
+)
+
+const Gist = ({ view: { kind, reply, sender, states, steps, text } }: { readonly view: View }): ReactNode => (
   <>
     {sender === undefined ? null : (
       <span className="font-semibold">
@@ -43,6 +48,7 @@ const Gist = ({ view: { reply, sender, steps, text } }: { readonly view: View })
     )}
     {text === undefined ? null : <Visible text={text.slice(0, 300)} />}
     {text === undefined && steps.length > 0 ? <Visible text={[...new Set(steps.map(stepName))].join(", ")} /> : null}
+    {kind === "order" && text === undefined ? states.slice(-1).map((last) => <Led key={last.at} to={last} />) : null}
     {reply === undefined || reply === "" ? null : (
       <span className="text-ink-2">
         {" → "}
