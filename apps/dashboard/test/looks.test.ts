@@ -61,15 +61,22 @@ for (const theme of ["light", "dark"] as const) {
   }
 }
 
-test("Fleet: every id in view can be read whole", async () => {
+test("Fleet: every id and every state in view can be read whole", async () => {
   const tab = await openTab(browser, api.url)
+  const cut: Array<string> = []
   await tab.open("/fleet", "fleet")
-  await tab.page.waitForSelector("[data-row][data-assistant]")
-  const cut = await tab.page.$$eval("[data-row][data-assistant] a", (ids) =>
-    ids.filter((id) => id.scrollWidth > id.clientWidth).map(({ textContent }) => textContent)
-  )
+  for (const activity of ["thinking", "acting", "dreaming", "compacting"]) {
+    await tab.page.click(`[data-counter=${activity}]`)
+    await tab.page.waitForSelector(`[data-counter=${activity}][data-active]`)
+    await tab.page.waitForSelector(`[data-row='0'] [data-tone=${activity}]`)
+    cut.push(
+      ...(await tab.page.$$eval("[data-row][data-assistant] :is(a, .chip > .truncate)", (all) =>
+        all.filter((each) => each.scrollWidth > each.clientWidth).map(({ textContent }) => textContent)
+      ))
+    )
+  }
   await tab.close()
-  expect(cut).toEqual([])
+  expect([...new Set(cut)]).toEqual([])
 })
 
 test("the tasks of sub-agents, and what a reminder may be written as, can be read whole", async () => {

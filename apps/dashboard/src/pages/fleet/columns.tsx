@@ -117,14 +117,14 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     title: "Assistant",
     hint: "Its id, and the definition that it was created from.",
     sort: "id",
-    width: "minmax(12rem, 1.5fr)",
+    width: "minmax(11.8rem, 1.5fr)",
     cell: (row) => <Who row={row} />
   },
   {
     id: "state",
     title: "State",
     hint: "The state of its statechart.",
-    width: "11rem",
+    width: "13.1rem",
     cell: ({ state }) => <StateChip path={state} />
   },
   {
@@ -141,7 +141,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     title: "Context",
     hint: "How full the context window of its model is.",
     sort: "context",
-    width: "7rem",
+    width: "6.5rem",
     align: "end",
     cell: ({ contextShare }) => (contextShare === undefined ? <Dash /> : <Fill share={contextShare} />)
   },
@@ -150,7 +150,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     title: "Queued",
     hint: "How many messages wait in its mailbox, and for how long the oldest has.",
     sort: "waiting",
-    width: "6.4rem",
+    width: "5.9rem",
     align: "end",
     cell: (row) => <Waiting row={row} />
   },
@@ -199,7 +199,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "subAgents",
     title: "Sub-agents",
     hint: "How many sub-agents work for it now.",
-    width: "6rem",
+    width: "5.6rem",
     align: "end",
     cell: ({ subAgents }) => (subAgents === 0 ? <Dash /> : count(subAgents))
   },
