@@ -102,6 +102,40 @@ test("Fleet: the counters are of one height, and the number of each stands below
   expect(found.every(([, below]) => below)).toBe(true)
 })
 
+test("figures beside each other have a line between them, and none at the edge of their card", async () => {
+  for (const [path, name, figures] of [
+    ["/usage", "usage", ".totals"],
+    ["/queues", "queues", ".totals"],
+    ["/fleet", "fleet", ".counter"]
+  ] as const) {
+    await tab.open(path, name)
+    await tab.page.waitForSelector(figures)
+    const doubled = await tab.page.$$eval(figures, (all) =>
+      all
+        .filter((each) => {
+          const [edge, card] = [each, each.parentElement].map((box) => box?.getBoundingClientRect().left ?? 0)
+          const isFirst = Math.abs((edge ?? 0) - (card ?? 0)) < 4
+          return isFirst && (edge ?? 0) >= (card ?? 0) + (each.parentElement?.clientLeft ?? 0)
+        })
+        .filter((each) => getComputedStyle(each).borderLeftWidth !== "0px")
+        .map(({ textContent }) => textContent)
+    )
+    expect([name, doubled]).toEqual([name, []])
+  }
+})
+
+test("a part of the window stands beside its title, and each kind of span on one line", async () => {
+  const home = `/a/${api.world.rows[3]?.id ?? ""}`
+  await tab.open(`${home}/context`, "context")
+  const part = await tab.page.waitForSelector("[data-parts] td[data-title=Part]")
+  expect((await part.boundingBox())?.height ?? Infinity).toBeLessThan(30)
+  await tab.open(`${home}/timeline?level=trace`, "timeline")
+  const heights = await tab.page.$$eval("[data-legend] > *", (all) =>
+    all.map((each) => each.getBoundingClientRect().height)
+  )
+  expect(Math.max(...heights)).toBeLessThan(24)
+})
+
 test("a button of a list stands there without the title of its column", async () => {
   await tab.open("/usage", "usage")
   await tab.page.waitForSelector("[data-usage-key]")

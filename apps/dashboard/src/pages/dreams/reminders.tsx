@@ -183,7 +183,7 @@ export const Reminders = ({ id }: { readonly id: string }) => {
                   <tr>
                     {["Reminder", "When", "Next", "Sent", "Skipped", "Last", "Actions"].map((title) => (
                       <th key={title} scope="col" data-align={ended.has(title) ? "end" : undefined}>
-                        {title}
+                        {title === "Actions" ? <span className="sr-only">{title}</span> : title}
                       </th>
                     ))}
                   </tr>

@@ -111,9 +111,9 @@ const Totals = ({ view }: { readonly view: View }) => {
 }
 
 const Legend = () => (
-  <span className="flex items-center gap-3" data-legend="">
+  <span className="flex flex-wrap items-center gap-x-3" data-legend="">
     {totalKinds.map(([kind, name]) => (
-      <span key={kind} className="flex items-center gap-1">
+      <span key={kind} className="flex items-center gap-1 whitespace-nowrap">
         <span className="lane-span legend-patch" data-lane={kind} aria-hidden />
         {name}
       </span>
