@@ -60,7 +60,7 @@ export const placeFailure = (cause: SegmentPlaceUnavailable): SqliteFailure => (
 })
 
 /** What the bytes of a segment are sealed for, beside its key. */
-export const placeOfBytes = (key: string) => ["segments", "place", key]
+export const placeOfBytes = (key: string) => ["segments", "place", key] as const
 
 export class Segments {
   readonly #database: DatabaseSync
