@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import type { Line } from "@reverie/testkit"
-import { heldByPostgres, postgresSays, tablesOf } from "@reverie/testkit/servers"
+import { heldByPostgres, notedByPostgres, postgresSays, tablesOf } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import { assert, it } from "vitest"
@@ -107,6 +107,20 @@ const written = () =>
   postgresSays(postgres.server().url, "VACUUM (FULL, ANALYZE)", "VACUUM FULL pg_catalog.pg_statistic")
 
 postgres.describe("forgetting on PostgreSQL", () => {
+  it("what the server notes for its plans has nothing of what was said", async () => {
+    const { close, settle } = await homesIn("noted")
+    try {
+      const words = Array.from({ length: 12 }, (_, index) => `noted-word-${index}`)
+      const { fleet } = await settle(words.map((word) => ({ text: `Aye, ${word}!` })))
+      for (const word of words) await fleet.answer("desk", `Keep ${word}.`)
+      const noted = await notedByPostgres(postgres.server().url)
+      assert.include(noted, "noted,ledger,")
+      assert.notInclude(noted, "noted-word")
+    } finally {
+      await close()
+    }
+  })
+
   it("random lives with canaries: none is left, and every life replays", { timeout: PATIENCE }, () =>
     lived("canaries", liveWithCanaries, new RegExp(CANARY_MARK))
   )

@@ -4,7 +4,7 @@ import { MailboxUnavailable } from "@reverie/mailbox"
 import { addressKey } from "@reverie/protocol"
 import type { QueueBullmqOptions } from "@reverie/queue-bullmq"
 import { anEnvelope } from "@reverie/testkit"
-import { heldByPostgres, heldByRedis } from "@reverie/testkit/servers"
+import { heldByPostgres, heldByRedis, notedByPostgres } from "@reverie/testkit/servers"
 import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import * as Redacted from "effect/Redacted"
 import { afterEach, assert, test } from "vitest"
@@ -81,6 +81,21 @@ postgres.describe("redaction on PostgreSQL", () => {
     () => optionsAt({ postgres: Redacted.make(postgres.server().url) }),
     () => heldByPostgres(postgres.server().url)
   )
+})
+
+postgres.describe("what PostgreSQL notes of jobs", () => {
+  test("for its plans has nothing of what they are about, in no table of BullMQ", async () => {
+    const line = lineWith(optionsAt({ postgres: Redacted.make(postgres.server().url) }))
+    for (let which = 0; which < 12; which++) {
+      const address = addressOf(`noted-${which}`)
+      await line.wake(address, "person", undefined, about(`canary-noted-${which}`))
+      await line.take()
+      await line.wake(address, "person", undefined, about(`canary-noted-behind-${which}`))
+    }
+    const noted = await notedByPostgres(postgres.server().url)
+    assert.include(noted, "bullmq,job,")
+    assert.deepStrictEqual(kept(noted, "canary"), [])
+  })
 })
 
 test("Q7 where the server does not answer it is not certain, and says so", async () => {

@@ -73,6 +73,34 @@ postgres.describe("opening", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect(
+    "V1 what the server noted of texts for its plans is gone with the fifth format, also of a table that became empty",
+    () =>
+      Effect.gen(function* () {
+        const schema = aSchema()
+        const database = yield* tablesAt(url(), schema)
+        const place = { place: "here", schema }
+        yield* migrate(database, place, migrations.slice(0, 4))
+        const noted = Effect.map(
+          database.query<{ readonly said: string }>("SELECT s::text AS said FROM pg_stats s WHERE schemaname = $1", [
+            schema
+          ]),
+          (rows) => rows.filter(({ said }) => said.includes("canary")).length
+        )
+        yield* database.query(
+          `INSERT INTO records (assistant, kind, key, tenant, body)
+         SELECT 1, 'fact', 'fact-' || n, 't', '"canary ' || n || '"' FROM generate_series(1, 20) n`
+        )
+        yield* database.query("ANALYZE records")
+        yield* database.query("DELETE FROM records")
+        yield* database.query("ANALYZE records")
+        assert.isAbove(yield* noted, 0)
+        yield* migrate(database, place)
+        assert.strictEqual(yield* noted, 0)
+        assert.deepStrictEqual(yield* formatOf(schema), { format: migrations.length, rows: 1 })
+      }).pipe(Effect.scoped)
+  )
+
   it.effect("V2 data of the time before the first release is refused in one line, and left as it is", () =>
     Effect.gen(function* () {
       const schema = aSchema()

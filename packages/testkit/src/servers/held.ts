@@ -21,6 +21,16 @@ export const heldByPostgres = async (url: string): Promise<string> => {
   return rows.flat().join("\n")
 }
 
+/** What the server has noted of the columns of a database for its plans, the server's own tables apart. */
+export const notedByPostgres = async (url: string): Promise<string> => {
+  const rows = await postgresSays(
+    url,
+    "ANALYZE",
+    "SELECT s::text FROM pg_stats s WHERE schemaname !~ '^pg_|^information_schema$'"
+  )
+  return rows.flat().join("\n")
+}
+
 const readings: Readonly<Record<string, (key: string) => ReadonlyArray<string>>> = {
   hash: (key) => ["HGETALL", key],
   string: (key) => ["GET", key],

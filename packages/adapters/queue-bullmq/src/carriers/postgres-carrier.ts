@@ -31,6 +31,18 @@ const openPool = (url: string, timing: Timing): PgPool => {
   return pool
 }
 
+/** What is said may stand in a job: the server is to note none of it for its plans, as in the tables of the store. */
+const UNNOTED = `
+DO $run$ BEGIN
+  IF EXISTS (SELECT 1 FROM pg_attribute
+    WHERE attrelid = 'job'::regclass AND attname = 'data' AND attstattarget IS DISTINCT FROM 0) THEN
+    ALTER TABLE job ALTER data TYPE jsonb, ALTER data SET STATISTICS 0;
+    ALTER TABLE dedup_next ALTER payload TYPE jsonb, ALTER payload SET STATISTICS 0;
+  END IF;
+-- Whose tables they are has made them, or will.
+EXCEPTION WHEN insufficient_privilege THEN NULL;
+END $run$`
+
 /** Makes the tables that are missing, as soon as the database can be reached. */
 const migrated = async (pool: PgPool, isWanted: () => boolean): Promise<void> => {
   while (isWanted()) {
@@ -38,6 +50,7 @@ const migrated = async (pool: PgPool, isWanted: () => boolean): Promise<void> =>
       const client = await pool.connect()
       try {
         await runMigrations(client)
+        await client.query(UNNOTED)
         return
       } finally {
         client.release()
