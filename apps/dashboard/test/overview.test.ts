@@ -94,6 +94,8 @@ test("O2 figures of the last hour and day, with what failed, and the last lines 
   expect(await page.getAttribute("[data-series=tokens] svg", "aria-label")).toMatch(
     /^Tokens in the last hour: [\d.]+M; at most \d+k a minute$/
   )
+  // Who failed is not among those that answered, as on Usage; both are drawn.
+  expect(await page.locator("[data-series=calls] strong").innerText()).toMatch(/^[\d,]+ answered, \d+ failed$/)
   await page.click("[data-span=day]")
   await page.waitForSelector("[data-figures=day]")
   expect(await page.$$eval(".segmented > [aria-current]", (all) => all.map(({ textContent }) => textContent))).toEqual([

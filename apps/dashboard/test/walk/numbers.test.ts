@@ -154,7 +154,7 @@ const figuresOfFleet = async (fleet: Fleet): Promise<ReadonlyArray<Figure>> => {
     { path: "/", at: "[data-page=overview] header", words: many(records.length, "assistant") },
     { path: "/", at: "[data-series=tokens]", words: tokens(day.total.tokens) },
     { path: "/", at: "[data-series=cost]", words: money(day.total.costMicros) },
-    { path: "/", at: "[data-series=calls]", words: `${count(day.total.calls)}, 1 failed` },
+    { path: "/", at: "[data-series=calls]", words: `${count(day.total.calls)} answered, 1 failed` },
     { path: "/fleet", at: "[data-counter=total]", words: count(records.length) },
     ...rows,
     { path: "/approvals", at: `[data-approval][data-assistant="${asking}"]`, words: "lease generation 1" },

@@ -140,7 +140,7 @@ const costOf = (points: ReadonlyArray<Point>): string =>
 
 const callsOf = (points: ReadonlyArray<Point>): string => {
   const failed = sumOf(points, ({ modelFailed }) => modelFailed)
-  return `${count(sumOf(points, ({ modelCalls }) => modelCalls))}, ${failed === 0 ? "none" : count(failed)} failed`
+  return `${count(sumOf(points, ({ modelCalls }) => modelCalls))} answered, ${failed === 0 ? "none" : count(failed)} failed`
 }
 
 /** What is drawn of a point, and what all of them come to. */
