@@ -53,12 +53,14 @@ test("no page names a run, an event or a model call as the sources do", async ()
   expect(found).toEqual([])
 })
 
-test("the columns of facts and of events have heads", async () => {
+test("the columns of facts, of events and of workers have heads", async () => {
   await open(`${home}/memory?tab=facts`)
   const heads = (of: string) => tab.page.locator(`[data-columns=${of}] > *`).allInnerTexts()
   expect(await heads("facts")).toEqual(["Fact", "State", "Source", "Trust", "Said"])
   await open(`${home}/replay`)
   expect(await heads("events")).toEqual(["Event", "Run", "What happened", "State after it"])
+  await open("/queues")
+  expect(await heads("workers")).toEqual(["Worker", "Role", "Leases"])
 })
 
 test("the field for a new fact is as wide as the page", async () => {
@@ -90,6 +92,7 @@ test("a number says what it counts: tokens, and how far something is trusted", a
   }
   for (const bar of await textsOf("[data-window]")) expect(bar).toMatch(/ tokens$/)
   await open(`${home}/context`)
+  expect(await tab.page.$$eval(".figure > *", (all) => all.filter((each) => each.clientHeight > 50).length)).toBe(0)
   const figures = (await textsOf(".figure")).filter((each) => /\d/.test(each) && !each.startsWith("Model"))
   expect(figures.filter((each) => !/tokens/.test(each))).toEqual([])
   for (const list of ["journal", "profiles"]) {

@@ -348,7 +348,7 @@ const MemoryPage = () => {
           <Lists tab={tab} overview={overview.data} onPick={pick} />
           {overview.data === undefined || overview.data.passages === 0 ? null : (
             <span className="text-ink-2" data-passages={overview.data.passages}>
-              and {many(overview.data.passages, "passage")} archived
+              {many(overview.data.passages, "archived passage")}
             </span>
           )}
           <Action

@@ -28,6 +28,11 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
       </Empty>
     ) : (
       <ul>
+        <li className="strip-line text-[0.857rem] text-ink-2" data-columns="workers">
+          <span className="w-32 flex-none">Worker</span>
+          <span className="w-16 flex-none">Role</span>
+          <span className="min-w-0 flex-1">Leases</span>
+        </li>
         {workers.map(({ holds, name, role }) => (
           <li key={name} className="strip-line" data-worker={name} data-holds={holds?.length}>
             <span className="w-32 flex-none truncate font-mono">
