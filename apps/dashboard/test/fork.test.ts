@@ -255,6 +255,8 @@ for (const [width, height] of [
       await page.waitForSelector("[data-progress='5/5']")
       // The table has come into view by itself; what one opens in it too.
       expect(await isInView("[data-progress]")).toBe(true)
+      // Where the head is away, the number of a run says what it is.
+      expect(await page.innerText("[data-run-row='2'] > th")).toBe(width === 390 ? "Run 2" : "2")
       await page.click("[data-open-run='2']")
       await page.waitForSelector("[data-fork-differs]")
       expect(await isInView("[data-fork-differs]")).toBe(true)

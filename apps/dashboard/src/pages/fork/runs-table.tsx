@@ -99,6 +99,7 @@ interface RowProps extends Pick<RunsTableProps, "id" | "onOpen">, Pick<Batch, "k
 const Row = ({ at, id, isOpen, kind, onOpen, run }: RowProps) => (
   <tr data-run-row={at + 1} data-state={run.state} data-open={isOpen ? "" : undefined}>
     <th scope="row" className="tabular">
+      <span className="md:hidden">Run </span>
       {kind === "five" ? (
         at + 1
       ) : (
