@@ -3,6 +3,7 @@
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { builtPage, isOwned, openBrowser, openTab, picture, seriousFaults, spills } from "./browser.ts"
+import { piecesOf, type Report } from "../src/pages/context/pieces.tsx"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
 
 let browser: Browser
@@ -102,3 +103,44 @@ for (const [look, options] of [
     await tab.close()
   })
 }
+
+const known = [
+  "system_prompt",
+  "core_blocks",
+  "working_blocks",
+  "activity",
+  "tool_rules",
+  "plan_first",
+  "character_context",
+  "active_project",
+  "session_memory",
+  "entity_context",
+  "semantic_memories",
+  "context_buffer",
+  "goals",
+  "conversation_history",
+  "pending_event",
+  "tool_result"
+]
+
+test("no two parts of a prompt have nearly the same colour (K2)", () => {
+  const parts = known.map((key) => ({ key, tokens: 1, messages: 1 }))
+  const report = { limit: 100, share: 0.2, tokens: 20, toolTokens: 1, parts } as unknown as Report
+  const colours = piecesOf(report).flatMap(({ colour, kind, name }) => {
+    const shades = [...colour.matchAll(/#(..)(..)(..)/g)].map(([, ...parts]) => parts.map((part) => parseInt(part, 16)))
+    return kind === "part" || kind === "tools" ? [{ name, shades }] : []
+  })
+  const near = colours.flatMap((one, at) =>
+    colours
+      .slice(at + 1)
+      .flatMap((other) =>
+        one.shades.some(
+          (shade, theme) => Math.hypot(...shade.map((part, n) => part - (other.shades[theme]?.[n] ?? 0))) < 30
+        )
+          ? [`${one.name} and ${other.name}`]
+          : []
+      )
+  )
+  expect(colours.length).toBe(known.length + 1)
+  expect(near).toEqual([])
+})

@@ -28,14 +28,14 @@ const colours: Readonly<Record<string, string>> = {
   tool_rules: "light-dark(#8a5a3c, #cf9c78)",
   plan_first: "light-dark(#7d6a55, #bfa98f)",
   character_context: "light-dark(#85700f, #d3be52)",
-  active_project: "light-dark(#6b7d10, #b0cd55)",
+  active_project: "light-dark(#567a00, #b0cd55)",
   session_memory: "light-dark(#3f7a52, #7fc797)",
   entity_context: "light-dark(#3f7d22, #86c567)",
   semantic_memories: "light-dark(#0b776b, #37bfae)",
   context_buffer: "light-dark(#1b7891, #5cc3db)",
   goals: "light-dark(#a8447c, #e38abb)",
   conversation_history: "light-dark(#a85a0c, #eea24c)",
-  pending_event: "light-dark(#3572c6, #8db5f2)",
+  pending_event: "light-dark(#39424d, #d7dee6)",
   tool_result: "light-dark(#b0493c, #ee8f80)",
   tools: "light-dark(#5f6d7c, #8a98a8)"
 }
