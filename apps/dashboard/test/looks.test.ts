@@ -79,6 +79,19 @@ test("Fleet: every id and every state in view can be read whole", async () => {
   expect([...new Set(cut)]).toEqual([])
 })
 
+test("Fleet: why one is halted can be read whole, and no moment of another trouble is beside it", async () => {
+  const tab = await openTab(browser, api.url)
+  await tab.open("/fleet?state=halted", "fleet")
+  await tab.page.waitForSelector("[data-row][data-assistant]")
+  const reason = "its budget of today is spent"
+  const found = await tab.page.$$eval(`[data-row][data-assistant] [title="${reason}"]`, (all) =>
+    all.map((each) => [each.scrollWidth <= each.clientWidth, each.parentElement?.textContent])
+  )
+  await tab.close()
+  expect(found.length).toBeGreaterThan(2)
+  for (const each of found) expect(each).toEqual([true, reason])
+})
+
 test("the tasks of sub-agents, and what a reminder may be written as, can be read whole", async () => {
   const home = `/a/${api.world.rows[3]?.id ?? ""}`
   const tab = await openTab(browser, api.url)

@@ -56,6 +56,9 @@ const Left = ({ row: { left } }: { readonly row: AssistantRow }) => {
   return <span className={isSpent ? "font-medium text-bad" : undefined}>{said}</span>
 }
 
+/** It goes on: it has its beginning in the state, and no moment of its own. */
+const isLasting = ({ haltReason, outage }: AssistantRow): boolean => haltReason !== undefined || outage !== undefined
+
 /** Trouble that lasts comes before trouble that was. */
 const saidOf = ({ haltReason, lastError, outage }: AssistantRow): string | undefined => {
   if (haltReason !== undefined) return haltReason
@@ -71,7 +74,7 @@ const Trouble = ({ row }: { readonly row: AssistantRow }) => {
       <span className={`min-w-0 flex-1 truncate ${haltReason === undefined ? "" : "text-bad"}`} title={said}>
         <Visible text={said} />
       </span>
-      {lastError === undefined ? null : (
+      {lastError === undefined || isLasting(row) ? null : (
         <span className="flex-none text-ink-3">
           <Ago at={lastError.at} />
         </span>
