@@ -63,6 +63,9 @@ test("G1 each state that it comes into is lit, and everything around it", async 
     expect(lit.toSorted()).toEqual(["", ...parts.map((_, at) => parts.slice(0, at + 1).join("."))].toSorted())
     await tab.page.waitForSelector(`[data-now="${path}"]`)
   }
+  // In the words of the page, not as a path of the chart.
+  const log = await tab.page.locator("[data-notice=state-changed] > span").allInnerTexts()
+  expect(log).toEqual(expect.arrayContaining(["is thinking inferring", "is awaiting approval", "is halted"]))
   expect(tab.wrongs).toEqual([])
 })
 
@@ -307,7 +310,9 @@ test("T1 a stream that breaks comes back where it was: each notice is reported o
   await live()
   await page.waitForFunction(() => document.querySelectorAll('[data-notice="state-changed"]').length >= 5)
   const told = await page.$$eval('[data-notice="state-changed"] span', (lines) => lines.map((line) => line.textContent))
-  expect(told.toReversed()).toEqual(["awake.thinking.inferring", ...missed].map((path) => `is ${path}`))
+  expect(told.toReversed()).toEqual(
+    ["awake.thinking.inferring", ...missed].map((path) => `is ${path.replace("awake.", "").replace(".", " ")}`)
+  )
   expect(Number(api.streams.at(-1))).toBeGreaterThan(40_000)
 })
 

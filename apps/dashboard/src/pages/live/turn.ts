@@ -2,6 +2,7 @@
 // Owns the reply that is being written, the last transition and the log. Leaves what is durable to the answers of the API.
 // J1  A piece of a reply is shown until the whole reply is read from the history: nothing flickers, nothing stands twice.
 
+import { wordsOf } from "../../parts/chip.tsx"
 import { serversIn } from "../../parts/format.ts"
 import type { Notice } from "@reverie/protocol"
 import { useReducer } from "react"
@@ -81,12 +82,12 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
       return [`asks a person to approve ${notice.tool}`, false]
     case "tick-ended":
       if (notice.outcome === "refused")
-        return [`ended the turn: a hook refused its answer: ${notice.refusal ?? ""}`, true]
+        return [`ended the run: a hook refused its answer: ${notice.refusal ?? ""}`, true]
       return notice.outcome === "misshapen"
-        ? [`ended the turn: its answer has another form than it must have: ${notice.misfit ?? ""}`, true]
-        : [`ended the turn: ${outcomeText(notice.outcome)}`, notice.outcome === "failed"]
+        ? [`ended the run: its answer has another form than it must have: ${notice.misfit ?? ""}`, true]
+        : [`ended the run: ${outcomeText(notice.outcome)}`, notice.outcome === "failed"]
     case "state-changed":
-      return [`is ${notice.status}`, notice.status === "halted"]
+      return [`is ${wordsOf(notice.status).join(" ").trim()}`, notice.status === "halted"]
     case "envelope-settled":
       return notice.outcome === "dead" ? [`dead-lettered a message: ${notice.reason ?? "no reason"}`, true] : undefined
     case "emitted": {
