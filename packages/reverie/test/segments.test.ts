@@ -1,17 +1,20 @@
 // Segments apart: the older part of lives lies in a directory or in a storage of the program, and reads, moves and is forgotten as ever.
 
-import { readdirSync, rmSync } from "node:fs"
+import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import {
   backup,
   defineAssistant,
   defineFleet,
+  encrypt,
+  type Encryption,
   exportFleet,
   Fleet,
   FleetReader,
   restore,
   type Retention,
+  rotateKeys,
   type SegmentsChoice,
   type SegmentStorage
 } from "../src/index.ts"
@@ -21,13 +24,14 @@ const WORD = "kestrel-9713"
 
 const RETENTION: Retention = { archiveAfter: 10, deleteAfter: 200 }
 
-const openWith = (data: string, segments: SegmentsChoice | undefined, retention = RETENTION) =>
+const openWith = (data: string, segments: SegmentsChoice | undefined, retention = RETENTION, encryption?: Encryption) =>
   Fleet.open({
     data,
     fleet: defineFleet({
       assistants: [defineAssistant({ id: "desk", instructions: "You listen.", retention })]
     }),
-    ...(segments && { segments })
+    ...(segments && { segments }),
+    ...(encryption && { encryption })
   })
 
 const live = async (fleet: Fleet, messages: number): Promise<void> => {
@@ -201,6 +205,54 @@ describe("segments", () => {
       assert.match(String(await failureOf(lacking)), /is missing in/)
     }
   )
+
+  it(
+    "a directory of a fleet becomes encrypted and is given other keys, and what lies apart with it",
+    { timeout: 60_000 },
+    async () => {
+      const [data, directory, key] = [aDirectory(), aDirectory(), aDirectory()]
+      writeFileSync(key, "7".repeat(64))
+      const [segments, encryption] = [{ directory }, { key: { file: key } }]
+      const fleet = await openWith(data, segments)
+      await live(fleet, 60)
+      await fleet.vacuum()
+      const before = await readingsOf(fleet)
+      await fleet.close()
+      const clear = segmentFiles(directory)
+      assert.isNotEmpty(clear)
+      const refused = await failureOf(encrypt({ data, encryption }))
+      assert.include(refused.message, "older segments of it lie in a place apart; name that")
+      await encrypt({ data, encryption, segments })
+      const sealed = segmentFiles(directory)
+      assert.deepStrictEqual([clear.filter((file) => sealed.includes(file)), sealed.length], [[], clear.length])
+      await rotateKeys({ data, encryption, renew: true, segments })
+      const renewed = segmentFiles(directory)
+      assert.deepStrictEqual([sealed.filter((file) => renewed.includes(file)), renewed.length], [[], clear.length])
+      const again = await openWith(data, segments, RETENTION, encryption)
+      assert.deepStrictEqual(await readingsOf(again), before)
+      await again.forget({ text: WORD })
+      await again.vacuum()
+      assert.isTrue((await again.replay.verify("desk")).equal)
+      await again.close()
+    }
+  )
+
+  it("what can be no place is refused by who would write there, before a message is taken", async () => {
+    const file = aDirectory()
+    writeFileSync(file, "not a directory")
+    const data = aDirectory()
+    const refused = await failureOf(openWith(data, { directory: file }))
+    assert.strictEqual(
+      refused.message,
+      `segments: ${file} is no directory; name a directory that can be written, or one that is to be made`
+    )
+    const below = await failureOf(openWith(data, { directory: join(file, "below") }))
+    assert.match(below.message, /^segments: ENOTDIR/)
+    assert.match(
+      (await failureOf(backup({ data, to: aDirectory(), segments: { directory: file } }))).message,
+      /no directory/
+    )
+  })
 
   it("a choice that is none is refused in one sentence", async () => {
     const open = (segments: unknown) => failureOf(openWith(aDirectory(), segments as SegmentsChoice))

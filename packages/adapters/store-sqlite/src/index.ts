@@ -14,7 +14,7 @@ export {
   StoreUnreleased
 } from "./errors.ts"
 export { processWide, realPath, temporaryPlace } from "./files/shared-place.ts"
-export { segmentDirectory } from "./files/segment-directory.ts"
+export { flawOfSegmentDirectory, segmentDirectory } from "./files/segment-directory.ts"
 export { IN_MEMORY, openSqliteStore, SqliteStore, storeSqliteLayer } from "./store.ts"
 export { type Encryption, encryptionFromEnvironment, type EncryptionKey } from "./sealing/opening.ts"
 export { type Encrypted, encryptDirectory, rotateKeys, type Rotated } from "./sealing/resealing.ts"

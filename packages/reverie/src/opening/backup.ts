@@ -96,6 +96,8 @@ export interface EncryptRequest {
   readonly data: string
   /** The key; what the environment says (`REVERIE_KEY`, `REVERIE_KEY_FILE`) when left out. */
   readonly encryption?: Encryption
+  /** Where older segments lie apart from it; what `REVERIE_SEGMENTS` names when left out. */
+  readonly segments?: SegmentsChoice
 }
 
 /**
@@ -103,8 +105,12 @@ export interface EncryptRequest {
  * (the next opening makes it again). All of it or nothing. Rejects with StoreSealed, StoreBusy and StoreUnopenable.
  * @example await encrypt({ data: ".reverie", encryption: { key: { file: "/run/secrets/reverie.key" } } })
  */
-export const encrypt = ({ data, encryption }: EncryptRequest): Promise<Encrypted> =>
-  Effect.runPromise(Effect.flatMap(said(data, encryption), (found) => encryptDirectory(data, found)))
+export const encrypt = ({ data, encryption, segments }: EncryptRequest): Promise<Encrypted> =>
+  Effect.runPromise(
+    Effect.flatMap(Effect.all([said(data, encryption), segmentsOf(segments)]), ([found, place]) =>
+      encryptDirectory(data, found, place)
+    )
+  )
 
 /** Whose keys are changed, and how. */
 export interface RotateKeysRequest extends EncryptRequest {
@@ -119,7 +125,9 @@ export interface RotateKeysRequest extends EncryptRequest {
  * Rejects with StoreSealed, StoreBusy and StoreUnopenable.
  * @example await rotateKeys({ data: ".reverie", to: { env: "REVERIE_NEW_KEY" } })
  */
-export const rotateKeys = ({ data, encryption, renew, to }: RotateKeysRequest): Promise<Rotated> =>
+export const rotateKeys = ({ data, encryption, renew, segments, to }: RotateKeysRequest): Promise<Rotated> =>
   Effect.runPromise(
-    Effect.flatMap(said(data, encryption), (found) => rotateDirectory(data, found, defined({ renew, to })))
+    Effect.flatMap(Effect.all([said(data, encryption), segmentsOf(segments)]), ([found, place]) =>
+      rotateDirectory(data, found, defined({ renew, segments: place, to }))
+    )
   )

@@ -29,7 +29,7 @@ import {
 import { type EmbedderChoice, embedderLayer } from "../models/embedder-choice.ts"
 import type { ModelChoice } from "../models/model-choice.ts"
 import { FleetDefinitionInvalid } from "../errors.ts"
-import { type SegmentsChoice, segmentsOf } from "../options/segments.ts"
+import { type SegmentsChoice, segmentsNamed, segmentsOf } from "../options/segments.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */
@@ -125,7 +125,7 @@ const inTheClear = (options: Partial<ProfileOptions>, deployment: Deployment) =>
 /** A directory, only to be looked at. */
 const lookedAt = (data: string) =>
   Layer.unwrap(
-    Effect.map(segmentsOf(undefined), (segments) =>
+    Effect.map(segmentsNamed(undefined), (segments) =>
       storeSqliteLayer(data, { readOnly: true, ...defined({ segments }) })
     )
   )

@@ -3,10 +3,11 @@
 
 import { isJsonObject } from "@reverie/protocol"
 import { type SegmentPlace, SegmentPlaceUnavailable } from "@reverie/ledger"
-import { segmentDirectory } from "@reverie/store-sqlite"
+import { flawOfSegmentDirectory, segmentDirectory } from "@reverie/store-sqlite"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { FleetDefinitionInvalid } from "../errors.ts"
 
 /** Anything that keeps bytes under keys, such as a bucket of an object store. A promise that rejects is tried again later. */
 export interface SegmentStorage {
@@ -58,12 +59,27 @@ const placeOfStorage = (storage: SegmentStorage): SegmentPlace["Service"] => {
 }
 
 /** The place that is said, else the directory that the environment names, else none: then segments lie in the store. */
+export const segmentsNamed = (
+  choice: SegmentsChoice | undefined
+): Effect.Effect<SegmentPlace["Service"] | undefined, Config.ConfigError> =>
+  Effect.map(directoryOf(choice), (directory) => {
+    if (directory !== undefined) return segmentDirectory(directory)
+    return choice === undefined || "directory" in choice ? undefined : placeOfStorage(choice)
+  })
+
+const directoryOf = (choice: SegmentsChoice | undefined): Effect.Effect<string | undefined, Config.ConfigError> => {
+  if (choice !== undefined) return Effect.succeed("directory" in choice ? choice.directory : undefined)
+  return Effect.map(Config.option(Config.String("REVERIE_SEGMENTS")), Option.getOrUndefined)
+}
+
+/** The same, for who may write there: what can be no place is refused before anything needs it. */
 export const segmentsOf = (
   choice: SegmentsChoice | undefined
-): Effect.Effect<SegmentPlace["Service"] | undefined, Config.ConfigError> => {
-  if (choice !== undefined)
-    return Effect.succeed("directory" in choice ? segmentDirectory(choice.directory) : placeOfStorage(choice))
-  return Effect.map(Config.option(Config.String("REVERIE_SEGMENTS")), (found) =>
-    Option.match(found, { onNone: () => undefined, onSome: segmentDirectory })
-  )
-}
+): Effect.Effect<SegmentPlace["Service"] | undefined, Config.ConfigError | FleetDefinitionInvalid> =>
+  Effect.gen(function* () {
+    const directory = yield* directoryOf(choice)
+    const flaw = directory === undefined ? undefined : flawOfSegmentDirectory(directory)
+    if (flaw === undefined) return yield* segmentsNamed(choice)
+    const message = `segments: ${flaw}; name a directory that can be written, or one that is to be made`
+    return yield* new FleetDefinitionInvalid({ subject: "fleet", message })
+  })

@@ -4,6 +4,7 @@
 // D2  What a crash left of a segment that was not renamed is no segment: it is neither read nor listed, and the next writer takes it away.
 
 import { randomUUID } from "node:crypto"
+import { accessSync, constants, statSync } from "node:fs"
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { isSegmentKey, type PlacedObject, type SegmentPlace, SegmentPlaceUnavailable } from "@reverie/ledger"
@@ -97,6 +98,19 @@ const listIn = async (root: string): Promise<ReadonlyArray<PlacedObject>> => {
     if (file.endsWith(ENDING) && isSegmentKey(key)) found.push({ key, bytes: held.size })
   }
   return found
+}
+
+/** What is wrong with a path as such a place, in words; undefined when nothing is, also where nothing is there yet. */
+export const flawOfSegmentDirectory = (directory: string): string | undefined => {
+  const root = resolve(directory)
+  try {
+    if (!statSync(root).isDirectory()) return `${root} is no directory`
+    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** A directory as a place for segments: made with the first one. */

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue } from "node:sqlite"
-import type { Subject } from "@reverie/ledger"
+import type { SegmentPlace, Subject } from "@reverie/ledger"
 import { keyText } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { type StoreError, StoreSealed, StoreUnopenable } from "../errors.ts"
@@ -21,6 +21,7 @@ import { type KeptRow, recordRows } from "../ledger/record-rows.ts"
 import { change, query, sealDatabase, sqliteFailure } from "../sql.ts"
 import { purgeDatabase } from "../writer.ts"
 import type { Keyring } from "./keyring.ts"
+import { segmentsResealed } from "./resealing-apart.ts"
 import { type Encryption, type EncryptionKey, isSealedIn, keysOf, masterIn, openKeyring } from "./opening.ts"
 import { SealedStore, sealedTables } from "./sealed-store.ts"
 
@@ -151,33 +152,51 @@ const STILL_READ =
 
 const INDEX = /^recall\.db/
 
-const APART =
-  "older segments of it lie in a place apart, which is not sealed anew from here; export it, and import it into an encrypted directory"
-
-const sealWhole = (directory: string, database: DatabaseSync, keyring: Keyring, isClear: boolean): number => {
-  const apart = database.prepare("SELECT 1 FROM segments WHERE place_key IS NOT NULL LIMIT 1").get()
-  if (apart !== undefined) throw new StoreSealed({ directory, reason: APART })
-  const marks = directoryMarks(directory)
-  sealDatabase(database, new SealedStore(database, keyring))
-  // Bytes of before are in the files until they are written anew, also when that is broken off.
-  marks.purging(true)
-  database.exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
-  let count = 0
+/** Every row, and what else changes with them, or nothing. */
+const sealRows = (database: DatabaseSync, isClear: boolean, besides: () => void): number => {
+  database.exec("BEGIN IMMEDIATE")
   try {
-    if (!isClear) for (const subject of keyring.subjects()) keyring.renew(subject)
-    count = resealed(database, isClear)
+    const count = resealed(database, isClear)
+    besides()
     database.exec("COMMIT")
+    return count
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK")
     throw error
   }
-  for (const name of readdirSync(directory)) if (INDEX.test(name)) rmSync(join(directory, name), { force: true })
-  const isPurged = purgeDatabase(database)
-  if (!isClear) for (const subject of keyring.subjects()) keyring.destroyFormer(subject)
-  if (!isPurged) throw new StoreSealed({ directory, reason: STILL_READ })
-  marks.purging(false)
-  return count
 }
+
+const sealWhole = Effect.fnUntraced(function* (
+  directory: string,
+  database: DatabaseSync,
+  keyring: Keyring,
+  place: SegmentPlace["Service"] | undefined,
+  isClear: boolean
+) {
+  const marks = directoryMarks(directory)
+  const store = new SealedStore(database, keyring)
+  sealDatabase(database, store)
+  yield* attempted(directory, () => {
+    database.exec("PRAGMA synchronous = FULL")
+    // What lies apart is sealed before the transaction: with the new keys already.
+    if (!isClear) for (const subject of keyring.subjects()) keyring.renew(subject)
+  })
+  const apart = yield* segmentsResealed(directory, database, store, place, isClear)
+  const { count, isPurged } = yield* attempted(directory, () => {
+    // Bytes of before are in the files until they are written anew, also when that is broken off.
+    marks.purging(true)
+    const count = sealRows(database, isClear, apart.refer)
+    for (const name of readdirSync(directory)) if (INDEX.test(name)) rmSync(join(directory, name), { force: true })
+    return { count, isPurged: purgeDatabase(database) }
+  })
+  yield* apart.leave
+  yield* attempted(directory, () => {
+    if (!isClear) for (const subject of keyring.subjects()) keyring.destroyFormer(subject)
+    if (!isPurged) throw new StoreSealed({ directory, reason: STILL_READ })
+    marks.purging(false)
+  })
+  return count
+})
 
 /** What was done. */
 export interface Encrypted {
@@ -187,8 +206,12 @@ export interface Encrypted {
   readonly keys: string
 }
 
-/** Seals a data directory that is in the clear. No one may work on it. */
-export const encryptDirectory = (directory: string, encryption: Encryption): Effect.Effect<Encrypted, StoreError> =>
+/** Seals a data directory that is in the clear. No one may work on it. `segments`: where those of it lie that lie apart. */
+export const encryptDirectory = (
+  directory: string,
+  encryption: Encryption,
+  segments?: SegmentPlace["Service"]
+): Effect.Effect<Encrypted, StoreError> =>
   Effect.gen(function* () {
     const database = yield* alone(directory)
     if (yield* attempted(directory, () => isSealedIn(database) === true)) {
@@ -199,7 +222,7 @@ export const encryptDirectory = (directory: string, encryption: Encryption): Eff
     }
     const keys = keysOf(directory, encryption)
     const keyring = yield* openKeyring(directory, keys, yield* masterIn(directory, encryption.key))
-    const rows = yield* attempted(directory, () => sealWhole(directory, database, keyring, true))
+    const rows = yield* sealWhole(directory, database, keyring, segments, true)
     return { rows, keys }
   }).pipe(Effect.scoped)
 
@@ -208,6 +231,8 @@ export interface Rotation {
   readonly to?: EncryptionKey
   /** Makes other data keys too, and seals every row anew. */
   readonly renew?: boolean
+  /** Where segments lie that lie apart from the store; only `renew` needs it. */
+  readonly segments?: SegmentPlace["Service"]
 }
 
 /** What was done. */
@@ -222,7 +247,7 @@ export interface Rotated {
 export const rotateKeys = (
   directory: string,
   encryption: Encryption,
-  { renew = false, to = encryption.key }: Rotation = {}
+  { renew = false, segments, to = encryption.key }: Rotation = {}
 ): Effect.Effect<Rotated, StoreError> =>
   Effect.gen(function* () {
     const database = yield* alone(directory)
@@ -234,7 +259,7 @@ export const rotateKeys = (
       })
     const keyring = yield* openKeyring(directory, file, yield* masterIn(directory, encryption.key))
     const master = yield* masterIn(directory, to)
-    const rows = renew ? yield* attempted(directory, () => sealWhole(directory, database, keyring, false)) : 0
+    const rows = renew ? yield* sealWhole(directory, database, keyring, segments, false) : 0
     const keys = yield* Effect.tryPromise({
       try: () => keyring.rotate(master),
       catch: (error) => new StoreSealed({ directory, reason: `the new key does not wrap (${String(error)})` })
