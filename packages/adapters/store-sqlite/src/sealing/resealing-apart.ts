@@ -10,7 +10,7 @@ import { placedAs, type PlacedSegment, readPlaced, type SegmentPlace } from "@re
 import * as Effect from "effect/Effect"
 import { StoreSealed } from "../errors.ts"
 import { placeOfBytes } from "../ledger/segments.ts"
-import { SealedStore } from "./sealed-store.ts"
+import type { SealedStore } from "./sealed-store.ts"
 
 type Place = SegmentPlace["Service"]
 
