@@ -40,8 +40,13 @@ const everything = async (url: string): Promise<string> => {
   ].join("\n")
 }
 
-const isIn = (all: string, text: string): boolean =>
-  all.includes(text) || all.includes(Buffer.from(text).toString("hex"))
+/** How much is shown on each side of what is found. */
+const AROUND = 400
+
+const around = (all: string, text: string): string => {
+  const at = Math.max(all.indexOf(text), all.indexOf(Buffer.from(text).toString("hex")))
+  return at < 0 ? "" : all.slice(Math.max(0, at - AROUND), at + AROUND)
+}
 
 /** Homes in one deployment, each a tenant: what is left of one is still there when the next one is looked through. */
 const homesIn = async (name: string) => {
@@ -61,7 +66,7 @@ const homesIn = async (name: string) => {
     for (const id of ["desk", "clerk"]) await home.create(id)
     return {
       fleet: home,
-      holds: async (text) => isIn(await everything(deployment.database), text),
+      holds: async (text) => around(await everything(deployment.database), text),
       exported: async () => (await Array.fromAsync(exportFleet({ from: { deployment }, tenant }))).join("\n"),
       end: () => home.idle()
     }

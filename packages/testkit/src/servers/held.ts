@@ -14,10 +14,10 @@ export const tablesOf = async (
 ): Promise<ReadonlyArray<{ readonly whole: string; readonly name: string }>> =>
   (await postgresSays(url, TABLES)).map(([whole, name]) => ({ whole: whole ?? "", name: name ?? "" }))
 
-/** All rows of all tables. */
+/** All rows of all tables, each behind the name of its table. */
 export const heldByPostgres = async (url: string): Promise<string> => {
   const tables = await tablesOf(url)
-  const rows = await postgresSays(url, ...tables.map(({ whole }) => `SELECT t::text FROM ${whole} t`))
+  const rows = await postgresSays(url, ...tables.map(({ whole }) => `SELECT '${whole} ' || t::text FROM ${whole} t`))
   return rows.flat().join("\n")
 }
 
