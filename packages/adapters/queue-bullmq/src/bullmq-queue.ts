@@ -23,6 +23,7 @@ import { ScheduleKeeper, SleepSchedules, sleepSchedulesOf } from "./sleep-schedu
 // G1  Wake-ups given in one turn go out together; those for one assistant as one, as urgent as the most urgent of them.
 // G2  A wake-up that joins a less urgent one that waits raises it, and moves no other.
 // G3  An order is also told to the one who has its assistant in hand.
+// G4  What no one waits for any more may still come to the server: it is known until that has answered.
 
 /** Jobs in one call of BullMQ. */
 const MOST_AT_ONCE = 500
@@ -32,11 +33,14 @@ interface Publisher {
   readonly wake: (address: Address, urgency: Urgency, trace?: string, about?: Envelope) => Promise<void>
   /** Fails when it can not be given. */
   readonly give: (requests: ReadonlyArray<Request>) => Promise<void>
+  /** Settles when nothing of what was given before is on its way any more. */
+  readonly arrived: () => Promise<void>
 }
 
 const makePublisher = (carrier: Carrier, reach: Reach): Publisher => {
   let batch = new Map<string, Request>()
   let given = Promise.resolve()
+  const onTheirWay = new Set<Promise<void>>()
 
   const raise = async (id: string, priority: number): Promise<void> => {
     const job = await carrier.events.getJob(id)
@@ -62,13 +66,20 @@ const makePublisher = (carrier: Carrier, reach: Reach): Publisher => {
     await Promise.all(raised)
   }
 
+  const onItsWay = (work: Promise<void>): Promise<void> => {
+    onTheirWay.add(work)
+    const end = () => void onTheirWay.delete(work)
+    work.then(end, end)
+    return work
+  }
+
   const flush = async (): Promise<void> => {
     const requests = [...batch.values()]
     batch = new Map()
     const parts: Array<Promise<void>> = []
     for (let from = 0; from < requests.length; from += MOST_AT_ONCE) {
       const part = requests.slice(from, from + MOST_AT_ONCE)
-      parts.push(reach.attempt("take wake-ups", part.length, () => give(part)))
+      parts.push(reach.attempt("take wake-ups", part.length, () => onItsWay(give(part))))
     }
     await Promise.all(parts)
   }
@@ -78,6 +89,10 @@ const makePublisher = (carrier: Carrier, reach: Reach): Publisher => {
 
   return {
     give,
+    arrived: async () => {
+      await given
+      await Promise.allSettled(onTheirWay)
+    },
     wake: (address, urgency, trace, about) => {
       if (batch.size === 0) given = new Promise((resolve) => setImmediate(() => resolve(flush())))
       const key = addressKey(address)
@@ -196,9 +211,13 @@ const makeQueueMetrics = (carrier: Carrier, reach: Reach): QueueMetrics["Service
   workers: Effect.promise(() => workersOf(carrier, reach))
 })
 
-const redacted = (carrier: Carrier, reach: Reach) => (address: Address) =>
+const redacted = (carrier: Carrier, reach: Reach, publisher: Publisher) => (address: Address) =>
   Effect.tryPromise({
-    try: () => reach.call("take out what waits", () => carrier.redact(address)),
+    try: () =>
+      reach.call("take out what waits", async () => {
+        await publisher.arrived()
+        await carrier.redact(address)
+      }),
     catch: (cause) =>
       new MailboxUnavailable({
         operation: "redact",
@@ -243,7 +262,8 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
     wake: (...wakeUp) => Effect.promise(() => publisher.wake(...wakeUp)),
     wakeAt: (address, dueAt) => Effect.flatMap(now, (at) => Effect.promise(() => later.wakeAt(address, dueAt, at))),
     take: Effect.suspend(() => opened().take),
-    redact: (addresses) => Effect.forEach(addresses, redacted(carrier, reach), { concurrency: 8, discard: true })
+    redact: (addresses) =>
+      Effect.forEach(addresses, redacted(carrier, reach, publisher), { concurrency: 8, discard: true })
   }
   return Context.make(WakeQueue, queue).pipe(
     Context.add(SleepSchedules, sleepSchedulesOf(schedules)),

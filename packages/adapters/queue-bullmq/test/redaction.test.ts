@@ -4,11 +4,11 @@ import { MailboxUnavailable } from "@reverie/mailbox"
 import { addressKey } from "@reverie/protocol"
 import type { QueueBullmqOptions } from "@reverie/queue-bullmq"
 import { anEnvelope } from "@reverie/testkit"
-import { heldByPostgres, heldByRedis, notedByPostgres } from "@reverie/testkit/servers"
+import { heldByPostgres, heldByRedis, notedByPostgres, postgresSays } from "@reverie/testkit/servers"
 import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import * as Redacted from "effect/Redacted"
 import { afterEach, assert, test } from "vitest"
-import { addressOf, type Line, openLine } from "./line.ts"
+import { addressOf, type Line, openLine, sleep } from "./line.ts"
 import { optionsAt } from "./place.ts"
 
 const redis = shareRedis()
@@ -95,6 +95,28 @@ postgres.describe("what PostgreSQL notes of jobs", () => {
     const noted = await notedByPostgres(postgres.server().url)
     assert.include(noted, "bullmq,job,")
     assert.deepStrictEqual(kept(noted, "canary"), [])
+  })
+})
+
+postgres.describe("redaction of what is late", () => {
+  test("Q7 G4 what was given up and is still on its way is waited for, or it is not certain", async () => {
+    const { url } = postgres.server()
+    const options = optionsAt({ postgres: Redacted.make(url) }, { deadlineMillis: 300 })
+    const line = lineWith(options)
+    await line.wake(bob)
+    // As long as someone ends jobs of all queues, none is added.
+    const names = `hashtext('bullmq:finalization'), hashtext('${options.prefix}-events')`
+    const held = postgresSays(url, "BEGIN", `SELECT pg_advisory_xact_lock(${names})`, "SELECT pg_sleep(3)", "COMMIT")
+    await sleep(500)
+    await line.wake(ada, "person", undefined, about("canary-late"))
+    const failure: unknown = await line.redact(ada).catch((error: unknown) => error)
+    assert.instanceOf(failure, MailboxUnavailable)
+    await held
+    for (let tries = 0; tries < 50 && !(await heldByPostgres(url)).includes("default/ada"); tries++) await sleep(100)
+    await line.redact(ada)
+    const all = await heldByPostgres(url)
+    assert.include(all, "default/ada")
+    assert.notInclude(all, "canary-late")
   })
 })
 
