@@ -70,6 +70,19 @@ test("O1 the names of all of them can be read whole, however long", async () => 
   expect(cut).toEqual([])
 })
 
+test("O2 what has a price is told however many calls failed: these are not among those that answered", async () => {
+  const other = await openTab(browser, api.url)
+  await other.page.route("**/v1/pulse", async (route) => {
+    const pulse = await (await route.fetch()).json()
+    const priced = { modelCalls: 1, modelFailed: 1, costMicros: 5_000, unpricedCalls: 0 }
+    const hour = pulse.hour.map((point: object, n: number) => ({ ...point, ...priced, unpricedCalls: n === 0 ? 1 : 0 }))
+    await route.fulfill({ json: { ...pulse, hour } })
+  })
+  await other.open("/", "overview")
+  expect(await other.page.locator("[data-series=cost] strong").innerText()).toBe("$0.30 + 1 unpriced")
+  await other.close()
+})
+
 test("O1 while the card of a call is on its way, its place is not empty", async () => {
   const slow = await openTab(browser, api.url)
   let go = (): void => {}

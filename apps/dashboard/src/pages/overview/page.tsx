@@ -133,7 +133,7 @@ const newest = (points: ReadonlyArray<Point>, of: (point: Point) => number | nul
 
 const costOf = (points: ReadonlyArray<Point>): string =>
   spentText({
-    calls: sumOf(points, ({ modelCalls, modelFailed }) => modelCalls - modelFailed),
+    calls: sumOf(points, ({ modelCalls }) => modelCalls),
     costMicros: sumOf(points, ({ costMicros }) => costMicros),
     unpricedCalls: sumOf(points, ({ unpricedCalls }) => unpricedCalls)
   })
