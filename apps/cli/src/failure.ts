@@ -121,7 +121,6 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   ApprovalUnknown: row("usage", 2, false, "reverie approvals ls names the open ones"),
   AnswerLate: ownRows.timeout,
   DefinitionMissing: ownRows["assistant-unhosted"],
-  FleetDefinitionInvalid: ownRows["fleet-invalid"],
   ToolDefinitionInvalid: ownRows["fleet-invalid"],
   ConfigError: row("config-invalid", 2, false, "check the environment variables it names"),
   Malformed: row("message-invalid", 2, false, "nothing of it was done"),
@@ -208,8 +207,15 @@ const refusedRow = (error: unknown): Row | undefined => {
   return reason === "broken" ? rowsByTag["ExportUnreadable"] : rowsByTag["BundleRefused"]
 }
 
+/** What is wrong may stand in no file: then it is the environment that says it. */
+const definitionRow = (error: unknown): Row => {
+  const isPlace = text(error, "subject") === "segments"
+  return isPlace ? { ...ownRows["fleet-invalid"], hint: "see to REVERIE_SEGMENTS" } : ownRows["fleet-invalid"]
+}
+
 const rowOf = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
+  if (tag === "FleetDefinitionInvalid") return definitionRow(error)
   if (tag === "BundleRefused") return refusedRow(error)
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
 }

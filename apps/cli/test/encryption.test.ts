@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { assert, test } from "vitest"
@@ -41,4 +41,44 @@ test("Z1 O1 a directory is encrypted with the key of the environment, read with 
   assert.strictEqual(found.code, 0, found.stderr)
   rmSync(join(data, "keys.db"))
   assert.match((await run(read, { env: { REVERIE_KEY: next } })).stderr, /its keys are not there/)
+})
+
+test("A1 what lies apart is encrypted with its directory, and a place that can be none is told of by the name of the environment", async () => {
+  await using place = await temporary()
+  const [data, apart, file] = ["data", "apart", "file"].map((name) => join(place.path, name)) as [
+    string,
+    string,
+    string
+  ]
+  writeFileSync(file, "no directory")
+  const retention = { archiveAfter: 5 }
+  const fleet = await Fleet.open({
+    data,
+    model: "offline",
+    segments: { directory: apart },
+    fleet: defineFleet({
+      assistants: [defineAssistant({ id: "desk", instructions: "You are under test.", retention })]
+    })
+  })
+  for (let each = 0; each < 30; each++) await fleet.send("desk", `Ship ${each} has the code ${CANARY}.`)
+  await fleet.idle()
+  await fleet.vacuum()
+  await fleet.close()
+  const key = { REVERIE_KEY: randomBytes(32).toString("hex") }
+  const encrypt = (where: object) => run(["encrypt", "--data", data], { env: { ...key, ...where } })
+  assert.match(
+    (await encrypt({})).stderr,
+    /older segments of it lie in a place apart; name that, with REVERIE_SEGMENTS/
+  )
+  const wrong = await encrypt({ REVERIE_SEGMENTS: file })
+  assert.strictEqual(wrong.code, 2)
+  assert.match(
+    wrong.stderr,
+    /^reverie: segments: \S+ is no directory; name a directory.* \(see to REVERIE_SEGMENTS\)\n$/
+  )
+  assert.strictEqual((await encrypt({ REVERIE_SEGMENTS: apart })).code, 0)
+  const verified = await run(["replay", "desk", "--verify", "--data", data], {
+    env: { ...key, REVERIE_SEGMENTS: apart }
+  })
+  assert.match(verified.stdout, /byte for byte/)
 })

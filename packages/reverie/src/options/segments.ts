@@ -81,5 +81,5 @@ export const segmentsOf = (
     const flaw = directory === undefined ? undefined : flawOfSegmentDirectory(directory)
     if (flaw === undefined) return yield* segmentsNamed(choice)
     const message = `segments: ${flaw}; name a directory that can be written, or one that is to be made`
-    return yield* new FleetDefinitionInvalid({ subject: "fleet", message })
+    return yield* new FleetDefinitionInvalid({ subject: "segments", message })
   })
