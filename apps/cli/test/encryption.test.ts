@@ -43,7 +43,7 @@ test("Z1 O1 a directory is encrypted with the key of the environment, read with 
   assert.match((await run(read, { env: { REVERIE_KEY: next } })).stderr, /its keys are not there/)
 })
 
-test("A1 what lies apart is encrypted with its directory, and a place that can be none is told of by the name of the environment", async () => {
+test("A1 what lies apart is encrypted with its directory, and a place that can be none is reported by the name of its variable", async () => {
   await using place = await temporary()
   const [data, apart, file] = ["data", "apart", "file"].map((name) => join(place.path, name)) as [
     string,

@@ -70,7 +70,7 @@ test("O1 the names of all of them can be read whole, however long", async () => 
   expect(cut).toEqual([])
 })
 
-test("O2 what has a price is told however many calls failed: these are not among those that answered", async () => {
+test("O2 what has a price is shown however many calls failed: these are not among those that answered", async () => {
   const other = await openTab(browser, api.url)
   await other.page.route("**/v1/pulse", async (route) => {
     const pulse = await (await route.fetch()).json()
