@@ -1,7 +1,7 @@
 // BullmqQueue: the WakeQueue of a fleet, on BullMQ.
 // Owns putting the parts together, and their end. Leaves what they do to giver, hands, later and sleep-schedules.
 // B1  Who never takes opens no worker: a process that only gives costs one connection.
-// B2  Nothing here fails or hangs its caller, whatever the server does.
+// B2  Nothing here hangs its caller, whatever the server does, and only taking out what waits fails: no one else can make up for it.
 
 import { MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, defined, type Envelope, URGENCIES, type Urgency } from "@reverie/protocol"

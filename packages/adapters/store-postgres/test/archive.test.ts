@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import { assert, it } from "@effect/vitest"
 import { bundleOfParts, MAX_PAGE_CHARS } from "@reverie/ledger"
-import { aMessage, anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
+import { aMessage, anAddress, anEntry, anEnvelope, aState, plainLife } from "@reverie/testkit"
 import { postgresSays } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
@@ -18,32 +18,14 @@ const WORD = "kestrel-9713"
 
 type Store = Effect.Success<ReturnType<typeof openAt>>
 
-/** A life of so many messages, each of a tick of one commit. */
-const lived = Effect.fnUntraced(function* (
-  { ledger, mailbox }: Store,
-  messages: number,
-  from = 1,
-  { tail = "", word = WORD } = {}
-) {
-  if (from === 1) yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
-  const { claim } = yield* mailbox.claim({ address: ada, worker: "w", leaseMillis: 600_000 })
-  for (let no = from + 1; no <= from + messages; no++) {
-    const text = `${no === 9 ? `it was the ${word}` : `message ${no}`}${tail}`
-    yield* mailbox.accept(anEnvelope({ id: `m${no}`, to: ada, event: { type: "message", text } }))
-    const [first] = yield* mailbox.pending(ada, ["mail"], 1)
-    assert.ok(first)
-    const entry = anEntry({
-      no,
-      epoch: claim.epoch,
-      cause: { kind: "envelope", lane: "mail", seq: first.seq, id: first.id },
-      messages: [aMessage(text)],
-      records: [{ kind: "fact", key: "newest", value: { text } }],
-      settled: [{ id: first.id, outcome: "handled" }]
-    })
-    yield* ledger.commit(claim, { entry, state: aState() })
-  }
-  yield* mailbox.release(claim)
-})
+/** A life of so many messages, with a record that changes. */
+const lived = (store: Store, messages: number, from = 1, { tail = "", word = WORD } = {}) =>
+  plainLife(store, messages, {
+    from,
+    tail,
+    word,
+    recordsOf: (text) => [{ kind: "fact", key: "newest", value: { text } }]
+  })
 
 const readingsOf = Effect.fnUntraced(function* ({ bundles, ledger, mailbox }: Store) {
   return {

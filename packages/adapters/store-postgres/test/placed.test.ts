@@ -2,8 +2,8 @@
 
 import { assert, it } from "@effect/vitest"
 import { SegmentPlaceUnavailable } from "@reverie/ledger"
-import { openPostgresStore, type PostgresStore } from "@reverie/store-postgres"
-import { aMessage, anAddress, anEntry, anEnvelope, aState, MemorySegmentPlace } from "@reverie/testkit"
+import { openPostgresStore } from "@reverie/store-postgres"
+import { anAddress, MemorySegmentPlace, plainLife } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -14,33 +14,11 @@ import { aSchema, tablesAt } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false })
 
-type Store = PostgresStore["Service"]
-
 const ada = anAddress("ada")
 const WORD = "kestrel-9713"
 
 const open = (schema: string, place: MemorySegmentPlace, connections = 3) =>
   openPostgresStore(Redacted.make(postgres.server().url), { schema, connections, segments: place.service })
-
-const lived = Effect.fnUntraced(function* ({ ledger, mailbox }: Store, messages: number) {
-  yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
-  const { claim } = yield* mailbox.claim({ address: ada, worker: "w", leaseMillis: 600_000 })
-  for (let no = 2; no <= messages + 1; no++) {
-    const text = no === 9 ? `it was the ${WORD}` : `message ${no}`
-    yield* mailbox.accept(anEnvelope({ id: `m${no}`, to: ada, event: { type: "message", text } }))
-    const [first] = yield* mailbox.pending(ada, ["mail"], 1)
-    assert.ok(first)
-    const entry = anEntry({
-      no,
-      epoch: claim.epoch,
-      cause: { kind: "envelope", lane: "mail", seq: first.seq, id: first.id },
-      messages: [aMessage(text)],
-      settled: [{ id: first.id, outcome: "handled" }]
-    })
-    yield* ledger.commit(claim, { entry, state: aState() })
-  }
-  yield* mailbox.release(claim)
-})
 
 const textsIn = (place: MemorySegmentPlace): string =>
   [...place.objects.values()].map((bytes) => zstdDecompressSync(bytes).toString()).join("\n")
@@ -57,7 +35,7 @@ postgres.describe("PostgreSQL", () => {
       Effect.gen(function* () {
         const [schema, place] = [aSchema(), new MemorySegmentPlace()]
         const store = yield* open(schema, place)
-        yield* lived(store, 100)
+        yield* plainLife(store, 100)
         const alone = yield* open(schema, place, 1)
         assert.match(yield* messageOf(alone.archive.archive(ada, 90)), /over two connections at least/)
         const before = yield* store.ledger.entries(ada, 1, 200)
@@ -90,7 +68,7 @@ postgres.describe("PostgreSQL", () => {
         }
       })
       const crashed = yield* open(schema, lost)
-      yield* lived(crashed, 100)
+      yield* plainLife(crashed, 100)
       assert.match(yield* messageOf(crashed.archive.archive(ada, 90)), /cannot be reached: no answer/)
       assert.strictEqual(place.objects.size, 1)
       const store = yield* open(schema, place)
@@ -114,7 +92,7 @@ postgres.describe("PostgreSQL", () => {
       Effect.gen(function* () {
         const [schema, place] = [aSchema(), new MemorySegmentPlace()]
         const writer = yield* open(schema, place)
-        yield* lived(writer, 100)
+        yield* plainLife(writer, 100)
         const before = yield* writer.ledger.entries(ada, 1, 200)
         yield* writer.archive.archive(ada, 90)
         const [[key, bytes] = ["", new Uint8Array()]] = [...place.objects]

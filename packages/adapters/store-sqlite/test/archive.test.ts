@@ -5,7 +5,7 @@ import { brotliCompressSync, zstdDecompressSync } from "node:zlib"
 import { assert, it } from "@effect/vitest"
 import { bundleOfParts, type LedgerUnavailable } from "@reverie/ledger"
 import { IN_MEMORY, openSqliteStore, type SqliteStore } from "@reverie/store-sqlite"
-import { aMessage, anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
+import { aMessage, anAddress, anEntry, anEnvelope, aState, plainLife } from "@reverie/testkit"
 import { atLength } from "@reverie/testkit/length"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -17,30 +17,15 @@ import { aDirectory } from "./directories.ts"
 const ada = anAddress("ada")
 const WORD = "kestrel-9713"
 
-/** A life of so many messages, each of a tick of one commit. */
-const lived = Effect.fnUntraced(function* ({ ledger, mailbox }: SqliteStore["Service"], messages: number, from = 1) {
-  if (from === 1) yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
-  const { claim } = yield* mailbox.claim({ address: ada, worker: "w", leaseMillis: 60_000 })
-  for (let no = from + 1; no <= from + messages; no++) {
-    const text = no === 9 ? `it was the ${WORD}` : `message ${no}`
-    yield* mailbox.accept(anEnvelope({ id: `m${no}`, to: ada, event: { type: "message", text } }))
-    const [first] = yield* mailbox.pending(ada, ["mail"], 1)
-    assert.ok(first)
-    const entry = anEntry({
-      no,
-      epoch: claim.epoch,
-      cause: { kind: "envelope", lane: "mail", seq: first.seq, id: first.id },
-      messages: [aMessage(text)],
-      records: [
-        { kind: "fact", key: "newest", value: { text } },
-        { kind: "fact", key: "parity", value: { even: no % 2 === 0 } }
-      ],
-      settled: [{ id: first.id, outcome: "handled" }]
-    })
-    yield* ledger.commit(claim, { entry, state: aState() })
-  }
-  yield* mailbox.release(claim)
-})
+/** A life of so many messages, with records that change. */
+const lived = (store: SqliteStore["Service"], messages: number, from = 1) =>
+  plainLife(store, messages, {
+    from,
+    recordsOf: (text, no) => [
+      { kind: "fact", key: "newest", value: { text } },
+      { kind: "fact", key: "parity", value: { even: no % 2 === 0 } }
+    ]
+  })
 
 const readingsOf = Effect.fnUntraced(function* ({ bundles, ledger }: SqliteStore["Service"]) {
   return {

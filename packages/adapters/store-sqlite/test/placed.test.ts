@@ -6,12 +6,12 @@ import { zstdDecompressSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { SegmentPlaceUnavailable } from "@reverie/ledger"
 import { openSqliteStore, segmentDirectory } from "@reverie/store-sqlite"
-import { anEnvelope, MemorySegmentPlace } from "@reverie/testkit"
+import { anEnvelope, MemorySegmentPlace, plainLife } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { aDirectory } from "./directories.ts"
 import { anEncryption } from "./encryption.ts"
-import { ada, failureOf, keysNoted, lived, readingsOf, settled, type Store, textIn, WORD } from "./placed-life.ts"
+import { ada, failureOf, keysNoted, readingsOf, settled, type Store, textIn, WORD } from "./placed-life.ts"
 
 describe("segments apart", () => {
   it.effect(
@@ -48,7 +48,7 @@ describe("segments apart", () => {
     Effect.gen(function* () {
       const [data, place] = [aDirectory(), new MemorySegmentPlace()]
       const store = yield* openSqliteStore(data, { segments: place.service })
-      yield* lived(store, 100)
+      yield* plainLife(store, 100)
       const before = yield* readingsOf(store)
       place.refuses.add("put")
       const failure = yield* failureOf(store.archive.archive(ada, 90))
@@ -77,7 +77,7 @@ describe("segments apart", () => {
                 )
             }
           })
-          yield* lived(store, 100)
+          yield* plainLife(store, 100)
           yield* failureOf(store.archive.archive(ada, 90))
           assert.strictEqual(place.objects.size, 1)
         })
@@ -209,7 +209,7 @@ describe("segments apart", () => {
           const [data, directory] = [aDirectory(), aDirectory()]
           const options = { segments: segmentDirectory(directory), ...(encryption && { encryption }) }
           const store = yield* openSqliteStore(data, options)
-          yield* lived(store, 150)
+          yield* plainLife(store, 150)
           yield* store.archive.archive(ada, 140)
           const before = yield* readingsOf(store)
           const texts = () =>
@@ -241,7 +241,7 @@ describe("segments apart", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const store = yield* openSqliteStore(data)
-            yield* lived(store, 150)
+            yield* plainLife(store, 150)
             yield* store.archive.archive(ada, 70)
             return yield* readingsOf(store)
           })

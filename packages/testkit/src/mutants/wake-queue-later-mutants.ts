@@ -73,6 +73,22 @@ export const laterMistakes: QueueMistakes = {
       wakeAt: (...wakeUp) => Effect.suspend(() => (given++ > 0 ? Effect.void : right.wakeAt(...wakeUp)))
     }
   },
+  remembersATimeThatHasCome: (right) => {
+    const handed = new Map<string, number>()
+    return {
+      ...right,
+      // For a moment one that was handed out still stands for all that are given.
+      wakeAt: (address, dueAt) =>
+        Effect.gen(function* () {
+          const { momentMillis, now } = yield* Patience
+          if ((yield* now) - (handed.get(addressKey(address)) ?? -Infinity) < momentMillis / 2) return
+          yield* right.wakeAt(address, dueAt)
+        }),
+      take: Effect.tap(right.take, ({ address }) =>
+        Patience.use(({ now }) => Effect.map(now, (at) => handed.set(addressKey(address), at)))
+      )
+    }
+  },
   laterSwallowsPresent: (right) => {
     const later = new Set<string>()
     return {

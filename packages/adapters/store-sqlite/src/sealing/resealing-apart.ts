@@ -2,7 +2,7 @@
 // Owns what is put before the store refers to it, and what is removed once it does. Leaves the rows to resealing.ts.
 // A1  A segment sealed anew lies in the place, durable and noted, before the transaction that refers to it. The old one is noted in that
 //     transaction and removed after it. So at no moment does a segment lack, and what a crash leaves goes with the next sweep.
-// A2  What does not read as it was written stops it before anything has changed.
+// A2  What does not read as it was written stops it before a row has changed.
 
 import { randomUUID } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
