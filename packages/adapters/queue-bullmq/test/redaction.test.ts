@@ -99,6 +99,25 @@ postgres.describe("what PostgreSQL notes of jobs", () => {
 })
 
 postgres.describe("redaction of what is late", () => {
+  test("Q7 who ends the job at the same moment, and locks in another order, is not in its way, nor it in theirs", async () => {
+    const { url } = postgres.server()
+    const options = optionsAt({ postgres: Redacted.make(url) })
+    const line = lineWith(options)
+    await line.wake(ada, "person", undefined, about("canary-ends"))
+    const queue = `${options.prefix}-events`
+    const ending = postgresSays(
+      url,
+      "BEGIN",
+      `SELECT id FROM bullmq.job WHERE queue = '${queue}' FOR UPDATE`,
+      "SELECT pg_sleep(1)",
+      `SELECT pg_advisory_xact_lock(hashtext('bullmq:dedup:${queue}:default/ada'))`,
+      "COMMIT"
+    )
+    await sleep(500)
+    await Promise.all([ending, line.redact(ada)])
+    assert.notInclude(await heldByPostgres(url), "canary-ends")
+  })
+
   test("Q7 G4 what was given up and is still on its way is waited for, or it is not certain", async () => {
     const { url } = postgres.server()
     const options = optionsAt({ postgres: Redacted.make(url) }, { deadlineMillis: 300 })

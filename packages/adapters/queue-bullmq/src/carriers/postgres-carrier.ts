@@ -102,27 +102,43 @@ const tolerant = <A extends { on: (event: "error", listener: () => void) => unkn
   return part
 }
 
-/** What waits is the job under the name that only one may have, and what BullMQ keeps to put in its place when it ends. */
+// What waits is the job under the name that only one may have, and what BullMQ keeps to put in its place when it ends. Who ends a job locks
+// its row first and the name after it. So nothing here waits for a row: one that is locked is tried again, with the name let go meanwhile.
 const REDACTIONS = [
   `UPDATE dedup_next SET payload = jsonb_set(payload, '{data}', $3::jsonb) WHERE queue = $1 AND dedup_id = $2`,
-  `UPDATE job SET data = $3::jsonb
-   WHERE queue = $1 AND id = (SELECT job_id FROM dedup WHERE queue = $1 AND dedup_id = $2)`
+  `UPDATE job SET data = $3::jsonb WHERE queue = $1 AND id IN (
+     SELECT id FROM job WHERE queue = $1 AND id = (SELECT job_id FROM dedup WHERE queue = $1 AND dedup_id = $2)
+     FOR UPDATE SKIP LOCKED)`
 ]
+const IS_LEFT = `
+  SELECT 1 FROM dedup d JOIN job j ON j.queue = d.queue AND j.id = d.job_id
+  WHERE d.queue = $1 AND d.dedup_id = $2 AND j.data <> $3::jsonb`
 
-const redact = async (pool: PgPool, queue: string, address: Address): Promise<void> => {
+/** Tries until all of it is out; a row of a job is locked for a moment only. */
+const MOST_TRIES = 50
+const AGAIN_MILLIS = 20
+
+const redact = async (pool: PgPool, queue: string, address: Address, tries = MOST_TRIES): Promise<void> => {
   const key = addressKey(address)
+  const values = [queue, key, JSON.stringify(payloadOf(address))]
   const client = await pool.connect()
+  let isLeft = true
   try {
     await client.query("BEGIN")
     // BullMQ takes this one to put the next job in the place of one that ends.
     await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`bullmq:dedup:${queue}:${key}`])
-    for (const each of REDACTIONS) await client.query(each, [queue, key, JSON.stringify(payloadOf(address))])
+    for (const each of REDACTIONS) await client.query(each, values)
+    isLeft = (await client.query(IS_LEFT, values)).rows.length > 0
     await client.query("COMMIT")
     client.release()
   } catch (cause) {
     client.release(true)
     throw cause
   }
+  if (!isLeft) return
+  if (tries === 0) throw new Error(`the job of ${key} stays locked`)
+  await new Promise((resolve) => setTimeout(resolve, AGAIN_MILLIS))
+  await redact(pool, queue, address, tries - 1)
 }
 
 /** Waits for the database: there is nothing to do without it. */
