@@ -141,6 +141,42 @@ test("the newest of a conversation is in view when it is opened, with all that c
   await tab.close()
 })
 
+test("what is said while the newest is in view stays in view, also where it comes in pieces", async () => {
+  const long = Array.from({ length: 12 }, (_, n) => ({ ...asked, no: -n, content: "Is Birch free? ".repeat(30) }))
+  const tab = await told([...long, asked, call("say", 5)], tick([run("say", 5)]))
+  await tab.page.waitForSelector("[data-why], [data-call]")
+  const left = await tab.page.$eval("[data-messages]", async (list) => {
+    const place = list.parentElement ?? list
+    const grow = () => list.append(Object.assign(document.createElement("li"), { style: "height: 300px" }))
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+    for (let n = 0; n < 3; n += 1) await frame()
+    // The second piece is there before the page hears that it has scrolled to the first.
+    const grown = new Promise((resolve) => {
+      place.addEventListener("scroll", resolve, { capture: true, once: true })
+      place.addEventListener("scroll", grow, { capture: true, once: true })
+    })
+    grow()
+    await grown
+    for (let n = 0; n < 5; n += 1) await frame()
+    return place.scrollHeight - place.scrollTop - place.clientHeight
+  })
+  expect(left).toBeLessThan(2)
+  // Someone who reads further up is left there.
+  const moved = await tab.page.$eval("[data-messages]", async (list) => {
+    const place = list.parentElement ?? list
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+    place.scrollTop -= 200
+    await frame()
+    const top = place.scrollTop
+    list.append(Object.assign(document.createElement("li"), { style: "height: 300px" }))
+    for (let n = 0; n < 5; n += 1) await frame()
+    return place.scrollTop - top
+  })
+  expect(moved).toBe(0)
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("one that has retired is not offered to be told something again", async () => {
   const retired = api.world.rows.find(({ state }) => state === "retired")
   if (retired === undefined) throw new Error("no one has retired")

@@ -77,6 +77,7 @@ const Messages = ({
   const list = useRef<HTMLOListElement>(null)
   const shown = writing === undefined || isTold(items, writing) ? undefined : writing
   const isAtEnd = useRef(true)
+  const top = useRef(0)
   const isEmpty = items.length === 0 && shown === undefined
   // Much of it comes after the words: what an answer took, Markdown, pictures, a call that waits.
   useEffect(() => {
@@ -96,7 +97,10 @@ const Messages = ({
       role="group"
       aria-label="Messages"
       onScroll={({ currentTarget: { clientHeight, scrollHeight, scrollTop } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40
+        // More may have come since it was scrolled to the end: only a person scrolls up.
+        const hasLeft = scrollTop < top.current
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40 || (isAtEnd.current && !hasLeft)
+        top.current = scrollTop
       }}
     >
       <ol ref={list} data-messages={items.length}>
