@@ -60,6 +60,23 @@ test("O1 what is stuck stands there by name: who is halted and why, and what was
   expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(`/a/${name}`)
 })
 
+test("O1 who is close to a limit stands there by name, with how far, and leads to where it is raised", async () => {
+  const { page } = tab
+  const full = api.world.rows.filter(({ contextShare = 0 }) => contextShare >= 0.8)
+  const fullest = Math.max(...full.map(({ contextShare = 0 }) => contextShare))
+  expect(full.length).toBeGreaterThan(5)
+  await page.waitForSelector("[data-near][data-why=window]")
+  const windows = page.locator("[data-near][data-why=window]")
+  expect(await windows.count()).toBe(5)
+  expect(await windows.first().innerText()).toContain(`window ${Math.round(fullest * 100)}% full`)
+  expect(await page.locator("[data-more-near]").innerText()).toBe(`${(full.length - 5).toLocaleString("en")} more`)
+  const spent = page.locator(`[data-near="${api.world.rows[0]?.id}"][data-why=budget]`)
+  expect(await spent.innerText()).toMatch(/budget 82% used at the pace of the last day used up in /)
+  expect(await page.locator("[data-banner-item=full]").innerText()).toMatch(/^[\d,]+ context windows are nearly full$/)
+  await page.locator("[data-banner-item=spent]").click()
+  await page.waitForSelector('[data-page="usage"][data-ready]')
+})
+
 test("O1 the names of all of them can be read whole, however long", async () => {
   const { page } = tab
   const long = "berth-".repeat(12)

@@ -137,6 +137,9 @@ const countsOf = (rows: ReadonlyArray<Row>, now: number): Counts => {
     halted: begins("halted"),
     retired: begins("retired"),
     stuck: rows.filter(({ since, state }) => state === "awake.thinking.inferring" && now - since > STUCK_MILLIS).length,
+    nearlyFull: rows.filter(({ contextShare = 0 }) => contextShare >= 0.8).length,
+    // As the budgets of the fake say, in spending.ts.
+    nearlySpent: Math.min(1, rows.length),
     waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0)
   }
 }

@@ -12,7 +12,8 @@ const measures = ["tokens", "costMicros", "calls"] as const
 /** Whole hours, and what has gone by of the last. */
 const spanOf = (now: number): number => (DAY_HOURS - 1) * HOUR_MILLIS + (now % HOUR_MILLIS)
 
-const shareOf = ({ granted, reserved, spent }: NonNullable<Row["budget"]>): number =>
+/** How much is gone of what is nearest to its end, 0 to 1. */
+export const shareOf = ({ granted, reserved, spent }: NonNullable<Row["budget"]>): number =>
   Math.max(
     ...measures.map((measure) => {
       const most = granted[measure]

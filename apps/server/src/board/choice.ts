@@ -4,7 +4,7 @@
 // C2  One look over all rows answers a page, whatever their number; only the page is sorted.
 
 import { Malformed, type sorts } from "../api/index.ts"
-import { isStuck } from "./counting.ts"
+import { isNearlyFull, isNearlySpent, isStuck } from "./counting.ts"
 import type { Row } from "./row.ts"
 
 export type Sort = (typeof sorts)[number]
@@ -34,8 +34,6 @@ export interface Question extends Filter {
 
 type Value = string | number
 
-/** Of the window: a person may want to act before it is full. */
-const NEARLY_FULL = 0.8
 /** Longer than since the epoch to any moment, in milliseconds: what needs a person goes before what is recent. */
 const RANK = 1e14
 const RANK_OF_APPROVAL = 5
@@ -47,7 +45,7 @@ const rankOf = (row: Row, now: number): number => {
   if (isStuck(row, now)) return 6
   if (row.approvals > 0) return RANK_OF_APPROVAL
   if (row.outage !== undefined) return 4
-  if ((row.contextShare ?? 0) >= NEARLY_FULL) return 3
+  if (isNearlyFull(row) || isNearlySpent(row)) return 3
   return row.isWorking || row.waiting > 0 ? 2 : 1
 }
 
@@ -59,7 +57,8 @@ const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
   id: ({ id }) => id,
   since: ({ since }) => since,
   waiting: ({ waiting }) => waiting,
-  context: ({ contextShare = -1 }) => contextShare,
+  // No one acts on the window of one that has retired.
+  context: ({ class: is, contextShare = -1 }) => (is === "retired" ? -1 : contextShare),
   // Where nothing has a price, tokens tell who took most.
   cost: ({ day: { costMicros, tokens } }) => costMicros * 1e6 + tokens / 1e6,
   ticks: ({ ticks }) => ticks,

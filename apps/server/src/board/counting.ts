@@ -3,6 +3,7 @@
 
 import { defined } from "@reverie/protocol"
 import type { Counts, Outage } from "../api/index.ts"
+import { shareOf } from "./budgets.ts"
 import type { Row } from "./row.ts"
 
 /** No model call and no tool takes longer. */
@@ -13,6 +14,14 @@ export const isStuck = ({ isDreaming, isWorking, since, toldAt }: Row, now: numb
   const from = isWorking ? since : isDreaming ? toldAt : 0
   return from > 0 && from < now - STUCK_MILLIS
 }
+
+/** Of the window, and of a budget: a person may want to act before it is used up. */
+const NEARLY = 0.8
+
+export const isNearlyFull = (row: Row): boolean => row.class !== "retired" && (row.contextShare ?? 0) >= NEARLY
+
+export const isNearlySpent = (row: Row): boolean =>
+  row.class !== "retired" && row.budget !== undefined && shareOf(row.budget) >= NEARLY
 
 export class Counting {
   readonly #now: number
@@ -27,6 +36,8 @@ export class Counting {
     halted: 0,
     retired: 0,
     stuck: 0,
+    nearlyFull: 0,
+    nearlySpent: 0,
     waiting: 0
   }
 
@@ -43,6 +54,8 @@ export class Counting {
     this.#counts[row.class]++
     this.#counts.waiting += row.waiting
     if (isStuck(row, this.#now)) this.#counts.stuck++
+    if (isNearlyFull(row)) this.#counts.nearlyFull++
+    if (isNearlySpent(row)) this.#counts.nearlySpent++
   }
 }
 

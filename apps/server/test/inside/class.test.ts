@@ -3,14 +3,15 @@
 import { chart, modes, type OutboxRow } from "reverie"
 import { assert, describe, it } from "vitest"
 import { Counts, modes as modesOfApi } from "../../src/api/index.ts"
-import { isStuck } from "../../src/board/counting.ts"
+import { Choice } from "../../src/board/choice.ts"
+import { Counting, isStuck } from "../../src/board/counting.ts"
 import { classOf, isDreamingIn, isWorkingIn, lookBackInto, type Row, tellRow } from "../../src/board/row.ts"
 
 const leaves = chart().nodes.filter(({ kind }) => kind === "atomic" || kind === "final")
 
 describe("class of a state", () => {
   it("every state counts as its activity, and every activity is counted", () => {
-    const sums = new Set(["total", "stuck", "waiting"])
+    const sums = new Set(["total", "stuck", "nearlyFull", "nearlySpent", "waiting"])
     const counted = Object.keys(Counts.fields).filter((name) => !sums.has(name))
     assert.sameMembers([...new Set(leaves.map(({ path }) => classOf(path)))], counted)
     for (const { activity, path } of leaves) assert.strictEqual(classOf(path), activity, path)
@@ -69,5 +70,35 @@ describe("class of a state", () => {
     for (const path of ["dreaming.resting", "dreaming.pausing"]) {
       assert.isFalse(isStuck({ ...rowIn(path), toldAt: MINUTE }, 90 * MINUTE), path)
     }
+  })
+
+  it("whose window or budget is used up to four fifths is counted, and needs attention before one at rest", () => {
+    const bound = (tokens: number | null) => ({ tokens, costMicros: null, calls: null })
+    const amount = (tokens: number) => ({ tokens, costMicros: 0, calls: 0 })
+    const rowOf = (id: string, more: Partial<Row>) =>
+      ({ id, state: "awake.idle", class: "idle", since: 9, approvals: 0, waiting: 0, ...more }) as Row
+    const spentOf = (tokens: number, reserved = 0) => ({
+      budget: { granted: bound(100), spent: amount(tokens), reserved: amount(reserved) }
+    })
+    const rows = [
+      rowOf("full", { contextShare: 0.8, since: 1 }),
+      rowOf("roomy", { contextShare: 0.79 }),
+      rowOf("spent", { ...spentOf(80), since: 3 }),
+      rowOf("reserving", { ...spentOf(50, 30), since: 2 }),
+      rowOf("thrifty", spentOf(79)),
+      rowOf("retired", { ...spentOf(100), contextShare: 1, class: "retired" })
+    ]
+    const counting = new Counting(10)
+    const choice = new Choice({ sort: "attention", isDescending: true, limit: 3 }, 10)
+    for (const row of rows) {
+      counting.take(row)
+      choice.take(row)
+    }
+    const { nearlyFull, nearlySpent } = counting.counts
+    assert.deepStrictEqual({ nearlyFull, nearlySpent }, { nearlyFull: 1, nearlySpent: 2 })
+    assert.deepStrictEqual(
+      choice.page().rows.map(({ id }) => id),
+      ["spent", "reserving", "full"]
+    )
   })
 })

@@ -33,10 +33,10 @@ export const Banner = ({ counts, outages = [] }: BannerProps) => {
   const dead = useAnswer("GET /v1/dead-letters", {}, { everyMillis: EVERY_MILLIS }).data?.items.length ?? 0
   const queues = useAnswer("GET /v1/queues", {}, { everyMillis: EVERY_MILLIS }).data?.queues ?? []
   const paused = queues.filter((queue) => queue.paused)
-  const { awaitingApproval = 0, halted = 0, stuck = 0 } = counts ?? {}
+  const { awaitingApproval = 0, halted = 0, nearlyFull = 0, nearlySpent = 0, stuck = 0 } = counts ?? {}
   const failures = halted + stuck + dead + paused.length + outages.length
-  if (failures + awaitingApproval === 0) return null
-  // Red is for what has failed. One who waits for a person does as it should.
+  if (failures + awaitingApproval + nearlyFull + nearlySpent === 0) return null
+  // Red is for what has failed. One who waits for a person, or is close to a limit, does as it should.
   const isBad = failures > 0
   return (
     <div className="notice" data-tone={isBad ? "bad" : "waiting"} role="status" data-banner="">
@@ -63,6 +63,16 @@ export const Banner = ({ counts, outages = [] }: BannerProps) => {
         <Link to="/queues" data-banner-item="dead">
           {many(dead, "dead letter")}
           {dead === 50 ? " or more" : ""}
+        </Link>
+      )}
+      {nearlySpent === 0 ? null : (
+        <Link to="/usage" data-banner-item="spent">
+          {many(nearlySpent, "budget is nearly used up", "budgets are nearly used up")}
+        </Link>
+      )}
+      {nearlyFull === 0 ? null : (
+        <Link to="/fleet" search={{ sort: "context", desc: true }} data-banner-item="full">
+          {many(nearlyFull, "context window is nearly full", "context windows are nearly full")}
         </Link>
       )}
       {paused.map(({ name }) => (

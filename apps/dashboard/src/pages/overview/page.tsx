@@ -12,6 +12,7 @@ import { Answered, Empty, isReady, Loading } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
 import { Banner } from "../fleet/banner.tsx"
+import { Near } from "./near.tsx"
 import { MOST_STUCK, Stuck } from "./stuck.tsx"
 
 type Pulse = Answer<"GET /v1/pulse">
@@ -269,6 +270,7 @@ const OverviewPage = () => {
     >
       <Banner counts={counts} outages={fleet.data?.outages} />
       <Stuck rows={fleet.data?.items ?? []} total={(counts?.halted ?? 0) + (counts?.stuck ?? 0)} />
+      <Near counts={counts} />
       <Answered of={pulse} lines={10}>
         {(known) => (
           <>

@@ -27,7 +27,7 @@ interface LineProps {
 const titles = { halted: "halted", busy: "busy for more than 15 minutes", dead: "dead letter" } as const
 
 const StuckLine = ({ at, children, id, why }: LineProps) => (
-  <li className="feed-line" data-tone={why === "busy" ? "waiting" : "bad"} data-stuck={id} data-why={why}>
+  <li className="feed-line" data-tone={why === "busy" ? "warn" : "bad"} data-stuck={id} data-why={why}>
     <span className="text-ink-2">{at > 0 ? <Ago at={at} /> : null}</span>
     <Link to="/a/$id" params={{ id }} className="font-mono text-[0.92em] wrap-anywhere">
       <Visible text={id} />

@@ -131,6 +131,10 @@ export const Counts = Schema.Struct({
   retired: Schema.Int,
   /** Longer in a busy state than any model call or tool takes. */
   stuck: Schema.Int,
+  /** More than four fifths of the context window are full. */
+  nearlyFull: Schema.Int,
+  /** More than four fifths of the budget are used or reserved. */
+  nearlySpent: Schema.Int,
   /** What waits in all their mailboxes. */
   waiting: Schema.Int
 })

@@ -1,0 +1,102 @@
+// Near: whose context window is nearly full and whose budget nearly used up, each with how far, before it stops anyone.
+// N1  Who has used up a budget is no longer near: no call is sent, and that is red.
+
+import type { Counts } from "@reverie/server/api"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer } from "../../api/questions.ts"
+import { count, percent } from "../../parts/format.ts"
+import { Section } from "../../parts/page.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Ago } from "../../parts/time.tsx"
+
+type Budget = Answer<"GET /v1/budgets">["items"][number]
+
+/** As the server counts them. */
+const NEARLY = 0.8
+/** So many of each kind stand here; the others are a click away. */
+const MOST = 5
+const EVERY_MILLIS = 15_000
+
+interface LineProps {
+  readonly id: string
+  readonly why: "window" | "budget"
+  readonly isBad?: boolean
+  readonly lead: string
+  readonly children: ReactNode
+}
+
+const Line = ({ children, id, isBad = false, lead, why }: LineProps) => (
+  <li className="feed-line" data-tone={isBad ? "bad" : "warn"} data-near={id} data-why={why}>
+    <span className="text-ink-2">{why}</span>
+    <Link to="/a/$id" params={{ id }} className="font-mono text-[0.92em] wrap-anywhere">
+      <Visible text={id} />
+    </Link>
+    <span className="min-w-0">
+      <span className="feed-lead">{lead}</span> {children}
+    </span>
+  </li>
+)
+
+const BudgetLine = ({ budget: { assistant, endsAt, share } }: { readonly budget: Budget }) => (
+  <Line
+    id={assistant}
+    why="budget"
+    isBad={share >= 1}
+    lead={share >= 1 ? "budget used up: no call is sent" : `budget ${percent(share)} used`}
+  >
+    {share >= 1 || endsAt === null ? null : (
+      <>
+        at the pace of the last day used up <Ago at={endsAt} />{" "}
+      </>
+    )}
+    <Link to="/usage">Budgets</Link>
+  </Line>
+)
+
+const More = ({ of, search, to }: { of: number; to: "/fleet" | "/usage"; search: { sort?: "context"; desc?: true } }) =>
+  of <= MOST ? null : (
+    <li className="px-3 pb-2">
+      <Link to={to} search={search} data-more-near={of - MOST}>
+        {count(of - MOST)} more
+      </Link>
+    </li>
+  )
+
+const fullest = { sort: "context", descending: "true", limit: MOST } as const
+
+export const Near = ({ counts }: { readonly counts: Counts | undefined }) => {
+  const { nearlyFull = 0, nearlySpent = 0 } = counts ?? {}
+  const windows = useAnswer(
+    "GET /v1/assistants",
+    { query: fullest },
+    { enabled: nearlyFull > 0, everyMillis: EVERY_MILLIS }
+  )
+  const budgets = useAnswer(
+    "GET /v1/budgets",
+    { query: { limit: MOST } },
+    { enabled: nearlySpent > 0, everyMillis: EVERY_MILLIS }
+  )
+  const full = (windows.data?.items ?? []).filter(({ contextShare = 0 }) => nearlyFull > 0 && contextShare >= NEARLY)
+  const spent = (budgets.data?.items ?? []).filter(({ share }) => nearlySpent > 0 && share >= NEARLY)
+  if (full.length + spent.length === 0) return null
+  return (
+    <Section title="Close to a limit">
+      <ul className="feed" data-near-lines={nearlyFull + nearlySpent}>
+        {spent.map((budget) => (
+          <BudgetLine key={budget.assistant} budget={budget} />
+        ))}
+        <More of={nearlySpent} to="/usage" search={{}} />
+        {full.map(({ contextShare = 0, id }) => (
+          <Line key={id} id={id} why="window" lead={`window ${percent(contextShare)} full`}>
+            <Link to="/a/$id/context" params={{ id }}>
+              Context
+            </Link>
+          </Line>
+        ))}
+        <More of={nearlyFull} to="/fleet" search={{ sort: "context", desc: true }} />
+      </ul>
+    </Section>
+  )
+}
