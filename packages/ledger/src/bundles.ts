@@ -16,6 +16,7 @@
 // R9  Rewritten lives are what the change made of them, all of them whole or nothing, in their old places: entries keep their
 //     numbers and their places in the outbox, envelopes their order; sums of use stay, and nothing that went counts as
 //     waiting. What they no longer hold can be read nowhere in the store, and a claim of before writes nothing after it.
+//     A segment that is lost holds up no rewriting of the rest.
 
 import type { Address, TenantId } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -41,8 +42,11 @@ type Reading = LedgerUnavailable | UnreadableRecord | BundleRefused
 export class Bundles extends Context.Service<
   Bundles,
   {
-    /** The bundle of one assistant, head first. */
-    readonly pack: (address: Address) => Stream.Stream<BundlePart, Reading>
+    /**
+     * The bundle of one assistant, head first. Where a segment of it cannot be read it is refused; with `marksLost`, which is for what stays
+     * in this store, something stands for the rows of one that is lost (`lost-segments.ts`).
+     */
+    readonly pack: (address: Address, options?: { readonly marksLost?: boolean }) => Stream.Stream<BundlePart, Reading>
     /** What a tenant has besides its assistants: its prompts, and blocks and answers whose owner does not live here. */
     readonly packTenant: (tenant: TenantId) => Stream.Stream<BundlePart, Reading>
     /** Every tenant that has anything here. */
@@ -55,7 +59,7 @@ export class Bundles extends Context.Service<
     /**
      * Puts what `change` makes of these lives, and of what tenants have besides, in their places: no more entries, envelopes
      * and dead letters than there were, and whole bundles (`flawOfBundle`). Answers what stands there then, in the order of
-     * the places. Durable when it returns.
+     * the places. Durable when it returns. Of what is lost something stands for each row: left as it is, the row stays.
      */
     readonly rewrite: (
       places: ReadonlyArray<BundlePlace>,

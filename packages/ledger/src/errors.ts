@@ -42,7 +42,9 @@ export class CommitFenced extends Schema.TaggedError<CommitFenced>()("CommitFenc
  */
 export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("UnreadableRecord", {
   record: Schema.String,
-  message: Schema.String
+  message: Schema.String,
+  /** Of an entry in a segment that cannot be read: the numbers of all entries that it has, both included. */
+  lost: Schema.optionalKey(Schema.Struct({ from: Schema.Int, to: Schema.Int }))
 }) {
   readonly recovery = "stop" as const
 }
@@ -80,6 +82,8 @@ export class SegmentPlaceUnavailable extends Schema.TaggedError<SegmentPlaceUnav
 /** A segment is missing where it was put, or is no longer what was written. A person must put it back. */
 export class SegmentLost extends Schema.TaggedError<SegmentLost>()("SegmentLost", {
   key: Schema.String,
+  /** withheld: no place is named, so it may well be whole. */
+  why: Schema.Literals(["missing", "damaged", "withheld"]),
   message: Schema.String
 }) {
   readonly recovery = "tell-owner" as const

@@ -26,6 +26,7 @@ export {
   placedAs,
   type PlaceReport,
   readPlaced,
+  removeDamaged,
   reportOfPlace,
   SegmentPlace
 } from "./segment-place.ts"
@@ -42,6 +43,16 @@ export {
   withoutText
 } from "./forgetting/forgetting.ts"
 export { type Ticks, withoutTicks } from "./forgetting/forgotten-ticks.ts"
+export {
+  type LeftOfLost,
+  leftOfLost,
+  lostEntryText,
+  lostMailText,
+  type LostRow,
+  lostRowOf,
+  lostSegments,
+  withoutDamaged
+} from "./forgetting/lost-segments.ts"
 export {
   type AssistantRecord,
   type Commit,

@@ -58,18 +58,34 @@ export const readPlaced = (
   { bytes: length, digest, key }: PlacedSegment
 ): Effect.Effect<Uint8Array, SegmentLost | SegmentPlaceUnavailable> =>
   Effect.gen(function* () {
-    const lost = (message: string) => new SegmentLost({ key, message })
+    const lost = (why: SegmentLost["why"], message: string) => new SegmentLost({ key, why, message })
     if (place === undefined) {
       return yield* lost(
+        "withheld",
         `segment ${key} lies apart from the store, and no place is given; say \`segments\` or REVERIE_SEGMENTS`
       )
     }
     const found = yield* place.get(key)
-    if (found === undefined) return yield* lost(`segment ${key} is missing in ${place.says}; ${CURE}`)
+    if (found === undefined) return yield* lost("missing", `segment ${key} is missing in ${place.says}; ${CURE}`)
     if (placedAs(key, found).digest === digest) return found
     const how = found.length === length ? "other bytes than were written" : `${found.length} bytes instead of ${length}`
-    return yield* lost(`segment ${key} in ${place.says} is damaged, it has ${how}; ${CURE}`)
+    return yield* lost("damaged", `segment ${key} in ${place.says} is damaged, it has ${how}; ${CURE}`)
   })
+
+/** Takes segments out of a place that are damaged there. One that is whole again, because someone has put it back, stays. */
+export const removeDamaged = (
+  place: SegmentPlace["Service"],
+  segments: ReadonlyArray<PlacedSegment>
+): Effect.Effect<void, SegmentPlaceUnavailable> =>
+  Effect.forEach(
+    segments,
+    (segment) =>
+      readPlaced(place, segment).pipe(
+        Effect.asVoid,
+        Effect.catchTag("SegmentLost", ({ why }) => (why === "damaged" ? place.remove([segment.key]) : Effect.void))
+      ),
+    { discard: true }
+  )
 
 /** What of a store lies in a place apart. */
 export interface PlaceReport {

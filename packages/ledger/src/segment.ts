@@ -4,6 +4,8 @@
 // C1  A segment says how it was written: a Node that does not know that way says so.
 // C2  What stands in the place of a text begins as no JSON does, and names one line of one segment; so does the sentence that says why
 //     it cannot be read.
+// C3  Why it cannot be read is one of three: it is not there, it is not what was written, or nothing speaks against it, and it is only
+//     out of reach of who reads.
 
 import { Buffer } from "node:buffer"
 import * as zlib from "node:zlib"
@@ -52,12 +54,17 @@ export const pressed = (rows: ReadonlyArray<Moving>): Pressed => {
       }
 }
 
+/** Another Node reads it. */
+class CodecUnknown extends Error {}
+
 /** The rows of a segment; throws with the reason where it can not be read. */
 const unpressed = ({ bytes, codec }: Pressed): ReadonlyArray<Moving> => {
   if (codec === "zstd" && typeof zlib.zstdDecompressSync !== "function") {
-    throw new Error("it was written with zstd, which this Node does not have; Node 22.15 and later do")
+    throw new CodecUnknown("it was written with zstd, which this Node does not have; Node 22.15 and later do")
   }
-  if (codec !== "zstd" && codec !== "brotli") throw new Error(`it was written with ${codec}, which is not known here`)
+  if (codec !== "zstd" && codec !== "brotli") {
+    throw new CodecUnknown(`it was written with ${codec}, which is not known here`)
+  }
   const plain = (codec === "zstd" ? zlib.zstdDecompressSync(bytes) : zlib.brotliDecompressSync(bytes)).toString()
   const head = plain.indexOf("\n")
   const index = JSON.parse(plain.slice(0, head)) as ReadonlyArray<number>
@@ -98,17 +105,33 @@ export const placeOfText = (body: string): TextPlace | undefined => {
   return segment === undefined ? undefined : { segment: Number(segment), line: Number(line) }
 }
 
+/** Why a segment can not be read. */
+export class Unreadable {
+  /** `withheld`: it may well be whole. */
+  readonly why: "missing" | "damaged" | "withheld"
+  readonly message: string
+
+  constructor(why: Unreadable["why"], message: string) {
+    this.why = why
+    this.message = message
+  }
+}
+
 /** One text of a segment, or why there is none: one sentence in its place, which no reader takes for a text. */
-export const textAt = ({ line, segment }: TextPlace, rows: ReadonlyArray<Moving> | string): string =>
-  typeof rows === "string" ? rows : (rows[line]?.text ?? `segment ${segment} does not have it`)
+export const textAt = ({ line, segment }: TextPlace, rows: ReadonlyArray<Moving> | Unreadable): string =>
+  rows instanceof Unreadable ? rows.message : (rows[line]?.text ?? `segment ${segment} does not have it`)
 
 /** What a segment holds, or why it can not be read. */
-export const rowsOfSegment = (segment: number, found: Pressed | undefined): ReadonlyArray<Moving> | string => {
-  if (found === undefined) return `segment ${segment} is missing`
+export const rowsOfSegment = (segment: number, found: Pressed | undefined): ReadonlyArray<Moving> | Unreadable => {
+  if (found === undefined) return new Unreadable("missing", `segment ${segment} is missing`)
   try {
     return unpressed(found)
   } catch (error) {
-    return `segment ${segment} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+    const reason = error instanceof Error ? error.message : String(error)
+    return new Unreadable(
+      error instanceof CodecUnknown ? "withheld" : "damaged",
+      `segment ${segment} cannot be read: ${reason}`
+    )
   }
 }
 

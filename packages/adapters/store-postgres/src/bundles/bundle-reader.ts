@@ -13,6 +13,9 @@ import {
   digestsOfTexts,
   lifeParts,
   type LineRow,
+  lostEntryText,
+  lostMailText,
+  type LostRow,
   readerOf,
   tenantParts,
   valueOf
@@ -30,7 +33,7 @@ const LIFE = `
 
 const MAIL = `
   SELECT lane, id, accepted_at::float8 AS "acceptedAt", body FROM envelopes WHERE assistant = $1 ORDER BY lane, seq`
-const ENTRIES = "SELECT body FROM ledger WHERE assistant = $1 AND no > $2 ORDER BY no LIMIT $3"
+const ENTRIES = "SELECT no::float8 AS no, body FROM ledger WHERE assistant = $1 AND no > $2 ORDER BY no LIMIT $3"
 const RECORDS = "SELECT kind, key, body FROM records WHERE assistant = $1"
 const SENDS = "SELECT body FROM sends WHERE tenant = $1 ORDER BY seq"
 const DEAD_LETTERS = "SELECT body, discarded FROM dead_letters WHERE assistant = $1 ORDER BY seq"
@@ -97,11 +100,30 @@ interface BodyRow {
   readonly body: string
 }
 
-const entriesOf = (query: Query, segments: Segments, key: string): Reading<ReadonlyArray<BodyRow>> =>
+type EntryRow = BodyRow & { readonly no: number }
+
+/** What is to stand for entries that are lost; the first of a segment names the bytes that this refers to. */
+const marking = () => {
+  const marked = new Set<string>()
+  return ({ no }: EntryRow, lost: LostRow, digests: ReadonlyArray<string>): string => {
+    const isFirst = !marked.has(lost.segment)
+    marked.add(lost.segment)
+    return lostEntryText(lost, no, isFirst ? digests : [])
+  }
+}
+
+const entriesOf = (
+  query: Query,
+  segments: Segments,
+  key: string,
+  marksLost: boolean
+): Reading<ReadonlyArray<BodyRow>> =>
   Effect.gen(function* () {
-    const found: Array<BodyRow> = []
+    const found: Array<EntryRow> = []
+    const mark = marksLost ? marking() : undefined
     for (;;) {
-      const rows = yield* segments.whole(query, query<BodyRow>(ENTRIES, [key, found.length, PAGE]))
+      const page = query<EntryRow>(ENTRIES, [key, found.length, PAGE])
+      const rows = yield* segments.whole(query, page, mark)
       found.push(...rows)
       if (rows.length < PAGE) return found
     }
@@ -130,16 +152,22 @@ const headOf = (row: LifeRow): AssistantHead => {
 }
 
 /** A life; undefined when there is no such assistant. */
-export const lifeIn = (query: Query, segments: Segments, { assistant, tenant }: Address): Reading<Bundle | undefined> =>
+export const lifeIn = (
+  query: Query,
+  segments: Segments,
+  { assistant, tenant }: Address,
+  marksLost = false
+): Reading<Bundle | undefined> =>
   Effect.gen(function* () {
     const [row] = yield* query<LifeRow>(LIFE, [tenant, assistant])
     if (row === undefined) return undefined
-    const mail = yield* readableRows(yield* segments.whole(query, query<MailRow>(MAIL, [row.key])))
+    const markMail = marksLost ? (_: MailRow, lost: LostRow) => lostMailText(lost) : undefined
+    const mail = yield* readableRows(yield* segments.whole(query, query<MailRow>(MAIL, [row.key]), markMail))
     const records = yield* query<BodyRow & { readonly kind: string; readonly key: string }>(RECORDS, [row.key])
     const deadLetters = yield* query<BodyRow & { readonly discarded: boolean }>(DEAD_LETTERS, [row.key])
     const own = (yield* blocksOf(query, tenant)).filter(({ owner }) => owner === assistant)
     // A text that cannot be read stops the bundle: a shorter one would pass for the whole.
-    const entries = yield* readableRows(yield* entriesOf(query, segments, row.key))
+    const entries = yield* readableRows(yield* entriesOf(query, segments, row.key, marksLost))
     const blobs = new Map<string, Uint8Array>()
     for (const digest of digestsOfTexts([...mail, ...entries])) {
       const bytes = yield* blobIn(query, tenant, digest)

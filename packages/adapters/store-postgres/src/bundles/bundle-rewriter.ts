@@ -6,8 +6,13 @@ import {
   type BundlePart,
   type BundlePlace,
   droppedDigests,
+  type LeftOfLost,
+  leftOfLost,
+  lostRowOf,
   mailOf,
   type Moving,
+  type PlacedSegment,
+  placeOfText,
   tenantOf,
   limitChangesOf
 } from "@reverie/ledger"
@@ -34,7 +39,14 @@ import {
 
 const TENANT_BLOCKS = "SELECT 1 AS one FROM blocks WHERE tenant = $1 FOR UPDATE"
 const LIVING_ROW = `
-  SELECT key::text AS key, position::text AS position FROM assistants WHERE tenant = $1 AND id = $2 FOR UPDATE`
+  SELECT key::text AS key, position::text AS position, settled::float8 AS settled
+  FROM assistants WHERE tenant = $1 AND id = $2 FOR UPDATE`
+
+interface LivingRow {
+  readonly key: string
+  readonly position: string
+  readonly settled: number
+}
 
 /** Until the transaction ends no one commits, accepts or changes a block there. */
 export const holdPlace = (query: Query, { assistant, tenant }: BundlePlace): Writing =>
@@ -95,9 +107,11 @@ const rewriteEntries = (
     yield* insert(query, "ledger", key, tenant, placed)
   })
 
-// The segments of before, whose rows are written again.
+// The segments of before, whose rows are written again; those stay that are lost, with the rows that refer to them.
 const TAKE_SEGMENTS = `
-  WITH taken AS (DELETE FROM segments WHERE assistant = $1::bigint RETURNING up_to, deleted_at)
+  WITH taken AS (
+    DELETE FROM segments WHERE assistant = $1::bigint AND key <> ALL ($2::bigint[]) RETURNING up_to, deleted_at
+  )
   SELECT up_to::float8 AS "upTo", deleted_at::float8 AS "deletedAt" FROM taken ORDER BY up_to`
 
 /** Rows of a life, of which those that were in segments are in new ones that reach as far. */
@@ -106,29 +120,67 @@ const segmentedAgain = <Mail extends MailRow>(
   segments: Segments,
   of: Pick<SegmentOf, "assistant" | "tenant">,
   life: ReadonlyArray<Entry>,
-  mail: ReadonlyArray<Mail>
+  mail: ReadonlyArray<Mail>,
+  lost: ReadonlySet<number>
 ) =>
   Effect.gen(function* () {
     const bodies = new Map(mail.map(({ body, id }) => [id, body]))
-    const byId = new Map(mail.map((row) => [row.id, row]))
-    const entries = life.map((entry) => ({ no: entry.no, body: entryText(entry) }))
+    const byId = new Map(mail.flatMap((row) => (placeOfText(row.body) === undefined ? [[row.id, row]] : [])))
+    const entries = life.map((entry) => ({ no: entry.no, body: lostRowOf(entry)?.reference ?? entryText(entry) }))
+    const taken = yield* query<Pick<SegmentOf, "upTo" | "deletedAt">>(TAKE_SEGMENTS, [
+      of.assistant,
+      `{${[...lost].join()}}`
+    ])
     let next = 0
-    for (const { deletedAt, upTo } of yield* query<Pick<SegmentOf, "upTo" | "deletedAt">>(TAKE_SEGMENTS, [
-      of.assistant
-    ])) {
-      const from = next
+    for (const { deletedAt, upTo } of taken) {
+      const begin = next
       while ((life[next]?.no ?? Infinity) <= upTo) next++
-      const letters = life.slice(from, next).flatMap((entry) => byId.get(keyText(mailOf(entry) ?? "")) ?? [])
+      const here = [...life.keys()]
+        .slice(begin, next)
+        .filter((each) => placeOfText(entries[each]?.body ?? "") === undefined)
+      const letters = here.flatMap((each) => byId.get(keyText(mailIn(life[each]) ?? "")) ?? [])
       const rows: ReadonlyArray<Moving> = [
-        ...entries.slice(from, next).map(({ body, no }) => ({ table: "ledger" as const, seq: no, text: body })),
+        ...here.map((each) => ({
+          table: "ledger" as const,
+          seq: life[each]?.no ?? 0,
+          text: entries[each]?.body ?? ""
+        })),
         ...letters.map((row) => ({ table: "envelopes" as const, seq: mailNumber(row), text: row.body }))
       ]
-      const put = yield* putSegment(query, segments, { ...of, upTo: life[next - 1]?.no ?? 0, deletedAt }, rows)
-      for (let each = from; each < next; each++)
-        entries[each] = { no: life[each]?.no ?? 0, body: put[each - from] ?? "" }
-      for (const [index, { id }] of letters.entries()) bodies.set(id, put[next - from + index] ?? "")
+      const put = yield* putSegment(query, segments, { ...of, upTo: life[here.at(-1) ?? -1]?.no ?? 0, deletedAt }, rows)
+      for (const [index, each] of here.entries()) entries[each] = { no: life[each]?.no ?? 0, body: put[index] ?? "" }
+      for (const [index, { id }] of letters.entries()) bodies.set(id, put[here.length + index] ?? "")
     }
     return { entries, mail: mail.map((row) => ({ ...row, body: bodies.get(row.id) ?? row.body })) }
+  })
+
+const mailIn = (entry: Entry | undefined) => (entry === undefined ? undefined : mailOf(entry))
+
+const LOST = `
+  SELECT key::float8 AS segment, place_key AS key, place_bytes::float8 AS bytes, place_digest AS digest
+  FROM segments WHERE assistant = $1::bigint AND key = ANY ($2::bigint[])`
+const REFER = "UPDATE segments SET digests = $2 WHERE key = $1::bigint"
+const EMPTY = "UPDATE segments SET body = '' WHERE key = $1::bigint"
+
+/** What is to go of lost segments that stay. Answers those that lie apart and are to go there. */
+const leaveLost = (
+  query: Query,
+  key: string,
+  { digests, segments, taken }: LeftOfLost
+): Writing<ReadonlyArray<PlacedSegment>> =>
+  Effect.gen(function* () {
+    if (segments.size === 0) return []
+    const damaged: Array<PlacedSegment> = []
+    for (const { segment, ...placed } of yield* query<PlacedSegment & { readonly segment: number }>(LOST, [
+      key,
+      `{${[...segments].join()}}`
+    ])) {
+      yield* query(REFER, [segment, [...(digests.get(segment) ?? [])].join(" ")])
+      if (!taken.has(segment)) continue
+      if (placed.key === null) yield* query(EMPTY, [segment])
+      else damaged.push(placed)
+    }
+    return damaged
   })
 
 interface MailRow {
@@ -166,28 +218,39 @@ const STAND = `
     receives = $10, retired = $11
   WHERE key = $1::bigint`
 
-/** Puts one bundle in the place of the one that stands there, which is held (`holdPlace`). */
+const settledIn = ({ parts }: Bundle): number =>
+  ofKind(parts, "entry").reduce((sum, { entry }) => sum + settledBy(entry as unknown as Entry), 0)
+
+/**
+ * Puts one bundle in the place of the one that stands there, which is held (`holdPlace`). Answers damaged segments that are to go out
+ * of their place.
+ */
 export const putInPlace = (
   query: Query,
   segments: Segments,
   there: Bundle,
   made: Bundle,
   now: number | undefined
-): Writing =>
+): Writing<ReadonlyArray<PlacedSegment>> =>
   Effect.gen(function* () {
     const { head, parts } = made
     yield* takeUp(query, there)
-    if (head.kind === "tenant") return yield* putEntryRows(query, head.tenant, parts)
+    if (head.kind === "tenant") {
+      yield* putEntryRows(query, head.tenant, parts)
+      return []
+    }
     const { assistant, tenant } = head.address
-    const [row] = yield* query<{ readonly key: string; readonly position: string }>(LIVING_ROW, [tenant, assistant])
-    if (row === undefined) return undefined
+    const [row] = yield* query<LivingRow>(LIVING_ROW, [tenant, assistant])
+    if (row === undefined) return []
     const { key, position } = row
     const state = head.state as unknown as AssistantState
     const entries = ofKind(parts, "entry").map(({ entry }) => entry as unknown as Entry)
+    const lost = leftOfLost(made)
     const { last, rows } = mailRows(parts)
     for (const sql of [REMOVE_MAIL, REMOVE_RECORDS, REMOVE_WAKE]) yield* query(sql, [key])
     yield* takeBackSends(query, tenant, there.parts)
-    const again = yield* segmentedAgain(query, segments, { assistant: key, tenant }, entries, rows)
+    const again = yield* segmentedAgain(query, segments, { assistant: key, tenant }, entries, rows, lost.segments)
+    const damaged = yield* leaveLost(query, key, lost)
     yield* insert(query, "envelopes", key, tenant, again.mail)
     yield* putKept(query, key, tenant, parts)
     yield* rewriteLetters(query, key, parts)
@@ -197,7 +260,7 @@ export const putInPlace = (
     yield* query(STAND, [
       key,
       head.version,
-      entries.reduce((sum, entry) => sum + settledBy(entry), 0),
+      settledIn(made) + (lost.segments.size === 0 ? 0 : row.settled - settledIn(there)),
       ...LANES.map((lane) => head.handled[lane]),
       ...LANES.map((lane) => last[lane]),
       receivesColumn(state.receives),
@@ -205,5 +268,5 @@ export const putInPlace = (
     ])
     yield* query(WAKE, [key, askedBy(state), now ?? null, position])
     yield* leaveBlobs(query, tenant, droppedDigests(there, made))
-    return undefined
+    return damaged
   })

@@ -4,7 +4,7 @@
 // P1  Text goes as JSON of JSON text, which has neither NUL nor half a character.
 
 import { changeLimits, NO_TIME } from "../ports/allowance.ts"
-import { type BundlePart, bytesOf, textOf, limitChangesOf } from "@reverie/ledger"
+import { type BundlePart, bytesOf, lostRowOf, textOf, limitChangesOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
@@ -102,7 +102,8 @@ export const mailRows = (parts: ReadonlyArray<BundlePart>) => {
     seq: ++last[lane],
     at: acceptedAt,
     id: keyText(id),
-    body: textOf(body)
+    // What is lost stays where it is.
+    body: lostRowOf(body)?.reference ?? textOf(body)
   }))
   return { rows, last }
 }

@@ -16,6 +16,7 @@ import {
   type MoveMark,
   nobodyAt,
   occupiedBy,
+  type PlacedSegment,
   rewritten,
   tenantOf
 } from "@reverie/ledger"
@@ -109,12 +110,23 @@ const rewriteIn = (
       if (assistant !== undefined) yield* leaveNoted(query, { assistant, tenant })
       const there = yield* assistant === undefined
         ? tenantIn(query, tenant)
-        : lifeIn(query, segments, { tenant, assistant })
+        : lifeIn(query, segments, { tenant, assistant }, true)
       pairs.push(yield* Effect.fromResult(rewritten(place, there, change)))
     }
-    for (const { made, there } of pairs) yield* putInPlace(query, segments, there, made, now)
-    return pairs.map(({ made }) => made)
+    const damaged: Array<PlacedSegment> = []
+    for (const { made, there } of pairs) damaged.push(...(yield* putInPlace(query, segments, there, made, now)))
+    return { made: pairs.map(({ made }) => made), damaged }
   })
+
+/** Takes away apart from the database what nothing refers to any more, and what is damaged there and may hold what is to go. */
+const leaving =
+  (segments: Segments) => (rewriting: Failing<Effect.Success<ReturnType<typeof rewriteIn>>, BundleRefused>) =>
+    Effect.gen(function* () {
+      const { damaged, made } = yield* rewriting
+      yield* segments.leave(damaged)
+      yield* segments.sweep
+      return made
+    })
 
 export const postgresBundles = (database: Database, time: Time, segments: Segments): Bundles["Service"] => {
   /** Looks that see one moment, for as long as a long life takes. */
@@ -129,11 +141,13 @@ export const postgresBundles = (database: Database, time: Time, segments: Segmen
   const streamOf = ({ head, parts }: Bundle): Stream.Stream<BundlePart> => Stream.fromIterable([head, ...parts])
 
   return {
-    pack: (address) =>
+    pack: (address, { marksLost = false } = {}) =>
       Stream.unwrap(
         Effect.flatMap(
           told("pack")(
-            segments.atHand(database.query, address, (atHand) => moment((query) => lifeIn(query, atHand, address)))
+            segments.atHand(database.query, address, (atHand) =>
+              moment((query) => lifeIn(query, atHand, address, marksLost))
+            )
           ),
           (bundle) => (bundle === undefined ? Effect.fail(nobodyAt(address)) : Effect.succeed(streamOf(bundle)))
         )
@@ -161,7 +175,7 @@ export const postgresBundles = (database: Database, time: Time, segments: Segmen
       told("rewrite")(
         Effect.flatMap(time.stamp, ({ at }) =>
           segments.inTurn(turn((query) => rewriteIn(query, segments, places, change, at)))
-        ).pipe(Effect.tap(() => segments.sweep))
+        ).pipe(leaving(segments))
       ),
     admit: (addresses) =>
       told("admit")(

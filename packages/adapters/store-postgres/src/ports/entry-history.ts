@@ -146,6 +146,27 @@ class LastRead {
   }
 }
 
+const SPAN = `
+  SELECT min(up_to)::float8 AS "to",
+    coalesce((SELECT max(up_to) FROM segments s WHERE s.assistant = a.key AND s.up_to < $3), 0)::float8 AS before
+  FROM assistants a JOIN segments ON segments.assistant = a.key AND up_to >= $3
+  WHERE a.tenant = $1 AND a.id = $2 GROUP BY a.key`
+
+/** The same failure, with the numbers of all entries of the segment in which the first unreadable one of a page is. */
+const withSpan = (
+  query: Source["query"],
+  { assistant, tenant }: Address,
+  rows: ReadonlyArray<Pick<EntryRow, "body" | "no">>,
+  { message, record }: UnreadableRecord
+): Effect.Effect<never, PgFailure | UnreadableRecord> =>
+  Effect.gen(function* () {
+    const no = rows.find(({ body }) => unreadReason(body) !== undefined)?.no
+    if (no === undefined) return yield* new UnreadableRecord({ message, record })
+    const [span] = yield* query<{ readonly before: number; readonly to: number }>(SPAN, [tenant, assistant, no])
+    const { before, to } = span ?? { before: no - 1, to: no }
+    return yield* new UnreadableRecord({ message, record, lost: { from: before + 1, to } })
+  })
+
 const entriesOf = (address: Address, { query, segments }: Source, last: LastRead, from: number, limit: number) =>
   Effect.gen(function* () {
     const { assistant: id, tenant } = address
@@ -158,7 +179,7 @@ const entriesOf = (address: Address, { query, segments }: Source, last: LastRead
         row.same && known !== undefined
           ? Result.succeed({ ...known.row, seq: row.seq })
           : toOutboxRow({ ...row, tenant, id })
-      )
+      ).pipe(Effect.catchTag("UnreadableRecord", (unreadable) => withSpan(query, address, rows, unreadable)))
       for (const row of page) found.push(row)
       const [end, read] = [rows.at(-1), page.at(-1)]
       if (end !== undefined && read !== undefined && !end.same) last.keep(address, read, end.body)

@@ -14,6 +14,7 @@
 import { Buffer } from "node:buffer"
 import { randomUUID } from "node:crypto"
 import {
+  type LostRow,
   type Moving,
   placedAs,
   type PlacedSegment,
@@ -21,12 +22,14 @@ import {
   type PlaceReport,
   type Pressed,
   readPlaced,
+  removeDamaged,
   reportOfPlace,
   rowsOfSegment,
   SEGMENT_CHARS,
   type SegmentPlace,
   type SegmentPlaceUnavailable,
   textAt,
+  Unreadable,
   unreadReason
 } from "@reverie/ledger"
 import { type Address, longWork, type TenantId } from "@reverie/protocol"
@@ -44,7 +47,7 @@ const OPEN_AT_ONCE = 4
 const FETCHED_BYTES = 8 * 1024 * 1024
 
 const COLUMNS = `
-  codec, body AS bytes, place_key AS "placeKey", place_bytes::float8 AS "placeBytes", place_digest AS "placeDigest"`
+  codec, digests, body AS bytes, place_key AS "placeKey", place_bytes::float8 AS "placeBytes", place_digest AS "placeDigest"`
 const FIND = `SELECT key::float8 AS key, ${COLUMNS} FROM segments WHERE key = ANY ($1::bigint[])`
 const APART_OF_LIFE = `
   SELECT s.key::float8 AS key, ${COLUMNS} FROM segments s JOIN assistants a ON a.key = s.assistant
@@ -70,7 +73,22 @@ interface FoundRow extends Pressed {
   readonly placeKey: string | null
   readonly placeBytes: number
   readonly placeDigest: string
+  readonly digests: string
 }
+
+/** What stands in a row whose segment is lost, and what bytes that segment refers to. */
+interface Lost {
+  readonly row: LostRow
+  readonly digests: ReadonlyArray<string>
+}
+
+/** What is to stand for a row that is lost. */
+type Mark<Row> = (row: Row, lost: LostRow, digests: ReadonlyArray<string>) => string
+
+const lostFrom = ({ digests, key, placeKey }: FoundRow, why: Unreadable["why"], reference: string): Lost | undefined =>
+  why === "withheld"
+    ? undefined
+    : { row: { segment: placeKey ?? String(key), why, reference }, digests: digests.split(" ").filter(Boolean) }
 
 const placeFailure = (cause: SegmentPlaceUnavailable): PgFailure =>
   new PgFailure("passing", `the place of older segments cannot be reached: ${cause.message}`, cause)
@@ -100,14 +118,14 @@ const apart = (text: string): string => Buffer.from(text).toString()
 /** The segments of a store, for reading. */
 export class Segments {
   readonly #open = new Map<number, ReadonlyArray<Moving>>()
-  readonly #fetched: Map<number, Pressed | string>
+  readonly #fetched: Map<number, Pressed | Unreadable>
   readonly #apart: Apart | undefined
   /** What else is not at hand is not waited for. */
   readonly #isAtHand: boolean
   #beginning: string | undefined
   readonly #turns = Semaphore.makeUnsafe(1)
 
-  constructor(apart?: Apart, atHand?: Map<number, Pressed | string>) {
+  constructor(apart?: Apart, atHand?: Map<number, Pressed | Unreadable>) {
     this.#apart = apart
     this.#fetched = atHand ?? new Map()
     this.#isAtHand = atHand !== undefined
@@ -120,7 +138,7 @@ export class Segments {
     look: (segments: Segments) => Effect.Effect<A, E>
   ): Effect.Effect<A, E | PgFailure> =>
     Effect.gen({ self: this }, function* () {
-      const found = new Map<number, Pressed | string>()
+      const found = new Map<number, Pressed | Unreadable>()
       const rows = yield* query<FoundRow>(APART_OF_LIFE, [tenant, assistant])
       yield* Effect.forEach(rows, (row) => Effect.map(this.#fetch(row), (pressed) => found.set(row.key, pressed)), {
         concurrency: 8,
@@ -129,63 +147,81 @@ export class Segments {
       return yield* look(new Segments(this.#apart, found))
     }).pipe(Effect.retry({ times: 5, while: (error) => error === MOVED_ON }))
 
-  /** Rows as they are found, each with its text. */
+  /** Rows as they are found, each with its text; or with what `mark` makes of one that is lost. */
   readonly whole = <Row extends Bodied, E>(
     query: Query,
-    find: Effect.Effect<ReadonlyArray<Row>, E>
+    find: Effect.Effect<ReadonlyArray<Row>, E>,
+    mark?: Mark<Row>
   ): Effect.Effect<ReadonlyArray<Row>, E | PgFailure> =>
     Effect.gen({ self: this }, function* () {
       let missedBefore = ""
       while (true) {
         const rows = yield* find
-        const { missed, texts } = yield* this.textsOf(query, rows)
+        const { lost, missed, texts } = yield* this.textsOf(query, rows)
         // One that was gone the time before, and still is referred to, is lost.
         if (missed === missedBefore) {
-          return texts.size === 0 ? rows : rows.map((row) => ({ ...row, body: texts.get(row.body) ?? row.body }))
+          if (texts.size === 0) return rows
+          return rows.map((row) => {
+            const found = mark === undefined ? undefined : lost.get(row.body)
+            const marked = found === undefined ? undefined : mark?.(row, found.row, found.digests)
+            return { ...row, body: marked ?? texts.get(row.body) ?? row.body }
+          })
         }
         missedBefore = missed
       }
     })
 
-  /** By what refers to them the texts of some rows; and which segments are not there. */
+  /** By what refers to them the texts of some rows, and which of these are lost; and which segments are not there. */
   readonly textsOf = (
     query: Query,
     rows: ReadonlyArray<Bodied>
-  ): Effect.Effect<{ readonly texts: ReadonlyMap<string, string>; readonly missed: string }, PgFailure> =>
+  ): Effect.Effect<
+    {
+      readonly texts: ReadonlyMap<string, string>
+      readonly lost: ReadonlyMap<string, Lost>
+      readonly missed: string
+    },
+    PgFailure
+  > =>
     Effect.gen({ self: this }, function* () {
       const texts = new Map<string, string>()
+      const gone = new Map<string, Lost>()
       const missed: Array<number> = []
       const wanted = Map.groupBy(rows, ({ body }) => placeOfText(body)?.segment)
       const segments = [...wanted.keys()].filter((segment) => segment !== undefined)
       for (let from = 0; from < segments.length; from += OPEN_AT_ONCE) {
         const some = segments.slice(from, from + OPEN_AT_ONCE)
-        const lost = new Map<number, string>()
+        const lost = new Map<number, { readonly found: FoundRow; readonly why: Unreadable }>()
         const opened = yield* this.#opened(query, some, lost)
         for (const segment of some) {
           const held = opened.get(segment)
+          const away = lost.get(segment)
           if (held === undefined) missed.push(segment)
           for (const { body } of wanted.get(segment) ?? []) {
             const place = placeOfText(body)
-            const why = lost.get(segment) ?? rowsOfSegment(segment, undefined)
-            if (place !== undefined) texts.set(body, apart(textAt(place, held ?? why)))
+            const rows = held ?? away?.why ?? rowsOfSegment(segment, undefined)
+            if (place !== undefined) texts.set(body, apart(textAt(place, rows)))
+            const row = away === undefined ? undefined : lostFrom(away.found, away.why.why, body)
+            if (row !== undefined) gone.set(body, row)
           }
         }
       }
-      return { texts, missed: missed.join() }
+      return { texts, lost: gone, missed: missed.join() }
     })
 
   /** What a segment holds; undefined where it cannot be read. */
   rowsOf(query: Query, segment: number): Effect.Effect<ReadonlyArray<Moving> | undefined, PgFailure> {
-    return Effect.map(this.#opened(query, [segment], new Map()), (opened) => {
-      const rows = opened.get(segment)
-      return typeof rows === "string" ? undefined : rows
-    })
+    return Effect.map(this.#opened(query, [segment], new Map()), (opened) => opened.get(segment))
   }
 
-  /** What some segments hold, or why one can not be read; one that is not there is left out. */
-  #opened(query: Query, segments: ReadonlyArray<number>, lost: Map<number, string>) {
+  /** What some segments hold; one that is not there is left out, and why one can not be read is noted. */
+  #opened(
+    query: Query,
+    segments: ReadonlyArray<number>,
+    lost: Map<number, { readonly found: FoundRow; readonly why: Unreadable }>
+  ) {
     return Effect.gen({ self: this }, function* () {
-      const opened = new Map<number, ReadonlyArray<Moving> | string>()
+      const opened = new Map<number, ReadonlyArray<Moving>>()
       for (const segment of segments) {
         const open = this.#open.get(segment)
         if (open !== undefined) opened.set(segment, open)
@@ -195,14 +231,13 @@ export class Segments {
       for (const row of yield* query<FoundRow>(FIND, [closed])) {
         const { key } = row
         const found = yield* this.#pressed(row)
-        if (typeof found === "string") {
-          lost.set(key, found)
+        if (!(found instanceof Unreadable)) yield* longWork.begin(SEGMENT_CHARS)
+        const rows = found instanceof Unreadable ? found : rowsOfSegment(key, found)
+        if (rows instanceof Unreadable) {
+          lost.set(key, { found: row, why: rows })
           continue
         }
-        yield* longWork.begin(SEGMENT_CHARS)
-        const rows = rowsOfSegment(key, found)
         opened.set(key, rows)
-        if (typeof rows === "string") continue
         const [oldest] = this.#open.keys()
         if (oldest !== undefined && this.#open.size >= OPEN_AT_ONCE) this.#open.delete(oldest)
         this.#open.set(key, rows)
@@ -212,13 +247,13 @@ export class Segments {
   }
 
   /** The bytes of a segment, wherever they lie, or why there are none. */
-  #pressed(row: FoundRow): Effect.Effect<Pressed | string, PgFailure> {
+  #pressed(row: FoundRow): Effect.Effect<Pressed | Unreadable, PgFailure> {
     if (row.placeKey === null) return Effect.succeed(row)
     const held = this.#fetched.get(row.key)
     if (held !== undefined) return Effect.succeed(held)
     if (this.#isAtHand) return Effect.fail(MOVED_ON)
     return Effect.map(this.#fetch(row), (found) => {
-      if (typeof found !== "string") this.#keep(row.key, found)
+      if (!(found instanceof Unreadable)) this.#keep(row.key, found)
       return found
     })
   }
@@ -228,17 +263,17 @@ export class Segments {
     placeBytes: bytes,
     placeDigest: digest,
     placeKey
-  }: FoundRow): Effect.Effect<Pressed | string, PgFailure> {
+  }: FoundRow): Effect.Effect<Pressed | Unreadable, PgFailure> {
     return readPlaced(this.#apart?.place, { key: placeKey ?? "", bytes, digest } satisfies PlacedSegment).pipe(
-      Effect.map((found): Pressed | string => ({ codec, bytes: found })),
-      Effect.catchTag("SegmentLost", ({ message }) => Effect.succeed(message)),
+      Effect.map((found): Pressed | Unreadable => ({ codec, bytes: found })),
+      Effect.catchTag("SegmentLost", ({ message, why }) => Effect.succeed(new Unreadable(why, message))),
       Effect.mapError(placeFailure)
     )
   }
 
   #keep(segment: number, found: Pressed): void {
     this.#fetched.set(segment, found)
-    const sizeOf = (each: Pressed | string) => (typeof each === "string" ? 0 : each.bytes.length)
+    const sizeOf = (each: Pressed | Unreadable) => (each instanceof Unreadable ? 0 : each.bytes.length)
     let size = this.#fetched.values().reduce((sum, each) => sum + sizeOf(each), 0)
     for (const [key, each] of this.#fetched) {
       if (size <= FETCHED_BYTES) return
@@ -285,6 +320,13 @@ export class Segments {
         count += keys.length
       }
     })
+  }
+
+  /** Takes from the place what was found damaged there. */
+  leave(damaged: ReadonlyArray<PlacedSegment>): Effect.Effect<void, PgFailure> {
+    return this.#apart === undefined
+      ? Effect.void
+      : Effect.mapError(removeDamaged(this.#apart.place, damaged), placeFailure)
   }
 
   /** What lies in the place and what lacks there; sweeps it, unless it is a trial. */

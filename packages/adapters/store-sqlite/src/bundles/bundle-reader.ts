@@ -3,6 +3,7 @@
 // O1  Rows that change are read in one go, with how far those reach that only grow; these follow page by page and end
 //     there, so that a bundle is of one moment though others write meanwhile.
 // O2  What lies apart is waited for row by row; a text that cannot be read stops the bundle: a shorter one would pass for the whole.
+//     Where what is lost is marked, its mark stands there.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -12,6 +13,9 @@ import {
   byOwner,
   lifeParts,
   type LifeRows,
+  lostEntryText,
+  lostMailText,
+  type LostRow,
   type LineRow,
   type Pause,
   readerOf,
@@ -23,7 +27,7 @@ import { limitsIn } from "../ledger/allowance.ts"
 import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
 import { readBlob } from "../ledger/blobs.ts"
-import { readableText, segmentsOf } from "../ledger/segments.ts"
+import { segmentsOf } from "../ledger/segments.ts"
 import { recordRows } from "../ledger/record-rows.ts"
 import { query } from "../sql.ts"
 
@@ -114,7 +118,7 @@ const rowQueries = (database: DatabaseSync) => ({
 
 export interface BundleReader {
   /** The parts of a life, head first; undefined when there is no such assistant. What changes is read with the call. */
-  readonly life: (address: Address) => Generator<BundlePart | Pause> | undefined
+  readonly life: (address: Address, marksLost?: boolean) => Generator<BundlePart | Pause> | undefined
   readonly tenant: (tenant: TenantId) => ReadonlyArray<BundlePart>
   readonly tenants: () => ReadonlyArray<TenantId>
 }
@@ -125,22 +129,30 @@ const growingQueries = (
   entries: ReturnType<typeof entryQueries>,
   segments: ReturnType<typeof segmentsOf>
 ) => ({
-  mail: function* (key: number, newest: number) {
+  mail: function* (key: number, newest: number, marksLost: boolean) {
     for (const lane of LANES) {
       const column = LANES.indexOf(lane)
       let page = rows.mail.all(key, column, 0, newest, PAGE)
       for (; page.length > 0; page = rows.mail.all(key, column, page.at(-1)?.seq ?? newest, newest, PAGE)) {
         for (const row of page) {
-          const body = readableText(yield* segments.textLater(row.body))
+          const body = yield* segments.readableLater(row.body, marksLost ? lostMailText : undefined)
           yield { ...row, lane, id: readKeyText(row.id), body }
         }
       }
     }
   },
-  entries: function* ({ key, last, version }: StateRow) {
+  entries: function* ({ key, last, version }: StateRow, marksLost: boolean) {
+    // The first that stands for a segment names the bytes that this refers to.
+    const marked = new Set<string>()
     for (let from = 1; from <= version; from += PAGE) {
-      for (const row of [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))].toReversed())
-        yield { ...row, body: readableText(yield* segments.textLater(row.body)) }
+      for (const row of [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))].toReversed()) {
+        const mark = (lost: LostRow, digests: ReadonlyArray<string>): string => {
+          const isFirst = !marked.has(lost.segment)
+          marked.add(lost.segment)
+          return lostEntryText(lost, row.no, isFirst ? digests : [])
+        }
+        yield { ...row, body: yield* segments.readableLater(row.body, marksLost ? mark : undefined) }
+      }
     }
   }
 })
@@ -159,12 +171,12 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
     return { kind: "assistant", address: addressOf(row), epoch: row.epoch, version: row.version, handled, state }
   }
 
-  const lifeOf = (row: StateRow): LifeRows => {
+  const lifeOf = (row: StateRow, marksLost: boolean): LifeRows => {
     const { assistant, tenant } = addressOf(row)
     return {
       head: headOf(row),
-      mail: growing.mail(row.key, rows.newestMail.one()?.seq ?? 0),
-      entries: growing.entries(row),
+      mail: growing.mail(row.key, rows.newestMail.one()?.seq ?? 0, marksLost),
+      entries: growing.entries(row, marksLost),
       records: rows.records.all(row.key),
       sends: rows.sends.all(),
       deadLetters: rows.deadLetters
@@ -188,10 +200,10 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
   }
 
   return {
-    life: (address) =>
+    life: (address, marksLost = false) =>
       atOnce(() => {
         const row = assistants.findWithState(address)
-        return row === undefined ? undefined : lifeParts(lifeOf(row))
+        return row === undefined ? undefined : lifeParts(lifeOf(row, marksLost))
       }),
     tenant: (tenant) =>
       atOnce(() => {

@@ -10,7 +10,10 @@ import {
   type BundlePart,
   bytesOf,
   droppedDigests,
+  leftOfLost,
   limitChangesOf,
+  lostRowOf,
+  type PlacedSegment,
   textOf
 } from "@reverie/ledger"
 import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
@@ -205,8 +208,9 @@ const mailIn = (database: DatabaseSync) => {
       if (part.kind !== "envelope") continue
       const seq = numbers[part.lane][at[part.lane]++] ?? 0
       const text = textOf(part.body)
-      // What is as it was stays where it is.
-      if (segments.readable(bodies.get(seq) ?? "") === text) putAround(keyText(part.id), part.acceptedAt, seq)
+      // What is as it was stays where it is, and so does what is lost.
+      const isAsBefore = lostRowOf(part.body) !== undefined || segments.whole(bodies.get(seq) ?? "") === text
+      if (isAsBefore) putAround(keyText(part.id), part.acceptedAt, seq)
       else put(keyText(part.id), part.acceptedAt, text, seq, key)
     }
     return { gone, numbers }
@@ -226,13 +230,13 @@ const entriesIn = (database: DatabaseSync) => {
     let newest = 0
     for (const row of entries.between(key, last, 1, version)) {
       const { no, seq } = row
-      const body = segments.readable(row.body)
+      const body = segments.whole(row.body)
       const entry = made.get(no)
       if (entry === undefined) leave(seq)
       else {
         newest = Math.max(newest, seq)
         const text = entryText(entry)
-        if (text !== body) put(text, seq, key, no)
+        if (lostRowOf(entry) === undefined && text !== body) put(text, seq, key, no)
       }
     }
     return newest
@@ -312,21 +316,22 @@ const rewritingIn = (database: DatabaseSync) => {
     `UPDATE assistants SET epoch = epoch + 1, attempts = 0, note = NULL, version = ?, control = ?, reply = ?, mail = ?,
        last = ?, receives = ?, retired = ?, state = ?, wake = ? WHERE key = ?`
   )
-  return (life: Bundle, made: Bundle, now: number): number | undefined => {
+  return (life: Bundle, made: Bundle, now: number): RewrittenRows => {
     const { head, parts } = made
     if (head.kind === "tenant") {
       empty(UNOWNED, life)
       rows(head.tenant, parts)
-      return undefined
+      return { damaged: [] }
     }
     const row = assistants.find(head.address)
-    if (row === undefined) return undefined
+    if (row === undefined) return { damaged: [] }
     const { key } = row
     const { tenant } = head.address
     const state = head.state as unknown as AssistantState
     const { gone, numbers } = mail(key, row, parts)
     const last = entries(key, row.last, row.version, parts)
     segments.renewAll(key)
+    const damaged = segments.leaveLost(leftOfLost(life), leftOfLost(made))
     letters(key, parts, gone)
     empty(key, life)
     for (const part of parts) {
@@ -341,13 +346,20 @@ const rewritingIn = (database: DatabaseSync) => {
     const { control, reply, mail: read } = cursors
     stand(head.version, control, reply, read, last, ...flags, padded(JSON.stringify(state), 0), wake, key)
     leaveBytes(tenant, droppedDigests(life, made))
-    return key
+    return { key, damaged }
   }
 }
 
+interface RewrittenRows {
+  /** Of an assistant. */
+  readonly key?: number
+  /** Segments that lie apart, and are to go there. */
+  readonly damaged: ReadonlyArray<PlacedSegment>
+}
+
 export interface BundleWriter {
-  /** Puts one bundle in the place of the one that stands there; answers the key of an assistant. */
-  readonly rewrite: (life: Bundle, made: Bundle, now: number) => number | undefined
+  /** Puts one bundle in the place of the one that stands there. */
+  readonly rewrite: (life: Bundle, made: Bundle, now: number) => RewrittenRows
   /** Answers the key of the new row. */
   readonly life: (head: AssistantHead, parts: Iterable<BundlePart>, now: number) => number
   readonly entryRows: (tenant: TenantId, parts: Iterable<BundlePart>) => void

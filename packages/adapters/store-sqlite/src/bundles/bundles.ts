@@ -16,6 +16,7 @@ import {
   nobodyAt,
   occupiedBy,
   Pause,
+  type PlacedSegment,
   rewritten,
   type Subject,
   tenantOf
@@ -81,11 +82,11 @@ const pages = (parts: Iterator<BundlePart | Pause>): Stream.Stream<BundlePart, L
 }
 
 const packing = (reader: () => BundleReader): Pick<Bundles["Service"], "pack" | "packTenant" | "tenants"> => ({
-  pack: (address) =>
+  pack: (address, { marksLost = false } = {}) =>
     Stream.unwrap(
       Effect.map(
         reading(ledgerUnavailable("pack"), () => {
-          const found = reader().life(address)
+          const found = reader().life(address, marksLost)
           return found === undefined ? Result.fail(nobodyAt(address)) : Result.succeed(found)
         }),
         pages
@@ -116,6 +117,12 @@ const onceAsked = <A>(make: () => A): (() => A) => {
   return () => (made ??= make())
 }
 
+interface Rewritten {
+  readonly made: Bundle
+  /** What goes out of its place, because it cannot be proved clean. */
+  readonly damaged: ReadonlyArray<PlacedSegment>
+}
+
 const rewriting = (
   database: DatabaseSync,
   reader: () => BundleReader,
@@ -127,7 +134,7 @@ const rewriting = (
   const placing = () => placingIn(database, writer)
   const bundleAt = ({ assistant, tenant }: BundlePlace): Bundle | undefined => {
     if (assistant !== undefined) rows().fetchAll({ assistant, tenant })
-    const parts = assistant === undefined ? reader().tenant(tenant) : reader().life({ assistant, tenant })
+    const parts = assistant === undefined ? reader().tenant(tenant) : reader().life({ assistant, tenant }, true)
     return parts === undefined ? undefined : bundleOfParts(parts)
   }
 
@@ -136,15 +143,15 @@ const rewriting = (
     change: (there: Bundle) => Bundle,
     now: number,
     onUndo: (undo: () => void) => void
-  ): Result.Result<ReadonlyArray<Bundle>, BundleRefused> =>
+  ): Result.Result<ReadonlyArray<Rewritten>, BundleRefused> =>
     Result.map(Result.all(places.map((place) => rewritten(place, bundleAt(place), change))), (pairs) =>
       pairs.map(({ made, there }) => {
-        const key = rows().rewrite(there, made, now)
+        const { damaged, key } = rows().rewrite(there, made, now)
         const lease = key === undefined ? undefined : leases.live(key, now)
-        if (key === undefined || lease === undefined) return made
+        if (key === undefined || lease === undefined) return { made, damaged }
         leases.end(key)
         onUndo(() => leases.grant(key, lease, now))
-        return made
+        return { made, damaged }
       })
     )
 
@@ -162,10 +169,11 @@ const rewriting = (
       )
       if (Result.isSuccess(made)) {
         yield* writer.purge(ledgerUnavailable("rewrite"))
+        yield* placing().leave(made.success.flatMap(({ damaged }) => damaged))
         yield* placing().sweep
       }
       yield* mark(false)
-      return yield* Effect.fromResult(made)
+      return (yield* Effect.fromResult(made)).map((each) => each.made)
     }).pipe(Effect.uninterruptible, oneByOne.withPermits(1))
 }
 

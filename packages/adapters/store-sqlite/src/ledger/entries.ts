@@ -118,6 +118,24 @@ const entryOf = (address: Address, { no, body }: EntryRow) =>
       })
   )
 
+/** Entries, or why there are none, with the numbers of all that are in the segment of the one that is lost. */
+const withSpan = <A>(
+  database: DatabaseSync,
+  assistant: number,
+  lost: number | undefined,
+  read: Result.Result<A, UnreadableRecord>
+): Result.Result<A, UnreadableRecord> => {
+  if (lost === undefined || Result.isSuccess(read)) return read
+  const span = query<{ readonly before: number; readonly to: number }>(
+    database,
+    `SELECT min(up_to) AS "to", coalesce((SELECT max(up_to) FROM segments WHERE assistant = ? AND up_to < ?), 0) AS before
+     FROM segments WHERE assistant = ? AND up_to >= ?`
+  )
+  const { before, to } = span.one(assistant, lost, assistant, lost) ?? { before: lost - 1, to: lost }
+  const { message, record } = read.failure
+  return Result.fail(new UnreadableRecord({ message, record, lost: { from: before + 1, to } }))
+}
+
 const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
   Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
 
@@ -185,12 +203,14 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
         if (row === undefined) return Result.succeed([])
         const first = Math.max(1, from)
         const found: Array<Result.Result<OutboxRow, UnreadableRecord>> = []
+        let lost: number | undefined
         for (const kept of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
           const body = yield* rows.textOf(kept.body)
           found.push(toOutboxRow(address, { ...kept, body }))
+          if (unreadReason(body) !== undefined) lost = kept.no
           yield body.length
         }
-        return Result.all(found.toReversed())
+        return withSpan(database, row.key, lost, Result.all(found.toReversed()))
       }),
     outboxEnd: reading(ledgerUnavailable("outboxEnd"), () => Result.succeed(rows.newestSeq())),
     outbox: (after, limit) =>

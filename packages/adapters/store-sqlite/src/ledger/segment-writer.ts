@@ -11,6 +11,7 @@ import {
   digestsOfRows,
   type Kept,
   type LedgerUnavailable,
+  type LeftOfLost,
   type Moving,
   placedAs,
   type PlacedSegment,
@@ -19,7 +20,9 @@ import {
   type Pressed,
   pressed,
   referenceTo,
-  reportOfPlace
+  removeDamaged,
+  reportOfPlace,
+  Unreadable
 } from "@reverie/ledger"
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -160,6 +163,15 @@ class Placing {
       .map(({ key }) => key)
   }
 
+  /** Takes from the place what was found damaged there. */
+  leave(damaged: ReadonlyArray<PlacedSegment>): Effect.Effect<void, LedgerUnavailable> {
+    const place = this.#place
+    if (place === undefined || damaged.length === 0) return Effect.void
+    return Effect.mapError(removeDamaged(place, damaged), (failure) =>
+      ledgerUnavailable("rewrite")(placeFailure(failure))
+    )
+  }
+
   /** What lies in the place and what lacks there; sweeps it, unless it is a trial. */
   report(isTrial: boolean): Effect.Effect<PlaceReport | undefined, LedgerUnavailable> {
     const place = this.#place
@@ -236,6 +248,25 @@ const keepingIn = (database: DatabaseSync) => {
   }
 }
 
+/** What is done to the lost segments of a life that is rewritten. */
+const leavingLost = (database: DatabaseSync, remove: (segment: number, placeKey: string | null) => void) => {
+  const segments = segmentsOf(database)
+  const refer = change(database, "UPDATE segments SET digests = ? WHERE key = ?")
+  const empty = change(database, "UPDATE segments SET body = ? WHERE key = ? AND assistant = ? AND up_to = ?")
+  /** Those that are referred to no more go, and of others what is to go. Answers what lies apart and is to go there. */
+  return (before: LeftOfLost, { digests, segments: left, taken }: LeftOfLost): ReadonlyArray<PlacedSegment> =>
+    [...before.segments].flatMap((segment) => {
+      const found = segments.find(segment)
+      if (found === undefined) return []
+      const { assistant, placeBytes: bytes, placeDigest: digest, placeKey: key, upTo } = found
+      if (left.has(segment)) refer([...(digests.get(segment) ?? [])].join(" "), segment)
+      else remove(segment, key)
+      if (!taken.has(segment)) return []
+      if (key === null) empty(new Uint8Array(), segment, assistant, upTo)
+      return key === null ? [] : [{ key, bytes, digest }]
+    })
+}
+
 /** What moves texts into segments, and out of one that is to be no more. */
 export const segmentWriter = (database: DatabaseSync) => {
   const segments = segmentsOf(database)
@@ -263,7 +294,7 @@ export const segmentWriter = (database: DatabaseSync) => {
     const found = segments.find(segment)
     const rows = segments.rowsOf(segment)
     if (rows instanceof Wanted) throw rows
-    if (found === undefined || typeof rows === "string") return
+    if (found === undefined || rows instanceof Unreadable) return
     const { assistant, deletedAt, placeKey, upTo } = found
     const left = standing(segment, assistant, rows)
     const isAsBefore = left.length === rows.length && left.every((each) => each.isAsBefore)
@@ -277,6 +308,7 @@ export const segmentWriter = (database: DatabaseSync) => {
   return {
     put,
     renew,
+    leaveLost: leavingLost(database, keeping.remove),
     /** All of an assistant; with those that lie apart, though nothing of them has changed, where the key of what is sealed has. */
     renewAll: (assistant: number, alsoApart = false): void => {
       for (const segment of numbersOf(assistant)) renew(segment, alsoApart)

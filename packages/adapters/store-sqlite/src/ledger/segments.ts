@@ -8,6 +8,7 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import {
+  type LostRow,
   type Moving,
   placeOfText,
   type PlacedSegment,
@@ -18,6 +19,7 @@ import {
   type SegmentPlace,
   type SegmentPlaceUnavailable,
   textAt,
+  Unreadable,
   unreadReason
 } from "@reverie/ledger"
 import * as Effect from "effect/Effect"
@@ -43,11 +45,12 @@ interface SegmentRow extends Pressed {
   readonly placeKey: string | null
   readonly placeBytes: number
   readonly placeDigest: string
+  readonly digests: string
 }
 
 interface Fetched {
   /** Or why there is nothing. */
-  readonly found: Pressed | string
+  readonly found: Pressed | Unreadable
   /** How many looks need it. */
   uses: number
 }
@@ -78,7 +81,7 @@ export class Segments {
   find(segment: number): SegmentRow | undefined {
     this.#find ??= query(
       this.#database,
-      `SELECT assistant, up_to AS upTo, deleted_at AS deletedAt, codec, body AS bytes,
+      `SELECT assistant, up_to AS upTo, deleted_at AS deletedAt, codec, digests, body AS bytes,
          place_key AS placeKey, place_bytes AS placeBytes, place_digest AS placeDigest FROM segments WHERE key = ?`
     )
     return this.#find.one(segment)
@@ -113,15 +116,29 @@ export class Segments {
     return readableText(this.whole(body))
   }
 
+  /** The same, for one whose work must not go on without it; or with what `mark` makes of a row whose segment is lost. */
+  *readableLater(
+    body: string,
+    mark?: (lost: LostRow, digests: ReadonlyArray<string>) => string
+  ): Generator<Wanted, string> {
+    const text = yield* this.textLater(body)
+    const { segment = 0 } = placeOfText(body) ?? {}
+    const rows = segment === 0 ? [] : this.rowsOf(segment)
+    if (mark === undefined || !(rows instanceof Unreadable) || rows.why === "withheld") return readableText(text)
+    const row = this.find(segment)
+    const lost = { segment: row?.placeKey ?? String(segment), why: rows.why, reference: body }
+    return mark(lost, row?.digests.split(" ").filter(Boolean) ?? [])
+  }
+
   /** What a segment holds, or why it cannot be read, or what has to be fetched first. */
-  rowsOf(segment: number): ReadonlyArray<Moving> | string | Wanted {
+  rowsOf(segment: number): ReadonlyArray<Moving> | Unreadable | Wanted {
     const open = this.#open.get(segment)
     if (open !== undefined) return open
     const row = this.find(segment)
     const found = row === undefined || row.placeKey === null ? row : this.#fetched.get(segment)?.found
     if (found === undefined && row !== undefined) return this.wanted([[segment, row]])
-    const rows = typeof found === "string" ? found : rowsOfSegment(segment, found)
-    if (typeof rows === "string") return rows
+    const rows = found instanceof Unreadable ? found : rowsOfSegment(segment, found)
+    if (rows instanceof Unreadable) return rows
     const [oldest] = this.#open.keys()
     if (oldest !== undefined && this.#open.size >= OPEN_AT_ONCE) this.#open.delete(oldest)
     this.#open.set(segment, rows)
@@ -137,39 +154,42 @@ export class Segments {
   #fetch(segment: number, row: SegmentRow): Effect.Effect<() => void, SqliteFailure> {
     const { codec, placeBytes: bytes, placeDigest: digest, placeKey: key } = row
     if (key === null || this.#fetched.has(segment)) return Effect.sync(() => this.#hold(segment))
-    const opened = (sealed: Uint8Array): Pressed | string => {
+    const opened = (sealed: Uint8Array): Pressed | Unreadable => {
       const store = sealedIn(this.#database)
       const content = store === undefined ? sealed : store.sealing.open(placeOfBytes(key), sealed)?.content
       return content instanceof Uint8Array
         ? { codec, bytes: content }
-        : `segment ${segment} does not open: its key is gone`
+        : new Unreadable("damaged", `segment ${segment} does not open: its key is gone`)
     }
     return readPlaced(this.place, { key, bytes, digest } satisfies PlacedSegment).pipe(
       Effect.map(opened),
-      Effect.catchTag("SegmentLost", ({ message }: SegmentLost) => Effect.succeed(message)),
+      Effect.catchTag("SegmentLost", ({ message, why }: SegmentLost) => Effect.succeed(new Unreadable(why, message))),
       Effect.mapError(placeFailure),
       // One that is lost may have moved on meanwhile: then it is looked for where it is now.
       Effect.map((found) =>
-        typeof found === "string" && this.find(segment)?.placeKey !== key ? () => undefined : this.#hold(segment, found)
+        found instanceof Unreadable && this.find(segment)?.placeKey !== key
+          ? () => undefined
+          : this.#hold(segment, found)
       )
     )
   }
 
-  #hold(segment: number, found?: Pressed | string): () => void {
-    const held = this.#fetched.get(segment) ?? { found: found ?? `segment ${segment} is missing`, uses: 0 }
+  #hold(segment: number, found?: Pressed | Unreadable): () => void {
+    const missing = () => new Unreadable("missing", `segment ${segment} is missing`)
+    const held = this.#fetched.get(segment) ?? { found: found ?? missing(), uses: 0 }
     this.#fetched.delete(segment)
     this.#fetched.set(segment, held)
     held.uses++
     return () => {
       held.uses--
       // What is lost may be put back: the next one looks again.
-      if (typeof held.found === "string" && held.uses === 0) this.#fetched.delete(segment)
+      if (held.found instanceof Unreadable && held.uses === 0) this.#fetched.delete(segment)
       this.#trim()
     }
   }
 
   #trim(): void {
-    const sizeOf = ({ found }: Fetched) => (typeof found === "string" ? 0 : found.bytes.length)
+    const sizeOf = ({ found }: Fetched) => (found instanceof Unreadable ? 0 : found.bytes.length)
     let size = this.#fetched.values().reduce((sum, held) => sum + sizeOf(held), 0)
     for (const [segment, held] of this.#fetched) {
       if (size <= FETCHED_BYTES) return
@@ -181,7 +201,7 @@ export class Segments {
 }
 
 /** Stops who would write on without what a text says. */
-export const readableText = (text: string): string => {
+const readableText = (text: string): string => {
   const reason = unreadReason(text)
   if (reason !== undefined) throw new Unread(reason)
   return text
