@@ -1,6 +1,7 @@
 // Checkpoints: what a replay goes on from, in a life of more than a thousand commits.
 
 import { assert, describe, test } from "vitest"
+import { UnreadableRecord } from "../src/index.ts"
 import { replayIn } from "../src/fleet/replay.ts"
 import { openFleet } from "./rig.ts"
 
@@ -8,7 +9,7 @@ const COMMITS = 1_100
 
 describe("a replay of what is late in a life", () => {
   test(
-    "R3 goes on from a checkpoint, and tells what a replay from the creation tells; forgetting takes checkpoints along",
+    "R3 P4 goes on from a checkpoint, and tells what a replay from the creation tells, also behind a segment that is lost; forgetting takes checkpoints along",
     {
       timeout: 120_000
     },
@@ -57,6 +58,33 @@ describe("a replay of what is late in a life", () => {
         whole.filter(({ no }) => no >= 1_050 && no < 1_070).map(({ hash, no }) => [no, hash])
       )
       assert.strictEqual(first, 1_001)
+
+      // A segment is lost: what lies behind it and behind a checkpoint is verified still.
+      const record = await fleet.inspect("desk")
+      const all = await fleet.history.entries("desk", 1, 2 * COMMITS)
+      const failure = { record: "entry", message: "segment 7 is missing", lost: { from: 700, to: 900 } }
+      const lacking = (checkpoints: typeof kept) => ({
+        address: core.address,
+        inspect: async () => record,
+        entries: async (_: string, from: number, limit: number) => {
+          if (from <= 900 && from + limit > 700) throw new UnreadableRecord(failure)
+          return all.slice(from - 1, from - 1 + limit)
+        },
+        run: async () => checkpoints.filter(({ key }) => key === "1000")
+      })
+      const verify = (checkpoints: typeof kept) =>
+        replayIn(lacking(checkpoints) as never, undefined as never).verify("desk")
+      const why = failure.message
+      const unknown = [{ from: 700, to: 1_000, why }]
+      assert.deepInclude(await verify(kept), { equal: true, commits: all.length - 301, mismatches: [], unknown })
+      const rest = [{ from: 700, to: all.length, why }]
+      assert.deepInclude(await verify([]), {
+        equal: false,
+        commits: 699,
+        differences: [],
+        mismatches: [],
+        unknown: rest
+      })
 
       await fleet.forget({ person: "Eve" })
       assert.deepStrictEqual(await keys(), [])

@@ -25,15 +25,8 @@ export { emptyIndex, keepIndexed, rebuildIndex } from "./recall/indexer.ts"
 export { recallFor } from "./recall/recaller.ts"
 export { beginningOf, forgottenLife } from "./replay/state.ts"
 export type { Difference } from "./replay/difference.ts"
-export {
-  checkpointBefore,
-  type Entries,
-  type Mismatch,
-  replayFrames,
-  type ReplayRange,
-  type ReplayVerdict,
-  verifyReplay
-} from "./replay/replay.ts"
+export { checkpointBefore, type Entries, replayFrames, type ReplayRange } from "./replay/replay.ts"
+export { type Mismatch, type ReplayVerdict, type UnknownCommits, verifyReplay } from "./replay/verdict.ts"
 export type { Breakpoint, ReplayFrame, SnapshotMark } from "./replay/frame.ts"
 export { isAtRest } from "./session/rest.ts"
 export { hiding, Secrets } from "./jobs/job-end.ts"

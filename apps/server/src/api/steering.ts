@@ -257,7 +257,9 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
       modelCalls: Schema.Int,
       toolCalls: Schema.Int,
       differsAt: Schema.optionalKey(Schema.Int),
-      difference: Schema.optionalKey(Schema.String)
+      difference: Schema.optionalKey(Schema.String),
+      /** Commits that could not be replayed, because the segment that they are in cannot be read. */
+      unknown: Schema.optionalKey(Schema.Array(Schema.Struct({ from: Schema.Int, to: Schema.Int, why: Schema.String })))
     }),
     error: failures
   }),

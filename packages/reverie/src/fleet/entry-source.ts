@@ -5,7 +5,7 @@
 
 import { contextOf, restore, type Settings } from "@reverie/assistant"
 import type { PromptStore } from "@reverie/context"
-import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, Ledger, type OutboxRow, UnreadableRecord } from "@reverie/ledger"
 import { type Mailbox, UnknownAssistant } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import type { Address, AssistantId, Entry, RecordKind, RecordRow, TenantId } from "@reverie/protocol"
@@ -53,18 +53,32 @@ export interface EntrySource {
   readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
 }
 
-/** The entries of an assistant up to a version, from a number on. */
+/** A page; what of it lies before a segment that cannot be read, where that is something. */
+const pageBefore = async (entrySource: Pick<EntrySource, "entries">, id: string, from: number) => {
+  try {
+    return await entrySource.entries(id, from, PAGE)
+  } catch (failure) {
+    const before = failure instanceof UnreadableRecord ? (failure.lost?.from ?? 0) - from : 0
+    if (before <= 0) throw failure
+    return await entrySource.entries(id, from, before)
+  }
+}
+
+/** The entries of an assistant up to a version, from a number on. Fails at the first that cannot be read. */
 export async function* entriesUpTo(
   entrySource: Pick<EntrySource, "entries">,
   id: string,
   version: number,
   begin: number = 1
 ): AsyncGenerator<Entry> {
-  for (let from = begin; from <= version; from += PAGE) {
-    for (const { entry } of await entrySource.entries(id, from, PAGE)) {
+  for (let from = begin; from <= version;) {
+    const page = await pageBefore(entrySource, id, from)
+    for (const { entry } of page) {
       if (entry.no > version) return
       yield entry
     }
+    if (page.length === 0) return
+    from = (page.at(-1)?.entry.no ?? version) + 1
   }
 }
 

@@ -22,10 +22,13 @@ import type { PromptQuestion, TickPrompt } from "../forking/exact-prompt.ts"
 import type { Fork, ForkRequest } from "../forking/fork.ts"
 import type { EvalCaseRequest, ForkBeginning, SavedCase } from "../forking/tick-case.ts"
 import type { TickSource } from "../forking/tick-source.ts"
-import { type Core, entriesUpTo, type EntrySource, recordOf, settingsKept } from "./entry-source.ts"
+import { type Core, entriesUpTo, recordOf, settingsKept } from "./entry-source.ts"
 import { MAX_FRAMES } from "../forking/errors.ts"
 
 const DEFAULT_FRAMES = 100
+
+const checkpointsOf = (core: Core, id: string, keys: ReadonlyArray<string>) =>
+  core.run(Ledger.use((ledger) => ledger.records(core.address(id), ["checkpoint"], { keys })))
 
 /** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
 async function* replayOf(core: Core, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
@@ -34,10 +37,7 @@ async function* replayOf(core: Core, id: string, range: ReplayRange = {}): Async
   // Where it stops at something that may lie before the range, all of it is gone through.
   const key = range.until === undefined ? checkpointBefore(Math.min(range.from ?? 1, record.version)) : undefined
   const keys = key === undefined ? [] : [key]
-  const [kept] =
-    key === undefined
-      ? []
-      : await core.run(Ledger.use((ledger) => ledger.records(core.address(id), ["checkpoint"], { keys })))
+  const [kept] = key === undefined ? [] : await checkpointsOf(core, id, keys)
   yield* replayFrames(entries, range, { settings: settingsKept(record), checkpoint: kept?.value })
 }
 
@@ -65,10 +65,13 @@ const framePageOf = async (
 }
 
 /** Replays a life to its end and holds it against what the store keeps. Rejects with UnknownAssistant. */
-const verdictOf = async (entrySource: EntrySource, id: string): Promise<ReplayVerdict> => {
-  const record = await recordOf(entrySource, id)
-  const verdict = await verifyReplay(() => entriesUpTo(entrySource, id, record.version), record.state)
-  if (verdict === undefined) throw new UnknownAssistant({ address: entrySource.address(id) })
+const verdictOf = async (core: Core, id: string): Promise<ReplayVerdict> => {
+  const record = await recordOf(core, id)
+  const { version } = record
+  const entries: Entries = (from) => entriesUpTo(core, id, version, from)
+  const checkpoint = async (key: string) => (await checkpointsOf(core, id, [key]))[0]?.value
+  const verdict = await verifyReplay(entries, record.state, { version, checkpoint })
+  if (verdict === undefined) throw new UnknownAssistant({ address: core.address(id) })
   return verdict
 }
 

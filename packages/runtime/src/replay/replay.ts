@@ -1,17 +1,13 @@
-// Replay: the entries of an assistant told again, frame by frame, and the comparison with what its store keeps.
-// Owns the course of it, and what speaks against an entry. Leaves one step to state.ts.
+// Replay: the entries of an assistant told again, frame by frame.
+// Owns the course of it, and what speaks against an entry. Leaves one step to state.ts, the comparison of its end to verdict.ts.
 // P1  A frame is yielded for every commit of the range, whatever is wrong with it.
-// P2  The verdict is equal when the last snapshot and the open jobs are those that are stored, byte for byte, and no entry
-//     contradicts its own event. Otherwise it names a commit wherever one can be named.
-// P3  A snapshot that was stored by an older version is raised before it is compared, as a claim raises it.
 
-import { contextOf, persist, restore, type Settings, statusOf } from "@reverie/assistant"
-import { type AssistantState, type Entry, isJsonObject, type Json } from "@reverie/protocol"
+import { contextOf, type Settings, statusOf } from "@reverie/assistant"
+import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CHECKPOINT_COMMITS } from "../commit/turn.ts"
 import {
-  beginningOf,
   openReplayState,
   type PausedReplay,
   replayEntry,
@@ -19,17 +15,7 @@ import {
   type ReplayStep,
   resumeReplay
 } from "./state.ts"
-import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts"
-import {
-  type Breakpoint,
-  eventTypeOf,
-  frameOf,
-  isStop,
-  markOf,
-  type ReplayFrame,
-  type SnapshotMark,
-  snapshotText
-} from "./frame.ts"
+import { type Breakpoint, eventTypeOf, frameOf, isStop, type ReplayFrame, snapshotText } from "./frame.ts"
 
 // Evidence: what an entry says of its commit besides the machine event.
 // E1  An entry and its own event agree: state, tick and iteration after it, the job it ended, the calls that were asked for,
@@ -135,48 +121,10 @@ export interface ReplayRange {
   readonly snapshots?: boolean
 }
 
-/** A commit that does not agree with what is recorded of it. */
-export interface Mismatch {
-  /** The number of the commit. */
-  readonly no: number
-  /** What differs, in a sentence. */
-  readonly what: string
-}
-
-/** Whether a replay gives what is stored. */
-export interface ReplayVerdict {
-  /** How many were gone through. */
-  readonly commits: number
-  /** The replayed state is the stored one, byte for byte. */
-  readonly equal: boolean
-  /** The state that the replay came to. */
-  readonly replayed: SnapshotMark
-  /** The state that the store keeps. */
-  readonly stored: SnapshotMark
-  /** Where the settings of the creation are from: its entry, what the store keeps, or a guess, for they changed since. */
-  readonly settings: "recorded" | "kept" | "guessed"
-  /** The stored snapshot was of an older version. */
-  readonly isRaised: boolean
-  /** The first ones. */
-  readonly mismatches: ReadonlyArray<Mismatch>
-  /** Where the two differ, the first ones. */
-  readonly differences: ReadonlyArray<Difference>
-  /** Calls nothing outside: every value comes from the ledger. */
-  readonly modelCalls: 0
-  /** No tool runs. */
-  readonly toolCalls: 0
-  /** Nothing is sent. */
-  readonly sends: 0
-  /** Nothing is written. */
-  readonly writes: 0
-}
-
-const MAX_MISMATCHES = 20
-
 /** As the store reads it back. */
 const keptSnapshot = ({ decoded }: ReplayState): Json => JSON.parse(snapshotText(decoded)) as Json
 
-const isFirst = ({ no }: Entry): boolean => no === 1
+export const isFirst = ({ no }: Entry): boolean => no === 1
 
 // Checkpoint: a state in the middle of a life from which a replay can go on, so that what is late in it is not reached from its beginning.
 // C1  Frames from a checkpoint on are those of a replay from the creation. One that can not be read is as if it were not there.
@@ -197,7 +145,7 @@ const isPaused = Schema.is(
 )
 
 /** The state of a checkpoint as it is kept; undefined where it can not be gone on from. */
-const resumed = (kept: Json | undefined): ReplayState | undefined =>
+export const resumed = (kept: Json | undefined): ReplayState | undefined =>
   isPaused(kept) ? Result.getOrUndefined(resumeReplay(kept as unknown as PausedReplay)) : undefined
 
 /** What a replay begins with, where it does not begin with the creation. */
@@ -225,88 +173,5 @@ export async function* replayFrames(
     const frame = frameOf(before, step, entry, problem)
     if (entry.no >= from) yield snapshots ? { ...frame, snapshot: keptSnapshot(state) } : frame
     if (isStop(frame, until)) return
-  }
-}
-
-/** What a store keeps, as far as entries tell it. */
-export type Kept = Pick<AssistantState, "snapshot" | "jobs">
-
-const settingsIn = (snapshot: Json): Partial<Settings> => {
-  const restored = restore(snapshot)
-  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
-}
-
-const changesSettings = ({ event }: Entry): boolean => isJsonObject(event) && event["settings"] !== undefined
-
-interface Told {
-  readonly state: ReplayState
-  readonly isRecorded: boolean
-  readonly hasChanged: boolean
-  readonly mismatches: ReadonlyArray<Mismatch>
-}
-
-const tell = async (
-  entries: Entries,
-  settings: Partial<Settings>,
-  seen: (state: ReplayState) => void = () => {}
-): Promise<Told | undefined> => {
-  let told: Told | undefined
-  const mismatches: Array<Mismatch> = []
-  for await (const entry of entries()) {
-    if (told === undefined) {
-      const { isRecorded } = beginningOf(entry, settings)
-      told = { state: openReplayState(entry, settings), isRecorded, hasChanged: false, mismatches }
-      if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the creation is missing" })
-    } else {
-      const step = replayEntry(told.state, entry)
-      const what = contradiction(told.state, step, entry)
-      if (what !== undefined && mismatches.length < MAX_MISMATCHES) mismatches.push({ no: entry.no, what })
-      told = { ...told, state: step.state, hasChanged: told.hasChanged || changesSettings(entry) }
-    }
-    seen(told.state)
-  }
-  return told
-}
-
-/** The stored snapshot as a claim reads it. */
-const raised = (snapshot: Json): Json => {
-  const restored = restore(snapshot)
-  return Result.isSuccess(restored) ? persist(restored.success) : snapshot
-}
-
-const differencesOf = async (entries: Entries, settings: Partial<Settings>, replayed: Json, stored: Json) => {
-  const paths = differingPaths(replayed, stored)
-  if (paths.length === 0) return []
-  const watch = new Watch(paths)
-  await tell(entries, settings, (state) => watch.see(state.no, keptOf(state)))
-  return paths.map((path, index) => differenceAt(path, replayed, stored, watch.writtenBy(index)))
-}
-
-const keptOf = ({ decoded, jobs }: ReplayState): Json => ({ snapshot: persist(decoded), jobs }) as unknown as Json
-
-/** Replays a life to its end and holds it against what the store keeps; undefined when there are no entries. */
-export const verifyReplay = async (entries: Entries, kept: Kept): Promise<ReplayVerdict | undefined> => {
-  const settings = settingsIn(kept.snapshot)
-  const told = await tell(entries, settings)
-  if (told === undefined) return undefined
-  const { state, hasChanged, isRecorded, mismatches } = told
-  const text = snapshotText(state.decoded)
-  const storedText = JSON.stringify(kept.snapshot)
-  const snapshot = text === storedText ? kept.snapshot : raised(kept.snapshot)
-  const stored = { snapshot, jobs: kept.jobs } as unknown as Json
-  const differences = await differencesOf(entries, settings, keptOf(state), stored)
-  return {
-    commits: state.no,
-    equal: mismatches.length === 0 && differences.length === 0,
-    replayed: markOf(text),
-    stored: markOf(storedText),
-    settings: isRecorded ? "recorded" : hasChanged ? "guessed" : "kept",
-    isRaised: JSON.stringify(snapshot) !== storedText,
-    mismatches,
-    differences,
-    modelCalls: 0,
-    toolCalls: 0,
-    sends: 0,
-    writes: 0
   }
 }

@@ -1,7 +1,8 @@
 import { assert, describe, test } from "@effect/vitest"
 import type { Entry } from "@reverie/protocol"
 import { differenceAt, differingPaths, MAX_DIFFERENCES, Watch } from "../../src/replay/difference.ts"
-import { contradiction, replayFrames, verifyReplay } from "../../src/replay/replay.ts"
+import { contradiction, replayFrames } from "../../src/replay/replay.ts"
+import { verifyReplay } from "../../src/replay/verdict.ts"
 import { beginningOf, replayEntry, openReplayState } from "../../src/replay/state.ts"
 import { contextOf, persist } from "@reverie/assistant"
 

@@ -28,7 +28,13 @@ const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise
   await using backend = await findBackend(options, "look", stop)
   const { id } = await named(backend, name)
   const verdict = await backend.within(backend.verify(id))
-  const { commits, difference, differsAt, equal, modelCalls, toolCalls } = verdict
+  const { commits, difference, differsAt, equal, modelCalls, toolCalls, unknown = [] } = verdict
+  const spans = unknown.map(({ from, to, why }) => onOneLine(`events ${from} to ${to} are unknown: ${why}`, 400))
+  const isDifferent = differsAt !== undefined || difference !== undefined
+  if (!equal && !isDifferent && spans.length > 0) {
+    const message = `${id} cannot be replayed to its end: ${spans.join("; ")}`
+    throw new CommandFailed("conflict", message, { code: "replay-unknown" })
+  }
   if (!equal) {
     const where = differsAt === undefined ? "" : ` at event ${differsAt}`
     const what = difference === undefined ? "" : `: ${onOneLine(difference, 200)}`
@@ -40,6 +46,7 @@ const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise
   else {
     say(`${id}: ${counted(commits, "event")} replayed to the same snapshot, byte for byte`)
     say(`${counted(modelCalls, "model call")}, ${counted(toolCalls, "tool call")}`)
+    for (const span of spans) say(plain(span))
   }
   return 0
 }

@@ -147,7 +147,7 @@ const Verify = ({ id, onOpen }: VerifyProps) => {
       </button>
       {asked ? (
         <Answered of={verdict} lines={1}>
-          {({ commits, difference, differsAt, equal, modelCalls, toolCalls }) => (
+          {({ commits, difference, differsAt, equal, modelCalls, toolCalls, unknown = [] }) => (
             <span
               className="flex flex-wrap items-center gap-2"
               data-verdict={equal ? "equal" : "differs"}
@@ -157,6 +157,11 @@ const Verify = ({ id, onOpen }: VerifyProps) => {
               <span className="text-ink-2">
                 {many(commits, "event")} replayed; {count(modelCalls)} model and {count(toolCalls)} tool calls
               </span>
+              {unknown.map(({ from, to, why }) => (
+                <span key={from} className="text-bad" data-unknown={from}>
+                  events {from} to {to} are unknown: <Visible text={why} />
+                </span>
+              ))}
               {differsAt === undefined ? null : (
                 <button
                   type="button"

@@ -158,7 +158,7 @@ const framesOf = async (walks: ReplayWalks, fleet: ReadFleet, id: string, asked:
   }
 }
 
-const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCalls }: ReplayVerdict) => {
+const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCalls, unknown }: ReplayVerdict) => {
   const [mismatch] = mismatches
   const [difference] = differences
   const at = mismatch?.no ?? difference?.writtenBy
@@ -172,7 +172,7 @@ const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCa
     equal,
     modelCalls,
     toolCalls,
-    ...defined({ differsAt: at, difference: told === undefined ? undefined : clip(told, LIST_CHARS * 4) })
+    ...defined({ differsAt: at, difference: told === undefined ? undefined : clip(told, LIST_CHARS * 4), unknown })
   }
 }
 
