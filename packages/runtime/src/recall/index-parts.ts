@@ -1,7 +1,25 @@
 // IndexParts: a page of entries in parts that are indexed in milliseconds.
-// Owns how long a part is. Leaves reading pages and applying parts to indexer.ts.
+// Owns reading a page around what cannot be read, and how long a part is. Leaves which pages, and applying parts, to indexer.ts.
 
-import type { Entry } from "@reverie/protocol"
+import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import type { Address, Entry } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+
+type Reading = Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable | UnreadableRecord, Ledger>
+
+/** As many entries from a number on; those of a segment that cannot be read are passed over. */
+export const entriesOf = (address: Address, from: number, limit: number): Reading =>
+  Ledger.use((ledger) => ledger.entries(address, from, limit)).pipe(
+    Effect.map((rows) => rows.map(({ entry }) => entry)),
+    Effect.catchTag("UnreadableRecord", (unreadable): Reading => {
+      const { lost } = unreadable
+      if (lost === undefined) return Effect.fail(unreadable)
+      const before = lost.from > from ? entriesOf(address, from, lost.from - from) : Effect.succeed([])
+      return Effect.flatMap(before, (read) =>
+        Effect.map(entriesOf(address, lost.to + 1, limit - read.length), (more) => [...read, ...more])
+      )
+    })
+  )
 
 /** Of all texts that are indexed at once, as much of each as an index takes of it. */
 const MAX_PART_CHARS = 8_000

@@ -7,6 +7,7 @@
 // I4  An index that does not answer is no trouble of an assistant: it is noted, and made good later.
 // I5  An index that was made from another life of the assistant, because the store was restored to an earlier state, is
 //     emptied before anything is asked of it, and made again.
+// I7  What is in a segment that cannot be read is passed over; put back, it is found again once the index is made anew.
 // I6  What was read of a life before it was rewritten is not in its index afterwards. An index is begun, under a name of its own, before
 //     anything is read for it, and a rewriting empties it: what was read before fits no position of the next beginning.
 
@@ -42,7 +43,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type { Content } from "@reverie/context"
-import { charsOf, partsOf } from "./index-parts.ts"
+import { charsOf, entriesOf, partsOf } from "./index-parts.ts"
 import { indexBlocks, isAt, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
 
@@ -72,10 +73,6 @@ export interface CaughtUp {
 /** To index a character costs so many times what reading it costs. */
 const WORK_PER_CHAR = 20
 
-const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, limit: number) {
-  return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry)
-})
-
 /** Entries from `from` on: out of those at hand, where they begin early enough. */
 const pageFrom = (address: Address, from: number, limit: number, newest: ReadonlyArray<Entry>) => {
   const at = newest.findIndex(({ no }) => no === from)
@@ -93,7 +90,7 @@ const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) 
   if (no === 0) return window
   for (let count = ENTRIES_BACK; ; count *= 2) {
     const from = Math.max(1, no - count + 1)
-    const read = yield* entriesOf(address, from, no - from + 1)
+    const read = (yield* entriesOf(address, from, no - from + 1)).filter((entry) => entry.no <= no)
     window = indexOf(read, NOTHING_SAID, address.assistant).window
     if (from === 1 || isWindowWhole(window, count)) return window
   }
