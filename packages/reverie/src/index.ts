@@ -115,6 +115,7 @@ export type {
   ReplayFrame,
   ReplayRange,
   ReplayVerdict,
+  UnknownCommits,
   SnapshotMark,
   ToolStub
 } from "@reverie/runtime"
@@ -210,7 +211,7 @@ export type {
   SleepOptions,
   StopOptions
 } from "./fleet/ordering.ts"
-export type { Forgettable, ForgetOptions, ForgetReceipt } from "./forgetting/forgetting.ts"
+export type { Forgettable, ForgetOptions, ForgetReceipt, UnreadSegment } from "./forgetting/forgetting.ts"
 export type { ForgetFound, ForgetSample } from "./forgetting/topics.ts"
 export * from "./errors.ts"
 export {

@@ -201,6 +201,20 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       assistants: Schema.Int,
       /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob` and the like. */
       gone: Schema.Record(Schema.String, Schema.Int),
+      /** Segments that could not be read: `missing`, `damaged` and of no account, or `removed` because they may have held some of it. */
+      unread: Schema.optionalKey(
+        Schema.Array(
+          Schema.Struct({
+            assistant: Id,
+            segment: Schema.String,
+            from: Schema.Int,
+            to: Schema.Int,
+            state: Schema.Literals(["missing", "damaged", "removed"]),
+            /** A whole one that is put back is read again: forget once more then. */
+            comesBack: Schema.Boolean
+          })
+        )
+      ),
       /** Of a topic, in a dry run: what says it, of each kind how much and the first few. */
       found: Schema.optionalKey(
         Schema.Struct({

@@ -4,6 +4,7 @@
 // P2  What waits in the queue is emptied of it first, for all that are named: what can not be reached there is forgotten nowhere, and
 //     is made up for when it is asked again. Afterwards once more, for what came in between.
 // P3  A trial reads the same and writes nothing.
+// P4  A segment that is lost holds up no forgetting of the rest: the receipt names it, and says what became of it.
 
 import {
   type Bundle,
@@ -11,8 +12,10 @@ import {
   bundleOfParts,
   Bundles,
   goneBetween,
+  lostSegments,
   MIN_FORGOTTEN_CHARS,
   type Ticks,
+  withoutDamaged,
   withoutText,
   withoutTicks
 } from "@reverie/ledger"
@@ -64,6 +67,25 @@ export interface ForgetOptions {
   readonly dryRun?: boolean
 }
 
+/** An older segment of an assistant that could not be read, so that it is not known what it held. */
+export interface UnreadSegment {
+  /** Whose it is. */
+  readonly assistant: string
+  /** Its key in its place, or its number in the store. */
+  readonly segment: string
+  /** The number of its first entry. */
+  readonly from: number
+  /** The number of its last entry. */
+  readonly to: number
+  /**
+   * `missing`: it was not there, and nothing in it was forgotten. `damaged`: it stays, for all of it was said before what is forgotten.
+   * `removed`: it was damaged, and went, for it may have held what is forgotten.
+   */
+  readonly state: "missing" | "damaged" | "removed"
+  /** A whole one that is put back is read again: forget once more then. False where all of the assistant was forgotten. */
+  readonly comesBack: boolean
+}
+
 /** What went, as numbers. */
 export interface ForgetReceipt {
   /** When, in milliseconds since the epoch. */
@@ -76,6 +98,8 @@ export interface ForgetReceipt {
   readonly gone: Readonly<Record<string, number>>
   /** Of a topic, in a dry run: what says it. A receipt of what went has no text. */
   readonly found?: ForgetFound
+  /** Segments that are missing or damaged: what they held was not looked through. Left out where there is none. */
+  readonly unread?: ReadonlyArray<UnreadSegment>
 }
 
 const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: AssistantId | undefined) {
@@ -93,7 +117,8 @@ const placesIn = Effect.fnUntraced(function* (tenant: TenantId, assistant: Assis
 const standing = (place: BundlePlace) =>
   Bundles.use((bundles) => {
     const { assistant, tenant } = place
-    const parts = assistant === undefined ? bundles.packTenant(tenant) : bundles.pack({ tenant, assistant })
+    const parts =
+      assistant === undefined ? bundles.packTenant(tenant) : bundles.pack({ tenant, assistant }, { marksLost: true })
     return Effect.map(Stream.runCollect(parts), bundleOfParts)
   })
 
@@ -110,16 +135,31 @@ const eraseFromQueue = (places: ReadonlyArray<BundlePlace>) =>
     queue.redact(places.flatMap(({ assistant, tenant }) => (assistant === undefined ? [] : [{ tenant, assistant }])))
   )
 
+/** What is meant, and how it is taken out of a life. */
+interface Meant {
+  /** Undefined for all of it. */
+  readonly without: ((there: Bundle) => Bundle) | undefined
+  readonly topic: Topic | undefined
+  readonly ticks: Ticks | undefined
+}
+
+const unreadOf = (there: Bundle, made: Bundle): ReadonlyArray<UnreadSegment> => {
+  const { head } = there
+  if (head.kind === "tenant") return []
+  return lostSegments(there, made).map((each) => ({ assistant: head.address.assistant, ...each }))
+}
+
 const forgetting = Effect.fnUntraced(function* (
   tenant: TenantId,
   assistant: AssistantId | undefined,
-  without: ((there: Bundle) => Bundle) | undefined,
-  topic: Topic | undefined,
+  { ticks, topic, without }: Meant,
   dryRun: boolean
 ) {
   const at = yield* Clock.currentTimeMillis
-  const change = without ?? ((there: Bundle): Bundle => forgottenLife(there, at))
+  const change = (there: Bundle): Bundle =>
+    without === undefined ? forgottenLife(there, at) : withoutDamaged(there, without(there), ticks)
   const samples: Array<ForgetSample> = []
+  const unread: Array<UnreadSegment> = []
   const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
   const named = yield* placesIn(tenant, assistant)
   for (const place of named) {
@@ -128,6 +168,7 @@ const forgetting = Effect.fnUntraced(function* (
     const gone = goneBetween(there, made)
     const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
     if (!isSame) found.push({ place, gone })
+    unread.push(...unreadOf(there, made))
     if (dryRun && topic !== undefined) samples.push(...topic.findIn(there))
   }
   const places = found.map(({ place }) => place)
@@ -145,7 +186,13 @@ const forgetting = Effect.fnUntraced(function* (
     for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count
   const assistants = places.filter((place) => place.assistant !== undefined).length
   const says = dryRun && topic !== undefined ? foundIn(samples) : undefined
-  return { at, dryRun, assistants, gone, ...defined({ found: says }) } satisfies ForgetReceipt
+  return {
+    at,
+    dryRun,
+    assistants,
+    gone,
+    ...defined({ found: says, unread: unread.length === 0 ? undefined : unread })
+  } satisfies ForgetReceipt
 })
 
 const flaw = (message: string): EnvelopeInvalid => new EnvelopeInvalid({ message })
@@ -202,7 +249,7 @@ export const forgotten = async (
   const without = text === undefined ? (topic?.without ?? (ticks && withoutTicks(ticks))) : withoutText(text)
   if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
   const assistant = named === undefined ? undefined : core.address(named).assistant
-  const receipt = await run(forgetting(core.tenant, assistant, without, topic, dryRun))
+  const receipt = await run(forgetting(core.tenant, assistant, { without, topic, ticks }, dryRun))
   if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
     for (const listener of rewriteListeners.get(shared) ?? []) listener()
   return receipt

@@ -279,6 +279,27 @@ const sayFound = ({ found }: ForgetReceipt): void => {
   }
 }
 
+const becameOf = {
+  missing: {
+    back: "is missing, so nothing in it was forgotten; when you put it back, forget again",
+    gone: "was missing"
+  },
+  damaged: { back: "is damaged, and stays: all of it was said before", gone: "was damaged" },
+  removed: {
+    back: "was damaged and may have held it, so it was taken away; when you put a whole one back, forget again",
+    gone: "was damaged, and was taken away"
+  }
+} as const
+
+/** Which segments could not be read, and what became of each. */
+const sayUnread = ({ dryRun, unread = [] }: ForgetReceipt): void => {
+  for (const { assistant, comesBack, from, segment, state, to } of unread) {
+    const became = comesBack ? becameOf[state].back : `${becameOf[state].gone}; nothing refers to it any more`
+    const would = dryRun && state === "removed" ? "is damaged and may hold it: it would be taken away" : became
+    say(plain(`${assistant}: segment ${segment} (events ${from} to ${to}) ${would}`))
+  }
+}
+
 /** Erases for good: an assistant, what contains a text, what was said by whom or when, or everything. */
 export const erase = async (name: string | undefined, options: EraseOptions, stop: Stop): Promise<number> => {
   const { everything, message: messages, person, since, text, topic, until } = options
@@ -303,12 +324,16 @@ export const erase = async (name: string | undefined, options: EraseOptions, sto
     if (options.json) sayJson({ ok: true, ...would })
     else if (options.dryRun && would.assistants > 0) say(plain(`would erase of ${whose}: ${countsText(would.gone)}`))
     else say(plain(`nothing of it is kept of ${whose}`))
+    if (!options.json) sayUnread(would)
     return 0
   }
   await assertConsent(options, `of ${whose} would be erased for good: ${countsText(would.gone)}`)
   const receipt = await forgotten(false)
   if (options.json) sayJson({ ok: true, ...receipt })
-  else say(plain(`erased of ${whose}: ${countsText(receipt.gone)}; exports and backups made before still hold it`))
+  else {
+    say(plain(`erased of ${whose}: ${countsText(receipt.gone)}; exports and backups made before still hold it`))
+    sayUnread(receipt)
+  }
   return 0
 }
 

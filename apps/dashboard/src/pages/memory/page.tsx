@@ -157,6 +157,15 @@ const Gone = ({ of }: { readonly of: Receipt }): ReactNode => {
   return `${counted}, of ${many(of.assistants, "assistant")}`
 }
 
+const became = { missing: "missing", damaged: "damaged, of before", removed: "damaged, taken away" } as const
+
+const Unread = ({ of: { unread = [] } }: { readonly of: Receipt }): ReactNode =>
+  unread.map(({ assistant, from, segment, state, to }) => (
+    <p key={segment} className="text-bad" data-unread={state}>
+      {assistant}, events {from} to {to}: segment {segment} is {became[state]}
+    </p>
+  ))
+
 const Found = ({ of: { found } }: { readonly of: Receipt }): ReactNode =>
   found === undefined || found.samples.length === 0 ? null : (
     <ul className="max-h-64 overflow-y-auto py-2" data-found="">
@@ -276,6 +285,11 @@ const Forgetting = ({ id }: Pick<ListProps, "id">) => {
           . It goes from the ledger, memory, index and files, and can not be brought back; numbers and sums of use stay.
           <Found of={would} />
         </ConfirmLater>
+      )}
+      {would === undefined ? null : (
+        <div className="px-3">
+          <Unread of={erasing.data ?? would} />
+        </div>
       )}
     </Section>
   )
