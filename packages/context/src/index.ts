@@ -35,7 +35,6 @@ export type { Component, UncountedMessage } from "./layout/component.ts"
 export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
 export {
   compact,
-  Compaction,
   compactionIds,
   type Fill,
   HISTORY_START_KEY,
@@ -44,13 +43,13 @@ export {
   historyHoldChange,
   historyHoldKeys,
   historyHoldOf,
-  HistoryStart,
   historyStartOf,
   isCompaction,
   isHistoryHeld,
   undoCompaction
 } from "./compaction/compaction.ts"
-export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
+export { compactionConfig, type CompactionConfig, thresholdOf } from "./compaction/config.ts"
+export { Compaction, type CompactionTrigger, HistoryStart } from "./compaction/record.ts"
 export {
   draftOf,
   isRead,

@@ -2,7 +2,7 @@
 // Owns their schemas and endpoints.
 
 import { ContentPart } from "@reverie/protocol"
-import { EntityProfile, Fact } from "reverie/look"
+import { EntityProfile, Fact } from "reverie/forms"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"

@@ -1,7 +1,7 @@
 // Night: the group about what happens to memory while no one talks: compactions of a history, how full it is, and dreams.
 // Owns their schemas and endpoints.
 
-import { Compaction, Fact } from "reverie/look"
+import { Compaction, Fact } from "reverie/forms"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"

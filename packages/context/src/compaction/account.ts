@@ -6,7 +6,7 @@
 
 import { cleanLine } from "@reverie/memory"
 import { defined, type MessagePlace, partText, type PlacedMessage, type ToolCall } from "@reverie/protocol"
-import * as Schema from "effect/Schema"
+import type { Account, NamedCall } from "./record.ts"
 
 // Clip: a text brought to a length.
 // L1  Never longer than it may be, and never cut through a character.
@@ -49,38 +49,6 @@ export const endsOf = (text: string, maxChars: number): string => {
     (tailLine >= 0 && tailLine < tail.length / 2 ? tail.slice(tailLine + 1) : tail)
   )
 }
-
-export const Place = Schema.Struct({ no: Schema.Int, index: Schema.Int }) satisfies Schema.Schema<MessagePlace>
-
-/** A call that the assistant made, as it is named in an account. */
-export const NamedCall = Schema.Struct({
-  call: Schema.String,
-  tool: Schema.String,
-  /** On one line, cut. */
-  arguments: Schema.String,
-  /** Of the message that made it. */
-  place: Place
-})
-export type NamedCall = typeof NamedCall.Type
-
-export const Account = Schema.Struct({
-  /** Messages compacted since the history began, and where and when the first of them was said. */
-  count: Schema.Int,
-  from: Place,
-  since: Schema.Finite,
-  /** Calls whose results are compacted, by tool. */
-  results: Schema.Array(Schema.Struct({ tool: Schema.String, count: Schema.Int })),
-  /** The newest of them. */
-  newest: Schema.Array(NamedCall),
-  /** Calls that never had a result, the oldest first. */
-  unfinished: Schema.Array(NamedCall),
-  /** Those that have no room here. */
-  moreUnfinished: Schema.Int,
-  /** The newest images, files and audio that are compacted, in words; none where there were none. */
-  parts: Schema.optionalKey(Schema.Array(Schema.Struct({ text: Schema.String, place: Place }))),
-  moreParts: Schema.optionalKey(Schema.Int)
-})
-export type Account = typeof Account.Type
 
 const MAX_TOOLS = 20
 const MAX_NEWEST = 8

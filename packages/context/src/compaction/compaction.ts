@@ -10,78 +10,15 @@
 //     is not (F113). What could not be brought down holds the triggers back until there is that much more of it.
 
 import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
-import {
-  defined,
-  isBefore,
-  type Message,
-  type MessagePlace,
-  type PlacedMessage,
-  type RecordChange
-} from "@reverie/protocol"
+import { defined, isBefore, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { CountMessage } from "../layout/component.ts"
-import { Account, accountOf, endsOf, Place } from "./account.ts"
-import { AIM_MARGIN, aimOf, type CompactionConfig, compactionTriggers } from "./config.ts"
+import { accountOf, endsOf } from "./account.ts"
+import { AIM_MARGIN, aimOf, type CompactionConfig } from "./config.ts"
 import { between, type CompactionDraft, pendingCompactionChange, tokensOf } from "./draft.ts"
-import { Extraction } from "./extraction.ts"
 import { markerOf, maxSummaryChars, type OpenApproval } from "./marker.ts"
+import { Compaction, type Extraction, HistoryStart } from "./record.ts"
 import { skip, type Skipped } from "./split.ts"
-
-const Marker = Schema.Struct({
-  role: Schema.Literal("system"),
-  content: Schema.String,
-  at: Schema.Finite,
-  tokens: Schema.Finite,
-  meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
-}) satisfies Schema.Schema<Message>
-
-/** From where on messages are shown, and what stands before them. */
-export const HistoryStart = Schema.Struct({
-  /** The compaction that put it there. */
-  compaction: Schema.String,
-  from: Place,
-  marker: Marker,
-  /** What the marker is made of, for the next compaction. */
-  summary: Schema.String,
-  account: Account
-})
-export type HistoryStart = typeof HistoryStart.Type
-
-const Amount = Schema.Struct({ messages: Schema.Int, tokens: Schema.Finite })
-
-/** As it is kept, under its id, as a record of the kind `compaction`: the names are those of the wire. */
-export const Compaction = Schema.Struct({
-  id: Schema.String,
-  /** Milliseconds since the epoch. */
-  at: Schema.Finite,
-  trigger: Schema.Literals(compactionTriggers),
-  strategy: Schema.Literals(["truncate", "recursive-summarization"]),
-  threshold: Schema.Finite,
-  ratio: Schema.Finite,
-  model: Schema.NullOr(Schema.String),
-  pieces: Schema.Int,
-  extraction: Schema.NullOr(Extraction),
-  /** The first and the last message that it compacted, and how many. */
-  range: Schema.Struct({ from: Place, to: Place, since: Schema.Finite, until: Schema.Finite }),
-  compacted_count: Schema.Int,
-  preserved_count: Schema.Int,
-  /** What the model was shown before, its marker included, and where that began: null for the very beginning. */
-  before: Schema.Struct({ ...Amount.fields, start: Schema.NullOr(HistoryStart) }),
-  after: Schema.Struct({ ...Amount.fields, from: Place }),
-  summary: Schema.String,
-  marker: Marker,
-  journal_entry: Schema.String,
-  /** The share of the context window that was aimed at; not there where an order brought the compaction about. */
-  aim: Schema.optionalKey(Schema.Finite),
-  /** Why the conversation takes more than that. */
-  above_aim: Schema.optionalKey(Schema.String),
-  /** The undo that held the history, and why it does no more. */
-  ended_hold: Schema.optionalKey(
-    Schema.Struct({ compaction: Schema.String, at: Schema.Finite, reason: Schema.String })
-  ),
-  undone_at: Schema.optionalKey(Schema.Finite)
-})
-export type Compaction = typeof Compaction.Type
 
 export const isCompaction = Schema.is(Compaction)
 const isHistoryStart = Schema.is(HistoryStart)

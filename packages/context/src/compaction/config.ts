@@ -6,6 +6,7 @@
 
 import { defined } from "@reverie/protocol"
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
+import type { CompactionTrigger } from "./record.ts"
 
 /**
  * truncate: what is compacted is named, and no one is asked. recursive-summarization: a model writes what it was, piece by
@@ -75,9 +76,6 @@ export const compactionConfig = (chosen: Partial<CompactionConfig> = {}): Compac
 }
 
 /** What makes an assistant compact its history: sleep, a window that is nearly full, or an order, however full it is. */
-export const compactionTriggers = ["sleep", "emergency", "order"] as const
-export type CompactionTrigger = (typeof compactionTriggers)[number]
-
 export const thresholdOf = (
   trigger: CompactionTrigger,
   settings: { readonly compactSleepRatio: number; readonly compactEmergencyRatio: number } = DEFAULT_SETTINGS

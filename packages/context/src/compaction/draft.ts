@@ -13,9 +13,8 @@ import {
   type RecordChange
 } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { Place } from "./account.ts"
-import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts"
-import { Extraction } from "./extraction.ts"
+import type { CompactionConfig } from "./config.ts"
+import { type CompactionTrigger, compactionTriggers, Extraction, Place } from "./record.ts"
 import type { Split } from "./split.ts"
 import { nextPiece, type PieceLimits } from "./summary.ts"
 

@@ -11,10 +11,10 @@
 import type { Reply } from "@reverie/model"
 import { defined, isJsonObject, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts"
 import type { UncountedMessage } from "../layout/component.ts"
-import type { CompactionConfig, CompactionTrigger } from "./config.ts"
+import type { CompactionConfig } from "./config.ts"
+import type { CompactionTrigger, Extraction, ExtractionEnd } from "./record.ts"
 import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split } from "./split.ts"
 
 /** A shorter history is not worth it (F59). */
@@ -59,9 +59,6 @@ export const planExtraction = (
 /** How the calls of a round are named: `<prefix>.<index>`, like no call of any tick. `no`: the entry that began its job. */
 export const extractionPrefix = (no: number): string => `fold.${no}`
 
-export const extractionEnds = ["noop", "no-tool-call", "other-tool", "cap"] as const
-export type ExtractionEnd = (typeof extractionEnds)[number]
-
 export interface ExtractionRound {
   /** The calls that are run, and stand in the history with their results. */
   readonly run: ReadonlyArray<ToolCall>
@@ -99,19 +96,6 @@ const hasSucceeded = ({ content, ok }: ExtractionResult): boolean => {
   const said = ok ? parseJson(content) : Result.fail("")
   return ok && !(Result.isSuccess(said) && isJsonObject(said.success) && said.success["success"] === false)
 }
-
-/** What an extraction has come to, under the names of the wire (F62). */
-export const Extraction = Schema.Struct({
-  success: Schema.Boolean,
-  facts_recorded: Schema.Int,
-  observations_recorded: Schema.Int,
-  /** Rounds, the last one included. */
-  iterations: Schema.Int,
-  /** Calls that were run, all rounds together. */
-  calls_made: Schema.optionalKey(Schema.Int),
-  ended_by: Schema.NullOr(Schema.Literals([...extractionEnds, "failure"]))
-})
-export type Extraction = typeof Extraction.Type
 
 export const NO_EXTRACTION: Extraction = {
   success: true,

@@ -8,8 +8,9 @@
 import { cleanLine, messageId } from "@reverie/memory"
 import type { MessagePlace } from "@reverie/protocol"
 import type { CountMessage, UncountedMessage } from "../layout/component.ts"
-import { type Account, bounded, type NamedCall } from "./account.ts"
-import type { CompactionStrategy, CompactionTrigger } from "./config.ts"
+import { bounded } from "./account.ts"
+import type { CompactionStrategy } from "./config.ts"
+import type { Account, CompactionTrigger, NamedCall } from "./record.ts"
 
 export const SUMMARY_HEAD = "[CONTEXT SUMMARY]"
 const ACCOUNT_HEAD = "[COMPACTED HISTORY]"

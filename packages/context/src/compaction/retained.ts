@@ -8,7 +8,7 @@
 
 import { type Fact, messageId, queryTerms, termsOf } from "@reverie/memory"
 import { defined, type PlacedMessage } from "@reverie/protocol"
-import type { Compaction } from "./compaction.ts"
+import type { Compaction } from "./record.ts"
 
 /** A fact that was learnt of the messages, or a name, a number or a date that stands in one. */
 export interface RetainedDetail {

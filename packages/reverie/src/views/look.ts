@@ -3,7 +3,5 @@
 // L1  Whatever is here is in index.ts as well: the same thing, by the shorter way.
 
 export { activityOf, tagsOf } from "@reverie/assistant"
-export { Compaction } from "@reverie/context"
-export { EntityProfile, Fact } from "@reverie/memory"
 export { FleetReader } from "./peek.ts"
 export { viewOf } from "./view.ts"
