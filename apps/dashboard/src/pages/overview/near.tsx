@@ -51,7 +51,9 @@ const BudgetLine = ({ budget: { assistant, endsAt, share } }: { readonly budget:
         at the pace of the last day used up <Ago at={endsAt} />{" "}
       </>
     )}
-    <Link to="/usage">Budgets</Link>
+    <Link to="/usage" className="underline">
+      Budgets
+    </Link>
   </Line>
 )
 
@@ -90,7 +92,7 @@ export const Near = ({ counts }: { readonly counts: Counts | undefined }) => {
         <More of={nearlySpent} to="/usage" search={{}} />
         {full.map(({ contextShare = 0, id }) => (
           <Line key={id} id={id} why="window" lead={`window ${percent(contextShare)} full`}>
-            <Link to="/a/$id/context" params={{ id }}>
+            <Link to="/a/$id/context" params={{ id }} className="underline">
               Context
             </Link>
           </Line>
