@@ -119,7 +119,7 @@ const chartLooks = async (page: Page) => {
   await expect.poll(isStill).toBe(true)
   return page.evaluate(() => {
     const boxOf = (element: Element) => element.getBoundingClientRect()
-    const buttons = boxOf(document.querySelector(".chart .react-flow__controls")!)
+    const buttons = boxOf(document.querySelector(".chart .chart-bar")!)
     const states = [...document.querySelectorAll<HTMLElement>("[data-chart-state]")].filter(
       (state) => state.dataset["chartState"] !== ""
     )
@@ -131,7 +131,11 @@ const chartLooks = async (page: Page) => {
     const zoom = title === undefined ? 0 : boxOf(title).height / title.offsetHeight
     const size = (element: Element | null) =>
       element === null ? 0 : zoom * parseFloat(getComputedStyle(element).fontSize)
+    const current = document.querySelector("[data-chart-state][data-current] .chart-title")
+    const canvas = boxOf(document.querySelector(".chart .react-flow")!)
     return {
+      isApart: buttons.bottom <= canvas.top + 1,
+      seesCurrent: current !== null && boxOf(current).left >= canvas.left && boxOf(current).right <= canvas.right,
       states: states.length,
       under: under.map((state) => state.dataset["chartState"]),
       titlePx: size(title ?? null),
@@ -146,6 +150,7 @@ test("the whole chart is read at 1440: regions closed, names on edges, nothing u
   expect(inHand).toMatch(/sleep in /)
   expect(inHand).not.toContain("xstate")
   await tab.page.setViewportSize({ width: 1440, height: 900 })
+  expect(await chartLooks(tab.page)).toMatchObject({ isApart: true, seesCurrent: true })
   await tab.page.click('.chart button:has-text("Whole chart")')
   await tab.page.waitForSelector('[data-chart-state="dreaming"][data-kind="closed"]')
   const whole = await chartLooks(tab.page)
@@ -168,6 +173,16 @@ test("the whole chart is read at 1440: regions closed, names on edges, nothing u
   await tab.page.click('.chart button:has-text("Close the regions")')
   await tab.page.click('.chart button:has-text("Follow the state")')
   await tab.page.waitForSelector("[data-say]")
+})
+
+test("the whole chart is read on a phone as well: the state first, the others by moving it", async () => {
+  await tab.page.setViewportSize({ width: 390, height: 844 })
+  await watch()
+  await tab.page.goto(`${tab.page.url()}?view=whole`)
+  await tab.page.waitForSelector('[data-chart-state="dreaming"][data-kind="closed"]')
+  const whole = await chartLooks(tab.page)
+  expect(whole.titlePx).toBeGreaterThanOrEqual(9)
+  expect(whole.seesCurrent).toBe(true)
 })
 
 test("what is said is written once, the reply comes piece by piece, and nothing stands twice (C2, J1)", async () => {

@@ -3,7 +3,6 @@
 
 import type { Machine } from "@reverie/server/api"
 import {
-  Controls,
   type Edge,
   type EdgeProps,
   Handle,
@@ -13,7 +12,8 @@ import {
   Position,
   ReactFlow,
   ReactFlowProvider,
-  useReactFlow
+  useReactFlow,
+  useStore
 } from "@xyflow/react"
 import { memo, useEffect, useMemo, useRef } from "react"
 import { toneOf, wordsOf } from "../../parts/chip.tsx"
@@ -188,6 +188,10 @@ const others: Readonly<Record<ChartView, ReadonlyArray<readonly [view: ChartView
 }
 
 const FOLLOW_ZOOM = 0.92
+/** At this a name of 13 px has 9. */
+const READ_ZOOM = 0.72
+/** What the chart is shown in is so much narrower than the chart that its names could not be read. */
+const SMALL = 0.5
 const MOVE_MILLIS = 450
 const GROUP = 0
 const WAY = 10
@@ -233,17 +237,22 @@ const useEdges = (
     }))
   }, [machine, active, last])
 
-/** Keeps the state in view, or the whole chart. */
-const useView = ({ machine, state, view }: ChartProps) => {
+/** Keeps the state in view, or the whole chart; where that could not be read, the state and what is near it first. */
+const useView = ({ machine, state, view }: ChartProps, isSmall: boolean | undefined) => {
   const flow = useReactFlow()
   const moved = useRef(false)
   useEffect(() => {
+    // Fitting waits for its place, and would come after what is asked for when that is known.
+    if (isSmall === undefined) return
     const duration = moved.current && !isStill() ? MOVE_MILLIS : 0
     moved.current = true
     const node = nodeAt(machine, state)
-    if (view !== "near" || node === undefined) void flow.fitView({ duration, padding: 0.02 })
-    else void flow.setCenter(node.x + node.width / 2, node.y + node.height / 2, { zoom: FOLLOW_ZOOM, duration })
-  }, [flow, machine, state, view])
+    if (node === undefined || (view !== "near" && !isSmall)) void flow.fitView({ duration, padding: 0.02 })
+    else {
+      const zoom = view === "near" ? FOLLOW_ZOOM : READ_ZOOM
+      void flow.setCenter(node.x + node.width / 2, node.y + node.height / 2, { zoom, duration })
+    }
+  }, [flow, machine, state, view, isSmall])
 }
 
 const Arrow = ({ lit }: { readonly lit: string }) => (
@@ -263,14 +272,36 @@ const Arrow = ({ lit }: { readonly lit: string }) => (
   </marker>
 )
 
+/** Above what is near the state; the whole chart needs the height, and has room beside its first state. */
+const Bar = ({ onView, view }: Pick<ChartProps, "view" | "onView">) => {
+  const flow = useReactFlow()
+  return (
+    <div className="chart-bar" data-over={view === "near" ? undefined : ""}>
+      <button type="button" className="button button-small" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
+        +
+      </button>
+      <button type="button" className="button button-small" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
+        −
+      </button>
+      {others[view].map(([other, title]) => (
+        <button key={other} type="button" className="button button-small" onClick={() => onView(other)}>
+          {title}
+        </button>
+      ))}
+    </div>
+  )
+}
+
 const Flow = (props: ChartProps) => {
-  const { last, machine, onView, state, view } = props
+  const { last, machine, state, view } = props
   const active = useMemo(() => activeIds(machine, state), [machine, state])
   const current = nodeAt(machine, state)?.id
   const root = machine.nodes.find(({ parent }) => parent === null)?.id
   const nodes = useNodes(machine, active, current)
   const edges = useEdges(machine, active, last)
-  useView(props)
+  const width = useStore((store) => store.width)
+  const isSmall = width < SMALL * (machine.nodes.find(({ id }) => id === root)?.width ?? 0)
+  useView(props, width === 0 ? undefined : isSmall && view === "whole")
   return (
     <ReactFlow
       nodes={nodes as Array<StateNode>}
@@ -307,13 +338,6 @@ const Flow = (props: ChartProps) => {
           }
         />
       ) : null}
-      <Controls showInteractive={false} showFitView={false} position="top-right">
-        {others[view].map(([other, title]) => (
-          <button key={other} type="button" className="button button-small" onClick={() => onView(other)}>
-            {title}
-          </button>
-        ))}
-      </Controls>
     </ReactFlow>
   )
 }
@@ -329,7 +353,10 @@ export const Chart = (props: ChartProps) => {
       data-chart-active={props.state}
     >
       <ReactFlowProvider>
-        <Flow {...props} />
+        <Bar view={props.view} onView={props.onView} />
+        <div className="min-h-0">
+          <Flow {...props} />
+        </div>
       </ReactFlowProvider>
     </div>
   )
