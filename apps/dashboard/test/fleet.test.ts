@@ -132,7 +132,9 @@ test("every title of a column says what it tells", async () => {
   const titles = await tab.page.$$eval("[role=columnheader]", (heads) =>
     heads.slice(1).map((head) => [head.textContent?.replaceAll(/[↑↓]/g, ""), head.getAttribute("title") ?? ""] as const)
   )
-  expect(titles.map(([title]) => title)).toEqual(expect.arrayContaining(["In state", "Sub-agents", "Used in 24 h"]))
+  expect(titles.map(([title]) => title)).toEqual(
+    expect.arrayContaining(["In state", "Sub-agents", "Tokens, cost 24 h"])
+  )
   for (const [title, hint] of titles) expect([title, hint.length > 20]).toEqual([title, true])
 })
 

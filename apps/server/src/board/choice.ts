@@ -62,7 +62,9 @@ const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
   // Where nothing has a price, tokens tell who took most.
   cost: ({ day: { costMicros, tokens } }) => costMicros * 1e6 + tokens / 1e6,
   ticks: ({ ticks }) => ticks,
-  errors: ({ lastError }) => lastError?.at ?? 0
+  // As it is shown: trouble that lasts stands before trouble that was, and began with the state.
+  errors: ({ haltReason, lastError, outage, since }) =>
+    haltReason === undefined && outage === undefined ? (lastError?.at ?? 0) : since
 }
 
 interface Stand {

@@ -101,4 +101,19 @@ describe("class of a state", () => {
       ["spent", "reserving", "full"]
     )
   })
+
+  it("by last error those who are halted stand where they were halted, as their row says", () => {
+    const rowOf = (id: string, more: Partial<Row>) => ({ id, state: "halted", since: 5, ...more }) as Row
+    const choice = new Choice({ sort: "errors", isDescending: true, limit: 3 }, 10)
+    for (const row of [
+      rowOf("failed", { lastError: { at: 7, message: "no" } }),
+      rowOf("halted", { haltReason: "by order", since: 8, lastError: { at: 1, message: "no" } }),
+      rowOf("halted-before", { haltReason: "by order", since: 6 })
+    ])
+      choice.take(row)
+    assert.deepStrictEqual(
+      choice.page().rows.map(({ id }) => id),
+      ["halted", "failed", "halted-before"]
+    )
+  })
 })

@@ -46,7 +46,7 @@ const Cards = ({ items }: { readonly items: ReadonlyArray<ApprovalAsked> }) => {
     })
   if (all.length === 0) {
     return (
-      <div className="card">
+      <div className="card max-w-[64rem]" data-approvals={0}>
         <Empty title="No open approvals">
           Calls that are dangerous come here before they run. You need not keep this page open: the number beside
           Approvals tells.

@@ -32,13 +32,13 @@ const Waiting = ({ row }: { readonly row: AssistantRow }) =>
   row.waiting === 0 ? (
     <Dash />
   ) : (
-    <span className="flex items-baseline gap-2">
+    <span className="flex items-baseline gap-1">
+      <span>{count(row.waiting)}</span>
       {row.oldestWaitingAt === undefined ? null : (
         <span className="text-ink-3">
-          <Since at={row.oldestWaitingAt} />
+          for <Since at={row.oldestWaitingAt} />
         </span>
       )}
-      <span>{count(row.waiting)}</span>
     </span>
   )
 
@@ -71,7 +71,7 @@ const Trouble = ({ row }: { readonly row: AssistantRow }) => {
   if (said === undefined) return <Dash />
   return (
     <span className="flex w-full min-w-0 items-baseline gap-2">
-      <span className={`min-w-0 flex-1 truncate ${haltReason === undefined ? "" : "text-bad"}`} title={said}>
+      <span className={`trouble flex-1 ${haltReason === undefined ? "" : "text-bad"}`} title={said}>
         <Visible text={said} />
       </span>
       {lastError === undefined || isLasting(row) ? null : (
@@ -94,12 +94,12 @@ const Brief = ({ row }: { readonly row: AssistantRow }) => {
         <Since at={row.since} />
         {row.day.calls === 0 ? null : <span title="Used in 24 h">{spentText(row.day)}</span>}
         {row.waiting === 0 ? null : <span>{count(row.waiting)} queued</span>}
-        {said === undefined ? null : (
-          <span className={`min-w-0 flex-1 truncate ${row.haltReason === undefined ? "" : "text-bad"}`} title={said}>
-            <Visible text={said} />
-          </span>
-        )}
       </span>
+      {said === undefined ? null : (
+        <span className={`trouble ${row.haltReason === undefined ? "text-ink-2" : "text-bad"}`} title={said}>
+          <Visible text={said} />
+        </span>
+      )}
     </span>
   )
 }
@@ -166,7 +166,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
   },
   {
     id: "cost",
-    title: "Used in 24 h",
+    title: "Tokens, cost 24 h",
     hint: "Tokens of its model calls in the last 24 hours, and what they cost.",
     sort: "cost",
     width: "7.6rem",

@@ -128,7 +128,8 @@ const Nobody = ({ search }: { readonly search: FleetSearch }) =>
 
 /** Heights in pixels: of one line, and of two that a thumb finds. */
 const ROW = 34
-const NARROW_ROW = 60
+/** Room for two lines of trouble below the state. */
+const NARROW_ROW = 76
 
 interface RowsProps {
   readonly rows: ReturnType<typeof useFleetRows>

@@ -37,7 +37,7 @@ const Card = ({ block, isOpen, onOpen }: { block: Block; isOpen: boolean; onOpen
     >
       <button type="button" className="block w-full px-3 py-2 text-left" aria-pressed={isOpen} onClick={onOpen}>
         <span className="flex items-baseline justify-between gap-2">
-          <span className="truncate font-semibold">
+          <span className="min-w-0 font-semibold wrap-anywhere" data-label="">
             <Visible text={label} />
           </span>
           <span className="tabular whitespace-nowrap text-ink-2">version {version}</span>

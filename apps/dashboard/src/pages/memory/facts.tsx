@@ -201,6 +201,7 @@ const RetireFact = ({ fact, id }: { readonly fact: Pick<Fact, "id" | "text">; re
 
 /** What a person may say of it: correct is offered where no other fact stands in its place. */
 const Actions = ({ fact, id, isOpen }: { readonly fact: Fact; readonly id: string; readonly isOpen: boolean }) => {
+  const [writes, write] = useState(false)
   const { state } = fact
   const isHeld = state === "quarantined" || state === "proposed"
   const releases = state === "proposed" || (isOpen && state === "quarantined")
@@ -208,8 +209,8 @@ const Actions = ({ fact, id, isOpen }: { readonly fact: Fact; readonly id: strin
   return (
     <div className="flex flex-wrap items-center gap-2 px-3 py-2">
       {releases ? <Release fact={fact} id={id} /> : null}
-      {isOpen && (isHeld || state === "active") ? <Correct fact={fact} id={id} /> : null}
-      {isOpen ? <RetireFact fact={fact} id={id} /> : null}
+      {isOpen && (isHeld || state === "active") ? <Correct fact={fact} id={id} isOpen={writes} open={write} /> : null}
+      {isOpen && !writes ? <RetireFact fact={fact} id={id} /> : null}
     </div>
   )
 }
@@ -246,7 +247,7 @@ const Line = ({ fact, id, isOpen, onOpen }: LineProps) => (
         <Visible text={fact.text} />
       </span>
       <Chip tone={tones[fact.state]} text={fact.state} />
-      <span className="truncate text-ink-2 max-md:hidden">
+      <span className="min-w-0 text-ink-2 wrap-anywhere max-md:hidden" data-from="">
         <From origin={fact.origin} />
       </span>
       <Trust of={fact.trust} />

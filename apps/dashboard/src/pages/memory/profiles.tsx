@@ -157,7 +157,7 @@ const Opened = ({ assistant, profile }: { readonly assistant: string; readonly p
 const Name = ({ isOpen, onOpen, profile }: { profile: Profile; isOpen: boolean; onOpen: () => void }) => (
   <li className="memory-item" data-profile={profile.id} {...(isOpen ? { "data-open": "" } : {})}>
     <button type="button" className="block w-full px-3 py-1.5 text-left" aria-pressed={isOpen} onClick={onOpen}>
-      <span className="block truncate font-semibold">
+      <span className="block font-semibold wrap-anywhere" data-name="">
         <Visible text={profile.name} />
       </span>
       <span className="text-ink-2">

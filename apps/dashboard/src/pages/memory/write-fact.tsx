@@ -18,29 +18,34 @@ export const Done = ({ children, of }: { readonly of: string; readonly children:
 /** Writes what is right in the place of one fact. */
 export const Correct = ({
   fact,
-  id
+  id,
+  isOpen,
+  open
 }: {
   readonly fact: { readonly id: string; readonly text: string }
   readonly id: string
+  readonly isOpen: boolean
+  readonly open: (isOpen: boolean) => void
 }) => {
-  const [isOpen, open] = useState(false)
   const { error, isPending, isSuccess, mutate } = useChange("POST /v1/assistants/:id/memory/facts/:fact/correct")
   if (isSuccess)
     return <Done of={fact.id}>Corrected: your sentence takes its place as soon as the assistant is at rest.</Done>
   return isOpen ? (
-    <EditText
-      label="What is right, in one sentence with names"
-      verb="Correct"
-      before={fact.text}
-      limit={MAX_CHARS}
-      isSentence
-      error={error}
-      isPending={isPending}
-      onClose={() => open(false)}
-      onSave={(text) =>
-        mutate((key) => ({ params: { id, fact: fact.id }, headers: { "idempotency-key": key }, payload: { text } }))
-      }
-    />
+    <div className="basis-full">
+      <EditText
+        label="What is right, in one sentence with names"
+        verb="Correct"
+        before={fact.text}
+        limit={MAX_CHARS}
+        isSentence
+        error={error}
+        isPending={isPending}
+        onClose={() => open(false)}
+        onSave={(text) =>
+          mutate((key) => ({ params: { id, fact: fact.id }, headers: { "idempotency-key": key }, payload: { text } }))
+        }
+      />
+    </div>
   ) : (
     <Action className="button button-small" onClick={() => open(true)} data-correct={fact.id}>
       Correct

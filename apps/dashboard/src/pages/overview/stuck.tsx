@@ -32,7 +32,7 @@ const StuckLine = ({ at, children, id, why }: LineProps) => (
     <Link to="/a/$id" params={{ id }} className="font-mono text-[0.92em] wrap-anywhere">
       <Visible text={id} />
     </Link>
-    <span className="line-clamp-2 min-w-0 break-words">
+    <span className="min-w-0 break-words">
       <span className="feed-lead">{titles[why]}</span> {children}
     </span>
   </li>
@@ -44,13 +44,17 @@ const Row = ({ row: { haltReason, id, mode, since, state } }: { readonly row: As
   </StuckLine>
 )
 
+/** Enough to know it by; Queues has the whole of it. */
+const MOST_CHARS = 80
+const briefly = (text: string): string => (text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS - 1)}…`)
+
 const Dead = ({ letter: { assistant, at, reason, text } }: { readonly letter: Letter }) => (
   <StuckLine id={assistant} at={at} why="dead">
     <Visible text={reason} />
     {text === undefined ? null : (
       <span className="text-ink-2">
         {" "}
-        “<Visible text={text} />”
+        “<Visible text={briefly(text)} />”
       </span>
     )}
   </StuckLine>
