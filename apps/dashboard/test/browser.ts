@@ -16,9 +16,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** In which pages are looked at; in both by a long check. */
 export const themes: ReadonlyArray<"light" | "dark"> = isLong ? ["light", "dark"] : ["light"]
 
-export const openBrowser = (): Promise<Browser> => {
+export const openBrowser = (...more: ReadonlyArray<string>): Promise<Browser> => {
   if (chromiumPath === undefined) throw new Error("no Chromium; install it, or say in CHROMIUM_PATH where it is")
-  return chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] })
+  return chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox", ...more] })
 }
 
 /** The folder of the page as its sources have it now: made once for all tests. */
