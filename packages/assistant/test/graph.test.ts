@@ -30,7 +30,8 @@ const machine = assistantMachine as unknown as Logic
 const steppedIn = (map: AdjacencyMap<Snapshot, Input>): Logic =>
   ({
     getInitialSnapshot: assistantMachine.getInitialSnapshot.bind(assistantMachine),
-    transition: (from: Snapshot, event: Input) => map[knownKey(from) as never]?.transitions[JSON.stringify(event) as never]?.state
+    transition: (from: Snapshot, event: Input) =>
+      map[knownKey(from) as never]?.transitions[JSON.stringify(event) as never]?.state
   }) as unknown as Logic
 
 /** The nodes and edges of the graph, found by XState's own stepping, not by ours. */
