@@ -7,6 +7,13 @@ export interface Posted {
 }
 
 const REQUEST_MILLIS = 30_000
+/** Of connections that are kept each may have been closed meanwhile; a busy client learns of it when it asks. */
+const MOST_KEPT = 8
+
+/** Whether a connection was closed before anything was answered on it. */
+const isClosed = (error: unknown): boolean =>
+  error instanceof Error &&
+  ["ECONNRESET", "UND_ERR_SOCKET"].includes((error.cause as { readonly code?: string } | undefined)?.code ?? "")
 
 interface Entry {
   readonly entry?: { readonly cause?: { readonly kind?: string; readonly id?: string } }
@@ -39,7 +46,7 @@ export class Client {
   }
 
   async json(path: string): Promise<unknown> {
-    const response = await this.fetch(path)
+    const response = await this.#read(path, MOST_KEPT)
     if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
     return response.json()
   }
@@ -83,5 +90,15 @@ export class Client {
       readonly items: ReadonlyArray<{ readonly assistant: string; readonly envelope: string; readonly reason: string }>
     }
     return items
+  }
+
+  /** What only reads may be asked once more. */
+  async #read(path: string, left: number): Promise<Response> {
+    try {
+      return await this.fetch(path)
+    } catch (error) {
+      if (left === 0 || !isClosed(error)) throw error
+      return this.#read(path, left - 1)
+    }
   }
 }
