@@ -6,8 +6,10 @@
 // C4  --only names steps of the list; an unknown name is refused, never ignored.
 // C5  It takes minutes: what takes long, with what goes on for longer, is left to --long, which says it of every test.
 
-import { availableParallelism } from "node:os"
+import { mkdtempSync, rmSync } from "node:fs"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { chromiumPath } from "../apps/dashboard/test/chromium.ts"
 import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
@@ -55,6 +57,11 @@ const isLong = process.argv.includes("--long")
 process.env["REVERIE_LENGTH"] = isLong ? "long" : "short"
 // Hundreds of programs are started, and each reads the same modules.
 process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node")
+/** What each of them finds out about its modules, for the others; see check/resolved.mjs. */
+const resolved = mkdtempSync(join(tmpdir(), "reverie-check-"))
+const hook = pathToFileURL(join(root, "scripts/check/resolved.mjs"))
+hook.searchParams.set("known", join(resolved, "modules"))
+process.env["NODE_OPTIONS"] = [process.env["NODE_OPTIONS"] ?? "", `--import=${hook.href}`].join(" ").trim()
 
 const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
   const at = args.indexOf("--only")
@@ -103,6 +110,7 @@ const runAll = async (list: ReadonlyArray<Step>): Promise<ReadonlyArray<Verdict>
 
 const began = performance.now()
 const verdicts = await runAll(chosen(process.argv.slice(2).filter((arg) => arg !== "--long")))
+rmSync(resolved, { recursive: true, force: true })
 const passed = verdicts.filter((verdict) => verdict.passed).length
 const failed = verdicts.length - passed
 process.stdout.write(`\n${((performance.now() - began) / 1000).toFixed(1)} s in all\n`)

@@ -44,7 +44,9 @@ export interface RunOptions {
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>
-      !/^(OPENAI_|REVERIE_|DATABASE_|REDIS_|QDRANT_|NO_COLOR|FORCE_COLOR|XDG_CONFIG|VITEST|NODE_)|_API_KEY$/.test(name)
+      !/^(OPENAI_|REVERIE_|DATABASE_|REDIS_|QDRANT_|NO_COLOR|FORCE_COLOR|XDG_CONFIG|VITEST|NODE_(?!OPTIONS))|_API_KEY$/.test(
+        name
+      )
   )
 )
 
