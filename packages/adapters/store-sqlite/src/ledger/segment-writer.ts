@@ -22,10 +22,12 @@ import {
   referenceTo,
   removeDamaged,
   reportOfPlace,
+  type SegmentPlace,
   Unreadable
 } from "@reverie/ledger"
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { change, query, reading, sealedIn, type SqliteFailure, Wanted } from "../sql.ts"
 import type { Writer } from "../writer.ts"
@@ -58,8 +60,10 @@ class Placing {
   readonly #writer: Writer
   readonly #offers = new Map<string, Offer>()
   readonly #lacking = new Map<string, Lacking>()
-  /** Keys that are put, or were put for a transaction that is still to come. */
+  /** Keys that were put for a transaction that is still to come. */
   readonly #underWay = new Set<string>()
+  /** Keys that a place has not answered for yet: what it was given may be there later, although no one waits for it any more. */
+  readonly #onTheWay = new Set<string>()
 
   constructor(database: DatabaseSync, writer: Writer) {
     this.#database = database
@@ -106,7 +110,7 @@ class Placing {
             put,
             ({ assistant, bytes, codec, key, name }) => {
               const sealed = this.#sealed(assistant, key, bytes)
-              return Effect.map(Effect.mapError(place.put(key, sealed), placeFailure), () =>
+              return Effect.map(this.#sent(place, key, sealed), () =>
                 this.#offers.set(name, { codec, placed: placedAs(key, sealed) })
               )
             },
@@ -117,6 +121,18 @@ class Placing {
         Effect.onError(() => Effect.sync(release))
       )
     })
+  }
+
+  /** Waits for what no one can call back once it is sent. */
+  #sent(place: SegmentPlace["Service"], key: string, bytes: Uint8Array): Effect.Effect<void, SqliteFailure> {
+    const put = Effect.suspend(() => {
+      this.#onTheWay.add(key)
+      return Effect.ensuring(
+        Effect.mapError(place.put(key, bytes), placeFailure),
+        Effect.sync(() => this.#onTheWay.delete(key))
+      )
+    })
+    return Effect.flatMap(Effect.forkDetach(put, { startImmediately: true }), Fiber.join)
   }
 
   #sealed(assistant: number, key: string, bytes: Uint8Array): Uint8Array {
@@ -145,7 +161,7 @@ class Placing {
     const unavailable = ledgerUnavailable("sweep")
     return Effect.gen({ self: this }, function* () {
       const noted = yield* reading(unavailable, () => Result.succeed(this.#noted()))
-      const keys = noted.filter((key) => !this.#underWay.has(key))
+      const keys = noted.filter((key) => !this.#underWay.has(key) && !this.#onTheWay.has(key))
       if (keys.length === 0) return 0
       yield* Effect.mapError(place.remove(keys), (failure) => unavailable(placeFailure(failure)))
       const forget = change(this.#database, "DELETE FROM segment_keys WHERE key = ?")

@@ -153,7 +153,7 @@ export class Segments {
 
   #fetch(segment: number, row: SegmentRow): Effect.Effect<() => void, SqliteFailure> {
     const { codec, placeBytes: bytes, placeDigest: digest, placeKey: key } = row
-    if (key === null || this.#fetched.has(segment)) return Effect.sync(() => this.#hold(segment))
+    if (key === null) return Effect.succeed(() => undefined)
     const opened = (sealed: Uint8Array): Pressed | Unreadable => {
       const store = sealedIn(this.#database)
       const content = store === undefined ? sealed : store.sealing.open(placeOfBytes(key), sealed)?.content
@@ -161,7 +161,7 @@ export class Segments {
         ? { codec, bytes: content }
         : new Unreadable("damaged", `segment ${segment} does not open: its key is gone`)
     }
-    return readPlaced(this.place, { key, bytes, digest } satisfies PlacedSegment).pipe(
+    const fetch = readPlaced(this.place, { key, bytes, digest } satisfies PlacedSegment).pipe(
       Effect.map(opened),
       Effect.catchTag("SegmentLost", ({ message, why }: SegmentLost) => Effect.succeed(new Unreadable(why, message))),
       Effect.mapError(placeFailure),
@@ -172,6 +172,8 @@ export class Segments {
           : this.#hold(segment, found)
       )
     )
+    // Looked for and held at once: in between another one could let go of it.
+    return Effect.suspend(() => (this.#fetched.has(segment) ? Effect.succeed(this.#hold(segment)) : fetch))
   }
 
   #hold(segment: number, found?: Pressed | Unreadable): () => void {
