@@ -9,6 +9,7 @@
 // S4  What cannot be read is one sentence in the place of the text, which no reader takes for one; who writes on is stopped by it.
 // S6  What lies apart is there, durable, before the transaction that refers to it commits, and is taken away after the one that
 //     refers to it no more. No look waits for it within a transaction.
+// S7  What is noted and swept before it came to the place, because its transaction is given up, goes from there when it comes.
 // S5  A reference says how many bytes its text has, so that a page of rows is measured by what it brings (`text_bytes`).
 
 import { Buffer } from "node:buffer"
@@ -34,6 +35,7 @@ import {
 } from "@reverie/ledger"
 import { type Address, longWork, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import { PgFailure, type Query } from "../database.ts"
 
@@ -62,6 +64,7 @@ const KEY_MILLIS = 7_200_000
 const LEFT = `
   SELECT key FROM segment_keys WHERE is_left OR noted_at < now_millis() - ${KEY_MILLIS} LIMIT 1000`
 const NOTED = "SELECT key FROM segment_keys"
+const STILL_NOTED = "SELECT 1 AS one FROM segment_keys WHERE key = $1"
 const GONE = "DELETE FROM segment_keys WHERE key = ANY ($1::text[])"
 /** Of a life that is held: who noted them before has ended. */
 const LEAVE_NOTED = `
@@ -92,6 +95,8 @@ const lostFrom = ({ digests, key, placeKey }: FoundRow, why: Unreadable["why"], 
 
 const placeFailure = (cause: SegmentPlaceUnavailable): PgFailure =>
   new PgFailure("passing", `the place of older segments cannot be reached: ${cause.message}`, cause)
+
+const CAME_LATE = new PgFailure("retry", "a segment came to its place when its transaction was given up already")
 
 const MOVED_ON = new PgFailure("retry", "older entries moved on meanwhile")
 
@@ -295,8 +300,19 @@ export class Segments {
     return Effect.gen({ self: this }, function* () {
       const key = `${yield* this.#prefix(apart)}/${randomUUID()}`
       yield* apart.query(NOTE, [key, of.tenant, of.assistant])
-      yield* Effect.mapError(apart.place.put(key, bytes), placeFailure)
+      // Who stops waiting for it calls nothing back.
+      yield* Effect.flatMap(Effect.forkDetach(this.#sent(apart, key, bytes), { startImmediately: true }), Fiber.join)
       return placedAs(key, bytes)
+    })
+  }
+
+  #sent({ place, query }: Apart, key: string, bytes: Uint8Array): Effect.Effect<void, PgFailure> {
+    return Effect.gen(function* () {
+      yield* Effect.mapError(place.put(key, bytes), placeFailure)
+      const [noted] = yield* query<{ readonly one: number }>(STILL_NOTED, [key])
+      if (noted !== undefined) return
+      yield* Effect.mapError(place.remove([key]), placeFailure)
+      return yield* Effect.fail(CAME_LATE)
     })
   }
 
@@ -317,6 +333,8 @@ export class Segments {
         if (keys.length === 0) return count
         yield* Effect.mapError(apart.place.remove(keys), placeFailure)
         yield* apart.query(GONE, [`{${keys.join()}}`])
+        // One that came between the two has been found noted by who put it.
+        yield* Effect.mapError(apart.place.remove(keys), placeFailure)
         count += keys.length
       }
     })
