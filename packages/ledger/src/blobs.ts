@@ -8,6 +8,8 @@
 // B5  Nothing is kept of a list of which one has no bytes, or more than MAX_PART_BYTES.
 // B6  A part is what its bytes say: an image without the header of its media type is refused, for a provider would refuse each
 //     prompt with it.
+// B7  Bytes that are referred to are not deleted. Who refers to some that were kept before looks afterwards which are lacking: a
+//     deletion that had not seen that is over then, and they are kept again.
 
 import { Buffer } from "node:buffer"
 import { createHash } from "node:crypto"
@@ -36,6 +38,11 @@ export interface Blobs {
     blobs: ReadonlyArray<Uint8Array>
   ) => Effect.Effect<ReadonlyArray<string>, LedgerUnavailable | BlobRefused>
   readonly read: (tenant: TenantId, digest: string) => Effect.Effect<Uint8Array | undefined, LedgerUnavailable>
+  /** Those of which no bytes are kept; a deletion of some of them that is under way is waited for. */
+  readonly lacking: (
+    tenant: TenantId,
+    digests: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<string>, LedgerUnavailable>
 }
 
 export const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
@@ -183,9 +190,10 @@ export const keptParts = (
  * referred to the same bytes is forgotten or aged, they are.
  */
 export const keptAgain = Effect.fnUntraced(function* (blobs: Blobs, tenant: TenantId, loose: ReadonlyArray<LoosePart>) {
-  const missing = yield* Effect.filter(loose, ({ part }) =>
-    Effect.map(blobs.read(tenant, part.digest), (found) => found === undefined)
-  )
+  if (loose.length === 0) return
+  const digests = loose.map(({ part }) => part.digest)
+  const lacking = new Set(yield* blobs.lacking(tenant, digests))
+  const missing = loose.filter(({ part }) => lacking.has(part.digest))
   // They were taken before.
   yield* Effect.catchTag(keptParts(blobs, tenant, missing), "BlobRefused", Effect.die)
 })

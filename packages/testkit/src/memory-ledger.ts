@@ -271,7 +271,8 @@ const memoryBlobs = (disk: MemoryDisk): Blobs => ({
         })
       )
     }),
-  read: (tenant, digest) => Effect.sync(() => disk.blobs.get(blobName(tenant, digest))?.slice())
+  read: (tenant, digest) => Effect.sync(() => disk.blobs.get(blobName(tenant, digest))?.slice()),
+  lacking: (tenant, digests) => Effect.sync(() => digests.filter((digest) => !disk.blobs.has(blobName(tenant, digest))))
 })
 
 export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({

@@ -1,4 +1,4 @@
-// Blob laws: bytes that come back, once and apart (ledger B1-B5).
+// Blob laws: bytes that come back, once and apart (ledger B1-B5, B7).
 
 import * as assert from "node:assert/strict"
 import { BlobRefused, digestOf, Ledger } from "@reverie/ledger"
@@ -103,6 +103,19 @@ export const blobLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const [digest = ""] = yield* keep(harbor, new Uint8Array(2_500_000).fill(5))
       assert.equal((yield* read(harbor, digest))?.length, 2_500_000)
       assert.deepEqual(yield* keep(harbor), [])
+    })
+  },
+  {
+    id: "B7.lacking",
+    says: "of some digests those are lacking of which the tenant keeps nothing, in their order",
+    check: Effect.gen(function* () {
+      const lacking = (tenant: TenantId, ...digests: ReadonlyArray<string>) =>
+        Ledger.use((ledger) => ledger.blobs.lacking(tenant, digests))
+      const [one = "", two = ""] = yield* keep(harbor, some(32), some(33))
+      const others = ["0".repeat(64), one.toUpperCase(), "", "' OR '1'='1"]
+      assert.deepEqual(yield* lacking(harbor, ...others, one, two), others)
+      assert.deepEqual(yield* lacking(tower, two, one), [two, one])
+      assert.deepEqual(yield* lacking(harbor), [])
     })
   }
 ]

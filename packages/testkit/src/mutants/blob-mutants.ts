@@ -72,6 +72,7 @@ export const blobMistakes: Readonly<Record<string, Mistake>> = {
         return found?.[1].slice()
       })
   })),
+  lacksNothing: wrong(() => ({ lacking: () => Effect.succeed([]) })),
   keepsNothing: wrong(() => ({ read: () => Effect.sync(() => undefined) })),
   keepsWhatIsEmpty: wrong(({ keep }) => ({
     keep: (tenant, blobs) =>

@@ -8,7 +8,7 @@ import { type BundlePart, bytesOf, lostRowOf, textOf, limitChangesOf } from "@re
 import { type AssistantState, type Entry, keyText, type Lane, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
-import { putBlobs } from "../ports/blobs.ts"
+import { lackingIn, putBlobs } from "../ports/blobs.ts"
 import type { PgFailure, Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
 
@@ -147,6 +147,20 @@ export const putEntryRows = (query: Query, tenant: TenantId, parts: ReadonlyArra
     }
     const blobs = ofKind(parts, "blob").map(({ bytes, digest }) => ({ digest, bytes: bytesOf(bytes) }))
     yield* putBlobs(query, tenant, blobs)
+    // Some were here, and a transaction that deleted them could not see yet that they are referred to again.
+    const lacking = new Set(
+      yield* lackingIn(
+        query,
+        tenant,
+        blobs.map(({ digest }) => digest)
+      )
+    )
+    if (lacking.size > 0)
+      yield* putBlobs(
+        query,
+        tenant,
+        blobs.filter(({ digest }) => lacking.has(digest))
+      )
     const answers = ofKind(parts, "block-answer").map(({ answer, key }) => ({
       key: keyText(key),
       answer: JSON.stringify(answer)

@@ -66,17 +66,35 @@ const REFERRED = (table: string) => `
   SELECT m[1] AS digest FROM ${table}, regexp_matches(body, '"digest":"([^"]+)"', 'g') m
   WHERE tenant = $1 AND strpos(body, '"digest":') > 0`
 
+const LOCKED = (strength: string) => `
+  SELECT digest FROM blobs WHERE tenant = $1 AND digest = ANY ($2::text[]) ORDER BY digest FOR ${strength}`
+/** Before it is looked for what refers to them: who refers to some after that look waits, and finds that they are gone. */
+const HOLD = LOCKED("UPDATE")
+const HELD = LOCKED("KEY SHARE")
+
 /** One pass over the texts that refer to bytes, which have an index, however many digests are asked for. */
 const LEAVE = `
   WITH used AS (
     ${REFERRED("envelopes")} UNION ${REFERRED("ledger")}
     UNION SELECT unnest(string_to_array(digests, ' ')) FROM segments WHERE tenant = $1 AND digests <> ''
-  ), gone AS MATERIALIZED (
-    SELECT digest FROM blobs
-    WHERE tenant = $1 AND digest = ANY ($2::text[]) AND digest NOT IN (SELECT digest FROM used)
-    ORDER BY digest FOR UPDATE
   )
-  DELETE FROM blobs USING gone WHERE blobs.tenant = $1 AND blobs.digest = gone.digest`
+  DELETE FROM blobs WHERE tenant = $1 AND digest = ANY ($2::text[]) AND digest NOT IN (SELECT digest FROM used)`
+
+const arrayOf = (digests: ReadonlyArray<string>) =>
+  Effect.orDie(Effect.fromResult(PgTypes.array([...digests], PgTypes.OID.text)))
+
+/** Those of which no bytes are kept. The others are not deleted before the transaction ends. */
+export const lackingIn = (
+  query: Query,
+  tenant: TenantId,
+  digests: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, PgFailure> =>
+  Effect.gen(function* () {
+    const known = digests.filter(isDigest)
+    const rows = yield* query<{ readonly digest: string }>(HELD, [tenant, yield* arrayOf(known)])
+    const kept = new Set(rows.map(({ digest }) => digest))
+    return digests.filter((digest) => !kept.has(digest))
+  })
 
 /** Removes those of some bytes that no envelope, entry or segment of the tenant refers to; in the order of the digests, too. */
 export const leaveBlobs = (
@@ -86,9 +104,11 @@ export const leaveBlobs = (
 ): Effect.Effect<void, PgFailure> =>
   digests.length === 0
     ? Effect.void
-    : Effect.flatMap(Effect.orDie(Effect.fromResult(PgTypes.array([...digests], PgTypes.OID.text))), (texts) =>
-        Effect.asVoid(query(LEAVE, [tenant, texts]))
-      )
+    : Effect.gen(function* () {
+        const values = [tenant, yield* arrayOf(digests)]
+        yield* query(HOLD, values)
+        yield* query(LEAVE, values)
+      })
 
 /** A list of blobs is many megabytes. */
 const KEEP_MILLIS = 60_000
@@ -102,5 +122,9 @@ export const postgresBlobs = ({ query, transaction }: Database): Blobs => ({
     yield* Effect.mapError(written, ledgerUnavailable("keep"))
     return rows.map(({ digest }) => digest)
   }),
-  read: (tenant, digest) => Effect.mapError(blobIn(query, tenant, digest), ledgerUnavailable("read"))
+  read: (tenant, digest) => Effect.mapError(blobIn(query, tenant, digest), ledgerUnavailable("read")),
+  lacking: (tenant, digests) =>
+    digests.length === 0
+      ? Effect.succeed([])
+      : Effect.mapError(lackingIn(query, tenant, digests), ledgerUnavailable("read"))
 })

@@ -56,6 +56,7 @@ export const leaveBlobs = (database: DatabaseSync) => {
 export const sqliteBlobs = (database: DatabaseSync, writer: Writer): Blobs => {
   const read = readBlob(database)
   const insert = keepBlob(database)
+  const isKept = query<{ readonly one: number }>(database, "SELECT 1 AS one FROM blobs WHERE tenant = ? AND digest = ?")
   return {
     keep: Effect.fnUntraced(function* (tenant, blobs) {
       const flaw = flawOfBlobs(blobs)
@@ -68,6 +69,11 @@ export const sqliteBlobs = (database: DatabaseSync, writer: Writer): Blobs => {
       const length = blobs.reduce((sum, bytes) => sum + bytes.length, 0)
       return yield* writer.write(ledgerUnavailable("keep"), write, length)
     }),
-    read: (tenant, digest) => reading(ledgerUnavailable("read"), () => Result.succeed(read(tenant, digest)))
+    read: (tenant, digest) => reading(ledgerUnavailable("read"), () => Result.succeed(read(tenant, digest))),
+    // A deletion is one transaction of the one writer: it is over, or has not begun.
+    lacking: (tenant, digests) =>
+      reading(ledgerUnavailable("read"), () =>
+        Result.succeed(digests.filter((digest) => !isDigest(digest) || isKept.one(tenant, digest) === undefined))
+      )
   }
 }
