@@ -46,6 +46,31 @@ test("the chart has tokens on its axis, window and thresholds as lines or in wor
   await tab.close()
 })
 
+test("a dream and a compaction before one call have their letters beside each other (C2)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  let at = 0
+  await page.route(/\/(compactions|dreams)(\?|$)/, async (route) => {
+    const answer = await (await route.fetch()).json()
+    const [first] = answer.items
+    at = at === 0 ? (first.at ?? first.began_at) : at
+    await route.fulfill({ json: { ...answer, items: [{ ...first, at, began_at: at }] } })
+  })
+  await tab.open(home, "context")
+  await page.waitForSelector("[data-mark=dream]")
+  await page.waitForSelector("[data-mark=compaction]")
+  const [one, other] = await page.$$eval("[data-mark]", (marks) => {
+    return marks.map((mark) => {
+      const words = document.createRange()
+      words.selectNodeContents(mark)
+      const { left, right } = words.getBoundingClientRect()
+      return { left, right }
+    })
+  })
+  expect(other?.left).toBeGreaterThanOrEqual(one?.right ?? Infinity)
+  await tab.close()
+})
+
 test("the stack fills its bar with the used part, or is the whole window, and says which", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

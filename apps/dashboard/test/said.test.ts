@@ -98,6 +98,17 @@ test("M5 what a tool ended a turn with stands as the answer, and leads to its re
   await tab.close()
 })
 
+test("M1 what a call gave is told in words on its line, and as it is below it", async () => {
+  const items = [asked, call("find_berth", 3), result("find_berth", 3, '{"success":true,"fitting":["birch","elm"]}')]
+  const tab = await told(items, tick([run("find_berth", 3)]))
+  const line = tab.page.locator("[data-call] summary")
+  await line.locator("text=3 ms").waitFor()
+  expect(await line.innerText()).toMatch(/fitting birch; elm$/)
+  await line.click()
+  expect(await tab.page.locator("[data-call]").innerText()).toContain('"fitting"')
+  await tab.close()
+})
+
 test("M6 a call that waits for a person has not failed", async () => {
   const waits = { ...run("assign_berth", 3), ok: false, pending: true }
   const tab = await told([asked, call("assign_berth", 3)], tick([waits]))

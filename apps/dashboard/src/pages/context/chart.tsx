@@ -78,14 +78,20 @@ const Marks = ({ id, points }: { readonly id: string; readonly points: ReadonlyA
   const [first, last] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0]
   const within = marks.filter(({ at }) => at >= first && at <= last)
   if (within.length === 0) return null
+  const afterOf = (moment: number): number => points.findIndex((point) => point.at >= moment)
   return (
     <div className="context-marks" data-marks={within.length}>
-      {within.map(({ at, id: of, kind }) => {
-        const after = points.findIndex((point) => point.at >= at)
+      {within.map(({ at, id: of, kind }, n) => {
+        const after = afterOf(at)
+        // Those before one call stand on one line: their letters stand beside each other.
+        const beside = within.slice(0, n).filter((other) => afterOf(other.at) === after).length
         const says = `${kind}, ${absolute(at)}, before call ${after + 1}`
         const props = {
           className: "context-mark-link",
-          style: { left: `${placeOf(points, Math.max(0, after - 0.5))}%` },
+          style: {
+            left: `calc(${placeOf(points, Math.max(0, after - 0.5))}% + ${beside * 0.75}rem)`,
+            borderLeftStyle: beside > 0 ? ("none" as const) : undefined
+          },
           title: says,
           "aria-label": says,
           "data-mark": kind

@@ -7,6 +7,7 @@
 // M5  A tool that ended a turn gave its answer: that stands as the words of the assistant, with the ways to its reasons.
 // M6  A call has failed when it ran and failed: one that waits has not.
 
+import { withoutJson } from "@reverie/protocol/spoken"
 import type { MessageView, TickView } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
@@ -65,7 +66,7 @@ const Used = ({ call, isAnswer, result, run }: UsedProps) => {
         {result === undefined || isAnswer ? null : (
           <span className="text-ink-3">
             {" "}
-            <Visible text={result.content.slice(0, 120)} />
+            <Visible text={withoutJson(result.content).slice(0, 120)} />
           </span>
         )}
       </summary>
@@ -159,7 +160,7 @@ const Said = (props: SaidProps) => {
       {role === "tool" ? (
         <details className="said-more">
           <summary className="truncate">
-            <Visible text={content.slice(0, 160)} />
+            <Visible text={withoutJson(content).slice(0, 160)} />
           </summary>
           <JsonText text={content} label={`Result of ${who}`} />
         </details>

@@ -5,6 +5,7 @@
 import { wordsOf } from "../../parts/chip.tsx"
 import { serversIn } from "../../parts/format.ts"
 import type { Notice } from "@reverie/protocol"
+import { withoutJson } from "@reverie/protocol/spoken"
 import { useReducer } from "react"
 import { useNotices } from "../../live/live.ts"
 import { outcomeText } from "../timeline/search.ts"
@@ -65,7 +66,10 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "model-failed":
       return [`the model failed: ${notice.reason}`, true]
     case "tool-finished":
-      return [`${notice.tool} ${notice.ok ? "gave" : "failed"}: ${notice.content.slice(0, 200)}`, !notice.ok]
+      return [
+        `${notice.tool} ${notice.ok ? "gave" : "failed"}: ${withoutJson(notice.content).slice(0, 200)}`,
+        !notice.ok
+      ]
     case "tool-refused":
       return [`${notice.tool} was refused: ${notice.reason}`, true]
     case "approval-decided":
