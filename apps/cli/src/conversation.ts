@@ -61,12 +61,25 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
   return `${id} is asked to compact its history: ${so}`
 }
 
+/** A dream by rules is over by then; one by a model goes on, and is shown the next time. */
+const DREAM_MILLIS = 5_000
+const LOOK_MILLIS = 200
+
+const newestDream = async (backend: Backend, id: string) => (await backend.dreams(id)).at(0)
+
 const dream = async (backend: Backend, id: string): Promise<string> => {
-  const last = dreamsText(id, (await backend.dreams(id)).slice(0, 1))
+  const before = await newestDream(backend, id)
   const view = await backend.view(id)
-  if (view?.activity === "dreaming") return `${id} dreams\n${last}`
+  if (view?.activity === "dreaming") return `${id} dreams\n${dreamsText(id, before === undefined ? [] : [before])}`
   await backend.order(id, "sleep", {})
-  return `${id} is asked to dream\n${last}`
+  const until = Date.now() + DREAM_MILLIS
+  while (Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLIS))
+    const newest = await newestDream(backend, id)
+    const isBusy = (await backend.view(id))?.tags.includes("busy") === true
+    if (!isBusy && newest !== undefined && newest.key !== before?.key) return dreamsText(id, [newest])
+  }
+  return `${id} is asked to dream, and has not ended it yet: /dream shows it once it has`
 }
 
 const undo = async (backend: Backend, id: string): Promise<string> => {
