@@ -120,6 +120,8 @@ test("O2 figures of the last hour and day, with what failed, and the last lines 
   const { page } = tab
   const bars = (name: string) => page.locator(`[data-series=${name}] .series-bar`).count()
   for (const name of ["messages", "runs", "model", "calls", "tokens", "cost"]) expect(await bars(name)).toBe(60)
+  // How many ran, and how fast they came: the bars say only how long they took.
+  expect(await page.locator("[data-of-series=runs]").innerText()).toMatch(/^[\d,]+ runs, at most [\d.]+ a second$/)
   expect(await page.locator("[data-series=calls] .series-bad").count()).toBeGreaterThan(0)
   expect(await page.getAttribute("[data-series=tokens] svg", "aria-label")).toMatch(
     /^Tokens in the last hour: [\d.]+M; at most \d+k a minute$/

@@ -66,6 +66,8 @@ interface SeriesProps {
   readonly now: string
   readonly points: ReadonlyArray<SeriesPoint>
   readonly textOf: (value: number) => string
+  /** What was measured, where the bars are no numbers of it. */
+  readonly of?: string | undefined
 }
 
 const HEIGHT = 40
@@ -93,7 +95,7 @@ const Bar = ({
   )
 }
 
-const Series = ({ name, now, points, textOf, title }: SeriesProps) => {
+const Series = ({ name, now, of, points, textOf, title }: SeriesProps) => {
   const most = points.reduce((greatest, { value }) => Math.max(greatest, value ?? 0), 0)
   return (
     <figure className="card min-w-0 p-3" data-series={name} data-most={most}>
@@ -112,8 +114,9 @@ const Series = ({ name, now, points, textOf, title }: SeriesProps) => {
           <Bar key={point.at} {...point} left={left} most={most} textOf={textOf} />
         ))}
       </svg>
-      <p className="tabular text-ink-2" aria-hidden>
-        at most {textOf(most)}
+      <p className="tabular flex flex-wrap justify-between gap-x-3 text-ink-2">
+        <span aria-hidden>at most {textOf(most)}</span>
+        {of === undefined ? null : <span data-of-series={name}>{of}</span>}
       </p>
     </figure>
   )
@@ -144,6 +147,17 @@ const callsOf = (points: ReadonlyArray<Point>): string => {
   return `${count(sumOf(points, ({ modelCalls }) => modelCalls))} answered, ${failed === 0 ? "none" : count(failed)} failed`
 }
 
+/** In all, and a second while the most of them ran. */
+const runsOf = (points: ReadonlyArray<Point>): string => {
+  const step = ((points[1]?.at ?? 0) - (points[0]?.at ?? 0)) / 1_000
+  const most = Math.max(0, ...points.map(({ runs }) => runs))
+  const rate = step > 0 ? `, at most ${Number((most / step).toPrecision(2))} a second` : ""
+  return `${many(
+    sumOf(points, ({ runs }) => runs),
+    "run"
+  )}${rate}`
+}
+
 /** What is drawn of a point, and what all of them come to. */
 interface Figure {
   readonly title: string
@@ -153,6 +167,8 @@ interface Figure {
   readonly textOf: (value: number) => string
   /** It is a number of so many in each place of the picture. */
   readonly isSum: boolean
+  /** How many were measured, and how many a second. */
+  readonly measured?: (points: ReadonlyArray<Point>) => string
 }
 
 const summed = (title: string, of: (point: Point) => number, textOf: (value: number) => string): Figure => {
@@ -171,7 +187,7 @@ const measured = (title: string, of: (point: Point) => number | null): Figure =>
 
 const figures: Readonly<Record<string, Figure>> = {
   messages: summed("Messages", ({ messages }) => messages, count),
-  runs: measured("Runs", ({ runP95Ms }) => runP95Ms),
+  runs: { ...measured("Runs", ({ runP95Ms }) => runP95Ms), measured: runsOf },
   model: measured("Model calls", ({ modelP95Ms }) => modelP95Ms),
   calls: {
     ...summed("Model calls", ({ modelCalls, modelFailed }) => modelCalls + modelFailed, count),
@@ -194,12 +210,13 @@ const Figures = ({ isBeside, pulse, span }: FiguresProps) => {
       className={`grid gap-3 max-sm:grid-cols-1 ${isBeside ? "grid-cols-2" : "grid-cols-3 max-lg:grid-cols-2"}`}
       data-figures={span}
     >
-      {Object.entries(figures).map(([name, { bad = () => 0, isSum, now, of, textOf, title }]) => (
+      {Object.entries(figures).map(([name, { bad = () => 0, isSum, measured: told, now, of, textOf, title }]) => (
         <Series
           key={name}
           name={name}
           title={isSum ? `${title} in the last ${span}` : title}
           now={now(known)}
+          of={told?.(known)}
           points={all.map((point) => ({ at: point.at, value: isKnown(point) ? of(point) : null, bad: bad(point) }))}
           textOf={isSum ? (value) => `${textOf(value)} ${each}` : textOf}
         />
