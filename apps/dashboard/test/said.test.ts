@@ -98,7 +98,7 @@ test("M5 what a tool ended a turn with stands as the answer, and leads to its re
   await tab.close()
 })
 
-test("M1 what a call gave is told in words on its line, and as it is below it", async () => {
+test("M1 what a call gave stands in words on its line, and as it is below it", async () => {
   const items = [asked, call("find_berth", 3), result("find_berth", 3, '{"success":true,"fitting":["birch","elm"]}')]
   const tab = await told(items, tick([run("find_berth", 3)]))
   const line = tab.page.locator("[data-call] summary")

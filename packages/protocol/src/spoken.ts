@@ -4,12 +4,16 @@
 
 import type { Json } from "./json.ts"
 
+/** What programs know a thing by, and when it was kept: no words, where anything else is said. */
+const isMark = (key: string): boolean => /^(?:.+_)?id$|^timestamp$/.test(key)
+
 /** Without the marks of data; a success that says only that is left out. */
 const spoken = (value: Json): string => {
   if (Array.isArray(value)) return value.map(spoken).join("; ")
   if (typeof value !== "object" || value === null) return String(value)
-  return Object.entries(value)
-    .filter(([key, each]) => key !== "success" || each !== true)
+  const said = Object.entries(value).filter(([key, each]) => key !== "success" || each !== true)
+  const telling = said.filter(([key]) => !isMark(key))
+  return (telling.length === 0 ? said : telling)
     .map(([key, each]) => `${key.replaceAll("_", " ")} ${spoken(each)}`)
     .join(", ")
 }

@@ -1,0 +1,52 @@
+// Progress: each line of what happens fits the terminal that shows it, and says words.
+
+import { later } from "@reverie/testkit/later"
+import type { Notice } from "reverie"
+import { assert, test } from "vitest"
+import { tellNotice } from "../src/texts/progress.ts"
+
+/** The line of a notice in a terminal of so many columns, without its colours. */
+const toldIn = (columns: number, notice: object): string => {
+  const { write } = process.stderr
+  const before = Object.getOwnPropertyDescriptor(process.stderr, "columns")
+  later(() => {
+    process.stderr.write = write
+    if (before === undefined) Reflect.deleteProperty(process.stderr, "columns")
+    else Object.defineProperty(process.stderr, "columns", before)
+  })
+  let told = ""
+  Object.defineProperty(process.stderr, "columns", { value: columns, configurable: true })
+  process.stderr.write = ((text: string) => {
+    told += text
+    return true
+  }) as typeof write
+  const address = { tenant: "default", assistant: "planner+19.1.0" }
+  tellNotice({ address, at: 0, no: 1, tick: 1, ...notice } as unknown as Notice)
+  process.stderr.write = write
+  return told.replaceAll(/\u001b\[\d+m|\n$/g, "")
+}
+
+const goal = { success: true, goal_id: "goal_3_0", description: "Open the regatta on day 30", timestamp: "2026-11-28" }
+const gave = { type: "tool-finished", tool: "add_goal", ok: true, content: JSON.stringify(goal), call: "1.1.0" }
+const heard = {
+  type: "tick-started",
+  envelope: "e",
+  from: "harbour master",
+  text: "The course is laid out. ".repeat(9)
+}
+
+test("P1 a line is as wide as the terminal, and no wider", () => {
+  for (const columns of [80, 100, 132]) {
+    const said = { ...gave, content: "The tide turns. ".repeat(20) }
+    for (const notice of [said, heard]) {
+      const line = toldIn(columns, notice)
+      assert.isAtMost(line.length, columns, line)
+      assert.isAtLeast(line.length, columns - 2, line)
+    }
+  }
+})
+
+test("P2 data stands there as words, without what only programs know it by", () => {
+  assert.strictEqual(toldIn(100, gave), "planner+19.1.0 tool add_goal: description Open the regatta on day 30")
+  assert.match(toldIn(100, { ...gave, content: '{"success":true,"id":"passage_1"}' }), /add_goal: id passage_1$/)
+})
