@@ -182,7 +182,7 @@ test("the whole chart is read on a phone as well: the state first, the others by
   await tab.page.waitForSelector('[data-chart-state="dreaming"][data-kind="closed"]')
   const whole = await chartLooks(tab.page)
   expect(whole.titlePx).toBeGreaterThanOrEqual(9)
-  expect(whole.seesCurrent).toBe(true)
+  expect(whole).toMatchObject({ seesCurrent: true, isApart: true })
 })
 
 test("what is said is written once, the reply comes piece by piece, and nothing stands twice (C2, J1)", async () => {
