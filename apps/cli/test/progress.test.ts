@@ -1,29 +1,29 @@
 // Progress: each line of what happens fits the terminal that shows it, and says words.
 
+import { stripVTControlCharacters } from "node:util"
 import { later } from "@reverie/testkit/later"
 import type { Notice } from "reverie"
-import { assert, test } from "vitest"
+import { assert, test, vi } from "vitest"
 import { tellNotice } from "../src/texts/progress.ts"
 
 /** The line of a notice in a terminal of so many columns, without its colours. */
 const toldIn = (columns: number, notice: object): string => {
-  const { write } = process.stderr
   const before = Object.getOwnPropertyDescriptor(process.stderr, "columns")
+  let told = ""
+  const written = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    told += String(text)
+    return true
+  })
   later(() => {
-    process.stderr.write = write
+    written.mockRestore()
     if (before === undefined) Reflect.deleteProperty(process.stderr, "columns")
     else Object.defineProperty(process.stderr, "columns", before)
   })
-  let told = ""
   Object.defineProperty(process.stderr, "columns", { value: columns, configurable: true })
-  process.stderr.write = ((text: string) => {
-    told += text
-    return true
-  }) as typeof write
   const address = { tenant: "default", assistant: "planner+19.1.0" }
   tellNotice({ address, at: 0, no: 1, tick: 1, ...notice } as unknown as Notice)
-  process.stderr.write = write
-  return told.replaceAll(/\u001b\[\d+m|\n$/g, "")
+  written.mockRestore()
+  return stripVTControlCharacters(told).trimEnd()
 }
 
 const goal = { success: true, goal_id: "goal_3_0", description: "Open the regatta on day 30", timestamp: "2026-11-28" }
