@@ -2,10 +2,12 @@
 // npm run crash -- --profile fallback [--moments] [--kills N] [--seed N] [--json]
 // npm run crash -- --night [--stride N] [--json]
 // npm run crash -- --months [--apart] [--kills N] [--seed N] [--json]
+// npm run crash -- --profile apart [--kills N] [--json]
 // npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
 import { parseArgs } from "node:util"
 import { servers } from "@reverie/testkit/servers"
+import { runApartLane } from "./apart.ts"
 import { runFallbackLane } from "./fallback.ts"
 import { runFleetLane } from "./fleet.ts"
 import { minimumOperations, runLane } from "./lane.ts"
@@ -78,11 +80,18 @@ const wreckFleet = async (): Promise<never> => {
   process.exit(report.ok ? 0 : 1)
 }
 
+const killApart = async (): Promise<never> => {
+  const report = await runApartLane({ kills, progress: told })
+  process.stdout.write(`${JSON.stringify(report, null, values.json ? 0 : 2)}\n`)
+  process.exit(report.ok ? 0 : 1)
+}
+
+if (values.profile === "apart") await killApart()
 if (values.night) await killNights()
 if (values.apart && !values.months) refuse("--apart is of --months")
 if (values.months) await killMonths()
 if (values.profile === "fleet") await wreckFleet()
-if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback or fleet")
+if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback, apart or fleet")
 
 if (values.moments && values.profile !== "fallback") refuse("--moments is of --profile fallback")
 
