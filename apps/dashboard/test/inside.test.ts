@@ -286,7 +286,7 @@ test("Memory: what is to be forgotten is counted, asked about, and erased", asyn
   await page.check("[name=everywhere]")
   await page.click("[data-forget] [type=submit]")
   await page.waitForSelector("[data-would]")
-  expect(await page.locator("[data-would]").innerText()).toBe("entry 12, record 1,034, of 2 assistants")
+  expect(await page.locator("[data-would]").innerText()).toBe("12 events, 1,034 records, of 2 assistants")
   expect(api.changes.at(-1)?.asked.payload).toEqual({ person: "Ann", dryRun: true })
   await page.click("[data-confirm=Erase]")
   await page.waitForSelector("[data-forgotten]")

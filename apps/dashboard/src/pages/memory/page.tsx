@@ -150,10 +150,23 @@ const whatOf = (way: Way, said: string, id: string, isEverywhere: boolean) => {
   return { ...whose, [way]: said }
 }
 
+/** As the other pages call them. */
+const partWords: Readonly<Record<string, readonly [one: string, more?: string]>> = {
+  blob: ["attached file", "attached files"],
+  entry: ["event", "events"],
+  envelope: ["message", "messages"],
+  send: ["delivery", "deliveries"]
+}
+
 const Gone = ({ of }: { readonly of: Receipt }): ReactNode => {
   const kinds = Object.entries(of.gone)
   if (kinds.length === 0) return "nothing of it is kept"
-  const counted = kinds.map(([kind, number]) => `${kind} ${count(number)}`).join(", ")
+  const counted = kinds
+    .map(([kind, number]) => {
+      const [one, more] = partWords[kind] ?? [kind.replaceAll("-", " ")]
+      return many(number, one, more)
+    })
+    .join(", ")
   return `${counted}, of ${many(of.assistants, "assistant")}`
 }
 
