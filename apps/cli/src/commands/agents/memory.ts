@@ -265,9 +265,20 @@ export interface EraseOptions extends OrderOptions {
   readonly until?: number
 }
 
+/** As the rest of the command line calls them. */
+const partWords: Readonly<Record<string, readonly [one: string, many?: string]>> = {
+  blob: ["attached file", "attached files"],
+  entry: ["event", "events"],
+  envelope: ["message", "messages"],
+  send: ["delivery", "deliveries"]
+}
+
 const countsText = (gone: Readonly<Record<string, number>>): string =>
   Object.entries(gone)
-    .map(([kind, count]) => `${kind} ${count}`)
+    .map(([kind, count]) => {
+      const [one, many] = partWords[kind] ?? [kind.replaceAll("-", " ")]
+      return counted(count, one, many)
+    })
     .join(", ")
 
 /** What says a topic: of each kind how much, and the first of it. */

@@ -5,7 +5,7 @@ import { defined } from "@reverie/protocol"
 import { backup, restore, Fleet, FleetReader, type PlaceReport } from "reverie"
 import { CommandFailed, failureOf } from "../../failure.ts"
 import { note, say, sayJson } from "../../output.ts"
-import { plain, onOneLine } from "../../texts/plain.ts"
+import { counted, plain, onOneLine } from "../../texts/plain.ts"
 import { assertConsent, type ChangeOptions } from "../../consent.ts"
 import { findBackend } from "../../backend/find-backend.ts"
 import type { Stop } from "../../running/stop.ts"
@@ -85,15 +85,22 @@ export const vacuum = async (options: OrderOptions, stop: Stop): Promise<number>
     const { archived, bytesBefore, deleted } = due
     if (options.json) sayJson({ ok: true, ...due })
     else
-      say(plain(`would compress ${archived.entries} entries and delete ${deleted.entries}, of ${sizeOf(bytesBefore)}`))
+      say(
+        plain(
+          `would compress ${counted(archived.entries, "event")} and delete ${deleted.entries}, of ${sizeOf(bytesBefore)}`
+        )
+      )
     return 0
   }
   if (due.deleted.entries > 0) {
-    await assertConsent(options, `${due.deleted.entries} ledger entries would lose their words for good, by retention`)
+    await assertConsent(
+      options,
+      `${counted(due.deleted.entries, "event")} would lose their words for good, by retention`
+    )
   }
   const report = await vacuumed(false)
   const { archived, bytesAfter, bytesBefore, deleted, segments } = report
-  const done = `compressed ${archived.entries} entries and deleted ${deleted.entries}`
+  const done = `compressed ${counted(archived.entries, "event")} and deleted ${deleted.entries}`
   if (options.json) sayJson({ ok: true, ...report })
   else {
     say(plain(`${done}; ${sizeOf(bytesBefore)} before, ${sizeOf(bytesAfter)} after`))
