@@ -61,6 +61,11 @@ describe("the day as a whole", () => {
     assert.notInclude(script, '{\\"')
   })
 
+  test("is a day of today: what is said in it is said when it is played", () => {
+    const dated = day.letters.filter(({ event }) => event.type === "message" && event.at !== undefined)
+    assert.deepStrictEqual(dated, [])
+  })
+
   test("leaves the archivist asleep and the others idle, with nothing waiting", () => {
     assert.deepStrictEqual(
       views.map(({ id, state, ticks, waiting }) => ({ id, state, ticks, waiting })),
