@@ -80,6 +80,26 @@ describe.concurrent("signals", () => {
   })
 })
 
+describe.concurrent("the end", () => {
+  const env = { NODE_OPTIONS: `--import=${fixture("called-exit.ts")}` }
+
+  // A call of process.exit waits for threads that may wait for the caller: a process in a thousand stands still for good.
+  test("a command leaves nothing open, and ends by itself", async () => {
+    await using directory = await temporary()
+    const at = ["--data", directory.path]
+    const work = await run(["run", ...fleet, ...at, "--events", await eventsIn(directory.path, 3), "--exit"], { env })
+    const look = await run(["agents", "ls", ...at], { env })
+    const wrong = await run(["agents", "lst"], { env })
+    const server = begin(["serve", ...fleet, ...at, "--port", "0", "--no-page"], { env })
+    await server.saying("Ctrl-C ends it")
+    const asked = await run(["agents", "ls", ...at], { env })
+    server.child.kill("SIGTERM")
+    const served = await server.ended
+    assert.deepStrictEqual([work.code, look.code, wrong.code, asked.code, served.code], [0, 0, 2, 0, 143])
+    for (const { stderr } of [work, look, wrong, asked, served]) assert.notInclude(stderr, "process.exit was called")
+  })
+})
+
 describe.concurrent("one data directory", () => {
   test("5 for a second process that would write, while A1 others may look", async () => {
     await using directory = await temporary()
