@@ -1,5 +1,5 @@
 // Spoken: data as words, for those who watch and do not read JSON.
-// Owns the words of data. Leaves cuts, and making it harmless, to the one who shows it.
+// Owns the words of data, and of the parts of a life. Leaves cuts, and making it harmless, to the one who shows it.
 // S1  A text without JSON is left as it is; what looks like JSON and is none, too.
 
 import type { Json } from "./json.ts"
@@ -62,3 +62,15 @@ export const withoutJson = (whole: string): string => {
   }
   return told
 }
+
+/** What the parts of a life are called where they are counted. */
+const partWords: Readonly<Record<string, readonly [one: string, many?: string]>> = {
+  blob: ["attached file"],
+  entry: ["event"],
+  envelope: ["message"],
+  send: ["delivery", "deliveries"]
+}
+
+/** The word for one part of a kind, and for many where that is not the same with an s. */
+export const kindName = (kind: string): readonly [one: string, many?: string] =>
+  partWords[kind] ?? [kind.replaceAll("-", " ")]

@@ -3,7 +3,7 @@
 // memory-text.ts.
 // M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
 
-import { defined } from "@reverie/protocol"
+import { defined, kindName } from "@reverie/protocol"
 import type { DreamAccount, ForgetReceipt, RecallOptions, RecordRow } from "reverie"
 import { CommandFailed } from "../../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../../texts/memory-text.ts"
@@ -265,20 +265,9 @@ export interface EraseOptions extends OrderOptions {
   readonly until?: number
 }
 
-/** As the rest of the command line calls them. */
-const partWords: Readonly<Record<string, readonly [one: string, many?: string]>> = {
-  blob: ["attached file", "attached files"],
-  entry: ["event", "events"],
-  envelope: ["message", "messages"],
-  send: ["delivery", "deliveries"]
-}
-
 const countsText = (gone: Readonly<Record<string, number>>): string =>
   Object.entries(gone)
-    .map(([kind, count]) => {
-      const [one, many] = partWords[kind] ?? [kind.replaceAll("-", " ")]
-      return counted(count, one, many)
-    })
+    .map(([kind, count]) => counted(count, ...kindName(kind)))
     .join(", ")
 
 /** What says a topic: of each kind how much, and the first of it. */

@@ -1,6 +1,7 @@
 // Forgetting: what is erased for good, of this assistant or of all.
 // E1  What would go is counted first, and stands in the question: nothing goes before it is answered.
 
+import { kindName } from "@reverie/protocol/spoken"
 import { type ReactNode, useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useChange } from "../../api/questions.ts"
@@ -34,23 +35,10 @@ const whatOf = (way: Way, said: string, id: string, isEverywhere: boolean) => {
   return { ...whose, [way]: said }
 }
 
-/** As the other pages call them. */
-const partWords: Readonly<Record<string, readonly [one: string, more?: string]>> = {
-  blob: ["attached file", "attached files"],
-  entry: ["event", "events"],
-  envelope: ["message", "messages"],
-  send: ["delivery", "deliveries"]
-}
-
 const Gone = ({ of }: { readonly of: Receipt }): ReactNode => {
   const kinds = Object.entries(of.gone)
   if (kinds.length === 0) return "nothing of it is kept"
-  const counted = kinds
-    .map(([kind, number]) => {
-      const [one, more] = partWords[kind] ?? [kind.replaceAll("-", " ")]
-      return many(number, one, more)
-    })
-    .join(", ")
+  const counted = kinds.map(([kind, number]) => many(number, ...kindName(kind))).join(", ")
   return `${counted}, of ${many(of.assistants, "assistant")}`
 }
 
