@@ -46,7 +46,8 @@ const Row = ({ row: { haltReason, id, mode, since, state } }: { readonly row: As
 
 /** Enough to know it by; Queues has the whole of it. */
 const MOST_CHARS = 80
-const briefly = (text: string): string => (text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS - 1)}…`)
+const briefly = (text: string): string =>
+  text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
 
 const Dead = ({ letter: { assistant, at, reason, text } }: { readonly letter: Letter }) => (
   <StuckLine id={assistant} at={at} why="dead">
