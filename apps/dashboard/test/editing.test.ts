@@ -1,28 +1,13 @@
 // Editing: texts that stand in prompts are changed where one reads them, after a look at what changes.
 
-import type { Browser } from "playwright-core"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
-import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import { expect, test } from "vitest"
+import type { Tab } from "./browser.ts"
+import type { FakeApi } from "./fake-api.ts"
+import { inTabs } from "./in-tabs.ts"
 
-let browser: Browser
 let api: FakeApi
 let tab: Tab
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  api = await openFakeApi({ page: await builtPage(), rows: 10 })
-  tab = await openTab(browser, api.url)
-})
-afterEach(async () => {
-  await tab.close()
-  await api.close()
-})
+inTabs(10, (opened) => ({ api, tab } = opened))
 
 const FIRST = "Answer in one sentence."
 const SECOND = "Answer in one sentence, and name the berth."

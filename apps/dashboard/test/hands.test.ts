@@ -1,29 +1,14 @@
 // Hands: what people decide: approvals, dead letters, a token.
 
-import type { Browser } from "playwright-core"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { expect, test } from "vitest"
+import { builtPage, type Tab } from "./browser.ts"
 import { approvalsOf } from "./fake/answers.ts"
 import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import { inTabs } from "./in-tabs.ts"
 
-let browser: Browser
 let api: FakeApi
 let tab: Tab
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  api = await openFakeApi({ page: await builtPage(), rows: 1_000 })
-  tab = await openTab(browser, api.url)
-})
-afterEach(async () => {
-  await tab.close()
-  await api.close()
-})
+inTabs(1_000, (opened) => ({ api, tab } = opened))
 
 test("A1 A2 the focused card hears a and d; what was seen goes along, with the note", async () => {
   const asked = approvalsOf(api.world).toSorted((one, other) => one.askedAt - other.askedAt)

@@ -1,28 +1,14 @@
 // Live: one assistant is watched while it works; the stream breaks and comes back.
 
-import type { Browser, Page } from "playwright-core"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
-import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import type { Tab } from "./browser.ts"
+import type { FakeApi } from "./fake-api.ts"
+import { inTabs } from "./in-tabs.ts"
 
-let browser: Browser
 let api: FakeApi
 let tab: Tab
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  api = await openFakeApi({ page: await builtPage(), rows: 50 })
-  tab = await openTab(browser, api.url)
-})
-afterEach(async () => {
-  await tab.close()
-  await api.close()
-})
+inTabs(50, (opened) => ({ api, tab } = opened))
 
 const live = () => tab.page.waitForSelector('[role=status][data-connection="live"]')
 

@@ -1,28 +1,15 @@
 // Usage: bars over time, filters, budgets, and tables as files.
 
 import { readFileSync } from "node:fs"
-import type { Browser } from "playwright-core"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
-import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import { afterEach, expect, test } from "vitest"
+import type { Tab } from "./browser.ts"
+import type { FakeApi } from "./fake-api.ts"
+import { inTabs } from "./in-tabs.ts"
 
-let browser: Browser
 let api: FakeApi
 let tab: Tab
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  api = await openFakeApi({ page: await builtPage(), rows: 1_234 })
-  tab = await openTab(browser, api.url)
-})
-afterEach(async () => {
-  await tab.close()
-  await api.close()
+inTabs(1_234, (opened) => ({ api, tab } = opened))
+afterEach(() => {
   if (tab.wrongs.length > 0) throw new Error(`the page said: ${tab.wrongs.join("; ")}`)
 })
 

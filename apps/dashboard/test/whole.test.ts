@@ -1,28 +1,14 @@
 // Whole: what stands in a list can be read there, however long, wide and narrow; and nothing floats beside what it is not of.
 
-import type { Browser, Page } from "playwright-core"
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
-import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import type { Tab } from "./browser.ts"
+import type { FakeApi } from "./fake-api.ts"
+import { inTabs } from "./in-tabs.ts"
 
-let browser: Browser
 let api: FakeApi
 let tab: Tab
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-})
-beforeEach(async () => {
-  api = await openFakeApi({ page: await builtPage(), rows: 60 })
-  tab = await openTab(browser, api.url)
-})
-afterEach(async () => {
-  await tab.close()
-  await api.close()
-})
+inTabs(60, (opened) => ({ api, tab } = opened))
 
 const reason = "the radio of the second watch is out of order until further notice"
 const long = "berth-".repeat(12)
