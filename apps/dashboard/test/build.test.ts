@@ -27,3 +27,21 @@ test("U1 what is up to date stays, what is not is made anew, and nothing is left
   expect(readdirSync(join(place, ".reverie"))).toEqual([])
   rmSync(place, { recursive: true })
 })
+
+/** What stands behind `+` or `~`: what such a rule is about. */
+const neighbours = (css: string): ReadonlyArray<string> =>
+  [...css.replace(/\{[^{}]*:[^{}]*\}/g, "{}").matchAll(/[+~]\s*([^\s+~>,{}()]+)(?=[^{}()]*\{)/g)].map(
+    ([, of = ""]) => of
+  )
+
+test("a rule about a neighbour is about one of a class: else each row that comes in asks for the styles of the whole page", async () => {
+  const assets = join(await ensurePage(), "assets")
+  const css = readdirSync(assets)
+    .filter((file) => file.endsWith(".css"))
+    .map((file) => readFileSync(join(assets, file), "utf8"))
+    .join("\n")
+  const all = neighbours(css)
+  expect(all.length).toBeGreaterThan(0)
+  expect(all.filter((of) => !/^[.[]/.test(of))).toEqual([])
+  expect(neighbours(".a + div{color:red}.b~.c>p{}.d{width:calc(1px + 2px)}")).toEqual(["div", ".c"])
+})
