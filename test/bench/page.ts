@@ -10,11 +10,16 @@ const walk = fileURLToPath(new URL("../../apps/dashboard/test/walk/scroll-main.t
 /** Two frames of a screen that shows sixty a second. */
 const BOUND_MILLIS = 34
 const FEWEST_FRAMES = 200
+/** Of the work of a frame. More means that a rule makes each row that comes in ask for the styles of the whole page. */
+const MOST_STYLES = 1 / 3
 
 interface Pace {
   readonly frames: number
   readonly p50Millis: number
   readonly p99Millis: number
+  /** Of the page's own thread, a frame. */
+  readonly workMillis: number
+  readonly stylesMillis: number
 }
 
 interface Walked {
@@ -34,6 +39,8 @@ export const benchPage = async (assistants: number) => {
   const targets = {
     [`p99 of frames with a wheel ≤ ${BOUND_MILLIS} ms`]:
       wheel.frames > FEWEST_FRAMES && wheel.p99Millis <= BOUND_MILLIS,
+    "styles are at most a third of the work":
+      wheel.workMillis > 0 && wheel.stylesMillis <= wheel.workMillis * MOST_STYLES,
     "only rows in view are in the document": walked.rows > 0 && walked.rows < FEWEST_FRAMES
   }
   return { ok: Object.values(targets).every(Boolean), ...walked, targets }

@@ -34,14 +34,41 @@ interface Pace {
   readonly frames: number
   readonly p50Millis: number
   readonly p99Millis: number
+  /** What the page's own thread worked for a frame, of that for styles and for layout: another program beside does not change it. */
+  readonly workMillis: number
+  readonly stylesMillis: number
+  readonly layoutMillis: number
 }
+
+const ofThread = {
+  workMillis: "TaskDuration",
+  stylesMillis: "RecalcStyleDuration",
+  layoutMillis: "LayoutDuration"
+} as const
 
 /** Scrolls the table at each pace. */
 export const scrolled = async (tab: Tab): Promise<Readonly<Record<keyof typeof PACES, Pace>>> => {
+  const devtools = await tab.page.context().newCDPSession(tab.page)
+  await devtools.send("Performance.enable")
+  const meters = async (): Promise<ReadonlyMap<string, number>> => {
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    return new Map(metrics.map(({ name, value }) => [name, value]))
+  }
   const paceOf = async (pixels: number): Promise<Pace> => {
+    const before = await meters()
     const gaps = (await gapsWhileScrolling(tab, pixels)).toSorted((one, other) => one - other)
+    const after = await meters()
     const [p50Millis = 0, p99Millis = 0] = [0.5, 0.99].map((share) => gaps[Math.floor(gaps.length * share)])
-    return { frames: gaps.length, p50Millis, p99Millis }
+    const perFrame = (name: string): number =>
+      Math.round((((after.get(name) ?? Number.NaN) - (before.get(name) ?? Number.NaN)) / FRAMES) * 100_000) / 100
+    return {
+      frames: gaps.length,
+      p50Millis,
+      p99Millis,
+      workMillis: perFrame(ofThread.workMillis),
+      stylesMillis: perFrame(ofThread.stylesMillis),
+      layoutMillis: perFrame(ofThread.layoutMillis)
+    }
   }
   const wheel = await paceOf(PACES.wheel)
   return { wheel, drag: await paceOf(PACES.drag) }
