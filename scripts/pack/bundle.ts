@@ -3,8 +3,9 @@
 // B1  Everything is bundled in but the optional peers: anyone who installs the package installs one package.
 // B2  What is named by `new URL(..., import.meta.url)` is found in the package too, or the build fails.
 // B3  The types name nothing that is not installed.
-// B5  What an import of the package loads lies in two files: a file costs more than what is in it. What the command, a child
-//     process or a thread shares with it stays apart, so that none of them loads the rest.
+// B5  What an import of the package loads lies in three files: a file costs more than what is in it. What the command, a child
+//     process or a thread shares with it stays apart, so that none of them loads the rest; what a command needs that asks a running
+//     server is a file of its own.
 // B4  Anyone who bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -19,6 +20,9 @@ const peers = oneOf(Object.keys(optionalPeers))
 
 /** Entries that are started often, and load little. */
 const alone = ["cli", "isolated-run", "watchdog"]
+
+/** What the command loads to ask a running server. */
+const asking = ["apps/cli/src/program.ts", "apps/cli/src/backend/server.ts", "apps/cli/src/commands/agents/agents.ts"]
 
 const fromRoot = (path: string): string => relative(root, path).split(sep).join("/")
 
@@ -139,18 +143,27 @@ type Groups = ReadonlyMap<string, string>
 
 /** B5: the file of each module that an import of the package loads, as a first bundling with no wish in it finds them. */
 const groupsIn = (bundle: Rolldown.OutputBundle): Groups => {
-  const modulesOf = (entry: string): ReadonlySet<string> => {
-    const files = new Set([`${entry}.js`])
+  const modulesOf = (...begun: ReadonlyArray<string>): ReadonlySet<string> => {
+    const files = new Set(begun)
     for (const file of files) {
       const chunk = bundle[file]
       if (chunk?.type === "chunk") for (const other of chunk.imports) files.add(other)
     }
     return new Set([...files].flatMap((file) => Object.keys(Reflect.get(bundle[file] ?? {}, "modules") ?? {})))
   }
-  const small = new Set(alone.flatMap((entry) => [...modulesOf(entry)]))
-  const threads = modulesOf("search-thread")
-  const main = [...modulesOf("index")].filter((id) => !small.has(id) && !id.startsWith("\0"))
-  return new Map(main.map((id) => [id, threads.has(id) ? "base" : "main"]))
+  const fileOf = (source: string): string => {
+    const found = Object.values(bundle).find(
+      (each) => each.type === "chunk" && each.facadeModuleId !== null && fromRoot(each.facadeModuleId) === source
+    )
+    if (found === undefined) throw new Error(`no file of the package begins with ${source}, which bundle.ts names`)
+    return found.fileName
+  }
+  const small = modulesOf(...alone.map((entry) => `${entry}.js`))
+  const threads = modulesOf("search-thread.js")
+  const client = modulesOf(...asking.map(fileOf))
+  const groupOf = (id: string): string => (threads.has(id) ? "base" : client.has(id) ? "client" : "main")
+  const loaded = [...modulesOf("index.js")].filter((id) => !small.has(id) && !id.startsWith("\0"))
+  return new Map(loaded.map((id) => [id, groupOf(id)]))
 }
 
 const settings = {
