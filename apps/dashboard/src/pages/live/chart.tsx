@@ -354,7 +354,7 @@ export const Chart = (props: ChartProps) => {
     >
       <ReactFlowProvider>
         <Bar view={props.view} onView={props.onView} />
-        <div className="min-h-0">
+        <div className="chart-canvas min-h-0">
           <Flow {...props} />
         </div>
       </ReactFlowProvider>
