@@ -37,28 +37,29 @@ export class Client {
   /** The status of an answer; 0 when there was none. */
   async status(path: string, init: RequestInit = {}): Promise<number> {
     try {
-      const response = await this.fetch(path, init)
-      await response.arrayBuffer()
-      return response.status
+      return await this.#statusOf(path, init)
     } catch {
       return 0
     }
   }
 
   async json(path: string): Promise<unknown> {
-    const response = await this.#read(path, MOST_KEPT)
+    // What only reads may be asked once more.
+    const response = await this.#again(() => this.fetch(path))
     if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
     return response.json()
   }
 
   /** The status of an attempt to say something; 202 when the server has said that the message is durable. */
-  say({ assistant, id }: Posted, text: string): Promise<number> {
+  async say({ assistant, id }: Posted, text: string): Promise<number> {
     const init = {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": id },
       body: JSON.stringify({ text })
     }
-    return this.status(`/v1/assistants/${assistant}/messages`, init)
+    const path = `/v1/assistants/${assistant}/messages`
+    // Under its key it counts once: it is sent again where a kept connection, perhaps to an earlier server of this port, was closed.
+    return this.#again(() => this.#statusOf(path, init)).catch(() => 0)
   }
 
   /** True when the server has said that the message is durable. */
@@ -92,13 +93,18 @@ export class Client {
     return items
   }
 
-  /** What only reads may be asked once more. */
-  async #read(path: string, left: number): Promise<Response> {
+  async #statusOf(path: string, init: RequestInit): Promise<number> {
+    const response = await this.fetch(path, init)
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  async #again<A>(ask: () => Promise<A>, left = MOST_KEPT): Promise<A> {
     try {
-      return await this.fetch(path)
+      return await ask()
     } catch (error) {
       if (left === 0 || !isClosed(error)) throw error
-      return this.#read(path, left - 1)
+      return this.#again(ask, left - 1)
     }
   }
 }

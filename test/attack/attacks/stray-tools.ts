@@ -3,7 +3,7 @@
 import type { Attack, Check } from "../attack.ts"
 import type { Posted } from "../client.ts"
 import { judge, pause } from "../judge.ts"
-import { allAnswered, askNeighbours, until, wordsOf } from "../neighbours.ts"
+import { allAnswered, askNeighbours, NEIGHBOURS, until, wordsOf } from "../neighbours.ts"
 import type { Server } from "../scene.ts"
 import { slowScript } from "../slow-model.ts"
 
@@ -67,6 +67,11 @@ const all: Attack = {
     const everyone = await until(server, 30_000, () => allAnswered(server))
     checks.push(
       { says: "the server is the one that was started", ok: !server.hasEnded(), seen: server.said().slice(-300) },
+      {
+        says: "all five neighbours were acknowledged",
+        ok: asked.length === NEIGHBOURS.length,
+        seen: `${asked.length}`
+      },
       { says: "all five neighbours were answered", ok: everyone }
     )
     if (server.hasEnded()) return { acknowledged: asked.length, lost: 0, duplicated: 0, innocents: 0, checks }
