@@ -141,29 +141,48 @@ const noting = (taken: Set<string>): Rolldown.Plugin => ({
 
 type Groups = ReadonlyMap<string, string>
 
-/** B5: the file of each module that an import of the package loads, as a first bundling with no wish in it finds them. */
-const groupsIn = (bundle: Rolldown.OutputBundle): Groups => {
-  const modulesOf = (...begun: ReadonlyArray<string>): ReadonlySet<string> => {
-    const files = new Set(begun)
-    for (const file of files) {
-      const chunk = bundle[file]
-      if (chunk?.type === "chunk") for (const other of chunk.imports) files.add(other)
-    }
-    return new Set([...files].flatMap((file) => Object.keys(Reflect.get(bundle[file] ?? {}, "modules") ?? {})))
+/** Files, and all that they import before they run. */
+const filesWith = (bundle: Rolldown.OutputBundle, ...begun: ReadonlyArray<string>): ReadonlySet<string> => {
+  const files = new Set(begun)
+  for (const file of files) {
+    const chunk = bundle[file]
+    if (chunk?.type === "chunk") for (const other of chunk.imports) files.add(other)
   }
-  const fileOf = (source: string): string => {
+  return files
+}
+
+const askingFiles = (bundle: Rolldown.OutputBundle): ReadonlyArray<string> =>
+  asking.map((source) => {
     const found = Object.values(bundle).find(
       (each) => each.type === "chunk" && each.facadeModuleId !== null && fromRoot(each.facadeModuleId) === source
     )
     if (found === undefined) throw new Error(`no file of the package begins with ${source}, which bundle.ts names`)
     return found.fileName
-  }
+  })
+
+/** B5: the file of each module that an import of the package loads, as a first bundling with no wish in it finds them. */
+const groupsIn = (bundle: Rolldown.OutputBundle): Groups => {
+  const modulesOf = (...begun: ReadonlyArray<string>): ReadonlySet<string> =>
+    new Set(
+      [...filesWith(bundle, ...begun)].flatMap((file) => Object.keys(Reflect.get(bundle[file] ?? {}, "modules") ?? {}))
+    )
   const small = modulesOf(...alone.map((entry) => `${entry}.js`))
   const threads = modulesOf("search-thread.js")
-  const client = modulesOf(...asking.map(fileOf))
+  const client = modulesOf(...askingFiles(bundle))
   const groupOf = (id: string): string => (threads.has(id) ? "base" : client.has(id) ? "client" : "main")
   const loaded = [...modulesOf("index.js")].filter((id) => !small.has(id) && !id.startsWith("\0"))
   return new Map(loaded.map((id) => [id, groupOf(id)]))
+}
+
+/** B5: the build fails where a command that asks a running server would load the runtime. */
+const apart: Rolldown.Plugin = {
+  name: "apart",
+  generateBundle(_, bundle) {
+    const loaded = [...filesWith(bundle, ...askingFiles(bundle))].filter((file) => /^main-/.test(file))
+    if (loaded.length > 0) throw new Error(`a command that asks a running server would load ${loaded.join()}`)
+    if (!Object.keys(bundle).some((file) => /^main-/.test(file)))
+      throw new Error("no file of the package is the runtime")
+  }
 }
 
 const settings = {
@@ -209,7 +228,7 @@ export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> =
     }
   }
   await bundled(outDir, groups, [looking], false)
-  await bundled(outDir, groups, [noting(taken)], true)
+  await bundled(outDir, groups, [noting(taken), apart], true)
   return taken
 }
 

@@ -34,7 +34,7 @@ interface Pace {
   readonly frames: number
   readonly p50Millis: number
   readonly p99Millis: number
-  /** What the page's own thread worked for a frame, of that for styles and for layout: another program beside does not change it. */
+  /** What the page's own thread worked for a frame, of that for styles and for layout: no wait for the screen is in it. */
   readonly workMillis: number
   readonly stylesMillis: number
   readonly layoutMillis: number
