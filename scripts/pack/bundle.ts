@@ -178,9 +178,9 @@ const groupsIn = (bundle: Rolldown.OutputBundle): Groups => {
 const apart: Rolldown.Plugin = {
   name: "apart",
   generateBundle(_, bundle) {
-    const loaded = [...filesWith(bundle, ...askingFiles(bundle))].filter((file) => /^main-/.test(file))
+    const loaded = [...filesWith(bundle, ...askingFiles(bundle))].filter((file) => file.startsWith("main-"))
     if (loaded.length > 0) throw new Error(`a command that asks a running server would load ${loaded.join()}`)
-    if (!Object.keys(bundle).some((file) => /^main-/.test(file)))
+    if (!Object.keys(bundle).some((file) => file.startsWith("main-")))
       throw new Error("no file of the package is the runtime")
   }
 }
