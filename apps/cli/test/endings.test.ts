@@ -109,7 +109,11 @@ describe.concurrent("one data directory", () => {
     const pid = String(first.child.pid)
     assertFailure(await run(["run", ...fleet, ...at, "--exit", "--json"]), 5, "data-in-use", pid)
     const told = jsonOf(await run(["agents", "send", "clerk", "x", ...at, "--json"]))
-    assert.strictEqual(told["receipt"], "accepted", "the server that owns the directory takes orders")
+    assert.strictEqual(
+      told["receipt"],
+      "accepted",
+      `the server that owns the directory takes orders: ${JSON.stringify(told)}`
+    )
     assert.strictEqual(
       (jsonOf(await run(["agents", "ls", ...at, "--json"]))["assistants"] as ReadonlyArray<unknown>).length,
       2
