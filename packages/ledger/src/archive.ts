@@ -6,6 +6,8 @@
 // Z3  Only what lies before a number is touched, and only handled mail. Both are done twice as they are done once.
 // Z4  A process that ends meanwhile has archived or deleted of each part all or nothing.
 // Z5  Compacting changes no row.
+// Z6  A segment that is lost (missing, or damaged) holds up nothing of the rest. One that is put back is deleted the next time; one that is
+//     damaged goes where all of it is to be deleted. One that is only out of reach is waited for.
 
 import { type Address, defined, type Entry, type Message, type RecordChange } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -19,6 +21,22 @@ export interface Archived {
   readonly entries: number
   /** Handled envelopes. */
   readonly envelopes: number
+}
+
+/** Entries by their numbers, both included. */
+export interface EntrySpan {
+  readonly from: number
+  readonly to: number
+}
+
+/** How far a life was archived, and deleted. */
+export interface ArchiveReach {
+  /** The number of the last entry that was archived, or deleted; 0 when none was. */
+  readonly archived: number
+  /** The number of the last entry that was deleted; 0 when none was. */
+  readonly removed: number
+  /** What before it was not: when it was to be, its segment was lost. */
+  readonly left: ReadonlyArray<EntrySpan>
 }
 
 /** How large a store is, before and after. */
@@ -40,10 +58,8 @@ export class Archive extends Context.Service<
      * gone, too, depends on the store.
      */
     readonly remove: (address: Address, upTo: number) => Effect.Effect<Archived, LedgerUnavailable>
-    /** The numbers of the last entry that was archived, or deleted, and of the last that was deleted; 0 when none was. */
-    readonly reached: (
-      address: Address
-    ) => Effect.Effect<{ readonly archived: number; readonly removed: number }, LedgerUnavailable>
+    /** How far a life was archived, and deleted. */
+    readonly reached: (address: Address) => Effect.Effect<ArchiveReach, LedgerUnavailable>
     /** Gives back the room of what is no longer there; whether others wait meanwhile depends on the store. A trial measures alone. */
     readonly compact: (isTrial?: boolean) => Effect.Effect<Compacted, LedgerUnavailable>
     /** What lies apart from the store, without what nothing refers to any more: a trial takes none of that away. Undefined for nothing. */

@@ -12,8 +12,10 @@ export {
   ageOf,
   Archive,
   type Archived,
+  type ArchiveReach,
   deletedEntry,
   deletedText,
+  type EntrySpan,
   flawOfBound,
   type Retention,
   type RetentionBound

@@ -162,7 +162,8 @@ export class Ledger extends Context.Service<
     readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
     /**
      * The newest messages, oldest first, whose tokens together stay within `maxTokens`, and in any case back to the newest
-     * user message: the turn at hand is reported whole. Nothing before `since`, whatever it is.
+     * user message: the turn at hand is reported whole. Nothing before `since`, whatever it is, nor before what is in a segment that is
+     * lost.
      */
     readonly recent: (
       address: Address,

@@ -1,19 +1,20 @@
-// Forgetting in a life that has lost a segment: the rest is forgotten, and what became of the segment is said.
+// Forgetting in a life that has lost a segment: the rest is forgotten, and what became of the segment is said. The same of what a policy
+// deletes.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { defineAssistant, defineFleet, Fleet } from "../src/index.ts"
+import { defineAssistant, defineFleet, Fleet, type Retention } from "../src/index.ts"
 import { aDirectory, failureOf, filesWith } from "./rig.ts"
 
 const WORD = "kestrel-9713"
 
-const openAt = (data: string, directory: string) =>
+const openAt = (data: string, directory: string, retention: Retention = { archiveAfter: 10 }) =>
   Fleet.open({
     data,
     segments: { directory },
     fleet: defineFleet({
-      assistants: [defineAssistant({ id: "desk", instructions: "You listen.", retention: { archiveAfter: 10 } })]
+      assistants: [defineAssistant({ id: "desk", instructions: "You listen.", retention })]
     })
   })
 
@@ -115,4 +116,48 @@ describe("forgetting where a segment is lost", () => {
     assert.match(String(await failureOf(fleet.forget({ assistant: "desk" }))), /say `segments` or REVERIE_SEGMENTS/)
     await fleet.close()
   })
+})
+
+describe("a policy that deletes where a segment is lost", () => {
+  it.each([
+    ["missing", () => undefined],
+    ["damaged", damage]
+  ] as const)(
+    "T5 one is %s: the rest loses its words, recall finds none of either, and what is put back is deleted",
+    { timeout: 60_000 },
+    async (_, change) => {
+      const { bytes, data, directory, file } = await lived()
+      const found = async (fleet: Fleet, words: string) =>
+        (await fleet.memory.recall("desk", words, { kinds: ["message"], limit: 100 })).hits.map(
+          ({ entry }) => entry.text
+        )
+      const before = await openAt(data, directory)
+      assert.include((await found(before, `${WORD} harbour code`)).join(), "The harbour code")
+      await before.close()
+      const changed = change(bytes)
+      if (changed === undefined) rmSync(file)
+      else writeFileSync(file, changed)
+      const policy: Retention = { archiveAfter: false, deleteAfter: 2 }
+      const fleet = await openAt(data, directory, policy)
+      assert.include((await found(fleet, `${WORD} harbour code`)).join(), "The harbour code")
+      const { deleted } = await fleet.vacuum()
+      assert.isAbove(deleted.entries, 0)
+      assert.notInclude(segmentsIn(directory), file)
+      assert.notMatch((await found(fleet, `${WORD} harbour code`)).join(), /harbour code|kestrel/)
+      assert.include((await found(fleet, "heron buoy")).join(), "The heron 43")
+      await says(fleet, 44, 46, (each) => `The tide ${each} was high.`)
+      const next = await fleet.vacuum()
+      assert.isAbove(next.deleted.entries, 0)
+      assert.isTrue((await fleet.replay.verify("desk")).differences.length === 0)
+      writeFileSync(file, bytes)
+      const last = await fleet.vacuum()
+      assert.isAbove(last.deleted.entries, deleted.entries)
+      assert.isTrue((await fleet.replay.verify("desk")).equal)
+      assert.notInclude(JSON.stringify(await fleet.history.entries("desk", 1, 1_000)), WORD)
+      assert.notMatch((await found(fleet, `${WORD} harbour code`)).join(), /harbour code|kestrel/)
+      await fleet.close()
+      assert.deepStrictEqual(filesWith(data, WORD), [])
+      assert.deepStrictEqual(filesWith(directory, WORD), [])
+    }
+  )
 })

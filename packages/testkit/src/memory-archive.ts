@@ -77,7 +77,8 @@ export const memoryArchive = (disk: MemoryDisk): Archive["Service"] => {
       Effect.map(Clock.currentTimeMillis, (now) =>
         withResident(address, upTo, 1, "removed", (resident, to) => removeFrom(disk, resident, to, now))
       ),
-    reached: (address) => Effect.sync(() => ({ ...(disk.resident(address)?.reached ?? { archived: 0, removed: 0 }) })),
+    reached: (address) =>
+      Effect.sync(() => ({ ...(disk.resident(address)?.reached ?? { archived: 0, removed: 0 }), left: [] })),
     compact: () => Effect.sync(() => ({ bytesBefore: size(), bytesAfter: size() })),
     apart: () => Effect.undefined
   }

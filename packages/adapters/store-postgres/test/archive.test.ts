@@ -190,7 +190,7 @@ postgres.describe("PostgreSQL", () => {
       )
       const [, reads] = yield* Effect.all([ended, reading], { concurrency: "unbounded" })
       assert.isAbove(reads, 1)
-      assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: 120, removed: 100 })
+      assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: 120, removed: 100, left: [] })
       const { rows, segments } = yield* under(schema)
       assert.strictEqual(new Set(segments.map(([upTo]) => upTo)).size, segments.length, "a part was moved twice")
       assert.strictEqual(referring(rows), 120 + 119)

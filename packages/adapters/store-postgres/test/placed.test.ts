@@ -100,11 +100,10 @@ postgres.describe("PostgreSQL", () => {
         const { archive, bundles, ledger } = yield* open(schema, place)
         for (const said of [
           yield* messageOf(ledger.entries(ada, 5, 3)),
-          yield* messageOf(ledger.recent(ada, 1_000_000)),
-          yield* messageOf(Stream.runCollect(bundles.pack(ada))),
-          yield* messageOf(archive.remove(ada, 20))
+          yield* messageOf(Stream.runCollect(bundles.pack(ada)))
         ])
           assert.include(said, `segment ${key} is missing in memory; put it back there`)
+        assert.deepStrictEqual(yield* archive.remove(ada, 20), { entries: 0, envelopes: 0 })
         assert.deepStrictEqual((yield* archive.apart(true))?.missing, [key])
         place.objects.set(key, bytes)
         assert.deepStrictEqual(yield* ledger.entries(ada, 1, 200), before)

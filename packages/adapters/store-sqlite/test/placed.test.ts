@@ -54,7 +54,7 @@ describe("segments apart", () => {
       const failure = yield* failureOf(store.archive.archive(ada, 90))
       assert.deepInclude(failure, { _tag: "LedgerUnavailable", recovery: "retry" })
       assert.match(failure.message, /the place of older segments cannot be reached: it is out of reach/)
-      assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: 0, removed: 0 })
+      assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: 0, removed: 0, left: [] })
       place.refuses.clear()
       assert.strictEqual((yield* store.archive.archive(ada, 90)).entries, 90)
       assert.deepStrictEqual(yield* readingsOf(store), before)
@@ -127,15 +127,14 @@ describe("segments apart", () => {
               const { archive, bundles, ledger } = yield* openSqliteStore(data, { segments: place.service })
               const texts = [
                 yield* failureOf(ledger.entries(ada, 5, 3)),
-                yield* failureOf(ledger.recent(ada, 1_000_000)),
-                yield* failureOf(Stream.runCollect(bundles.pack(ada))),
-                yield* failureOf(archive.remove(ada, 20))
+                yield* failureOf(Stream.runCollect(bundles.pack(ada)))
               ].map(({ message }) => message)
               for (const text of texts) {
                 assert.include(text, `segment ${key}`)
                 assert.include(text, words)
                 assert.include(text, "put it back")
               }
+              assert.deepStrictEqual(yield* archive.remove(ada, 20), { entries: 0, envelopes: 0 })
               // What is passed over in the outbox is all of it, and nothing behind it.
               const seen = (yield* ledger.outbox(0, 1_000)).map(({ entry }) => entry.no)
               assert.deepStrictEqual(

@@ -49,7 +49,7 @@ export const firstEntry = Effect.fnUntraced(function* <E, R>(
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const [row] = yield* read(middle, 1)
-    if (row !== undefined && !holds(row.entry)) low = middle + 1
+    if (row !== undefined && !holds(row.entry)) low = row.entry.no + 1
     else high = middle
   }
   return low

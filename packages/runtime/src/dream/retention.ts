@@ -6,11 +6,13 @@
 //     it: what ends a deletion, or a looser policy afterwards, leaves nothing that is kept and not found.
 // T3  A store without an archive keeps everything as it is.
 // T4  What a policy could not do is done the next time; no dream fails by it.
+// T5  A segment that is lost holds up nothing of the rest. What the index has of it goes when it is due; what is put back is due then.
 
 import {
   ageOf,
   Archive,
   type Archived,
+  type EntrySpan,
   Ledger,
   NOTHING_ARCHIVED,
   type Retention,
@@ -32,6 +34,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { MAX_CALLS } from "../jobs/infer-end.ts"
+import { readableEntries, readableRows } from "../recall/index-parts.ts"
 import { positionOf, stateOf } from "../recall/index-state.ts"
 import { refuseReadBefore } from "../recall/indexer.ts"
 import { entryHistory, type EntryHistory, firstEntry } from "./night.ts"
@@ -55,24 +59,33 @@ const PAGE = 256
 /** What others said is found with so many things before it. */
 const AROUND = 4
 
+/** No entry has more messages: a model's answer, what its calls gave, and what was told besides. */
+const MOST_MESSAGES = 2 * MAX_CALLS
+
 /** What an index has of messages that are to be deleted, and what stands there of them with those that follow. */
-const unindexed = Effect.fnUntraced(function* (address: Address, from: number, upTo: number) {
-  const ledger = yield* Ledger
-  const read = (first: number, limit: number) =>
-    Effect.map(ledger.entries(address, first, limit), (rows) => rows.map(({ entry }) => entry))
+const unindexed = Effect.fnUntraced(function* (address: Address, due: Due) {
   const changes: Array<IndexChange> = []
-  for (let first = from; first <= upTo; first += PAGE) {
-    for (const { messages, no } of yield* read(first, Math.min(PAGE, upTo - first + 1))) {
-      changes.push(...messages.map((_, index) => ({ type: "remove", id: messageId({ no, index }) }) as const))
+  const remove = (no: number, count: number) => {
+    for (let index = 0; index < count; index++) changes.push({ type: "remove", id: messageId({ no, index }) })
+  }
+  for (const { from, to } of due) {
+    for (let first = from; first <= to; first += PAGE) {
+      const last = Math.min(to, first + PAGE - 1)
+      const page = yield* readableEntries(address, first, last - first + 1)
+      const counts = new Map(page.map(({ messages, no }) => [no, messages.length]))
+      for (let no = first; no <= last; no++) remove(no, counts.get(no) ?? MOST_MESSAGES)
     }
   }
   const numberOf = (change: IndexChange) => (change.type === "put" ? placeOfId(change.entry.id)?.no : undefined)
-  const after: ReadonlyArray<Entry> = yield* read(upTo + 1, PAGE)
+  const after: ReadonlyArray<Entry> = yield* readableEntries(address, (due.at(-1)?.to ?? 0) + 1, PAGE)
   const puts = indexOf(after, NOTHING_SAID, address.assistant).changes.filter((each) => numberOf(each) !== undefined)
   const heard = puts.filter((each) => each.type === "put" && each.entry.kind === "message")
   const last = heard.map(numberOf).toSorted((a = 0, b = 0) => a - b)[AROUND - 1] ?? Infinity
   return [...changes, ...puts.filter((each) => (numberOf(each) ?? Infinity) <= last)]
 })
+
+/** Entries that are to be deleted, from the oldest on. */
+type Due = ReadonlyArray<EntrySpan>
 
 /** What has left an index before its words are deleted. */
 interface Left {
@@ -83,14 +96,20 @@ interface Left {
   readonly meanwhile: IndexPosition
 }
 
-/** The position of an index that has read what is before an entry. */
-const justBefore = Effect.fnUntraced(function* (address: Address, no: number, beginning: string) {
+/** The position of an index that has read what is before an entry, as far as that can be read. */
+const justBefore = (address: Address, no: number, beginning: string): ReturnType<typeof placeBefore> =>
+  Effect.catchTag(placeBefore(address, no, beginning), "UnreadableRecord", (unreadable) =>
+    unreadable.lost === undefined ? Effect.fail(unreadable) : justBefore(address, unreadable.lost.from, beginning)
+  )
+
+const placeBefore = Effect.fnUntraced(function* (address: Address, no: number, beginning: string) {
   const [last] = no === 1 ? [] : yield* (yield* Ledger).entries(address, no - 1, 1)
   return last === undefined ? { no: 0, digest: `${beginning}.` } : positionOf(last.entry, beginning)
 })
 
 /** Takes entries out of the index that are to be deleted. Fails where it does not answer. */
-const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, upTo: number) {
+const leaveIndex = Effect.fnUntraced(function* (address: Address, due: Due) {
+  const from = due[0]?.from ?? 1
   const found = yield* Effect.serviceOption(Recall)
   if (Option.isNone(found)) return undefined
   const recall = found.value
@@ -101,7 +120,7 @@ const leaveIndex = Effect.fnUntraced(function* (address: Address, from: number, 
       // Nothing is put into an index that was not begun.
       if (beginning === "") return { changes: [], before, meanwhile: before } satisfies Left
       // Also what the index has not come to yet: another may read it before it is deleted.
-      const changes = yield* unindexed(address, from, upTo)
+      const changes = yield* unindexed(address, due)
       const meanwhile = before.no < from ? before : yield* justBefore(address, from, beginning)
       const reached = yield* recall.apply(address, changes, { from: before, to: meanwhile })
       // Where another was quicker, it stands elsewhere, and has all of it still.
@@ -147,12 +166,32 @@ interface Retained {
 
 const NOTHING_DUE: Retained = { archived: NOTHING_ARCHIVED, deleted: NOTHING_ARCHIVED }
 
+/** The entries of an assistant; those of a segment that is lost are passed over. */
+const readableHistory = Effect.fnUntraced(function* (address: Address) {
+  const { version } = yield* entryHistory(address)
+  return { version, read: (from: number, limit: number) => readableRows(address, from, limit) }
+})
+
+/** What was left when its turn was, because its segment was lost, and can be read now. */
+const putBack = Effect.fnUntraced(function* (address: Address, left: ReadonlyArray<EntrySpan>, upTo: number) {
+  const ledger = yield* Ledger
+  const isThere = ({ from }: EntrySpan) =>
+    ledger.entries(address, from, 1).pipe(
+      Effect.as(true),
+      Effect.catchTag("UnreadableRecord", (unreadable) =>
+        unreadable.lost === undefined ? Effect.fail(unreadable) : Effect.succeed(false)
+      )
+    )
+  const within = left.filter(({ from }) => from <= upTo).map(({ from, to }) => ({ from, to: Math.min(to, upTo) }))
+  return yield* Effect.filter(within, isThere)
+})
+
 /** How far the policies reach in a life now: the numbers of the last entries to archive and to delete; 0 for none. */
 const dueOf = Effect.fnUntraced(function* (address: Address, own: Retention | undefined) {
   const ofTenant = yield* TenantRetention
   const { archiveAfter = DEFAULT_ARCHIVE_AFTER, deleteAfter } = own ?? ofTenant(address.tenant) ?? {}
   const now = yield* Clock.currentTimeMillis
-  const history = yield* entryHistory(address)
+  const history = yield* readableHistory(address)
   const toArchive = archiveAfter === false ? 0 : yield* lastBeyond(history, archiveAfter, now)
   if (deleteAfter === undefined || history.version === 0) return { toArchive, toDelete: 0 }
   const [newest] = yield* history.read(history.version, 1)
@@ -178,7 +217,7 @@ export const retain = Effect.fnUntraced(function* (
   const archive = yield* Effect.serviceOption(Archive)
   if (Option.isNone(archive)) return NOTHING_DUE
   const { toArchive, toDelete } = yield* dueOf(address, own)
-  const { archived: last, removed } = yield* archive.value.reached(address)
+  const { archived: last, left, removed } = yield* archive.value.reached(address)
   if (isTrial) {
     const count = (to: number, after: number): Archived => ({ entries: Math.max(0, to - after), envelopes: 0 })
     return {
@@ -186,9 +225,13 @@ export const retain = Effect.fnUntraced(function* (
       deleted: count(toDelete, removed)
     } satisfies Retained
   }
-  const left = toDelete > removed ? yield* leaveIndex(address, removed + 1, toDelete) : undefined
-  const deleted = toDelete > removed ? yield* archive.value.remove(address, toDelete) : NOTHING_ARCHIVED
-  if (toDelete > removed) yield* forgetSaid(address, left)
+  const due = [
+    ...(yield* putBack(address, left, toDelete)),
+    ...(toDelete > removed ? [{ from: removed + 1, to: toDelete }] : [])
+  ]
+  const gone = due.length === 0 ? undefined : yield* leaveIndex(address, due)
+  const deleted = due.length === 0 ? NOTHING_ARCHIVED : yield* archive.value.remove(address, toDelete)
+  if (due.length > 0) yield* forgetSaid(address, gone)
   const archived = yield* archive.value.archive(address, toArchive, least)
   return { archived, deleted } satisfies Retained
 })

@@ -1,25 +1,30 @@
 // IndexParts: a page of entries in parts that are indexed in milliseconds.
 // Owns reading a page around what cannot be read, and how long a part is. Leaves which pages, and applying parts, to indexer.ts.
 
-import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { Ledger, type LedgerUnavailable, type OutboxRow, type UnreadableRecord } from "@reverie/ledger"
 import type { Address, Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
-type Reading = Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable | UnreadableRecord, Ledger>
+type Reading<A> = Effect.Effect<ReadonlyArray<A>, LedgerUnavailable | UnreadableRecord, Ledger>
 
-/** As many entries from a number on; those of a segment that cannot be read are passed over. */
-export const entriesOf = (address: Address, from: number, limit: number): Reading =>
-  Ledger.use((ledger) => ledger.entries(address, from, limit)).pipe(
-    Effect.map((rows) => rows.map(({ entry }) => entry)),
-    Effect.catchTag("UnreadableRecord", (unreadable): Reading => {
+/** As many entries from a number on, in their rows; those of a segment that cannot be read are passed over. */
+export const readableRows = (address: Address, from: number, limit: number): Reading<OutboxRow> =>
+  Effect.catchTag(
+    Ledger.use((ledger) => ledger.entries(address, from, limit)),
+    "UnreadableRecord",
+    (unreadable): Reading<OutboxRow> => {
       const { lost } = unreadable
       if (lost === undefined) return Effect.fail(unreadable)
-      const before = lost.from > from ? entriesOf(address, from, lost.from - from) : Effect.succeed([])
+      const before = lost.from > from ? readableRows(address, from, lost.from - from) : Effect.succeed([])
       return Effect.flatMap(before, (read) =>
-        Effect.map(entriesOf(address, lost.to + 1, limit - read.length), (more) => [...read, ...more])
+        Effect.map(readableRows(address, lost.to + 1, limit - read.length), (more) => [...read, ...more])
       )
-    })
+    }
   )
+
+/** The same without their rows. */
+export const readableEntries = (address: Address, from: number, limit: number): Reading<Entry> =>
+  Effect.map(readableRows(address, from, limit), (rows) => rows.map(({ entry }) => entry))
 
 /** Of all texts that are indexed at once, as much of each as an index takes of it. */
 const MAX_PART_CHARS = 8_000

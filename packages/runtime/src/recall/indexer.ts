@@ -43,7 +43,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type { Content } from "@reverie/context"
-import { charsOf, entriesOf, partsOf } from "./index-parts.ts"
+import { charsOf, readableEntries, partsOf } from "./index-parts.ts"
 import { indexBlocks, isAt, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
 
@@ -76,7 +76,7 @@ const WORK_PER_CHAR = 20
 /** Entries from `from` on: out of those at hand, where they begin early enough. */
 const pageFrom = (address: Address, from: number, limit: number, newest: ReadonlyArray<Entry>) => {
   const at = newest.findIndex(({ no }) => no === from)
-  return at === -1 ? entriesOf(address, from, limit) : Effect.succeed(newest.slice(at, at + limit))
+  return at === -1 ? readableEntries(address, from, limit) : Effect.succeed(newest.slice(at, at + limit))
 }
 
 const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition => {
@@ -90,7 +90,7 @@ const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) 
   if (no === 0) return window
   for (let count = ENTRIES_BACK; ; count *= 2) {
     const from = Math.max(1, no - count + 1)
-    const read = (yield* entriesOf(address, from, no - from + 1)).filter((entry) => entry.no <= no)
+    const read = (yield* readableEntries(address, from, no - from + 1)).filter((entry) => entry.no <= no)
     window = indexOf(read, NOTHING_SAID, address.assistant).window
     if (from === 1 || isWindowWhole(window, count)) return window
   }
@@ -137,7 +137,7 @@ const standing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Standing, RecallUnavailable | LedgerUnavailable | UnreadableRecord, Ledger> {
   const position = yield* recall.position(address)
   if (position.no === 0 || (trusted !== undefined && samePosition(position, trusted))) return { position }
-  const [entry, ...page] = yield* entriesOf(address, position.no, 1 + ahead)
+  const [entry, ...page] = yield* readableEntries(address, position.no, 1 + ahead)
   // The ledger has the entry that the index has come to.
   if (entry !== undefined && isAt(position, entry)) return { position, page }
   yield* Effect.logWarning(

@@ -1,39 +1,30 @@
-// Lost segment laws: a life that has lost a segment is forgotten in the rest (ledger, lost segments L; bundles R9).
+// Lost segment laws: a life that has lost a segment is forgotten, and deleted by a policy, in the rest (ledger, lost segments L;
+// bundles R9; archive Z6).
 
 import * as assert from "node:assert/strict"
-import {
-  type Archive,
-  type Bundle,
-  bundleOfParts,
-  lostSegments,
-  type SegmentPlace,
-  withoutDamaged,
-  withoutText
-} from "@reverie/ledger"
+import { type Bundle, bundleOfParts, lostSegments, withoutDamaged, withoutText } from "@reverie/ledger"
 import { LANES } from "@reverie/protocol"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { zstdDecompressSync } from "node:zlib"
-import type { DataStore } from "../data-store.ts"
-import { aMessage, anAddress, anEntry, anEnvelope } from "../fixtures.ts"
+import { anEntry } from "../fixtures.ts"
 import type { Law } from "../law.ts"
-import { MemorySegmentPlace } from "../memory-segment-place.ts"
-import { plainLife } from "../plain-life.ts"
-
-type Opened = Pick<DataStore, "bundles" | "ledger" | "mailbox"> & { readonly archive: Archive["Service"] }
-
-/** One store, opened again and again, with its segments in a place or none. */
-export class ApartStore extends Context.Service<
-  ApartStore,
-  { readonly open: (place?: SegmentPlace["Service"]) => Effect.Effect<Opened, unknown, Scope.Scope> }
->()("@reverie/testkit/apart-store") {}
-
-const ada = anAddress("ada")
-const WORD = "kestrel-9713"
-const ENTRIES = 1_000
+import type { MemorySegmentPlace } from "../memory-segment-place.ts"
+import {
+  ada,
+  type ApartStore,
+  damaged,
+  ENTRIES,
+  FIRST,
+  LAST,
+  lived,
+  type Opened,
+  readings,
+  SECOND,
+  SPAN,
+  textIn,
+  WORD
+} from "./lost-segment-life.ts"
 
 const without = (text: string) => (there: Bundle) => withoutDamaged(there, withoutText(text)(there))
 
@@ -56,70 +47,6 @@ const messageOf = <A, E extends { readonly message: string }>(effect: Effect.Eff
 
 const failureOf = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure : undefined))
-
-const readings = Effect.fnUntraced(function* ({ ledger, mailbox }: Opened) {
-  return {
-    entries: yield* ledger.entries(ada, 1, ENTRIES),
-    outbox: yield* ledger.outbox(0, ENTRIES),
-    totals: yield* ledger.totals,
-    record: yield* ledger.inspect(ada),
-    waiting: yield* mailbox.pending(ada, LANES, 10)
-  }
-})
-
-const FIRST = 20
-const SECOND = 40
-const LAST = 45
-/** The entries of the second segment. */
-const SPAN = { from: FIRST + 1, to: SECOND }
-
-/** A life in two segments and some rows; in both of them is the word, and in mail that waits. */
-const lived = Effect.fnUntraced(function* (attached: ReadonlyArray<string> = []) {
-  const { open } = yield* ApartStore
-  const place = new MemorySegmentPlace()
-  const before = yield* Effect.scoped(
-    Effect.gen(function* () {
-      const store = yield* open(place.service)
-      const digests = yield* store.ledger.blobs.keep(
-        ada.tenant,
-        attached.map((text) => new TextEncoder().encode(text))
-      )
-      yield* plainLife(store, 29)
-      const { claim } = yield* store.mailbox.claim({ address: ada, worker: "w", leaseMillis: 60_000 })
-      yield* store.mailbox.accept(anEnvelope({ id: "m31", to: ada, event: { type: "message", text: WORD } }))
-      const [first] = yield* store.mailbox.pending(ada, ["mail"], 1)
-      assert.ok(first)
-      const parts = digests.map((digest) => ({ type: "file", mediaType: "text/plain", digest, bytes: 9 })) as never
-      const entry = anEntry({
-        no: 31,
-        epoch: claim.epoch,
-        cause: { kind: "envelope", lane: "mail", seq: first.seq, id: first.id },
-        messages: [{ ...aMessage(WORD), ...(digests.length > 0 && { parts }) }],
-        settled: [{ id: first.id, outcome: "handled" }]
-      })
-      const { state } = (yield* store.ledger.inspect(ada)) ?? assert.fail()
-      yield* store.ledger.commit(claim, { entry, state })
-      yield* store.mailbox.release(claim)
-      yield* plainLife(store, LAST - 31, { from: 31 })
-      yield* store.mailbox.accept(
-        anEnvelope({ id: "waits", to: ada, event: { type: "message", text: `later ${WORD}` } })
-      )
-      yield* store.archive.archive(ada, FIRST, 1)
-      yield* store.archive.archive(ada, SECOND, 1)
-      return yield* readings(store)
-    })
-  )
-  const [first = "", second = ""] = [...place.objects.keys()]
-  const bytes = place.objects.get(second) ?? new Uint8Array()
-  assert.strictEqual(place.objects.size, 2)
-  return { before, bytes, first, open, place, second }
-})
-
-const textIn = (place: MemorySegmentPlace): string =>
-  [...place.objects.values()].map((bytes) => zstdDecompressSync(bytes).toString()).join("\n")
-
-const damaged = (bytes: Uint8Array): Uint8Array =>
-  Uint8Array.from(bytes, (byte, index) => (index === 40 ? byte ^ 1 : byte))
 
 /** That all the rest is forgotten, and stands as it stood. */
 const assertRestForgotten = Effect.fnUntraced(function* (
@@ -176,7 +103,106 @@ const wholeWith = (
   })
 })
 
+/** Beyond the segment that is lost. */
+const DELETED_TO = SECOND + 2
+const DELETED = [...Array(DELETED_TO).keys()].map((index) => index + 1)
+
+/** Which of some entries say nothing any more. */
+const deletedOf = ({ ledger }: Opened, from: number, limit: number) =>
+  Effect.map(ledger.entries(ada, from, limit), (rows) =>
+    rows.flatMap(({ entry }) => (entry.deleted === undefined ? [] : [entry.no]))
+  )
+
+/** That all is deleted but what is lost, and nothing twice. */
+const assertRestDeleted = Effect.fnUntraced(function* (store: Opened, totals: unknown) {
+  const done = yield* store.archive.remove(ada, DELETED_TO)
+  assert.strictEqual(done.entries, DELETED_TO - (SECOND - FIRST))
+  assert.deepStrictEqual(yield* store.archive.remove(ada, DELETED_TO), { entries: 0, envelopes: 0 })
+  assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: DELETED_TO, removed: DELETED_TO, left: [SPAN] })
+  const rest = DELETED.filter((no) => no <= FIRST || no > SECOND)
+  const found = [...(yield* deletedOf(store, 1, FIRST)), ...(yield* deletedOf(store, SECOND + 1, ENTRIES))]
+  assert.deepStrictEqual(found, rest)
+  assert.deepStrictEqual(yield* store.ledger.totals, totals)
+})
+
+/** That what was put back is deleted the next time, as far as the policy reaches. */
+const assertDeletedAfterwards = Effect.fnUntraced(function* ({
+  before,
+  open,
+  place
+}: Effect.Success<ReturnType<typeof lived>>) {
+  const store = yield* open(place.service)
+  assert.strictEqual((yield* store.archive.remove(ada, SECOND - 5)).entries, SECOND - FIRST - 5)
+  assert.deepStrictEqual((yield* store.archive.reached(ada)).left, [{ from: SECOND - 4, to: SECOND }])
+  assert.strictEqual((yield* store.archive.remove(ada, DELETED_TO)).entries, 5)
+  assert.deepStrictEqual(yield* store.archive.reached(ada), { archived: DELETED_TO, removed: DELETED_TO, left: [] })
+  assert.deepStrictEqual(yield* deletedOf(store, 1, ENTRIES), DELETED)
+  assert.ok(!JSON.stringify(yield* store.ledger.entries(ada, 1, ENTRIES)).includes(WORD))
+  assert.ok(!textIn(place).includes(WORD))
+  assert.deepStrictEqual(yield* store.ledger.totals, before.totals)
+})
+
 export const lostSegmentLaws: ReadonlyArray<Law<ApartStore>> = [
+  {
+    id: "Z6.missing",
+    says: "one that is missing holds up no deletion of the rest, and is deleted when it is put back",
+    check: Effect.gen(function* () {
+      const life = yield* lived()
+      const { before, bytes, open, place, second } = life
+      place.objects.delete(second)
+      yield* Effect.scoped(Effect.flatMap(open(place.service), (store) => assertRestDeleted(store, before.totals)))
+      place.objects.set(second, bytes)
+      yield* assertDeletedAfterwards(life)
+    })
+  },
+  {
+    id: "Z6.damaged",
+    says: "one that is damaged goes out of its place when all of it is to be deleted, and before that it stays",
+    check: Effect.gen(function* () {
+      const life = yield* lived()
+      const { before, bytes, open, place, second } = life
+      place.objects.set(second, damaged(bytes))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const store = yield* open(place.service)
+          yield* store.archive.remove(ada, SECOND - 1)
+          assert.ok(place.objects.has(second))
+        })
+      )
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const store = yield* open(place.service)
+          assert.strictEqual((yield* store.archive.remove(ada, DELETED_TO)).entries, DELETED_TO - SECOND)
+          assert.ok(!place.objects.has(second))
+          assert.deepStrictEqual((yield* store.archive.reached(ada)).left, [SPAN])
+          assert.deepStrictEqual(yield* store.ledger.totals, before.totals)
+        })
+      )
+      place.objects.set(second, bytes)
+      yield* assertDeletedAfterwards(life)
+    })
+  },
+  {
+    id: "Z6.withheld",
+    says: "where no place is named, or it is out of reach, nothing is deleted instead",
+    check: Effect.gen(function* () {
+      const { before, open, place } = yield* lived()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          assert.match(yield* messageOf((yield* open()).archive.remove(ada, DELETED_TO)), /no place is given/)
+        })
+      )
+      place.refuses.add("get")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const store = yield* open(place.service)
+          assert.match(yield* messageOf(store.archive.remove(ada, DELETED_TO)), /cannot be reached/)
+        })
+      )
+      place.refuses.clear()
+      assert.deepStrictEqual(yield* readings(yield* open(place.service)), before)
+    })
+  },
   {
     id: "L2.missing",
     says: "one that is missing stays referred to, and holds up nothing of the rest",
@@ -202,6 +228,23 @@ export const lostSegmentLaws: ReadonlyArray<Law<ApartStore>> = [
       )
       place.objects.set(second, bytes)
       yield* assertReadAgain(life, before.entries.slice(FIRST, SECOND))
+    })
+  },
+  {
+    id: "L5.recent",
+    says: "what was said since is read where one is lost, and all of it when it is put back",
+    check: Effect.gen(function* () {
+      const { bytes, open, place, second } = yield* lived()
+      const placesOf = ({ ledger }: Opened) =>
+        Effect.map(ledger.recent(ada, 1_000_000), (found) => [...new Set(found.map(({ place: { no } }) => no))])
+      const read = (change: () => void) =>
+        Effect.scoped(Effect.flatMap(Effect.andThen(Effect.sync(change), open(place.service)), placesOf))
+      const all = yield* read(() => undefined)
+      const since = all.filter((no) => no > SECOND)
+      assert.ok(since.length > 0 && since.length < all.length)
+      assert.deepStrictEqual(yield* read(() => place.objects.delete(second)), since)
+      assert.deepStrictEqual(yield* read(() => place.objects.set(second, damaged(bytes))), since)
+      assert.deepStrictEqual(yield* read(() => place.objects.set(second, bytes)), all)
     })
   },
   {

@@ -20,7 +20,7 @@ import { entryText, type AssistantState, type Entry, keyText, LANES, type Tenant
 import * as Effect from "effect/Effect"
 import { receivesColumn } from "../ports/assistants.ts"
 import { leaveBlobs } from "../ports/blobs.ts"
-import { mailNumber, putSegment, type SegmentOf } from "../ports/segment-writer.ts"
+import { mailNumber, putSegment, type SegmentOf, takeDamaged } from "../ports/segment-writer.ts"
 import type { Segments } from "../ports/segments.ts"
 import { changeLimits, NO_TIME } from "../ports/allowance.ts"
 import type { Query } from "../database.ts"
@@ -156,11 +156,7 @@ const segmentedAgain = <Mail extends MailRow>(
 
 const mailIn = (entry: Entry | undefined) => (entry === undefined ? undefined : mailOf(entry))
 
-const LOST = `
-  SELECT key::float8 AS segment, place_key AS key, place_bytes::float8 AS bytes, place_digest AS digest
-  FROM segments WHERE assistant = $1::bigint AND key = ANY ($2::bigint[])`
-const REFER = "UPDATE segments SET digests = $2 WHERE key = $1::bigint"
-const EMPTY = "UPDATE segments SET body = '' WHERE key = $1::bigint"
+const REFER = "UPDATE segments SET digests = $2 WHERE key = $1::bigint AND assistant = $3::bigint"
 
 /** What is to go of lost segments that stay. Answers those that lie apart and are to go there. */
 const leaveLost = (
@@ -169,18 +165,8 @@ const leaveLost = (
   { digests, segments, taken }: LeftOfLost
 ): Writing<ReadonlyArray<PlacedSegment>> =>
   Effect.gen(function* () {
-    if (segments.size === 0) return []
-    const damaged: Array<PlacedSegment> = []
-    for (const { segment, ...placed } of yield* query<PlacedSegment & { readonly segment: number }>(LOST, [
-      key,
-      `{${[...segments].join()}}`
-    ])) {
-      yield* query(REFER, [segment, [...(digests.get(segment) ?? [])].join(" ")])
-      if (!taken.has(segment)) continue
-      if (placed.key === null) yield* query(EMPTY, [segment])
-      else damaged.push(placed)
-    }
-    return damaged
+    for (const segment of segments) yield* query(REFER, [segment, [...(digests.get(segment) ?? [])].join(" "), key])
+    return yield* takeDamaged(query, key, [...taken])
   })
 
 interface MailRow {

@@ -5,18 +5,23 @@
 //     rewrites it waits for the part that is under way, and is waited for.
 // A3  Rows are written anew, as ever in PostgreSQL: what they said before stays in the files until VACUUM, and in its log until
 //     that is recycled.
-// A4  What cannot be read is not deleted: its number and its place would go with its words.
+// A4  What cannot be read is not deleted: its number and its place would go with its words. A lost segment is passed over, and gone
+//     over again each time, for one that was put back.
 
 import {
   type Archive,
   type Archived,
+  type ArchiveReach,
   digestsOfRows,
   emptiedText,
+  type EntrySpan,
   inParts,
   LEAST_ENTRIES,
+  type LostRow,
   mailOf,
   type Moving,
   NOTHING_ARCHIVED,
+  type PlacedSegment,
   placeOfText,
   SEGMENT_CHARS,
   SEGMENT_ENTRIES
@@ -29,7 +34,7 @@ import type { Database, PgFailure, Query } from "../database.ts"
 import { bounded } from "../pages.ts"
 import { leaveBlobs } from "./blobs.ts"
 import { ledgerUnavailable } from "./entry-history.ts"
-import { type MailPlace, mailNumber, moveInto, renewSegment } from "./segment-writer.ts"
+import { type MailPlace, mailNumber, moveInto, renewSegment, takeDamaged } from "./segment-writer.ts"
 import { readableRows, type Segments } from "./segments.ts"
 
 /** A part is hundreds of rows; where it refers to bytes, all that its tenant says is looked through. */
@@ -59,13 +64,30 @@ const RECORDS = `
   SELECT r.kind, r.key, r.body FROM jsonb_to_recordset($2::jsonb) AS w (kind text, key text)
   JOIN records r ON r.assistant = $1::bigint AND r.kind = w.kind AND r.key = w.key`
 
-interface Reached {
-  readonly archived: number
-  readonly removed: number
+const LEFT = `
+  SELECT "from"::float8 AS "from", "to"::float8 AS "to", segment::float8 AS segment FROM (
+    SELECT key AS segment, deleted_at, up_to AS "to",
+      coalesce(lag(up_to) OVER (ORDER BY up_to, deleted_at IS NULL), 0) + 1 AS "from"
+    FROM segments WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2)) AS s
+  WHERE deleted_at IS NULL AND "from" <= "to" AND "to" < $3 ORDER BY "to"`
+
+interface Reached extends Omit<ArchiveReach, "left"> {
+  readonly left: ReadonlyArray<Span>
 }
 
 const reachedBy = (query: Query, { assistant, tenant }: Address): Effect.Effect<Reached, PgFailure> =>
-  Effect.map(query<Reached>(REACHED, [tenant, assistant]), ([found]) => found ?? { archived: 0, removed: 0 })
+  Effect.gen(function* () {
+    const [found] = yield* query<Omit<Reached, "left">>(REACHED, [tenant, assistant])
+    if (found === undefined) return { archived: 0, removed: 0, left: [] }
+    const left = found.removed === 0 ? [] : yield* query<Span>(LEFT, [tenant, assistant, found.removed])
+    return { ...found, left }
+  })
+
+/** Entries to go over. */
+interface Span extends EntrySpan {
+  /** Only those of this segment. */
+  readonly segment?: number
+}
 
 /** What of a life is under hand: its entries from the oldest on, each with the mail that began it. */
 interface Part {
@@ -79,6 +101,8 @@ interface Part {
   readonly left: ReadonlySet<number>
 }
 
+const NO_PART = { count: NOTHING_ARCHIVED, entries: [], rows: [], left: new Set<number>() } as const
+
 interface EntryRow {
   readonly no: number
   readonly body: string
@@ -91,27 +115,48 @@ const mailBy = (query: Query, assistant: string, entries: ReadonlyArray<Entry | 
   return ids.length === 0 ? Effect.succeed([]) : query<MailRow>(MAIL, [assistant, ids])
 }
 
-const partFrom = (query: Query, segments: Segments, assistant: string, from: number, to: number) =>
+/** Lost segments that were passed over, and why they are lost. */
+type Passed = Map<number, LostRow["why"]>
+
+/** The first entries of a span; where there is a place to note it, what is lost is passed over, and noted there. */
+const partFrom = (query: Query, segments: Segments, assistant: string, span: Span, passed?: Passed) =>
   Effect.gen(function* () {
-    const found = yield* query<EntryRow>(ENTRIES, [assistant, from, to])
-    const { texts } = yield* segments.textsOf(query, found)
+    const found = yield* query<EntryRow>(ENTRIES, [assistant, span.from, span.to])
+    const { lost, texts } = yield* segments.textsOf(query, found)
     const textOf = ({ body }: { readonly body: string }): string => texts.get(body) ?? body
-    const read = found.map((row) => Result.getOrElse(readEntry(textOf(row)), () => undefined))
+    const isAway = ({ body }: { readonly body: string }): boolean => passed !== undefined && lost.has(body)
+    const isPassed = (row: EntryRow): boolean =>
+      isAway(row) || (span.segment !== undefined && placeOfText(row.body)?.segment !== span.segment)
+    for (const { body } of found) {
+      const why = lost.get(body)?.row.why
+      if (why !== undefined) passed?.set(placeOfText(body)?.segment ?? 0, why)
+    }
+    // A part has no gap: what is behind one is a part of its own.
+    const first = found.findIndex((row) => !isPassed(row))
+    if (first < 0) return { ...NO_PART, assistant, upTo: found.at(-1)?.no ?? span.to }
+    const next = found.findIndex((row, index) => index > first && isPassed(row))
+    const whole = found.slice(first, next < 0 ? undefined : next)
+    const read = whole.map((row) => Result.getOrElse(readEntry(textOf(row)), () => undefined))
     const mail = yield* mailBy(query, assistant, read)
-    const { texts: said } = yield* segments.textsOf(query, mail)
-    const byId = new Map(mail.map((row) => [row.id, row]))
+    const { lost: lostMail, texts: said } = yield* segments.textsOf(query, mail)
+    const byId = new Map(mail.flatMap((row) => (passed !== undefined && lostMail.has(row.body) ? [] : [[row.id, row]])))
     const rows: Array<Moving> = []
     const left = new Set<number>()
-    let [upTo, taken, characters] = [from - 1, 0, 0]
+    let [upTo, taken, characters] = [span.from - 1, 0, 0]
     const take = (table: Moving["table"], seq: number, body: string, text: string) => {
       const segment = placeOfText(body)?.segment
       if (segment !== undefined) left.add(segment)
       rows.push({ table, seq, text })
       characters += text.length
     }
-    yield* readableRows(found.map((row) => ({ body: textOf(row) })))
-    yield* readableRows(mail.map(({ body }) => ({ body: said.get(body) ?? body })))
-    for (const [index, row] of found.entries()) {
+    yield* readableRows(whole.map((row) => ({ body: textOf(row) })))
+    yield* readableRows(
+      byId
+        .values()
+        .map(({ body }) => ({ body: said.get(body) ?? body }))
+        .toArray()
+    )
+    for (const [index, row] of whole.entries()) {
       if (characters >= SEGMENT_CHARS) break
       upTo = row.no
       taken++
@@ -130,6 +175,20 @@ const partFrom = (query: Query, segments: Segments, assistant: string, from: num
       rows,
       left
     } satisfies Part
+  })
+
+/** The first part of some spans of which there is something. */
+const partIn = (query: Query, segments: Segments, assistant: string, spans: ReadonlyArray<Span>, passed?: Passed) =>
+  Effect.gen(function* () {
+    for (const span of spans) {
+      let { from } = span
+      while (from <= span.to) {
+        const part: Part = yield* partFrom(query, segments, assistant, { ...span, from }, passed)
+        if (part.count.entries > 0) return part
+        from = part.upTo + 1
+      }
+    }
+    return undefined
   })
 
 /** Which records stand as an entry left them, asked once for all of a part. */
@@ -189,15 +248,30 @@ const compacting =
       return { bytesBefore, bytesAfter: yield* size }
     }).pipe(Effect.mapError(ledgerUnavailable("compact")))
 
+interface Removed extends Archived {
+  readonly damaged: ReadonlyArray<PlacedSegment>
+}
+
+const NOTHING_REMOVED: Removed = { ...NOTHING_ARCHIVED, damaged: [] }
+
+/** What is under hand while a life waits for its turn. */
+interface Held {
+  readonly query: Query
+  /** The key of the assistant. */
+  readonly assistant: string
+  readonly reached: Reached
+  /** The number of the last entry that is meant. */
+  readonly to: number
+}
+
 export const postgresArchive = (database: Database, segments: Segments): Archive["Service"] => {
-  /** One part in its transaction; nothing where there is less than is asked for. */
-  const withPart = (
+  /** Works at a life in one transaction; nothing comes of one that is not there. */
+  const holding = <A extends Archived>(
     address: Address,
     upTo: number,
-    least: number,
-    after: keyof Reached,
-    move: (query: Query, part: Part) => Effect.Effect<Archived, PgFailure>
-  ) =>
+    none: A,
+    work: (held: Held) => Effect.Effect<A, PgFailure>
+  ): Effect.Effect<A, PgFailure> =>
     segments.inTurn(
       database.transaction(PART_MILLIS, (query) =>
         Effect.gen(function* () {
@@ -205,43 +279,64 @@ export const postgresArchive = (database: Database, segments: Segments): Archive
           yield* query(TIMEOUTS)
           yield* query(TURN, named)
           const [life] = yield* query<{ readonly key: string; readonly version: number }>(LIFE, named)
-          if (life === undefined) return NOTHING_ARCHIVED
-          const from = (yield* reachedBy(query, address))[after] + 1
-          const to = Math.min(Math.trunc(upTo), life.version)
-          if (to - from + 1 < least) return NOTHING_ARCHIVED
-          return yield* move(query, yield* partFrom(query, segments, life.key, from, to))
+          if (life === undefined) return none
+          const reached = yield* reachedBy(query, address)
+          return yield* work({ query, assistant: life.key, reached, to: Math.min(Math.trunc(upTo), life.version) })
         })
       )
     )
+
+  const archivePart = (address: Address, upTo: number, least: number) =>
+    holding(address, upTo, NOTHING_ARCHIVED, ({ assistant, query, reached, to }) =>
+      Effect.gen(function* () {
+        const from = reached.archived + 1
+        const isWorthIt = to - from + 1 >= least
+        const part = isWorthIt ? yield* partIn(query, segments, assistant, [{ from, to }]) : undefined
+        return part === undefined ? NOTHING_ARCHIVED : yield* moved(query, segments, address, part, part.rows, null)
+      })
+    )
+
+  /** The last call of some, which deletes nothing, answers what damaged ones are to go out of their place. */
+  const removePart = (address: Address, upTo: number, now: number) =>
+    holding<Removed>(address, upTo, NOTHING_REMOVED, ({ assistant, query, reached, to }) =>
+      Effect.gen(function* () {
+        const lost: Passed = new Map()
+        const spans = [...reached.left, { from: reached.removed + 1, to }]
+        const within = spans.map((span) => ({ ...span, to: Math.min(span.to, to) }))
+        const part = yield* partIn(query, segments, assistant, within, lost)
+        if (part === undefined) {
+          const damaged = [...lost].flatMap(([segment, why]) => (why === "damaged" ? [segment] : []))
+          return { ...NOTHING_ARCHIVED, damaged: yield* takeDamaged(query, assistant, damaged, to) }
+        }
+        const stands = yield* standing(query, part)
+        const emptied = part.rows.map((row) => ({ ...row, text: emptiedText(row, now, stands) }))
+        const count = yield* moved(query, segments, address, part, emptied, now)
+        yield* leaveBlobs(query, address.tenant, digestsOfRows(part.rows))
+        return { ...count, damaged: [] }
+      })
+    )
+
   return {
     archive: (address, upTo, least = LEAST_ENTRIES) =>
-      inParts(
-        withPart(address, upTo, Math.max(1, least), "archived", (query, part) =>
-          moved(query, segments, address, part, part.rows, null)
-        )
-      ).pipe(
+      inParts(archivePart(address, upTo, Math.max(1, least))).pipe(
         Effect.tap(() => Effect.ignore(segments.sweep)),
         Effect.mapError(ledgerUnavailable("archive"))
       ),
-    remove: (address, upTo) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        inParts(
-          withPart(address, upTo, 1, "removed", (query, part) =>
-            Effect.gen(function* () {
-              const stands = yield* standing(query, part)
-              const emptied = part.rows.map((row) => ({ ...row, text: emptiedText(row, now, stands) }))
-              const count = yield* moved(query, segments, address, part, emptied, now)
-              yield* leaveBlobs(query, address.tenant, digestsOfRows(part.rows))
-              return count
-            })
-          )
-        )
-      ).pipe(
-        // What could not be taken out of the place now goes with the next sweep.
-        Effect.tap(() => Effect.ignore(segments.sweep)),
-        Effect.mapError(ledgerUnavailable("remove"))
+    remove: Effect.fnUntraced(function* (address, upTo) {
+      const now = yield* Clock.currentTimeMillis
+      let damaged: Removed["damaged"] = []
+      const part = Effect.tap(removePart(address, upTo, now), (done) => Effect.sync(() => (damaged = done.damaged)))
+      const done = yield* Effect.mapError(inParts(part), ledgerUnavailable("remove"))
+      // What could not be taken out of the place now goes with the next sweep, or is found damaged the next time.
+      yield* Effect.ignore(segments.sweep)
+      yield* Effect.ignore(segments.leave(damaged))
+      return done
+    }),
+    reached: (address) =>
+      reachedBy(database.query, address).pipe(
+        Effect.map((found) => ({ ...found, left: found.left.map(({ from, to }) => ({ from, to })) })),
+        Effect.mapError(ledgerUnavailable("reached"))
       ),
-    reached: (address) => Effect.mapError(reachedBy(database.query, address), ledgerUnavailable("reached")),
     compact: compacting(database),
     apart: (isTrial = false) => Effect.mapError(segments.report(database.query, isTrial), ledgerUnavailable("place"))
   }

@@ -77,6 +77,9 @@ const BACKWARDS = bounded(
    ORDER BY ledger.no DESC LIMIT $5`
 )
 
+/** Stands for an entry whose segment is lost. */
+const LOST = "lost"
+
 const recentOf = ({ query, segments }: Source, address: Address, maxTokens: number, since: MessagePlace) =>
   Effect.gen(function* () {
     const found: Array<PlacedMessage> = []
@@ -85,8 +88,11 @@ const recentOf = ({ query, segments }: Source, address: Address, maxTokens: numb
     let before = Number.MAX_SAFE_INTEGER
     for (let page = FIRST_PAGE; ; page = Math.min(page * 2, LONGEST_PAGE)) {
       const values = [address.tenant, address.assistant, before, since.no, page]
-      const rows = yield* segments.whole(query, query<Pick<EntryRow, "body" | "no">>(BACKWARDS, values))
+      const find = query<Pick<EntryRow, "body" | "no">>(BACKWARDS, values)
+      const rows = yield* segments.whole(query, find, () => LOST)
       for (const row of rows) {
+        // As where there is room for no more: a turn of which only the end is left begins no window.
+        if (row.body === LOST) return found.toReversed()
         yield* longWork.begin(row.body.length)
         const entry = yield* Effect.fromResult(entryOf(address, row))
         for (const [index, message] of [...entry.messages.entries()].toReversed()) {

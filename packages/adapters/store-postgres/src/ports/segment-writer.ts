@@ -3,7 +3,15 @@
 // W1  Texts move in the transaction of the caller: there is no moment at which they are nowhere.
 
 import { Buffer } from "node:buffer"
-import { digestsOfRows, type Moving, placeOfText, pressed, referenceTo, SEGMENT_CHARS } from "@reverie/ledger"
+import {
+  digestsOfRows,
+  type Moving,
+  type PlacedSegment,
+  placeOfText,
+  pressed,
+  referenceTo,
+  SEGMENT_CHARS
+} from "@reverie/ledger"
 import { LANES, longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { PgFailure, Query } from "../database.ts"
@@ -121,4 +129,27 @@ export const renewSegment = (
     const { deletedAt, upTo } = found
     yield* query(REMOVE, [segment])
     yield* moveInto(query, segments, { assistant, tenant, upTo, deletedAt }, left)
+  })
+
+const LOST = `
+  SELECT key::float8 AS segment, place_key AS key, place_bytes::float8 AS bytes, place_digest AS digest
+  FROM segments WHERE assistant = $1::bigint AND key = ANY ($2::bigint[]) AND up_to <= $3::float8`
+const EMPTY = "UPDATE segments SET body = '' WHERE key = $1::bigint"
+
+/** What damaged segments hold that end up to a number goes: from the database at once. Answers what is to go out of its place. */
+export const takeDamaged = (
+  query: Query,
+  assistant: string,
+  damaged: ReadonlyArray<number>,
+  upTo = Number.MAX_SAFE_INTEGER
+): Effect.Effect<ReadonlyArray<PlacedSegment>, PgFailure> =>
+  Effect.gen(function* () {
+    if (damaged.length === 0) return []
+    const found = yield* query<PlacedSegment & { readonly key: string | null; readonly segment: number }>(LOST, [
+      assistant,
+      `{${damaged.join()}}`,
+      upTo
+    ])
+    for (const { key, segment } of found) if (key === null) yield* query(EMPTY, [segment])
+    return found.flatMap(({ bytes, digest, key }) => (key === null ? [] : [{ key, bytes, digest }]))
   })

@@ -167,6 +167,7 @@ type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "o
 export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): EntryHistory => {
   const assistants = assistantQueries(database)
   const rows = entryQueries(database)
+  const segments = segmentsOf(database)
   const outboxPage = outboxPages(database)
 
   const recentOf = function* (address: Address, last: number, maxTokens: number, since: MessagePlace) {
@@ -176,6 +177,8 @@ export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): 
     for (const kept of rows.backwards(last)) {
       if (kept.no < since.no) break
       const row = { ...kept, body: yield* rows.textOf(kept.body) }
+      // As where there is room for no more: a turn of which only the end is left begins no window.
+      if (segments.whyLost(kept.body) !== undefined) break
       const entry = entryOf(address, row)
       if (Result.isFailure(entry)) return Result.fail(entry.failure)
       yield row.body.length

@@ -269,18 +269,31 @@ const leavingLost = (database: DatabaseSync, remove: (segment: number, placeKey:
   const segments = segmentsOf(database)
   const refer = change(database, "UPDATE segments SET digests = ? WHERE key = ?")
   const empty = change(database, "UPDATE segments SET body = ? WHERE key = ? AND assistant = ? AND up_to = ?")
-  /** Those that are referred to no more go, and of others what is to go. Answers what lies apart and is to go there. */
-  return (before: LeftOfLost, { digests, segments: left, taken }: LeftOfLost): ReadonlyArray<PlacedSegment> =>
-    [...before.segments].flatMap((segment) => {
-      const found = segments.find(segment)
-      if (found === undefined) return []
-      const { assistant, placeBytes: bytes, placeDigest: digest, placeKey: key, upTo } = found
-      if (left.has(segment)) refer([...(digests.get(segment) ?? [])].join(" "), segment)
-      else remove(segment, key)
-      if (!taken.has(segment)) return []
-      if (key === null) empty(new Uint8Array(), segment, assistant, upTo)
-      return key === null ? [] : [{ key, bytes, digest }]
-    })
+  /** What is damaged goes: from the store at once, from its place afterwards. */
+  const take = (segment: number): ReadonlyArray<PlacedSegment> => {
+    const found = segments.find(segment)
+    if (found === undefined) return []
+    const { assistant, placeBytes: bytes, placeDigest: digest, placeKey: key, upTo } = found
+    if (key === null) empty(new Uint8Array(), segment, assistant, upTo)
+    return key === null ? [] : [{ key, bytes, digest }]
+  }
+  return {
+    /** Those that are referred to no more go, and of others what is to go. Answers what lies apart and is to go there. */
+    lost: (before: LeftOfLost, { digests, segments: left, taken }: LeftOfLost): ReadonlyArray<PlacedSegment> =>
+      [...before.segments].flatMap((segment) => {
+        const found = segments.find(segment)
+        if (found === undefined) return []
+        if (left.has(segment)) refer([...(digests.get(segment) ?? [])].join(" "), segment)
+        else remove(segment, found.placeKey)
+        return taken.has(segment) ? take(segment) : []
+      }),
+    /** The same of lost ones of which all is to go, where they are damaged and end there. */
+    damaged: (lost: ReadonlySet<number>, upTo: number): ReadonlyArray<PlacedSegment> =>
+      [...lost].flatMap((segment) => {
+        const isDue = (segments.find(segment)?.upTo ?? Infinity) <= upTo
+        return isDue && segments.whyLostIs(segment) === "damaged" ? take(segment) : []
+      })
+  }
 }
 
 /** What moves texts into segments, and out of one that is to be no more. */
@@ -319,12 +332,14 @@ export const segmentWriter = (database: DatabaseSync) => {
     put({ assistant, upTo, ...defined({ deletedAt: deletedAt ?? undefined }) }, left)
   }
 
+  const leaving = leavingLost(database, keeping.remove)
   const numbersOf = (assistant: number) => ofAssistant.all(assistant).map(({ key }) => key)
 
   return {
     put,
     renew,
-    leaveLost: leavingLost(database, keeping.remove),
+    leaveLost: leaving.lost,
+    leaveDamaged: leaving.damaged,
     /** All of an assistant; with those that lie apart, though nothing of them has changed, where the key of what is sealed has. */
     renewAll: (assistant: number, alsoApart = false): void => {
       for (const segment of numbersOf(assistant)) renew(segment, alsoApart)

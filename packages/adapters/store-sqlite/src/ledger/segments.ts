@@ -122,12 +122,27 @@ export class Segments {
     mark?: (lost: LostRow, digests: ReadonlyArray<string>) => string
   ): Generator<Wanted, string> {
     const text = yield* this.textLater(body)
+    const why = this.whyLost(body)
+    if (mark === undefined || why === undefined || why instanceof Wanted) return readableText(text)
     const { segment = 0 } = placeOfText(body) ?? {}
-    const rows = segment === 0 ? [] : this.rowsOf(segment)
-    if (mark === undefined || !(rows instanceof Unreadable) || rows.why === "withheld") return readableText(text)
     const row = this.find(segment)
-    const lost = { segment: row?.placeKey ?? String(segment), why: rows.why, reference: body }
-    return mark(lost, row?.digests.split(" ").filter(Boolean) ?? [])
+    return mark(
+      { segment: row?.placeKey ?? String(segment), why, reference: body },
+      row?.digests.split(" ").filter(Boolean) ?? []
+    )
+  }
+
+  /** Why the segment of a row is lost, or what has to be fetched first; undefined where it is not. */
+  whyLost(body: string): "missing" | "damaged" | Wanted | undefined {
+    const place = placeOfText(body)
+    return place === undefined ? undefined : this.whyLostIs(place.segment)
+  }
+
+  /** The same of a segment. */
+  whyLostIs(segment: number): "missing" | "damaged" | Wanted | undefined {
+    const rows = this.rowsOf(segment)
+    if (rows instanceof Wanted) return rows
+    return rows instanceof Unreadable && rows.why !== "withheld" ? rows.why : undefined
   }
 
   /** What a segment holds, or why it cannot be read, or what has to be fetched first. */
