@@ -264,7 +264,8 @@ interface Held {
   readonly to: number
 }
 
-export const postgresArchive = (database: Database, segments: Segments): Archive["Service"] => {
+/** What moves and what deletes one part of a life, each in a transaction of its own. */
+const partsOf = (database: Database, segments: Segments) => {
   /** Works at a life in one transaction; nothing comes of one that is not there. */
   const holding = <A extends Archived>(
     address: Address,
@@ -316,6 +317,11 @@ export const postgresArchive = (database: Database, segments: Segments): Archive
       })
     )
 
+  return { archivePart, removePart }
+}
+
+export const postgresArchive = (database: Database, segments: Segments): Archive["Service"] => {
+  const { archivePart, removePart } = partsOf(database, segments)
   return {
     archive: (address, upTo, least = LEAST_ENTRIES) =>
       inParts(archivePart(address, upTo, Math.max(1, least))).pipe(

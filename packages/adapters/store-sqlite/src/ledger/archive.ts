@@ -53,11 +53,8 @@ interface Span extends EntrySpan {
   readonly lost?: Set<number>
 }
 
-const partsOf = (database: DatabaseSync) => {
-  const assistants = assistantQueries(database)
-  const envelopes = envelopeQueries(database)
-  const entries = entryQueries(database)
-  const segments = segmentsOf(database)
+/** How far a life, by its key, was archived and deleted. */
+const reachOf = (database: DatabaseSync) => {
   const upToOf = query<{ readonly upTo: number }>(
     database,
     "SELECT up_to AS upTo FROM segments WHERE assistant = ? ORDER BY up_to DESC LIMIT 1"
@@ -75,7 +72,18 @@ const partsOf = (database: DatabaseSync) => {
      WHERE deleted_at IS NULL AND "from" <= "to" AND "to" < ? ORDER BY "to"`
   )
   const removedTo = (key: number): number => deletedTo.one(key)?.upTo ?? 0
+  return {
+    archivedTo: (key: number): number => upToOf.one(key)?.upTo ?? 0,
+    removedTo,
+    leftOf: (key: number) => leftBefore.all(key, removedTo(key))
+  }
+}
 
+const partsOf = (database: DatabaseSync) => {
+  const assistants = assistantQueries(database)
+  const envelopes = envelopeQueries(database)
+  const entries = entryQueries(database)
+  const segments = segmentsOf(database)
   /** Whether a row is to be passed over. */
   const isPassed = (body: string, { lost, segment }: Span): boolean => {
     const own = placeOfText(body)?.segment
@@ -117,9 +125,7 @@ const partsOf = (database: DatabaseSync) => {
   }
 
   return {
-    archivedTo: (key: number): number => upToOf.one(key)?.upTo ?? 0,
-    removedTo,
-    leftOf: (key: number) => leftBefore.all(key, removedTo(key)),
+    ...reachOf(database),
     find: (address: Address) => assistants.find(address),
     /** The first part of some entries of which there is something. */
     partIn: (key: number, last: number, span: Span): Part | undefined => {
