@@ -22,5 +22,7 @@ describe("loaded", () => {
       loaded.filter((url) => heavy.test(url)),
       []
     )
+    assert.include(loaded, "NativeModule http")
+    assert.notInclude(loaded, "NativeModule internal/deps/undici/undici", "something loads the `fetch` of Node")
   })
 })

@@ -9,6 +9,7 @@ import { CommandFailed } from "../failure.ts"
 import { note, painted } from "../output.ts"
 import type { Stop } from "../running/stop.ts"
 import type { Backend } from "./backend.ts"
+import { plainFetch } from "./plain-fetch.ts"
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -170,8 +171,8 @@ const factsIn = (text: string): ServerFacts | undefined => {
 /** One that is busy answers later: only where no one listens, or someone else does, there is none. */
 const isThere = async (url: string): Promise<boolean> => {
   try {
-    const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_MILLIS) })
-    await response.body?.cancel()
+    const response = await plainFetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_MILLIS) })
+    response.leave()
     return response.ok
   } catch (error) {
     return error instanceof Error && error.name === "TimeoutError"

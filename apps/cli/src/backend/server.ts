@@ -16,6 +16,7 @@ import type { Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import type { Stop } from "../running/stop.ts"
 import { Backend } from "./backend.ts"
+import { plainFetch } from "./plain-fetch.ts"
 import { type Taken, timed } from "./transport.ts"
 
 type Fields = { readonly [key: string]: unknown }
@@ -90,18 +91,18 @@ class Feed {
 
   async *#events(path: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<EventSourceMessage> {
     const token = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }
-    let response: Response
+    let response: Awaited<ReturnType<typeof plainFetch>>
     try {
-      response = await fetch(`${this.#url}${path}`, {
+      response = await plainFetch(`${this.#url}${path}`, {
         headers: { accept: "text/event-stream", ...token, ...headers },
-        redirect: "error",
         signal: this.#ending.signal
       })
     } catch {
       if (this.#ending.signal.aborted) return
       throw new CommandFailed("server-unreachable", `${this.#url} can not be reached`)
     }
-    if (!response.ok || response.body === null) {
+    if (!response.ok) {
+      response.leave()
       throw new CommandFailed("server-unreadable", `${this.#url} answered ${response.status} where a stream was asked`)
     }
     try {
@@ -153,7 +154,9 @@ const httpClientAt = async (url: string): Promise<HttpClient.HttpClient> => {
   const client = await Effect.runPromise(Effect.provide(Effect.service(HttpClient.HttpClient), FetchHttpClient.layer))
   return client.pipe(
     HttpClient.mapRequest(HttpClientRequest.prependUrl(url)),
-    HttpClient.transform((asked) => Effect.provideService(asked, FetchHttpClient.RequestInit, { redirect: "error" }))
+    HttpClient.transform((asked) =>
+      Effect.provideService(asked, FetchHttpClient.Fetch, plainFetch as unknown as typeof fetch)
+    )
   )
 }
 
