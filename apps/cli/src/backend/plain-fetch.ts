@@ -1,10 +1,11 @@
 // PlainFetch: requests of a command, over the HTTP client of Node.
 // Owns what `fetch` would do for them: it takes 0.08 s of CPU to load, a fifth of a command's time.
-// F1  A redirect is refused: what stands in a header goes to no other server.
-// F2  Each request has a connection of its own: none meets one that the server closes just then.
-// F3  Who stops it hears why he stopped it.
+// P1  A redirect is refused: what stands in a header goes to no other server.
+// P2  Each request has a connection of its own: none meets one that the server closes just then.
+// P3  Who stops it hears why he stopped it.
 
 import type { IncomingMessage } from "node:http"
+import { defined } from "@reverie/protocol"
 
 /** What a request may have. */
 interface PlainRequest {
@@ -65,7 +66,7 @@ export const plainFetch = async (to: string | URL, asked: PlainRequest = {}): Pr
   // An import of `node:http` would load `fetch` too, for the sake of what it exports of it.
   const { request } = process.getBuiltinModule(url.startsWith("https:") ? "node:https" : "node:http")
   return new Promise((resolve, reject) => {
-    const options = { agent: false, method, headers, ...(signal !== undefined && { signal }) } as const
+    const options = { agent: false, method, headers, ...defined({ signal }) } as const
     const sent = request(url, options, (answer) => {
       if (!isRedirect(answer)) return resolve(responseOf(url, answer, signal))
       answer.destroy()
