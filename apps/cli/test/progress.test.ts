@@ -50,3 +50,12 @@ test("P2 data stands there as words, without what only programs know it by", () 
   assert.strictEqual(toldIn(100, gave), "planner+19.1.0 tool add_goal: description Open the regatta on day 30")
   assert.match(toldIn(100, { ...gave, content: '{"success":true,"id":"passage_1"}' }), /add_goal: id passage_1$/)
 })
+
+test("P2 who speaks is called by his name: an assistant, a timer", () => {
+  const by = (from: string, text: string) => toldIn(100, { ...heard, from, text })
+  assert.strictEqual(by("assistant:desk", "Lay out the course."), "planner+19.1.0 < desk: Lay out the course.")
+  assert.strictEqual(by("clock", "[timer evening] It is time."), "planner+19.1.0 < timer evening: It is time.")
+  assert.strictEqual(by("ann", "[timer is off"), "planner+19.1.0 < ann: [timer is off")
+  const asked = { type: "approval-asked", tool: "pay", approval: "apr_3eac08f5c5e5022d", withinMs: 1_000 }
+  assert.strictEqual(toldIn(100, asked), "planner+19.1.0 asks for approval: pay (apr_3eac08f5c5e5022d)")
+})

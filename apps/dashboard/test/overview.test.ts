@@ -77,6 +77,30 @@ test("O1 who is close to a limit stands there by name, with how far, and leads t
   await page.waitForSelector('[data-page="usage"][data-ready]')
 })
 
+test("O1 a limit of the day of all of them stands there too, alone as well, and red when it is used up", async () => {
+  const other = await openTab(browser, api.url)
+  await other.page.route("**/v1/budgets*", async (route) => {
+    const { tenant } = await (await route.fetch()).json()
+    const amounts = { calls: 7, tokens: 850_000, costMicros: 3_000_000 }
+    const limits = { callsPerDay: 10, tokensPerDay: 1_000_000, costMicrosPerDay: 3_000_000 }
+    await route.fulfill({ json: { items: [], matched: 0, tenant: { ...tenant, limits, inDay: amounts } } })
+  })
+  await other.open("/", "overview")
+  await other.page.waitForSelector("[data-near-lines] [data-why=limit]")
+  const lines = other.page.locator("[data-why=limit]")
+  expect((await lines.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
+    "limit all cost of the day used up: calls wait for the next one Limits",
+    "limit all tokens of the day 85% used Limits"
+  ])
+  expect(await lines.evaluateAll((found) => found.map((line) => line.getAttribute("data-tone")))).toEqual([
+    "bad",
+    "warn"
+  ])
+  await lines.first().locator("a").click()
+  await other.page.waitForSelector('[data-page="usage"][data-ready]')
+  await other.close()
+})
+
 test("O1 the names of all of them can be read whole, however long", async () => {
   const { page } = tab
   const long = "berth-".repeat(12)

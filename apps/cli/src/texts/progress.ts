@@ -22,7 +22,8 @@ const lineOf = (notice: Notice, room: number): string | undefined => {
   const sentence = sentences.of(notice)
   if (sentence === undefined) return undefined
   const { lead, subject, text, tone } = sentence
-  const words = withoutJson(text)
+  // What one writes here to decide it.
+  const words = notice.type === "approval-asked" ? `${text} (${notice.approval})` : withoutJson(text)
   const told = subject === undefined ? words : `${withoutJson(subject)}: ${words}`
   const rest = onOneLine(told, Math.max(LEAST, room - (lead === "" ? 0 : lead.length + 1)))
   const colour = colours[tone]

@@ -4,7 +4,7 @@
 // S2  `subject` and `text` are of messages, models and tools: nothing of them is trusted.
 
 import { type Activity, activityOf } from "@reverie/assistant"
-import type { Notice } from "@reverie/protocol"
+import { type Notice, sendingAssistant } from "@reverie/protocol"
 
 /** A line about something that happened. */
 export interface Sentence {
@@ -74,6 +74,16 @@ const stepOf = (notice: Extract<Notice, { readonly type: "step-finished" }>): Se
   return { tone: "note", lead: "has compacted", text }
 }
 
+/** As the text of a timer begins, with its name. */
+const OF_A_TIMER = /^\[timer ([^\]]*)\] /
+
+const heard = ({ from = "", text }: Extract<Notice, { readonly type: "tick-started" }>): Sentence | undefined => {
+  if (text === undefined) return undefined
+  const [mark = "", timer] = OF_A_TIMER.exec(text) ?? []
+  const who = timer === undefined ? (sendingAssistant(from) ?? from) : `timer ${timer}`
+  return { tone: "heard", lead: "<", subject: who, text: text.slice(mark.length) }
+}
+
 /** Tells notices one after the other: it remembers what each assistant was doing. */
 export class Sentences {
   readonly #activities = new Map<string, Activity>()
@@ -82,9 +92,7 @@ export class Sentences {
   of(notice: Notice): Sentence | undefined {
     switch (notice.type) {
       case "tick-started":
-        return notice.text === undefined
-          ? undefined
-          : { tone: "heard", lead: "<", subject: notice.from ?? "", text: notice.text }
+        return heard(notice)
       case "tool-finished": {
         const text = notice.content === "" ? "started, its report comes later" : notice.content
         return {
@@ -103,7 +111,7 @@ export class Sentences {
       case "step-skipped":
         return { tone: "note", lead: `${notice.step}: skipped,`, text: notice.reason }
       case "approval-asked":
-        return { tone: "warn", lead: "asks for approval:", text: `${notice.tool} (${notice.approval})` }
+        return { tone: "warn", lead: "asks for approval:", text: notice.tool }
       case "state-changed":
         return this.#beginning(notice)
       case "tick-ended":

@@ -1,5 +1,6 @@
-// Near: whose context window is nearly full and whose budget nearly used up, each with how far, before it stops anyone.
-// N1  Who has used up a budget is no longer near: no call is sent, and that is red.
+// Near: whose context window is nearly full and whose budget nearly used up, and which limit of the day of all of them, each with how
+// far, before it stops anyone.
+// N1  A budget or a limit that is used up is no longer near: no call is sent, and that is red.
 
 import type { Counts } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
@@ -11,7 +12,8 @@ import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 
-type Budget = Answer<"GET /v1/budgets">["items"][number]
+type Budgets = Answer<"GET /v1/budgets">
+type Budget = Budgets["items"][number]
 
 /** As the server counts them. */
 const NEARLY = 0.8
@@ -20,8 +22,9 @@ const MOST = 5
 const EVERY_MILLIS = 15_000
 
 interface LineProps {
-  readonly id: string
-  readonly why: "window" | "budget"
+  /** An assistant; undefined for all of them. */
+  readonly id: string | undefined
+  readonly why: "window" | "budget" | "limit"
   readonly isBad?: boolean
   readonly lead: string
   readonly children: ReactNode
@@ -30,9 +33,13 @@ interface LineProps {
 const Line = ({ children, id, isBad = false, lead, why }: LineProps) => (
   <li className="feed-line" data-tone={isBad ? "bad" : "warn"} data-near={id} data-why={why}>
     <span className="text-ink-2">{why}</span>
-    <Link to="/a/$id" params={{ id }} className="font-mono text-[0.92em] wrap-anywhere">
-      <Visible text={id} />
-    </Link>
+    {id === undefined ? (
+      <span>all</span>
+    ) : (
+      <Link to="/a/$id" params={{ id }} className="font-mono text-[0.92em] wrap-anywhere">
+        <Visible text={id} />
+      </Link>
+    )}
     <span className="min-w-0">
       <span className="feed-lead">{lead}</span> {children}
     </span>
@@ -57,6 +64,37 @@ const BudgetLine = ({ budget: { assistant, endsAt, share } }: { readonly budget:
   </Line>
 )
 
+const LimitLine = ({ share, what }: { readonly share: number; readonly what: string }) => (
+  <Line
+    id={undefined}
+    why="limit"
+    isBad={share >= 1}
+    lead={
+      share >= 1
+        ? `${what} of the day used up: calls wait for the next one`
+        : `${what} of the day ${percent(share)} used`
+    }
+  >
+    <Link to="/usage" className="underline">
+      Limits
+    </Link>
+  </Line>
+)
+
+const OF_A_DAY = [
+  { limit: "costMicrosPerDay", used: "costMicros", what: "cost" },
+  { limit: "tokensPerDay", used: "tokens", what: "tokens" },
+  { limit: "callsPerDay", used: "calls", what: "model calls" }
+] as const
+
+/** Limits of a day, each with how much of it is used. */
+const nearOf = (tenant: Budgets["tenant"] | undefined) =>
+  OF_A_DAY.flatMap(({ limit, used, what }) => {
+    const most = tenant?.limits[limit]
+    const share = most === undefined ? 0 : most === 0 ? 1 : (tenant?.inDay[used] ?? 0) / most
+    return share >= NEARLY ? [{ share, what }] : []
+  })
+
 const More = ({ of, search, to }: { of: number; to: "/fleet" | "/usage"; search: { sort?: "context"; desc?: true } }) =>
   of <= MOST ? null : (
     <li className="px-3 pb-2">
@@ -75,17 +113,17 @@ export const Near = ({ counts }: { readonly counts: Counts | undefined }) => {
     { query: fullest },
     { enabled: nearlyFull > 0, everyMillis: EVERY_MILLIS }
   )
-  const budgets = useAnswer(
-    "GET /v1/budgets",
-    { query: { limit: MOST } },
-    { enabled: nearlySpent > 0, everyMillis: EVERY_MILLIS }
-  )
+  const budgets = useAnswer("GET /v1/budgets", { query: { limit: MOST } }, { everyMillis: EVERY_MILLIS })
   const full = (windows.data?.items ?? []).filter(({ contextShare = 0 }) => nearlyFull > 0 && contextShare >= NEARLY)
   const spent = (budgets.data?.items ?? []).filter(({ share }) => nearlySpent > 0 && share >= NEARLY)
-  if (full.length + spent.length === 0) return null
+  const limits = nearOf(budgets.data?.tenant)
+  if (full.length + spent.length + limits.length === 0) return null
   return (
     <Section title="Close to a limit">
-      <ul className="feed" data-near-lines={nearlyFull + nearlySpent}>
+      <ul className="feed" data-near-lines={limits.length + nearlyFull + nearlySpent}>
+        {limits.map((each) => (
+          <LimitLine key={each.what} {...each} />
+        ))}
         {spent.map((budget) => (
           <BudgetLine key={budget.assistant} budget={budget} />
         ))}
