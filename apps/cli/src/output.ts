@@ -57,7 +57,11 @@ export const tellFailure = (error: unknown, asJson: boolean): number => {
   if (error instanceof CommandFailed && error.silent) return failure.exit
   if (asJson) sayJson(failureEnvelope(failure))
   const message = onOneLine(failure.message, LONGEST_MESSAGE)
-  note(`${painted("red", "reverie:")} ${message}${failure.hint === "" ? "" : ` (${failure.hint})`}`)
+  // Who ends it himself has done nothing wrong.
+  const isWanted = failure.exit > 128
+  note(
+    `${painted(isWanted ? "yellow" : "red", "reverie:")} ${message}${failure.hint === "" ? "" : ` (${failure.hint})`}`
+  )
   if (process.env["REVERIE_DEBUG"] === "1" && error instanceof Error) note(error.stack ?? "")
   return failure.exit
 }

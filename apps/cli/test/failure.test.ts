@@ -1,5 +1,7 @@
 import { assert, describe, test, vi } from "vitest"
+import { later } from "@reverie/testkit/later"
 import { CommandFailed, failureOf } from "../src/failure.ts"
+import { tellFailure } from "../src/output.ts"
 import { Stop } from "../src/running/stop.ts"
 
 const tagged = (tag: string, fields: object = {}) =>
@@ -72,4 +74,22 @@ describe("Stop", () => {
     stop.interrupt()
     assert.deepStrictEqual([taken, stop.isAsked], [1, true])
   })
+})
+
+test("who ends it himself is told so in another colour than of a failure", () => {
+  vi.stubEnv("FORCE_COLOR", "1")
+  let told = ""
+  const written = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    told += String(text)
+    return true
+  })
+  later(() => {
+    written.mockRestore()
+    vi.unstubAllEnvs()
+  })
+  tellFailure(new CommandFailed("interrupted", "stopped by Ctrl-C"), false)
+  tellFailure(new CommandFailed("usage", "no such option"), false)
+  const [stopped = "", failed = ""] = told.split("\n")
+  assert.match(stopped, /^\u001b\[33mreverie:/)
+  assert.match(failed, /^\u001b\[31mreverie:/)
 })

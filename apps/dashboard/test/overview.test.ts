@@ -38,6 +38,9 @@ test("O1 what needs a person stands first: approvals are given right here, the r
   expect(first?.y ?? 0).toBeLessThan(feed?.y ?? 0)
   await page.locator("[data-approval]").first().locator("[data-decide=approved]").click()
   await expect.poll(() => api.changes.map(({ asked: { payload } }) => payload["decision"])).toEqual(["approved"])
+  // Red is for what has failed: one who waits for a person does as it should.
+  const colourOf = (item: string) => page.$eval(`[data-banner-item=${item}]`, (link) => getComputedStyle(link).color)
+  expect(await colourOf("approvals")).not.toBe(await colourOf("halted"))
   await page.click("[data-banner-item=halted]")
   await page.waitForSelector('[data-page="fleet"][data-ready]')
   expect(new URL(page.url()).searchParams.get("state")).toBe("halted")

@@ -42,7 +42,7 @@ export const Banner = ({ counts, outages = [] }: BannerProps) => {
     <div className="notice" data-tone={isBad ? "bad" : "waiting"} role="status" data-banner="">
       <strong className={isBad ? "text-bad" : "text-warn"}>Needs attention</strong>
       {awaitingApproval === 0 ? null : (
-        <Link to="/approvals" data-banner-item="approvals">
+        <Link to="/approvals" className="text-warn" data-banner-item="approvals">
           {many(awaitingApproval, "assistant waits for an approval", "assistants wait for an approval")}
         </Link>
       )}
@@ -66,12 +66,12 @@ export const Banner = ({ counts, outages = [] }: BannerProps) => {
         </Link>
       )}
       {nearlySpent === 0 ? null : (
-        <Link to="/usage" data-banner-item="spent">
+        <Link to="/usage" className="text-warn" data-banner-item="spent">
           {many(nearlySpent, "budget is nearly used up", "budgets are nearly used up")}
         </Link>
       )}
       {nearlyFull === 0 ? null : (
-        <Link to="/fleet" search={{ sort: "context", desc: true }} data-banner-item="full">
+        <Link to="/fleet" search={{ sort: "context", desc: true }} className="text-warn" data-banner-item="full">
           {many(nearlyFull, "context window is nearly full", "context windows are nearly full")}
         </Link>
       )}
