@@ -76,7 +76,7 @@ describe("Stop", () => {
   })
 })
 
-test("who ends it himself is told so in another colour than of a failure", () => {
+test("who ends it himself reads so in another colour than a failure", () => {
   vi.stubEnv("FORCE_COLOR", "1")
   let told = ""
   const written = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
