@@ -33,6 +33,13 @@ test("L1 L2 forget says which segment it could not read, and a replay which even
   const env = { REVERIE_SEGMENTS: apart }
   const forget = (...args: ReadonlyArray<string>) => run(["forget", "desk", ...args, "--data", data], { env })
 
+  const copied = (...args: ReadonlyArray<string>) =>
+    run(["backup", join(place.path, "copy"), ...args, "--data", data], { env })
+  assert.match((await copied()).stderr, /is missing in .*; or make the backup without it, with --without-lost/)
+  const copy = await copied("--without-lost")
+  assert.strictEqual(copy.code, 0, copy.stderr)
+  assert.match(copy.stderr, /it is without 1 segment of older entries, missing or damaged: \S+/)
+
   const forgotten = await forget("--text", CANARY, "--yes")
   assert.strictEqual(forgotten.code, 0, forgotten.stderr)
   assert.match(forgotten.stdout, /erased of desk: \d+ events?/)

@@ -202,9 +202,18 @@ describe("segments", () => {
       const restored = await openWith(again, { directory: elsewhere })
       assert.deepStrictEqual(await readingsOf(restored), before)
       await restored.close()
-      rmSync(segmentFiles(directory)[0] ?? "")
-      const lacking = backup({ data, to: copy, segments: { directory }, force: true })
-      assert.match(String(await failureOf(lacking)), /is missing in/)
+      const [gone = ""] = segmentFiles(directory)
+      rmSync(gone)
+      const request = { data, to: copy, segments: { directory }, force: true }
+      assert.match(String(await failureOf(backup(request))), /is missing in .*--without-lost/)
+      const { segmentsLeft, segmentsLost = [] } = await backup({ ...request, withoutLost: true })
+      assert.deepStrictEqual([segmentsLeft, segmentsLost.length], [undefined, 1])
+      assert.include(gone, segmentsLost[0] ?? "none")
+      const [part, rest] = [aDirectory(), aDirectory()]
+      await restore({ from: copy, data: part, segments: { directory: rest } })
+      const holed = await openWith(part, { directory: rest })
+      assert.deepStrictEqual((await holed.vacuum({ dryRun: true })).segments?.missing, segmentsLost)
+      await holed.close()
     }
   )
 

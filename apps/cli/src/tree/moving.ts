@@ -41,6 +41,7 @@ const addBackups = (root: Command, trunk: Trunk): void => {
   })
     .option("--force", "replace a backup that is there", false)
     .option("--with-keys", "of an encrypted directory: copy its data keys too, wrapped as they are", false)
+    .option("--without-lost", "make it without older segments that are missing or damaged, and list them", false)
     .addOption(dataOption())
     .addOption(jsonOption())
   does(making, trunk, async (options, target) =>

@@ -38,6 +38,8 @@ export interface BackupRequest {
   readonly keys?: boolean | string
   /** Where older segments lie apart from it, to take them along; what `REVERIE_SEGMENTS` names when left out. */
   readonly segments?: SegmentsChoice
+  /** Does without older segments that are missing or damaged, and lists them (`segmentsLost`); otherwise one such refuses the backup. */
+  readonly withoutLost?: boolean
 }
 
 /**

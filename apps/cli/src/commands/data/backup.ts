@@ -30,19 +30,25 @@ const KEYS_WARNING =
 
 export const makeBackup = async (
   target: string,
-  options: BackupOptions & { readonly withKeys: boolean }
+  options: BackupOptions & { readonly withKeys: boolean; readonly withoutLost: boolean }
 ): Promise<number> => {
   const data = dataOf(options, "backup")
-  const request = { data, to: target, force: options.force, keys: options.withKeys }
-  const { accepted, at, committed, files, segmentsLeft = 0 } = await backup(request)
+  const { force, withKeys: keys, withoutLost } = options
+  const made = await backup({ data, to: target, force, keys, withoutLost })
+  const { accepted, at, committed, files, segmentsLeft = 0, segmentsLost = [] } = made
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  if (options.json) sayJson({ ok: true, data, backup: target, at, accepted, committed, bytes, segmentsLeft })
+  if (options.json)
+    sayJson({ ok: true, data, backup: target, at, accepted, committed, bytes, segmentsLeft, segmentsLost })
   else say(plain(`${target} holds ${data}: ${accepted} messages, ${committed} events, ${bytes} bytes, verified`))
   if (options.withKeys) note(KEYS_WARNING)
   if (segmentsLeft > 0) {
     note(
       `${segmentsLeft} segments of older entries lie apart and are not in it; set REVERIE_SEGMENTS to take them along`
     )
+  }
+  if (segmentsLost.length > 0) {
+    const which = counted(segmentsLost.length, "segment")
+    note(plain(`it is without ${which} of older entries, missing or damaged: ${segmentsLost.join(", ")}`))
   }
   return 0
 }

@@ -1,7 +1,7 @@
 // BackupSegments: segments that lie apart from a store, taken along into its backup and put back where they lay.
 // Owns their names in a backup. Leaves the list of contents and its verification to backup.ts.
 // G1  What is taken along is what the copied database refers to, held against its digests. What lacks, or moved on while the copy was
-//     made, refuses the backup: one without it would pass for whole.
+//     made, refuses the backup: one without it would pass for whole. Who asks for it does without what is lost, and what lacks is listed.
 // G2  They are back in their place before the database that refers to them is.
 
 import { readFile, writeFile } from "node:fs/promises"
@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { readPlaced, type SegmentPlace } from "@reverie/ledger"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { BackupRefused } from "../errors.ts"
 
 type Place = SegmentPlace["Service"]
@@ -40,25 +41,48 @@ const placedIn = (file: string): ReadonlyArray<Row> => {
   }
 }
 
-/** Copies the segments of a copied database beside it. Answers their names, and how many there are. */
-export const takeSegments = async (
-  database: string,
-  folder: string,
-  place: Place | undefined
-): Promise<{ readonly names: ReadonlyArray<string>; readonly count: number }> => {
+/** From where, and what to do without. */
+interface Taking {
+  readonly place: Place | undefined
+  /** The database that was copied, as it is now. */
+  readonly live: string
+  readonly withoutLost: boolean
+}
+
+interface Taken {
+  /** Their files in the backup. */
+  readonly names: ReadonlyArray<string>
+  /** Keys of those that are missing or damaged in their place. */
+  readonly lost: ReadonlyArray<string>
+  /** How many their place was not named for. */
+  readonly left: number
+}
+
+/** Copies the segments of a copied database beside it. */
+export const takeSegments = async (database: string, folder: string, taking: Taking): Promise<Taken> => {
+  const { live, place, withoutLost } = taking
   const rows = placedIn(database)
-  if (place === undefined) return { names: [], count: rows.length }
-  for (const row of rows) {
-    const bytes = await Effect.runPromise(readPlaced(place, row)).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new BackupRefused({
-        place: place.says,
-        reason: `${reason}; where it moved on meanwhile, make the backup again`
-      })
-    })
-    await writeFile(join(folder, nameOf(row.key)), bytes, { mode: 0o600 })
+  if (place === undefined) return { names: [], lost: [], left: rows.length }
+  const refuse = (reason: string): never => {
+    throw new BackupRefused({ place: place.says, reason })
   }
-  return { names: rows.map(({ key }) => nameOf(key)), count: rows.length }
+  const [names, lost]: [Array<string>, Array<string>] = [[], []]
+  for (const row of rows) {
+    const found = await Effect.runPromise(Effect.result(readPlaced(place, row)))
+    if (Result.isSuccess(found)) {
+      await writeFile(join(folder, nameOf(row.key)), found.success, { mode: 0o600 })
+      names.push(nameOf(row.key))
+      continue
+    }
+    const { _tag: tag, message } = found.failure
+    if (tag !== "SegmentLost") refuse(message)
+    if (!placedIn(live).some(({ key }) => key === row.key)) {
+      refuse(`${message}; it moved on while the backup was made: make it again`)
+    }
+    if (!withoutLost) refuse(`${message}; or make the backup without it, with --without-lost`)
+    lost.push(row.key)
+  }
+  return { names, lost, left: 0 }
 }
 
 /** Puts segments of a verified backup where they lay. */

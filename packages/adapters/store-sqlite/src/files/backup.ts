@@ -51,6 +51,8 @@ const Contents = Schema.Struct({
   committed: Schema.Int,
   /** Segments that lay apart from the store and are not in it: their place was not named. */
   segmentsLeft: Schema.optionalKey(Schema.Int),
+  /** Keys of segments that were missing or damaged in their place, and are not in it. */
+  segmentsLost: Schema.optionalKey(Schema.Array(Schema.String)),
   files: Schema.Array(Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }))
 })
 /** What a backup holds. */
@@ -123,12 +125,13 @@ const copyInto = async (
   directory: string,
   folder: string,
   keys: string | undefined,
-  place: SegmentPlace["Service"] | undefined
+  { segments: place, withoutLost = false }: BackupOptions
 ): Promise<BackupContents> => {
   const before = positionOf(join(directory, DATABASE))
   const copied = await copyFiles(directory, folder, keys)
-  const segments = await takeSegments(join(folder, DATABASE), folder, place)
-  const names = [...copied, ...segments.names]
+  const taking = { place, live: join(directory, DATABASE), withoutLost }
+  const { left, lost, names: segments } = await takeSegments(join(folder, DATABASE), folder, taking)
+  const names = [...copied, ...segments]
   const position = positionOf(join(folder, DATABASE))
   if (position.accepted < before.accepted || position.committed < before.committed) {
     refuse(directory, "its copy ends before what was acknowledged when the backup began")
@@ -140,8 +143,11 @@ const copyInto = async (
     const { size } = await stat(join(folder, name))
     files.push({ name, bytes: size, sha256: await sha256Of(join(folder, name)) })
   }
-  const left = segments.count - segments.names.length
-  return { format: 1, at: Date.now(), ...position, ...(left > 0 && { segmentsLeft: left }), files }
+  const lacking = defined({
+    segmentsLeft: left === 0 ? undefined : left,
+    segmentsLost: lost.length === 0 ? undefined : lost
+  })
+  return { format: 1, at: Date.now(), ...position, ...lacking, files }
 }
 
 const assertFree = (target: string, isReplaced: boolean): void => {
@@ -150,11 +156,8 @@ const assertFree = (target: string, isReplaced: boolean): void => {
   refuse(target, "there is something already; name another directory, or say --force to replace it")
 }
 
-const makeBackup = async (
-  directory: string,
-  target: string,
-  { force = false, keys, segments }: BackupOptions
-): Promise<BackupContents> => {
+const makeBackup = async (directory: string, target: string, options: BackupOptions): Promise<BackupContents> => {
+  const { force = false, keys } = options
   if (!existsSync(join(directory, DATABASE))) refuse(directory, "there is no Reverie data in it")
   const wanted = keys === undefined || keys === false ? undefined : keys === true ? join(directory, KEYS) : keys
   if (wanted !== undefined && !existsSync(wanted)) {
@@ -165,7 +168,7 @@ const makeBackup = async (
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
-    const contents = await copyInto(directory, folder, wanted, segments)
+    const contents = await copyInto(directory, folder, wanted, options)
     await writeFile(join(folder, CONTENTS), `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 })
     await flush(join(folder, CONTENTS))
     await flush(folder)
@@ -255,6 +258,8 @@ export interface BackupOptions {
   readonly keys?: boolean | string
   /** Where segments lie that lie apart from the store: they are taken along, and put back there. */
   readonly segments?: SegmentPlace["Service"]
+  /** Does without segments that are missing or damaged, and lists them; otherwise one such refuses the backup. */
+  readonly withoutLost?: boolean
 }
 
 /** Copies a data directory, while its owner works, into a directory that is not there yet. */
