@@ -1,7 +1,6 @@
 import { assert, describe, test, vi } from "vitest"
 import { later } from "@reverie/testkit/later"
 import { CommandFailed, failureOf } from "../src/failure.ts"
-import { tellFailure } from "../src/output.ts"
 import { Stop } from "../src/running/stop.ts"
 
 const tagged = (tag: string, fields: object = {}) =>
@@ -76,8 +75,11 @@ describe("Stop", () => {
   })
 })
 
-test("who ends it himself reads so in another colour than a failure", () => {
+test("who ends it himself reads so in another colour than a failure", async () => {
   vi.stubEnv("FORCE_COLOR", "1")
+  vi.stubEnv("NO_COLOR", "")
+  // Whether there are colours is asked once, as a module is loaded.
+  vi.resetModules()
   let told = ""
   const written = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     told += String(text)
@@ -87,8 +89,10 @@ test("who ends it himself reads so in another colour than a failure", () => {
     written.mockRestore()
     vi.unstubAllEnvs()
   })
-  tellFailure(new CommandFailed("interrupted", "stopped by Ctrl-C"), false)
-  tellFailure(new CommandFailed("usage", "no such option"), false)
+  const { tellFailure } = await import("../src/output.ts")
+  const { CommandFailed: Failed } = await import("../src/failure.ts")
+  tellFailure(new Failed("interrupted", "stopped by Ctrl-C"), false)
+  tellFailure(new Failed("usage", "no such option"), false)
   const [stopped = "", failed = ""] = told.split("\n")
   assert.isTrue(stopped.startsWith("\u001b[33mreverie:"), stopped)
   assert.isTrue(failed.startsWith("\u001b[31mreverie:"), failed)
