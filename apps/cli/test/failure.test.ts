@@ -2,6 +2,7 @@ import { assert, describe, test, vi } from "vitest"
 import { later } from "@reverie/testkit/later"
 import { CommandFailed, failureOf } from "../src/failure.ts"
 import { Stop } from "../src/running/stop.ts"
+import { onStderr } from "./on-stderr.ts"
 
 const tagged = (tag: string, fields: object = {}) =>
   Object.assign(new Error(`${tag} happened`), { _tag: tag, ...fields })
@@ -80,20 +81,13 @@ test("who ends it himself reads so in another colour than a failure", async () =
   vi.stubEnv("NO_COLOR", "")
   // Whether there are colours is asked once, as a module is loaded.
   vi.resetModules()
-  let told = ""
-  const written = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    told += String(text)
-    return true
-  })
-  later(() => {
-    written.mockRestore()
-    vi.unstubAllEnvs()
-  })
+  const said = onStderr()
+  later(() => vi.unstubAllEnvs())
   const { tellFailure } = await import("../src/output.ts")
   const { CommandFailed: Failed } = await import("../src/failure.ts")
   tellFailure(new Failed("interrupted", "stopped by Ctrl-C"), false)
   tellFailure(new Failed("usage", "no such option"), false)
-  const [stopped = "", failed = ""] = told.split("\n")
+  const [stopped = "", failed = ""] = said().split("\n")
   assert.isTrue(stopped.startsWith("\u001b[33mreverie:"), stopped)
   assert.isTrue(failed.startsWith("\u001b[31mreverie:"), failed)
 })

@@ -74,12 +74,13 @@ const stepOf = (notice: Extract<Notice, { readonly type: "step-finished" }>): Se
   return { tone: "note", lead: "has compacted", text }
 }
 
-/** As the text of a timer begins, with its name. */
+/** As the text of a timer begins, with its name; what anyone else says may begin so, too. */
+const CLOCK = "clock"
 const OF_A_TIMER = /^\[timer ([^\]]*)\] /
 
 const heard = ({ from = "", text }: Extract<Notice, { readonly type: "tick-started" }>): Sentence | undefined => {
   if (text === undefined) return undefined
-  const [mark = "", timer] = OF_A_TIMER.exec(text) ?? []
+  const [mark = "", timer] = (from === CLOCK ? OF_A_TIMER.exec(text) : null) ?? []
   const who = timer === undefined ? (sendingAssistant(from) ?? from) : `timer ${timer}`
   return { tone: "heard", lead: "<", subject: who, text: text.slice(mark.length) }
 }
