@@ -288,3 +288,11 @@ for (const name of process.argv.slice(2)) {
 }
 server.close()
 `
+
+/** Beside what `reverie init` wrote. */
+export const firstQuestion = `
+import { Fleet } from "reverie"
+import fleet from "./fleet.ts"
+await using opened = await Fleet.open({ fleet, model: "offline", data: ".asked" })
+console.log(await opened.answer("desk", "What time is it?"))
+`

@@ -3,7 +3,7 @@
 // R1  A row says what it examined; one that examined nothing has failed.
 // R2  The model is the offline one.
 
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
@@ -14,6 +14,7 @@ import { aiSdk, documents, mounted, schemas, tasks, tests } from "./entries.ts"
 import { features } from "./features.ts"
 import {
   answered,
+  firstQuestion,
   peersProgram,
   plainProgram,
   readmeProgram,
@@ -295,7 +296,7 @@ const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/
 
 const init: Row = {
   name: "init",
-  says: "reverie init in an empty folder, npm i, npx reverie dev: the page is there, packed",
+  says: "reverie init in an empty folder, npm i, npx reverie dev: the page is there, packed; the first question is answered",
   run: async (scene) => {
     const command = await scene.installed("command")
     const folder = scene.program("init")
@@ -305,6 +306,9 @@ const init: Row = {
     // The version that it names is not published: the tarball stands for it.
     await scene.must(folder, "npm", ["install", "--no-audit", "--no-fund", "--offline", scene.tarball])
     const findings: Array<Finding> = [["init says what comes next", /npm i/.test(made.stdout), made.stdout]]
+    writeFileSync(join(folder, "ask.mjs"), firstQuestion)
+    const told = await scene.must(folder, "node", ["ask.mjs"])
+    findings.push(["the desk says what time it is", /^\d{4}-\d\d-\d\dT/m.test(told.stdout), told.stdout])
     for (const each of ["22", "24"]) {
       const node = await scene.node(each)
       rmSync(join(folder, ".reverie"), { recursive: true, force: true })

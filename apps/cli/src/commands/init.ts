@@ -15,9 +15,9 @@ const fleetFile = `// The assistants of this fleet. See them live: npx reverie d
 
 import { defineAssistant, defineFleet, defineTool } from "reverie"
 
-const clock = defineTool({
-  name: "clock",
-  description: "Tells the time.",
+const time = defineTool({
+  name: "tell_time",
+  description: "Tells what time it is.",
   run: () => new Date().toISOString()
 })
 
@@ -26,7 +26,7 @@ export default defineFleet({
     defineAssistant({
       id: "desk",
       instructions: "You are the front desk of a small harbour. You answer briefly and remember what you are told.",
-      tools: [clock]
+      tools: [time]
     })
   ]
 })
