@@ -70,8 +70,16 @@ const encoded = (text: string): Uint8Array =>
 const isSealed = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length >= SEALED_OVERHEAD && (value[0] === TEXT || value[0] === BYTES)
 
-const derivedKey = (secret: KeyObject, salt: Uint8Array): KeyObject =>
-  createSecretKey(createHmac("sha256", secret).update(salt).digest())
+/** Made of a data key once: the key that seals, and its subject as it stands in JSON. */
+interface Derived {
+  readonly key: KeyObject
+  readonly subject: string
+}
+
+const derivedFrom = ({ secret, subject: { assistant, tenant } }: SubjectKey, salt: Uint8Array): Derived => ({
+  key: createSecretKey(createHmac("sha256", secret).update(salt).digest()),
+  subject: `,${JSON.stringify(tenant)},${JSON.stringify(assistant)}`
+})
 
 const kept = <K, V>(known: Map<K, V>, name: K, make: () => V): V => {
   const value = known.get(name)
@@ -82,14 +90,18 @@ const kept = <K, V>(known: Map<K, V>, name: K, make: () => V): V => {
   return made
 }
 
-/** Names of subjects, tables and columns as they stand in JSON. */
-const quotedNames = new Map<string, string>()
+/** What stands before the columns of a row, by table and column. */
+const namesOfPlaces = new Map<string, Map<string, string>>()
 
-const quoted = (name: string): string => kept(quotedNames, name, () => JSON.stringify(name))
+const namesOf = (table: string, column: string): string => {
+  const ofTable = namesOfPlaces.get(table) ?? new Map<string, string>()
+  namesOfPlaces.set(table, ofTable)
+  return kept(ofTable, column, () => `,${JSON.stringify(table)},${JSON.stringify(column)}`)
+}
 
 /** As JSON of kind, subject and place, each column as text. Put together by hand: it is made for every value. */
-const associated = (kind: number, { assistant, tenant }: Subject, place: Place): string => {
-  let text = `[${kind},${quoted(tenant)},${quoted(assistant)},${quoted(place[0])},${quoted(place[1])}`
+const associated = (kind: number, subject: string, place: Place): string => {
+  let text = `[${kind}${subject}${namesOf(place[0], place[1])}`
   for (let at = 2; at < place.length; at++) {
     const each = place[at] as PlaceColumn
     if (each === null) text += ",null"
@@ -102,9 +114,9 @@ export class Sealing {
   readonly #keys: SubjectKeys
   readonly #salt: Uint8Array
   /** Derived with the salt of this opening, by the numbers of the data keys. */
-  readonly #here = new Map<number, KeyObject>()
+  readonly #here = new Map<number, Derived>()
   /** Derived with the salts of earlier openings. */
-  readonly #earlier = new Map<string, KeyObject>()
+  readonly #earlier = new Map<string, Derived>()
   /** A name is asked for whenever its row is looked for and written. */
   readonly #blind = new Map<string, string>()
   /** Both are written anew for each value: what is made of them is a copy. */
@@ -127,8 +139,9 @@ export class Sealing {
     header[0] = kind
     header.writeUInt32BE(key.id, 1)
     header.writeUIntBE(++this.#count, COUNT_AT, COUNT_BYTES)
-    const cipher = createCipheriv("aes-256-gcm", this.#derivedHere(key), this.#nonceOf(header))
-    cipher.setAAD(encoded(associated(kind, subject, place)))
+    const derived = this.#derivedHere(key)
+    const cipher = createCipheriv("aes-256-gcm", derived.key, this.#nonceOf(header))
+    cipher.setAAD(encoded(associated(kind, derived.subject, place)))
     const body = cipher.update(typeof content === "string" ? encoded(content) : content)
     cipher.final()
     const sealed = Buffer.allocUnsafe(SEALED_OVERHEAD + body.length)
@@ -145,10 +158,9 @@ export class Sealing {
     const key = this.#keys.byId(bytes.readUInt32BE(1))
     if (key === undefined) return undefined
     const kind = bytes[0] ?? 0
-    const decipher = createDecipheriv("aes-256-gcm", this.#derived(key, bytes), this.#nonceOf(bytes), {
-      authTagLength: TAG_BYTES
-    })
-    decipher.setAAD(encoded(associated(kind, key.subject, place)))
+    const derived = this.#derived(key, bytes)
+    const decipher = createDecipheriv("aes-256-gcm", derived.key, this.#nonceOf(bytes), { authTagLength: TAG_BYTES })
+    decipher.setAAD(encoded(associated(kind, derived.subject, place)))
     decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
     const body = decipher.update(bytes.subarray(HEADER_BYTES, bytes.length - TAG_BYTES))
     try {
@@ -172,13 +184,13 @@ export class Sealing {
     return this.#nonce
   }
 
-  #derivedHere({ id, secret }: SubjectKey): KeyObject {
-    return kept(this.#here, id, () => derivedKey(secret, this.#salt))
+  #derivedHere(key: SubjectKey): Derived {
+    return kept(this.#here, key.id, () => derivedFrom(key, this.#salt))
   }
 
-  #derived(key: SubjectKey, header: Buffer): KeyObject {
+  #derived(key: SubjectKey, header: Buffer): Derived {
     if (header.compare(this.#salt, 0, SALT_BYTES, SALT_AT, COUNT_AT) === 0) return this.#derivedHere(key)
     const name = `${key.id} ${header.toString("latin1", SALT_AT, COUNT_AT)}`
-    return kept(this.#earlier, name, () => derivedKey(key.secret, header.subarray(SALT_AT, COUNT_AT)))
+    return kept(this.#earlier, name, () => derivedFrom(key, header.subarray(SALT_AT, COUNT_AT)))
   }
 }
