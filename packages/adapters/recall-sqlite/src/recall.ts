@@ -178,6 +178,7 @@ class Draft {
 
   /** Writes what was touched; says by how many there are more entries now. */
   write(): number {
+    const fresh: Array<Kept> = []
     let more = 0
     for (const { isVectorKept, kept, row } of this.#touched.values()) {
       if (kept === undefined) {
@@ -185,10 +186,11 @@ class Draft {
         this.#entries.remove(this.#owner, row)
         more--
       } else if (row === undefined) {
-        this.#entries.insert(this.#owner, kept)
+        fresh.push(kept)
         more++
       } else this.#entries.update(this.#owner, row, kept, isVectorKept, (bare) => this.#whole(bare))
     }
+    this.#entries.insert(this.#owner, fresh)
     return more
   }
 

@@ -9,6 +9,7 @@ import { type SealedRows, type SealedTables, type Sealing, type Subject } from "
 
 const sealedTables: SealedTables = {
   entries: { columns: ["body"], subject: [["owner"]], place: ["id"] },
+  sheets: { columns: ["body"], subject: [["owner"]], place: ["key"] },
   tail: { columns: ["body"], subject: [["grp"]], place: ["first"], bytes: ["body"] },
   segments: { columns: ["head"], subject: [["grp"]], place: ["key"], bytes: ["head"] },
   leaves: { columns: ["body"], subject: [["grp"]], place: ["key"], bytes: ["body"] },

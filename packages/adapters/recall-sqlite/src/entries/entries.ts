@@ -14,6 +14,7 @@ import type { Address, AssistantId, TenantId } from "@reverie/protocol"
 import { change, keyText, query } from "../connection.ts"
 import { sealedIn } from "../sealed-index.ts"
 import { type EntryRow, type FoundEntry, type Kept, type Owner, readEntry, readFound, writeRow } from "./row.ts"
+import { entryQuery, entryWriter } from "./sheets.ts"
 import type { Matrices } from "../search/matrices.ts"
 import type { Words } from "../words/words.ts"
 
@@ -26,13 +27,11 @@ export const entryNames = (database: DatabaseSync): ((owner: number, id: string)
 }
 
 export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
-  const byId = query<EntryRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? AND id = ?")
-  const byKey = query<FoundRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE key = ?")
-  const someOf = query<EntryRow>(database, "SELECT key, owner, id, doc, body FROM entries WHERE owner = ? LIMIT ?")
-  const insert = change(database, "INSERT INTO entries (owner, id, doc, body) VALUES (?, ?, ?, ?)")
-  const update = change(database, "UPDATE entries SET doc = ?, body = ? WHERE key = ? AND owner = ? AND id = ?")
+  const byId = entryQuery<EntryRow>(database, ["doc"], "WHERE entries.owner = ? AND entries.id = ?")
+  const byKey = entryQuery<FoundRow>(database, ["doc"], "WHERE entries.key = ?")
+  const someOf = entryQuery<EntryRow>(database, ["doc"], "WHERE entries.owner = ? LIMIT ?")
+  const writer = entryWriter(database)
   const nameOf = entryNames(database)
-  const remove = change(database, "DELETE FROM entries WHERE key = ?")
   return {
     find: ({ key }: Owner, id: string) => byId.one(key, nameOf(key, id)),
     /**
@@ -46,22 +45,28 @@ export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
       return owner === undefined ? undefined : ({ key, owner, ...readFound(row) } satisfies FoundEntry)
     },
     someOf: ({ key }: Owner, most: number) => someOf.all(key, most),
-    insert: (owner: Owner, kept: Kept): void => {
-      const doc = entryRows.nextDoc()
-      const key = insert(owner.key, nameOf(owner.key, kept.entry.id), doc, writeRow(kept))
-      entryRows.give(key, doc, owner, kept)
+    insert: (owner: Owner, all: ReadonlyArray<Kept>): void => {
+      const fresh = all.map((kept) => ({
+        name: nameOf(owner.key, kept.entry.id),
+        doc: entryRows.nextDoc(),
+        body: writeRow(kept)
+      }))
+      const keys = writer.insert(owner.key, fresh)
+      for (const [index, kept] of all.entries()) {
+        entryRows.give(keys[index] ?? 0, fresh[index]?.doc ?? 0, owner, kept)
+      }
     },
     /** `whole` gives what was said around an entry, where its words are to be kept anew. */
     update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean, whole: (kept: Kept) => Kept): void => {
       const body = writeRow(kept)
       if (row.body === body && isVectorKept) return
       const doc = entryRows.nextDoc()
-      update(doc, body, row.key, owner.key, nameOf(owner.key, kept.entry.id))
+      writer.update(doc, body, row.key, owner.key, nameOf(owner.key, kept.entry.id))
       entryRows.renew(row, doc, owner, readEntry(row), whole(kept), isVectorKept)
     },
     remove: (owner: Owner, row: EntryRow): void => {
       entryRows.take(row, owner, readEntry(row))
-      remove(row.key)
+      writer.remove(row.key)
     }
   }
 }
@@ -255,9 +260,10 @@ export const modelQueries = (database: DatabaseSync) => {
   )
   const wantAll = change(database, "INSERT INTO wanting (model, entry) SELECT ?, key FROM entries")
   const promote = change(database, "UPDATE models SET state = 'current' WHERE key = ?")
-  const wanting = query<WantingRow>(
+  const wanting = entryQuery<WantingRow>(
     database,
-    `SELECT entries.body, entries.owner, entries.id, tenant, assistant FROM wanting JOIN entries ON entries.key = wanting.entry
+    ["tenant", "assistant"],
+    `JOIN wanting ON wanting.entry = entries.key
      JOIN groups ON groups.key = entries.owner AND groups.kind = 'own' WHERE model = ? LIMIT ?`
   )
 

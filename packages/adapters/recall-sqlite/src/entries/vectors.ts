@@ -4,10 +4,11 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import type { Address } from "@reverie/protocol"
-import { change, query } from "../connection.ts"
+import { change } from "../connection.ts"
 import { type Matrices, packed } from "../search/matrices.ts"
 import { entryNames, type Groups } from "./entries.ts"
 import { type EntryRow, readEntry } from "./row.ts"
+import { entryQuery } from "./sheets.ts"
 
 interface PlacedVector {
   readonly address: Address
@@ -16,10 +17,7 @@ interface PlacedVector {
 }
 
 export const vectorQueries = (database: DatabaseSync, groups: Groups, matrices: Matrices) => {
-  const placed = query<Pick<EntryRow, "key" | "body">>(
-    database,
-    "SELECT key, owner, id, body FROM entries WHERE owner = ? AND id = ?"
-  )
+  const placed = entryQuery<Pick<EntryRow, "key" | "body">>(database, [], "WHERE entries.owner = ? AND entries.id = ?")
   const insert = change(database, "INSERT OR REPLACE INTO vectors (model, entry, owner, vector) VALUES (?, ?, ?, ?)")
   const nameOf = entryNames(database)
   const wantNoMore = change(database, "DELETE FROM wanting WHERE model = ? AND entry = ?")
