@@ -3,12 +3,14 @@
 // T1  Both trees answer the same messages of the same server, each in a process of its own; while one ticks the other rests.
 // T2  Turns go A B B A, so that a machine that gets slower costs both alike.
 // T3  The ratio comes with the interval in which it lies in 95 of 100 drawings of the turns: one figure alone says little.
-// T4  What is encrypted is compared with the same tree in the clear, in the same turns.
+// T4  Which of the two begins first changes from pair to pair: the one that began last ticks cheaper, whatever it is of.
+// T5  What is encrypted is compared with the same tree in the clear, in the same turns.
 
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
+import { defined } from "@reverie/protocol"
 import { type Lap, withServer } from "./tick-laps.ts"
 
 export interface BesideReport {
@@ -68,11 +70,21 @@ interface Turn {
 
 const HERE = resolve(import.meta.dirname, "../..")
 
-const turnsOf = async (url: string, old: string, rounds: number, key?: string): Promise<ReadonlyArray<Turn>> => {
-  await using before = await childOf(old, url)
-  await using after = await childOf(HERE, url, key)
-  await before.lap(WARM, 0)
-  await after.lap(WARM, 0)
+interface Contestants {
+  readonly url: string
+  readonly old: string
+  readonly key?: string
+  readonly isNewFirst: boolean
+}
+
+const turnsOf = async ({ isNewFirst, key, old, url }: Contestants, rounds: number): Promise<ReadonlyArray<Turn>> => {
+  const starts = [() => childOf(old, url), () => childOf(HERE, url, key)]
+  if (isNewFirst) starts.reverse()
+  await using first = await starts[0]!()
+  await using second = await starts[1]!()
+  const [before, after] = isNewFirst ? [second, first] : [first, second]
+  await first.lap(WARM, 0)
+  await second.lap(WARM, 0)
   const turns: Array<Turn> = []
   for (let round = 0; round < rounds; round++) {
     const costs: Partial<Record<keyof Turn, number>> = {}
@@ -116,7 +128,10 @@ const measured = ({ isShort, key, most, old, rounds, says }: Measured): Promise<
   withServer(async (url) => {
     const processes = isShort ? 1 : PROCESSES
     const turns: Array<Turn> = []
-    for (let index = 0; index < processes; index++) turns.push(...(await turnsOf(url, resolve(old), rounds, key)))
+    for (let index = 0; index < processes; index++) {
+      const contestants = { url, old: resolve(old), isNewFirst: index % 2 === 1, ...defined({ key }) }
+      turns.push(...(await turnsOf(contestants, rounds)))
+    }
     const cpuRatio = ratioOf(turns)
     return {
       ok: cpuRatio <= most,
