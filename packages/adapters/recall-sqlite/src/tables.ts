@@ -8,14 +8,14 @@ import type { DatabaseSync } from "node:sqlite"
 export const APPLICATION_ID = 0x52565243
 
 /** To be raised whenever the tables, their bytes, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 7
+export const FORMAT = 8
 
 /**
  * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are
  * being erased. Keys are never used twice. `position` and the `digest` of the ledger entry there count for owners; `entries`
  * is how many entries the group may read.
  * entries: `doc` is the number under which its words are kept, another one whenever it is reported anew. row.ts has the form
- * of its body, which in a sealed index may stand on a line of a sheet with others; see sheets.ts.
+ * of its body, which in a sealed index may stand on a sheet with others; see sheets.ts.
  * tail, segments, leaves, bounds: the words of entries, group by group; see tail.ts and words.ts. They hold no text.
  * What of them is sealed where the store is, sealed-index.ts says.
  * unfinished: segments that are being made, or that are out of use and not dropped yet.
@@ -40,7 +40,6 @@ CREATE TABLE entries (
   doc INTEGER NOT NULL,
   body ANY,
   sheet INTEGER,
-  line INTEGER,
   UNIQUE (owner, id)
 ) STRICT;
 CREATE TABLE sheets (key INTEGER PRIMARY KEY, owner INTEGER NOT NULL, body ANY NOT NULL) STRICT;

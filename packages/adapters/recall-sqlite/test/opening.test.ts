@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, write
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { type IndexChange, type MemoryEntry, Recall, RecallUnavailable } from "@reverie/memory"
+import { type IndexChange, Recall, RecallUnavailable } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
@@ -17,22 +17,11 @@ import { flush } from "../src/words/words.ts"
 import { type SegmentHead, writeHead } from "../src/words/segment.ts"
 import { APPLICATION_ID, FORMAT, tables } from "../src/tables.ts"
 import { aDirectory } from "./directories.ts"
+import { aMemory } from "./memories.ts"
 import type { RecallSqliteOptions } from "../src/recall.ts"
 
 const ada = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
 const file = (directory: string): string => join(directory, "recall.db")
-
-const aMemory = (key: string, text: string): MemoryEntry => ({
-  id: `p/${key}`,
-  kind: "passage",
-  at: 0,
-  text,
-  entities: [],
-  tags: [],
-  trust: 1,
-  importance: 1,
-  readers: "owner"
-})
 
 const put = (key: string, text: string): IndexChange => ({ type: "put", entry: aMemory(key, text) })
 
@@ -338,5 +327,5 @@ it("T1 the format has its number as long as tables, terms and weights are as the
   const docs = [7, 9].map((doc) => ({ doc, row: doc + 1, kind: 1, at: doc, trust: 0.5, terms }))
   flush(segments, 1, docs)
   const digest = hash.digest("hex").slice(0, 16)
-  assert.deepStrictEqual({ FORMAT, digest }, { FORMAT: 7, digest: "4fefaef7948b2fbf" })
+  assert.deepStrictEqual({ FORMAT, digest }, { FORMAT: 8, digest: "7d982e16f0adb5aa" })
 })

@@ -1,10 +1,17 @@
-import { assert, describe, test } from "@effect/vitest"
+import { assert, describe, it, test } from "@effect/vitest"
+import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { INDEX_START, type IndexChange, Recall } from "@reverie/memory"
+import { AssistantId, TenantId } from "@reverie/protocol"
+import { recallSqliteLayer } from "@reverie/recall-sqlite"
+import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { entryQuery, entryWriter } from "../src/entries/sheets.ts"
 import { query } from "../src/connection.ts"
 import { sealIndex, Unopened } from "../src/sealed-index.ts"
 import { tables } from "../src/tables.ts"
+import { aDirectory } from "./directories.ts"
+import { aMemory } from "./memories.ts"
 import { aSealing } from "./sealings.ts"
 
 interface Read {
@@ -40,7 +47,7 @@ const opened = (isSealed: boolean) => {
   }
 }
 
-const nameOf = (doc: number): string => `name ${String(doc).padStart(6, "0")}`
+const nameOf = (doc: number): string => `name-${String(doc).padStart(6, "0")}`
 const bodyOf = (doc: number): string => JSON.stringify([`said in ${doc}\nand more`, doc])
 
 const lived = (isSealed: boolean, changes: ReadonlyArray<typeof change extends fc.Arbitrary<infer A> ? A : never>) => {
@@ -55,12 +62,12 @@ const lived = (isSealed: boolean, changes: ReadonlyArray<typeof change extends f
       for (const [at, { body, name }] of fresh.entries()) model.set(`${each.owner} ${name}`, { key: keys[at]!, body })
     } else if (model.size > 0) {
       const [place, { key }] = [...model][each.which % model.size]!
-      const [owner = "", ...name] = place.split(" ")
+      const [owner = "", name = ""] = place.split(" ")
       if (each.type === "remove") {
         writer.remove(key)
         model.delete(place)
       } else {
-        writer.update(++doc, bodyOf(doc), key, Number(owner), name.join(" "))
+        writer.update(++doc, bodyOf(doc), key, Number(owner), name)
         model.set(place, { key, body: bodyOf(doc) })
       }
     }
@@ -76,9 +83,9 @@ const lived = (isSealed: boolean, changes: ReadonlyArray<typeof change extends f
       )
     }
     for (const { body } of sheets()) {
-      const lines = body.split("\n").filter((line) => line !== "")
-      assert.isNotEmpty(lines, "a sheet without a line stays")
-      for (const line of lines) assert.isTrue(kept.has(line), `a sheet keeps ${line}`)
+      const lines = body.split("\n")
+      assert.isNotEmpty(lines.join(""), "a sheet without an entry stays")
+      for (const line of lines) assert.isTrue(kept.has(line.slice(line.indexOf(" ") + 1)), `a sheet keeps ${line}`)
     }
   }
   const both = database
@@ -117,14 +124,42 @@ describe("sheets", () => {
     assert.strictEqual(alone?.["count"], 1, "one alone needs no sheet")
   })
 
-  test("an entry whose sheet is gone is damage, and no empty text", () => {
-    const { database, one, writer } = opened(true)
-    const [key = 0] = writer.insert(
-      1,
-      [1, 2].map((doc) => ({ name: nameOf(doc), doc, body: bodyOf(doc) }))
-    )
-    assert.strictEqual(one.one(key)?.body, bodyOf(1))
-    database.exec("DELETE FROM sheets")
-    assert.throws(() => one.one(key), Unopened)
+  test("H3 an entry whose sheet is gone, is another one, or is in another name is damage, and no other text", () => {
+    for (const change of [
+      "DELETE FROM sheets",
+      "UPDATE entries SET sheet = 3 WHERE sheet = 1",
+      "UPDATE entries SET id = 'name-000002' WHERE doc = 1"
+    ]) {
+      const { database, one, writer } = opened(true)
+      const report = (...docs: ReadonlyArray<number>) =>
+        writer.insert(
+          1,
+          docs.map((doc) => ({ name: nameOf(doc), doc, body: bodyOf(doc) }))
+        )
+      const [key = 0] = report(1, 5)
+      report(3, 4)
+      assert.strictEqual(one.one(key)?.body, bodyOf(1))
+      database.exec(change)
+      assert.throws(() => one.one(key), Unopened)
+    }
   })
+
+  it.effect("H1 what one report says is on one sheet", () =>
+    Effect.gen(function* () {
+      const directory = aDirectory()
+      const at = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
+      yield* Effect.provide(
+        Recall.use((recall) => {
+          const put = ["a", "b", "c"].map((name): IndexChange => ({ type: "put", entry: aMemory(name, name) }))
+          return recall.apply(at, put, { from: INDEX_START, to: { no: 1, digest: "one" } })
+        }),
+        recallSqliteLayer(directory, { sealing: aSealing() }),
+        { local: true }
+      )
+      const database = new DatabaseSync(join(directory, "recall.db"), { readOnly: true })
+      const rows = database.prepare("SELECT count(*) AS entries, count(DISTINCT sheet) AS sheets FROM entries").get()
+      database.close()
+      assert.deepStrictEqual({ ...rows }, { entries: 3, sheets: 1 })
+    })
+  )
 })

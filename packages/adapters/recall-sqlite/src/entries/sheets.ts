@@ -1,8 +1,10 @@
 // Sheets: rows of entries, and where in a sealed index their bodies stand.
 // Owns reading and writing bodies. Leaves their form to row.ts, and what hangs on a row to entries.ts.
-// H1  In a sealed index entries that are reported together are sealed together, as lines of a sheet: to seal each by itself would cost
-//     more than all the rest of reporting it. In the clear each row has its body.
-// H2  An entry that is reported anew has its body in its row; the line it had is empty from then on, and a sheet goes with its last.
+// H1  In a sealed index entries that are reported together are sealed together, on a sheet: to seal each by itself would cost more
+//     than all the rest of reporting it. In the clear each row has its body.
+// H2  An entry that is reported anew has its body in its row; it leaves its sheet, and a sheet goes with its last entry.
+// H3  A line of a sheet begins with the name of its entry: a row that was moved to another sheet, or given another name, does not
+//     open, no more than one whose own body was moved.
 
 import type { DatabaseSync } from "node:sqlite"
 import { change, query, type Query } from "../connection.ts"
@@ -11,26 +13,22 @@ import { sealedIn, Unopened } from "../sealed-index.ts"
 /** Entries of one sheet: to read one costs opening all of them. */
 const MOST_LINES = 32
 
+/** Names have no blanks, and bodies, which are JSON, no line breaks. */
+const BREAK = "\n"
+const startOf = (name: string): string => `${name} `
+const isOf = (name: string) => (line: string) => line.startsWith(startOf(name))
+
 interface SheetColumns {
+  readonly id: string
   readonly body: string | null
   readonly sheet: number | null
-  readonly line: number | null
   readonly lines: string | null
 }
 
-interface SheetRow {
-  readonly owner: number
-  readonly key: number
-  readonly body: string
-}
-
-/** Bodies are JSON, which has no line breaks. */
-const BREAK = "\n"
-
-const lineOf = ({ line, lines }: SheetColumns): string => {
-  const body = lines?.split(BREAK)[line ?? -1]
-  if (body === undefined || body === "") throw new Unopened("an entry stands on a sheet that does not have it")
-  return body
+const bodyOn = ({ id, lines }: SheetColumns): string => {
+  const line = lines?.split(BREAK).find(isOf(id))
+  if (line === undefined) throw new Unopened("an entry stands on a sheet that does not have it")
+  return line.slice(startOf(id).length)
 }
 
 /**
@@ -44,13 +42,13 @@ export const entryQuery = <Row extends { readonly body: string }>(
 ): Query<Row> => {
   const names = ["entries.key", "entries.owner", "entries.id", "entries.body", ...columns]
   if (sealedIn(database) === undefined) return query<Row>(database, `SELECT ${names.join()} FROM entries ${rest}`)
-  names.push("entries.line", "sheets.key AS sheet", "sheets.owner AS holder", "sheets.body AS lines")
+  names.push("sheets.key AS sheet", "sheets.owner AS holder", "sheets.body AS lines")
   const rows = query<Omit<Row, "body"> & SheetColumns>(
     database,
     `SELECT ${names.join()} FROM entries LEFT JOIN sheets ON sheets.key = entries.sheet ${rest}`
   )
   const whole = (row: Omit<Row, "body"> & SheetColumns): Row =>
-    ({ ...row, body: row.body ?? lineOf(row) }) as unknown as Row
+    ({ ...row, body: row.body ?? bodyOn(row) }) as unknown as Row
   return {
     one: (...values) => {
       const row = rows.one(...values)
@@ -67,40 +65,54 @@ export interface Fresh {
   readonly body: string
 }
 
+interface SheetRow {
+  readonly owner: number
+  readonly key: number
+  readonly lines: string
+  readonly name: string
+}
+
 const sheetsOf = (database: DatabaseSync) => {
   const of = query<SheetRow>(
     database,
-    "SELECT owner, key, body FROM sheets WHERE key = (SELECT sheet FROM entries WHERE key = ?)"
+    `SELECT sheets.owner, sheets.key, sheets.body AS lines, entries.id AS name FROM entries
+     JOIN sheets ON sheets.key = entries.sheet WHERE entries.key = ?`
   )
-  const place = query<{ readonly line: number | null }>(database, "SELECT line FROM entries WHERE key = ?")
   const insert = change(database, "INSERT INTO sheets (owner, key, body) VALUES (?, ?, ?)")
   const update = change(database, "UPDATE sheets SET body = ? WHERE owner = ? AND key = ?")
   const remove = change(database, "DELETE FROM sheets WHERE key = ?")
   return {
-    insert,
-    /** Empties the line of an entry, if it has one. */
-    empty: (entry: number): void => {
+    /** Answers the key of a sheet of entries. */
+    insert: (owner: number, fresh: ReadonlyArray<Fresh>): number => {
+      // The number of an entry is given once, so that of its first is a sheet's own.
+      const key = fresh[0]?.doc ?? 0
+      insert(owner, key, fresh.map(({ body, name }) => startOf(name) + body).join(BREAK))
+      return key
+    },
+    /** Takes an entry off its sheet, if it stands on one. */
+    leave: (entry: number): void => {
       const sheet = of.one(entry)
       if (sheet === undefined) return
-      const line = place.one(entry)?.line ?? -1
-      const lines = sheet.body.split(BREAK).map((body, index) => (index === line ? "" : body))
-      if (lines.every((body) => body === "")) remove(sheet.key)
-      else update(lines.join(BREAK), sheet.owner, sheet.key)
+      const { key, lines, name, owner } = sheet
+      const left = lines.split(BREAK).filter((line) => !isOf(name)(line))
+      if (left.length === 0) remove(key)
+      else update(left.join(BREAK), owner, key)
     }
   }
 }
 
-/** Writes the rows of entries; each answers with keys. */
+/** Writes the rows of entries. */
 export const entryWriter = (database: DatabaseSync) => {
   const insert = change(database, "INSERT INTO entries (owner, id, doc, body) VALUES (?, ?, ?, ?)")
   const update = change(
     database,
-    "UPDATE entries SET doc = ?, body = ?, sheet = NULL, line = NULL WHERE key = ? AND owner = ? AND id = ?"
+    "UPDATE entries SET doc = ?, body = ?, sheet = NULL WHERE key = ? AND owner = ? AND id = ?"
   )
   const remove = change(database, "DELETE FROM entries WHERE key = ?")
   const alone = (owner: number, { body, doc, name }: Fresh): number => insert(owner, name, doc, body)
   if (sealedIn(database) === undefined) {
     return {
+      /** Answers the keys of rows, in the order of their entries. */
       insert: (owner: number, fresh: ReadonlyArray<Fresh>): ReadonlyArray<number> =>
         fresh.map((each) => alone(owner, each)),
       update,
@@ -108,13 +120,11 @@ export const entryWriter = (database: DatabaseSync) => {
     }
   }
   const sheets = sheetsOf(database)
-  const place = change(database, "INSERT INTO entries (owner, id, doc, sheet, line) VALUES (?, ?, ?, ?, ?)")
+  const place = change(database, "INSERT INTO entries (owner, id, doc, sheet) VALUES (?, ?, ?, ?)")
   const together = (owner: number, fresh: ReadonlyArray<Fresh>): ReadonlyArray<number> => {
-    const [first] = fresh
-    if (first === undefined || fresh.length === 1) return fresh.map((each) => alone(owner, each))
-    // The number of an entry is given once, so that of its first is a sheet's own.
-    sheets.insert(owner, first.doc, fresh.map(({ body }) => body).join(BREAK))
-    return fresh.map(({ doc, name }, line) => place(owner, name, doc, first.doc, line))
+    if (fresh.length === 1) return fresh.map((each) => alone(owner, each))
+    const sheet = sheets.insert(owner, fresh)
+    return fresh.map(({ doc, name }) => place(owner, name, doc, sheet))
   }
   return {
     insert: (owner: number, fresh: ReadonlyArray<Fresh>): ReadonlyArray<number> => {
@@ -125,11 +135,11 @@ export const entryWriter = (database: DatabaseSync) => {
       return keys
     },
     update: (doc: number, body: string, key: number, owner: number, name: string): number => {
-      sheets.empty(key)
+      sheets.leave(key)
       return update(doc, body, key, owner, name)
     },
     remove: (key: number): number => {
-      sheets.empty(key)
+      sheets.leave(key)
       return remove(key)
     }
   }
