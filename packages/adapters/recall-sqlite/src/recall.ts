@@ -176,22 +176,21 @@ class Draft {
     }
   }
 
-  /** Writes what was touched; says by how many there are more entries now. */
+  /** Writes what was touched; says by how many there are more entries now. Numbers go by the order of the changes. */
   write(): number {
-    const fresh: Array<Kept> = []
-    let more = 0
-    for (const { isVectorKept, kept, row } of this.#touched.values()) {
-      if (kept === undefined) {
-        if (row === undefined) continue
-        this.#entries.remove(this.#owner, row)
-        more--
-      } else if (row === undefined) {
-        fresh.push(kept)
-        more++
-      } else this.#entries.update(this.#owner, row, kept, isVectorKept, (bare) => this.#whole(bare))
+    const numbered = [...this.#touched.values()].flatMap(({ isVectorKept, kept, row }) =>
+      kept === undefined ? [] : [{ isVectorKept, row, to: { kept, doc: this.#entries.nextDoc() } }]
+    )
+    const fresh = numbered.filter(({ row }) => row === undefined)
+    const removed = [...this.#touched.values()].flatMap(({ kept, row }) => (kept === undefined ? (row ?? []) : []))
+    for (const row of removed) this.#entries.remove(this.#owner, row)
+    const inserted = fresh.map(({ to }) => to)
+    const keys = this.#entries.insert(this.#owner, inserted).values()
+    for (const { isVectorKept, row, to } of numbered) {
+      if (row === undefined) this.#entries.give(keys.next().value ?? 0, to.doc, this.#owner, to.kept)
+      else this.#entries.update(this.#owner, row, to, isVectorKept, (bare) => this.#whole(bare))
     }
-    this.#entries.insert(this.#owner, fresh)
-    return more
+    return fresh.length - removed.length
   }
 
   #put({ around = [], entry }: Extract<IndexChange, { readonly type: "put" }>): void {

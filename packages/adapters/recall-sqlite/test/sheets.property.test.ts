@@ -144,22 +144,47 @@ describe("sheets", () => {
     }
   })
 
-  it.effect("H1 what one report says is on one sheet", () =>
+  const at = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
+  const put = (name: string, text = name): IndexChange => ({ type: "put", entry: aMemory(name, text) })
+
+  /** The rows that two reports leave, by their numbers. */
+  const reported = (first: ReadonlyArray<IndexChange>, then: ReadonlyArray<IndexChange>, isSealed: boolean) =>
     Effect.gen(function* () {
       const directory = aDirectory()
-      const at = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
       yield* Effect.provide(
-        Recall.use((recall) => {
-          const put = ["a", "b", "c"].map((name): IndexChange => ({ type: "put", entry: aMemory(name, name) }))
-          return recall.apply(at, put, { from: INDEX_START, to: { no: 1, digest: "one" } })
+        Effect.gen(function* () {
+          const recall = yield* Recall
+          const between = yield* recall.apply(at, first, { from: INDEX_START, to: { no: 1, digest: "one" } })
+          yield* recall.apply(at, then, { from: between, to: { no: 2, digest: "two" } })
         }),
-        recallSqliteLayer(directory, { sealing: aSealing() }),
+        recallSqliteLayer(directory, isSealed ? { sealing: aSealing() } : {}),
         { local: true }
       )
       const database = new DatabaseSync(join(directory, "recall.db"), { readOnly: true })
-      const rows = database.prepare("SELECT count(*) AS entries, count(DISTINCT sheet) AS sheets FROM entries").get()
+      const rows = database.prepare("SELECT id, doc, sheet FROM entries ORDER BY doc").all()
       database.close()
-      assert.deepStrictEqual({ ...rows }, { entries: 3, sheets: 1 })
+      return rows
+    })
+
+  it.effect("H1 what one report says is on one sheet", () =>
+    Effect.gen(function* () {
+      const rows = yield* reported([], [put("a"), put("b"), put("c")], true)
+      assert.lengthOf(rows, 3)
+      assert.isNumber(rows[0]?.["sheet"])
+      assert.strictEqual(new Set(rows.map(({ sheet }) => sheet)).size, 1)
+    })
+  )
+
+  it.effect("entries have numbers in the order in which they were reported, new ones and those reported anew", () =>
+    Effect.gen(function* () {
+      const first = [put("old 1"), put("old 2")]
+      const then = [put("new 1"), put("old 1", "other"), put("new 2"), put("old 2", "other"), put("new 3")]
+      const rows = yield* reported(first, then, false)
+      const names = rows.map(({ id }) => JSON.parse(String(id)) as unknown)
+      assert.deepStrictEqual(names, ["p/new 1", "p/old 1", "p/new 2", "p/old 2", "p/new 3"])
+      const sealed = yield* reported(first, then, true)
+      const onSheets = sealed.map(({ sheet }) => sheet !== null)
+      assert.deepStrictEqual(onSheets, [true, false, true, false, true])
     })
   )
 })

@@ -26,6 +26,12 @@ export const entryNames = (database: DatabaseSync): ((owner: number, id: string)
   return (owner, id) => (sealed === undefined ? keyText(id) : sealed.nameOf(owner, id))
 }
 
+/** An entry as it is to be kept, and the number that its words get. */
+export interface Numbered {
+  readonly doc: number
+  readonly kept: Kept
+}
+
 export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
   const byId = entryQuery<EntryRow>(database, ["doc"], "WHERE entries.owner = ? AND entries.id = ?")
   const byKey = entryQuery<FoundRow>(database, ["doc"], "WHERE entries.key = ?")
@@ -45,22 +51,19 @@ export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
       return owner === undefined ? undefined : ({ key, owner, ...readFound(row) } satisfies FoundEntry)
     },
     someOf: ({ key }: Owner, most: number) => someOf.all(key, most),
-    insert: (owner: Owner, all: ReadonlyArray<Kept>): void => {
-      const fresh = all.map((kept) => ({
-        name: nameOf(owner.key, kept.entry.id),
-        doc: entryRows.nextDoc(),
-        body: writeRow(kept)
-      }))
-      const keys = writer.insert(owner.key, fresh)
-      for (const [index, kept] of all.entries()) {
-        entryRows.give(keys[index] ?? 0, fresh[index]?.doc ?? 0, owner, kept)
-      }
-    },
+    nextDoc: entryRows.nextDoc,
+    /** Writes rows of entries; their words are for `give`, at the turn of each. */
+    insert: (owner: Owner, fresh: ReadonlyArray<Numbered>): ReadonlyArray<number> =>
+      writer.insert(
+        owner.key,
+        fresh.map(({ doc, kept }) => ({ name: nameOf(owner.key, kept.entry.id), doc, body: writeRow(kept) }))
+      ),
+    give: entryRows.give,
     /** `whole` gives what was said around an entry, where its words are to be kept anew. */
-    update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean, whole: (kept: Kept) => Kept): void => {
+    update: (owner: Owner, row: EntryRow, to: Numbered, isVectorKept: boolean, whole: (kept: Kept) => Kept): void => {
+      const { doc, kept } = to
       const body = writeRow(kept)
       if (row.body === body && isVectorKept) return
-      const doc = entryRows.nextDoc()
       writer.update(doc, body, row.key, owner.key, nameOf(owner.key, kept.entry.id))
       entryRows.renew(row, doc, owner, readEntry(row), whole(kept), isVectorKept)
     },
