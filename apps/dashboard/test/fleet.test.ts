@@ -84,7 +84,9 @@ test("B2 the keyboard moves, chooses, searches and opens", async () => {
   const [first] = await ids()
   await page.keyboard.press("Escape")
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY")
+  // Searching leaves nothing behind to go back to; what goes back is waited for, or it would stop what is opened next.
   await page.goBack()
+  await page.waitForURL("about:blank")
   await tab.open("/fleet?q=tug-ad", "fleet")
   await page.keyboard.press("j")
   await page.keyboard.press("Enter")
