@@ -14,6 +14,8 @@ export interface SealedTable {
   readonly place: ReadonlyArray<string>
   /** Those of the columns that hold bytes and no text. */
   readonly bytes?: ReadonlyArray<string>
+  /** Whether what is written is read once, and soon. */
+  readonly isForNow?: boolean
 }
 
 export type SealedTables = Readonly<Record<string, SealedTable>>
@@ -128,7 +130,7 @@ export const sealingIn = <V extends Value>(
       if (typeof value !== "string" && !(value instanceof Uint8Array)) continue
       const place: Array<unknown> = [written.table, column]
       for (const each of placeAt) place.push(values[each])
-      made[index] = rows.sealing.seal(subject, place as unknown as Place, value) as V & Value as V
+      made[index] = rows.sealing.seal(subject, place as unknown as Place, value, table.isForNow) as V & Value as V
     }
     return made
   }

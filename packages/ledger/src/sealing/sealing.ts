@@ -7,6 +7,7 @@
 //     the key it seals with; under it nonces count. So no key has a bound that a long life could reach, and nothing has to be
 //     written down to keep count.
 // S3  A subject whose keys are destroyed can be read nowhere any more, also not in a copy that was made before.
+// S4  What is kept in memory of what was sealed answers in the place of decrypting only where that would answer the same.
 
 import { Buffer } from "node:buffer"
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject } from "node:crypto"
@@ -55,6 +56,17 @@ const NONCE_BYTES = 12
 
 /** By how much sealed bytes are longer than what is in them. */
 export const SEALED_OVERHEAD = HEADER_BYTES + TAG_BYTES
+
+/** So many texts are kept in memory that are read again at once, sealed in at most so many bytes each. */
+const MOST_LATE = 512
+const MOST_LATE_BYTES = 4_096
+
+/** What was sealed a moment ago. */
+interface Late {
+  readonly sealed: Uint8Array
+  readonly bound: string
+  readonly content: string
+}
 
 /** Derived keys and names in memory. Beyond it they are derived again. */
 const MOST_DERIVED = 4_096
@@ -117,6 +129,8 @@ export class Sealing {
   readonly #here = new Map<number, Derived>()
   /** Derived with the salts of earlier openings. */
   readonly #earlier = new Map<string, Derived>()
+  /** By the counts of their nonces, the oldest first. */
+  readonly #late = new Map<number, Late>()
   /** A name is asked for whenever its row is looked for and written. */
   readonly #blind = new Map<string, string>()
   /** Both are written anew for each value: what is made of them is a copy. */
@@ -132,7 +146,8 @@ export class Sealing {
     this.#header.set(salt, SALT_AT)
   }
 
-  seal(subject: Subject, place: Place, content: string | Uint8Array): Uint8Array {
+  /** `isForNow`: a text that is read once, and soon; it is kept in memory for a while. See S4. */
+  seal(subject: Subject, place: Place, content: string | Uint8Array, isForNow = false): Uint8Array {
     const key = this.#keys.current(subject)
     const kind = typeof content === "string" ? TEXT : BYTES
     const header = this.#header
@@ -141,13 +156,15 @@ export class Sealing {
     header.writeUIntBE(++this.#count, COUNT_AT, COUNT_BYTES)
     const derived = this.#derivedHere(key)
     const cipher = createCipheriv("aes-256-gcm", derived.key, this.#nonceOf(header))
-    cipher.setAAD(encoded(associated(kind, derived.subject, place)))
+    const bound = associated(kind, derived.subject, place)
+    cipher.setAAD(encoded(bound))
     const body = cipher.update(typeof content === "string" ? encoded(content) : content)
     cipher.final()
     const sealed = Buffer.allocUnsafe(SEALED_OVERHEAD + body.length)
     sealed.set(header)
     sealed.set(body, HEADER_BYTES)
     sealed.set(cipher.getAuthTag(), HEADER_BYTES + body.length)
+    if (isForNow && typeof content === "string") this.#keepLate(sealed, bound, content)
     return sealed
   }
 
@@ -159,8 +176,11 @@ export class Sealing {
     if (key === undefined) return undefined
     const kind = bytes[0] ?? 0
     const derived = this.#derived(key, bytes)
+    const bound = associated(kind, derived.subject, place)
+    const late = this.#takeLate(bytes, bound)
+    if (late !== undefined) return { content: late, subject: key.subject }
     const decipher = createDecipheriv("aes-256-gcm", derived.key, this.#nonceOf(bytes), { authTagLength: TAG_BYTES })
-    decipher.setAAD(encoded(associated(kind, derived.subject, place)))
+    decipher.setAAD(encoded(bound))
     decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
     const body = decipher.update(bytes.subarray(HEADER_BYTES, bytes.length - TAG_BYTES))
     try {
@@ -177,6 +197,23 @@ export class Sealing {
     return kept(this.#blind, `${id} ${text}`, () =>
       createHmac("sha256", secret).update(`name\n${text}`).digest("base64url")
     )
+  }
+
+  /** A copy: bytes of its own do not hold those beside them in memory. */
+  #keepLate(sealed: Uint8Array, bound: string, content: string): void {
+    if (sealed.length > MOST_LATE_BYTES) return
+    const [oldest] = this.#late.size < MOST_LATE ? [] : this.#late.keys()
+    if (oldest !== undefined) this.#late.delete(oldest)
+    this.#late.set(this.#count, { sealed: Uint8Array.from(sealed), bound, content })
+  }
+
+  #takeLate(sealed: Buffer, bound: string): string | undefined {
+    if (this.#late.size === 0) return undefined
+    const count = sealed.readUIntBE(COUNT_AT, COUNT_BYTES)
+    const found = this.#late.get(count)
+    if (found === undefined || found.bound !== bound || sealed.compare(found.sealed) !== 0) return undefined
+    this.#late.delete(count)
+    return found.content
   }
 
   #nonceOf(header: Buffer): Uint8Array {

@@ -13,7 +13,7 @@ import * as Result from "effect/Result"
 
 export const sealedTables: SealedTables = {
   assistants: { columns: ["state", "note"], subject: [["tenant", "id"], ["key"]], place: [] },
-  envelopes: { columns: ["body"], subject: [["assistant"]], place: ["id"] },
+  envelopes: { columns: ["body"], subject: [["assistant"]], place: ["id"], isForNow: true },
   ledger: { columns: ["body"], subject: [["assistant"]], place: ["no"] },
   segments: { columns: ["body"], subject: [["assistant"]], place: ["up_to"], bytes: ["body"] },
   records: { columns: ["body"], subject: [["assistant"]], place: ["kind", "key"] },

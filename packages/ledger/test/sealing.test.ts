@@ -1,0 +1,73 @@
+import { createDecipheriv, createSecretKey, randomBytes } from "node:crypto"
+import { describe, expect, it, vi } from "vitest"
+import { type Place, Sealing, type Subject, type SubjectKey } from "../src/sealing/sealing.ts"
+
+// As it is, and counted.
+vi.mock("node:crypto", { spy: true })
+
+const ADA: Subject = { tenant: "home", assistant: "ada" }
+const PLACE: Place = ["letters", "body", "l-1"]
+
+const aSealing = () => {
+  const key: SubjectKey = { id: 1, subject: ADA, secret: createSecretKey(randomBytes(32)) }
+  const known = new Map([[key.id, key]])
+  const sealing = new Sealing({ current: () => key, byId: (id) => known.get(id) }, randomBytes(16))
+  return { sealing, destroy: () => known.clear() }
+}
+
+/** Sealed to be read soon, and to be read whenever: only the time that it takes tells which. */
+describe.each([true, false])("sealing, for now: %s", (isForNow) => {
+  it("S1 what was sealed opens in its place, as often as it is asked for", () => {
+    const { sealing } = aSealing()
+    const sealed = sealing.seal(ADA, PLACE, "the berth is free from noon", isForNow)
+    for (const _ of [1, 2, 3]) {
+      expect(sealing.open(PLACE, sealed)).toEqual({ content: "the berth is free from noon", subject: ADA })
+    }
+  })
+
+  it("S1, S4 with any byte changed it does not open, and afterwards as it was it does", () => {
+    const { sealing } = aSealing()
+    const sealed = sealing.seal(ADA, PLACE, "noon", isForNow)
+    for (const at of sealed.keys()) {
+      const changed = Uint8Array.from(sealed)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      expect(sealing.open(PLACE, changed), `byte ${at}`).toBeUndefined()
+    }
+    expect(sealing.open(PLACE, sealed.subarray(0, -1))).toBeUndefined()
+    expect(sealing.open(PLACE, sealed)?.content).toBe("noon")
+  })
+
+  it("S1, S4 in another place it does not open", () => {
+    const { sealing } = aSealing()
+    const sealed = sealing.seal(ADA, PLACE, "noon", isForNow)
+    expect(sealing.open(["letters", "body", "l-2"], sealed)).toBeUndefined()
+    expect(sealing.open(["notes", "body", "l-1"], sealed)).toBeUndefined()
+    expect(sealing.open(PLACE, sealed)?.content).toBe("noon")
+  })
+
+  it("S3, S4 when the key is gone it does not open, however lately it was sealed", () => {
+    const { destroy, sealing } = aSealing()
+    const sealed = sealing.seal(ADA, PLACE, "noon", isForNow)
+    destroy()
+    expect(sealing.open(PLACE, sealed)).toBeUndefined()
+  })
+
+  it("S4 what is written over while it is kept answers with its own text, and so does each of very many", () => {
+    const { sealing } = aSealing()
+    const many = Array.from({ length: 1_500 }, (_, at) => {
+      const text = `${at} ${"long ".repeat(at % 7 === 0 ? 1_000 : 1)}`
+      return { text, sealed: sealing.seal(ADA, PLACE, text, isForNow) }
+    })
+    for (const { sealed, text } of many) expect(sealing.open(PLACE, sealed)?.content).toBe(text)
+  })
+})
+
+it("what is read for now is not decrypted, and what is read again is", () => {
+  const { sealing } = aSealing()
+  const sealed = sealing.seal(ADA, PLACE, "noon", true)
+  vi.mocked(createDecipheriv).mockClear()
+  sealing.open(PLACE, sealed)
+  expect(createDecipheriv).toHaveBeenCalledTimes(0)
+  sealing.open(PLACE, sealed)
+  expect(createDecipheriv).toHaveBeenCalledTimes(1)
+})
