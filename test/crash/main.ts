@@ -1,7 +1,7 @@
 // npm run crash -- [--kills N] [--seed N] [--json]
 // npm run crash -- --profile fallback [--moments] [--kills N] [--seed N] [--json]
 // npm run crash -- --night [--stride N] [--json]
-// npm run crash -- --months [--apart] [--kills N] [--seed N] [--json]
+// npm run crash -- --months [--apart | --postgres] [--kills N] [--seed N] [--json]
 // npm run crash -- --profile apart [--kills N] [--json]
 // npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     night: { type: "boolean", default: false },
     months: { type: "boolean", default: false },
     apart: { type: "boolean", default: false },
+    postgres: { type: "boolean", default: false },
     stride: { type: "string", default: "1" },
     profile: { type: "string", default: "embedded" },
     events: { type: "string" },
@@ -56,7 +57,10 @@ const killNights = async (): Promise<never> => {
 }
 
 const killMonths = async (): Promise<never> => {
-  const report = await runMonthsLane({ kills, seed, apart: values.apart, progress: told })
+  const { apart, postgres } = values
+  if (apart && postgres) refuse("--apart and --postgres are of different places")
+  if (postgres) process.stderr.write(`crash: ${servers.describe(["postgres"])}\n`)
+  const report = await runMonthsLane({ kills, seed, apart, postgres, progress: told })
   process.stdout.write(`${JSON.stringify(report, null, values.json ? 0 : 2)}\n`)
   process.exit(report.ok ? 0 : 1)
 }
@@ -88,7 +92,7 @@ const killApart = async (): Promise<never> => {
 
 if (values.profile === "apart") await killApart()
 if (values.night) await killNights()
-if (values.apart && !values.months) refuse("--apart is of --months")
+if ((values.apart || values.postgres) && !values.months) refuse("--apart and --postgres are of --months")
 if (values.months) await killMonths()
 if (values.profile === "fleet") await wreckFleet()
 if (!["embedded", "fallback"].includes(values.profile)) refuse("--profile takes embedded, fallback, apart or fleet")

@@ -74,32 +74,31 @@ export const evidenceIn = (data: string) => {
   }
 }
 
-const placeOf = async (fleet: Fleet, canary: string): Promise<string | undefined> => {
+const saidIn = async (fleet: Fleet, canary: string) => {
   const entries = await fleet.history.entries(SLEEPER, 1, 100_000)
   const found = entries.find(({ entry }) =>
     entry.messages.some(({ content, role }) => role === "user" && content.includes(canary))
   )
   if (found === undefined) return undefined
   const index = found.entry.messages.findIndex(({ content }) => content.includes(canary))
-  return `m/${found.entry.no}/${index}`
+  return { place: `m/${found.entry.no}/${index}`, at: found.entry.at, newestAt: entries.at(-1)?.entry.at ?? 0 }
 }
 
 /** Undefined where it is there no more: a process before this one was killed between forgetting it and its receipt. */
 const forgettableOf = async (fleet: Fleet, round: number): Promise<Forgettable | undefined> => {
   const [{ canary, from }] = lettersOf(round) as [Letter]
+  const said = await saidIn(fleet, canary)
   switch (kinds[round]) {
     case "person":
       return { person: from, assistant: SLEEPER }
     case "span":
-      return { since: hourOf(round), until: hourOf(round), assistant: SLEEPER }
+      return said && { since: said.at, until: said.newestAt, assistant: SLEEPER }
     case "text":
       return { text: canary }
     case "topic":
       return { topic: `the sisters of ${canary}` }
-    default: {
-      const place = await placeOf(fleet, canary)
-      return place === undefined ? undefined : { assistant: SLEEPER, messages: [place] }
-    }
+    default:
+      return said && { assistant: SLEEPER, messages: [said.place] }
   }
 }
 

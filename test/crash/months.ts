@@ -9,6 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { dreamOperations } from "@reverie/assistant"
+import { startPostgres } from "@reverie/testkit/servers"
 import type { Judged } from "./months-judge.ts"
 import { kinds, letters } from "./months-life.ts"
 
@@ -16,7 +17,7 @@ export interface MonthsReport {
   readonly ok: boolean
   readonly kills: number
   readonly killsByPlace: Readonly<Record<string, number>>
-  /** Changes of the database in an unharmed life, by place: each is a step that can be killed at. */
+  /** Steps of an unharmed life, by place: each can be killed at. */
   readonly passings: Readonly<Record<string, number>>
   /** What all judgements looked at, in sum. */
   readonly looked: Readonly<Record<string, number>>
@@ -37,19 +38,20 @@ interface Lived {
   readonly lines: ReadonlyArray<string>
 }
 
-/** Where the segments of a directory lie, when they lie apart from its store. */
-const apartOf = (data: string) => ({ REVERIE_SEGMENTS: join(data, "segments") })
+/** Where a life lies: what is in its directory, and the environment that says where the rest is. */
+interface Home {
+  readonly data: string
+  readonly env: Readonly<Record<string, string>>
+}
 
 /** Undefined when the process was killed. */
-const life = (args: ReadonlyArray<string>, compiled: string, apart: boolean): Promise<Lived | undefined> =>
+const life = ({ data, env }: Home, kill?: Kill): Promise<Lived | undefined> =>
   new Promise((resolve, reject) => {
+    const where = kill === undefined ? [] : [kill.place, String(kill.passing)]
     const child = spawn(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "months-child.ts"), ...args],
-      {
-        stdio: ["ignore", "pipe", "pipe"],
-        env: { ...process.env, NODE_COMPILE_CACHE: compiled, ...(apart && apartOf(args[0] ?? "")) }
-      }
+      ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "months-child.ts"), data, ...where],
+      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } }
     )
     const [out, err]: [Array<Buffer>, Array<Buffer>] = [[], []]
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
@@ -135,6 +137,8 @@ const problemsOf = ({ after, ended, found, unopened }: Lived): ReadonlyArray<str
 export interface MonthsOptions {
   /** Segments lie in a directory apart, and kills go where these are put and taken away. */
   readonly apart?: boolean
+  /** Everything lies in a PostgreSQL, its queue included. */
+  readonly postgres?: boolean
   readonly kills: number
   readonly seed: number
   readonly progress: (kills: number) => void
@@ -144,28 +148,51 @@ export interface MonthsOptions {
 const AT_ONCE = 2
 
 export const runMonthsLane = (options: MonthsOptions): Promise<MonthsReport> =>
-  inDirectory((compiled) => killMonths(options, compiled))
+  inDirectory(async (compiled) => {
+    const common = { NODE_COMPILE_CACHE: compiled }
+    if (options.postgres !== true) {
+      const apart = (data: string) => (options.apart === true ? { REVERIE_SEGMENTS: join(data, "segments") } : {})
+      return killMonths(options, (use) => inDirectory((data) => use({ data, env: { ...common, ...apart(data) } })))
+    }
+    const server = await startPostgres({ own: true, fsync: false })
+    try {
+      return await killMonths(options, (use) =>
+        inDirectory(async (data) => {
+          const { drop, url } = await server.freshDatabase()
+          try {
+            return await use({ data, env: { ...common, REVERIE_MONTHS_POSTGRES: url } })
+          } finally {
+            await drop()
+          }
+        })
+      )
+    } finally {
+      await server.stop()
+    }
+  })
 
-const killMonths = async (options: MonthsOptions, compiled: string): Promise<MonthsReport> => {
-  const { apart = false } = options
-  const required = apart ? placesApart : places
-  const whole = async (data: string): Promise<Lived> => {
-    const lived = await life([data], compiled, apart)
+type AtHome = <A>(use: (home: Home) => Promise<A>) => Promise<A>
+
+const killMonths = async (options: MonthsOptions, atHome: AtHome): Promise<MonthsReport> => {
+  const required = options.apart === true ? placesApart : places
+  const whole = async (home: Home): Promise<Lived> => {
+    const lived = await life(home)
     if (lived === undefined) throw new Error("a life that no one was to kill was killed")
     return lived
   }
-  const unharmed = await inDirectory(whole)
+  const unharmed = await atHome(whole)
   const problems = problemsOf(unharmed).map((each) => `unharmed: ${each}`)
   const waiting = [...killsOf(unharmed.passed, required, options.kills, options.seed)]
   const killsByPlace: Record<string, number> = {}
   const looked: Record<string, number> = {}
   let [kills, unreached] = [0, 0]
-  const killAt = ({ passing, place }: Kill): Promise<void> =>
-    inDirectory(async (data) => {
-      if ((await life([data, place, String(passing)], compiled, apart)) !== undefined) return void unreached++
+  const killAt = (kill: Kill): Promise<void> =>
+    atHome(async (home) => {
+      if ((await life(home, kill)) !== undefined) return void unreached++
+      const { passing, place } = kill
       options.progress(++kills)
       killsByPlace[place] = (killsByPlace[place] ?? 0) + 1
-      const lived = await whole(data)
+      const lived = await whole(home)
       for (const [name, count] of [...Object.entries(lived.found.looked), ...Object.entries(lived.ended.looked)])
         looked[name] = (looked[name] ?? 0) + count
       const difference = firstDifference(unharmed.lines, lived.lines)

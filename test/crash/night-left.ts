@@ -4,9 +4,8 @@
 //     the conversations that a process held in mind, since another process holds none of them: how many there were, what
 //     was shown of them beside an event, and the share of the window that this took.
 
-import { join } from "node:path"
 import { isJsonObject, type Json } from "@reverie/protocol"
-import { Fleet } from "reverie"
+import { Fleet, type FleetOptions } from "reverie"
 import { nightFleet, SLEEPER } from "./night-life.ts"
 
 export interface Left {
@@ -41,8 +40,8 @@ const QUESTIONS = [
 /** More than any night has. */
 const PAGE = 100_000
 
-export const leftIn = async (data: string): Promise<Left> => {
-  await using fleet = await Fleet.open({ data: join(data, "store"), fleet: nightFleet, model: "offline" })
+export const leftIn = async (place: Pick<FleetOptions, "data" | "deployment" | "worker">): Promise<Left> => {
+  await using fleet = await Fleet.open({ ...place, fleet: nightFleet, model: "offline" })
   const kept: Record<string, number> = {}
   const lines: Array<string> = []
   let steps = 0
