@@ -15,7 +15,11 @@ const journey = ["test/journey/**/*.test.ts"]
 const architecture = ["test/architecture/**/*.test.ts"]
 const integration = ["test/integration/**/*.test.ts"]
 /** What needs a worker of its own: it stands in the place of a module, or is read the environment of, which a process reads once. */
-const alone = ["packages/runtime/test/poison.test.ts", "apps/cli/test/memory-index.test.ts"]
+const alone = [
+  "packages/ledger/test/read-for-now.test.ts",
+  "packages/runtime/test/poison.test.ts",
+  "apps/cli/test/memory-index.test.ts"
+]
 /** Real servers, or processes that are killed: much of their time is waiting. */
 const fleet = [
   "packages/adapters/store-postgres/test/**/*.test.ts",

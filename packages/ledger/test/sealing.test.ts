@@ -1,19 +1,5 @@
-import { createDecipheriv, createSecretKey, randomBytes } from "node:crypto"
-import { describe, expect, it, vi } from "vitest"
-import { type Place, Sealing, type Subject, type SubjectKey } from "../src/sealing/sealing.ts"
-
-// As it is, and counted.
-vi.mock("node:crypto", { spy: true })
-
-const ADA: Subject = { tenant: "home", assistant: "ada" }
-const PLACE: Place = ["letters", "body", "l-1"]
-
-const aSealing = () => {
-  const key: SubjectKey = { id: 1, subject: ADA, secret: createSecretKey(randomBytes(32)) }
-  const known = new Map([[key.id, key]])
-  const sealing = new Sealing({ current: () => key, byId: (id) => known.get(id) }, randomBytes(16))
-  return { sealing, destroy: () => known.clear() }
-}
+import { describe, expect, it } from "vitest"
+import { ADA, aSealing, PLACE } from "./sealings.ts"
 
 /** Sealed to be read soon, and to be read whenever: only the time that it takes tells which. */
 describe.each([true, false])("sealing, for now: %s", (isForNow) => {
@@ -60,14 +46,4 @@ describe.each([true, false])("sealing, for now: %s", (isForNow) => {
     })
     for (const { sealed, text } of many) expect(sealing.open(PLACE, sealed)?.content).toBe(text)
   })
-})
-
-it("what is read for now is not decrypted, and what is read again is", () => {
-  const { sealing } = aSealing()
-  const sealed = sealing.seal(ADA, PLACE, "noon", true)
-  vi.mocked(createDecipheriv).mockClear()
-  sealing.open(PLACE, sealed)
-  expect(createDecipheriv).toHaveBeenCalledTimes(0)
-  sealing.open(PLACE, sealed)
-  expect(createDecipheriv).toHaveBeenCalledTimes(1)
 })
