@@ -18,6 +18,7 @@ import {
 } from "./bundle-part.ts"
 import { BundleRefused, type UnreadableRecord } from "./errors.ts"
 import { MAX_PAGE_CHARS } from "./ledger.ts"
+import { unreadReason } from "./segment.ts"
 
 const ordered = (value: Json): Json => {
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map(ordered)
@@ -111,7 +112,7 @@ const clashOf = (bundle: Bundle, here: Bundle): string | undefined => {
 // Readable: pages of rows of which some may be damaged, or written by a newer Reverie.
 // R1  A page is full unless nothing more follows, or its texts come to MAX_PAGE_CHARS: paging on by its last row misses nothing.
 //     It is empty only when nothing more follows.
-// R2  What is passed over is said once, with its name, in the life of a store.
+// R2  What is passed over is said once, with its name, in the life of a store; of a segment that is lost only the first row is.
 // R3  The event loop turns between rows with long texts.
 
 interface ReadablePage<Row, A, E, R> {
@@ -154,11 +155,12 @@ export class Readable {
   }
 
   #passOver({ message, record }: UnreadableRecord): Effect.Effect<void> {
-    if (this.#said.has(record)) return Effect.void
-    this.#said.add(record)
-    return Effect.logWarning(
-      `${record} cannot be read and is passed over: ${message}; reverie doctor --deep tells more`
-    )
+    const segment = unreadReason(message)
+    const name = segment ?? record
+    if (this.#said.has(name)) return Effect.void
+    this.#said.add(name)
+    const what = segment === undefined ? `${record} cannot` : `${record}, and what else lies with it, cannot`
+    return Effect.logWarning(`${what} be read and is passed over: ${message}; reverie doctor --deep tells more`)
   }
 }
 

@@ -1,0 +1,36 @@
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as Result from "effect/Result"
+import { UnreadableRecord } from "../src/errors.ts"
+import { Readable } from "../src/present.ts"
+
+const damage = (no: number, message: string) => new UnreadableRecord({ record: `entry ${no} of desk`, message })
+
+it.effect("R2 what is passed over is said once, and a segment that is lost with the first of its rows alone", () =>
+  Effect.gen(function* () {
+    const said: Array<string> = []
+    const heard = Logger.make(({ message }) => void said.push(String(message)))
+    const rows = [
+      damage(1, "segment 4 is missing"),
+      damage(2, "segment 4 is missing"),
+      damage(3, "segment 5 is missing"),
+      damage(4, "it is no JSON"),
+      damage(5, "it is no JSON")
+    ]
+    const readable = new Readable()
+    const page = readable.page<UnreadableRecord, never, never, never>({
+      limit: 10,
+      fetch: (last) => Effect.succeed(last === undefined ? rows : []),
+      decode: (row) => Result.fail(row)
+    })
+    yield* Effect.provide(Effect.andThen(page, page), Logger.layer([heard]))
+    const more = "reverie doctor --deep tells more"
+    assert.deepStrictEqual(said, [
+      `entry 1 of desk, and what else lies with it, cannot be read and is passed over: segment 4 is missing; ${more}`,
+      `entry 3 of desk, and what else lies with it, cannot be read and is passed over: segment 5 is missing; ${more}`,
+      `entry 4 of desk cannot be read and is passed over: it is no JSON; ${more}`,
+      `entry 5 of desk cannot be read and is passed over: it is no JSON; ${more}`
+    ])
+  })
+)
