@@ -1,6 +1,6 @@
 // Segments apart: the older part of lives lies in a directory or in a storage of the program, and reads, moves and is forgotten as ever.
 
-import { readdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import {
@@ -214,6 +214,37 @@ describe("segments", () => {
       const holed = await openWith(part, { directory: rest })
       assert.deepStrictEqual((await holed.vacuum({ dryRun: true })).segments?.missing, segmentsLost)
       await holed.close()
+    }
+  )
+
+  it(
+    "a segment that moves on while a backup takes them refuses that backup, and the next one is whole",
+    { timeout: 60_000 },
+    async () => {
+      const [data, to] = [aDirectory(), aDirectory()]
+      const { storage } = bucket()
+      const fleet = await openWith(data, storage)
+      await live(fleet, 40)
+      await fleet.vacuum()
+      let forgetting: Promise<unknown> | undefined
+      const get: SegmentStorage["get"] = async (key) => {
+        // The database is copied by now, and refers to what is about to go.
+        await (forgetting ??= fleet.forget({ text: WORD }))
+        return storage.get(key)
+      }
+      const { message } = await failureOf(backup({ data, to, segments: { ...storage, get } }))
+      assert.match(message, /is missing in .*; it moved on while the backup was made: make it again/)
+      assert.isFalse(existsSync(to))
+      const before = await readingsOf(fleet)
+      assert.isUndefined((await backup({ data, to, segments: { ...storage, get } })).segmentsLeft)
+      await fleet.close()
+      const again = aDirectory()
+      const { objects, storage: elsewhere } = bucket()
+      await restore({ from: to, data: again, segments: elsewhere })
+      assert.isAbove(objects.size, 0)
+      const restored = await openWith(again, elsewhere)
+      assert.deepStrictEqual(await readingsOf(restored), before)
+      await restored.close()
     }
   )
 
