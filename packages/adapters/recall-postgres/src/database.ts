@@ -6,6 +6,7 @@
 // D3  What the index holds is made from the ledger. So tables of an older format are dropped and made anew, empty, and so
 //     are tables that are gone. Those of a newer one are left alone.
 // D4  Neither a password nor the text of a statement is in an error.
+// D5  A transaction that is given up, wherever it is, is over before anyone else has its connection.
 
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
@@ -193,6 +194,9 @@ const known = (schema: string, { format }: Standing): Effect.Effect<void, Recall
   return Effect.fail(new RecallUnavailable({ operation: "open", message: `${found}; upgrade Reverie` }))
 }
 
+/** So long the end of a transaction that is given up is waited for; then its connection is thrown away. */
+const END_MILLIS = 1_000
+
 /** Makes the tables, where someone else has not done it in between. */
 const make = (pool: Pool, schema: string): Effect.Effect<void, unknown> =>
   Effect.scoped(
@@ -209,9 +213,15 @@ const make = (pool: Pool, schema: string): Effect.Effect<void, unknown> =>
         yield* ask(command(layout))
         yield* ask(`INSERT INTO layout (format) VALUES (${FORMAT})`)
       })
-      yield* ask("BEGIN")
-      yield* Effect.tapCause(inside, () => Effect.ignore(ask("ROLLBACK")))
-      yield* ask("COMMIT")
+      const ended = ask("ROLLBACK").pipe(
+        Effect.interruptible,
+        Effect.timeout(END_MILLIS),
+        Effect.catchCause(() => pool.invalidate(connection)),
+        Effect.asVoid
+      )
+      yield* Effect.onExit(Effect.andThen(Effect.andThen(ask("BEGIN"), inside), ask("COMMIT")), (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : ended
+      )
     })
   )
 

@@ -5,6 +5,7 @@ import { postgresSays } from "@reverie/testkit/servers"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type { RecallPostgresOptions } from "../src/database.ts"
 import { recallTuned } from "../src/recall.ts"
 
@@ -239,5 +240,25 @@ postgres.describe("the schema of an index on PostgreSQL", () => {
     for (const table of ["owners", "entries", "words", "df", "vectors", "wanting"]) {
       assert.deepStrictEqual(await says(`select count(*) from ${schema}.${table}`), [["0"]], table)
     }
+  })
+
+  test("D5 tables that are not made in time leave no one after them in what was begun", async () => {
+    const schema = aSchema()
+    await withRecall({ schema, connections: 1, deadlineMillis: 2_000 }, (recall) =>
+      Effect.gen(function* () {
+        // Someone else is about to make them.
+        const other = postgresSays(
+          url(),
+          "BEGIN",
+          `SELECT pg_advisory_xact_lock(hashtextextended('reverie recall ${schema}', 0))::text`,
+          "SELECT pg_sleep(2.6)::text",
+          "COMMIT"
+        )
+        const late = yield* Effect.result(recall.position(ada))
+        assert.isTrue(Result.isFailure(late))
+        yield* Effect.promise(() => other)
+        assert.deepStrictEqual(yield* recall.position(ada), INDEX_START)
+      })
+    )
   })
 })

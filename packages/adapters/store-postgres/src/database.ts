@@ -3,7 +3,9 @@
 // D1  A statement answers or fails within the deadline, waiting for a connection included; one that comes late is
 //     cancelled, and a connection that does not even answer to that is thrown away.
 // D2  What runs here runs by the real clock, whatever clock its caller lives by.
-// D3  A connection is held for one statement, or for one transaction of a migration, and never in between.
+// D3  A connection is held for one statement, or for one transaction, and never in between.
+// D4  A transaction that is given up, wherever it is, is over before anyone else has its connection: what came after would be in it, and
+//     undone with it after it was answered, or would see its moment.
 
 import * as PgPool from "@effect/sql-pg/PgPool"
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
@@ -184,27 +186,41 @@ const statement = <Row>(connection: PgConnection, sql: string, values: ReadonlyA
     onFailure: pgFailure
   })
 
+/** So long a connection is waited for that is to be as it was. */
+const END_MILLIS = 1_000
+
+/** Says the last word on a connection. Without an answer it is thrown away, and the server ends what is left. */
+const endedBy = (pool: PgPool.PgPool, connection: PgConnection, sql: string): Effect.Effect<void> =>
+  statement(connection, sql).pipe(
+    Effect.interruptible,
+    Effect.timeout(END_MILLIS),
+    Effect.catchCause(() => pool.invalidate(connection)),
+    Effect.asVoid
+  )
+
 const transactionOn = <A, E>(
+  pool: PgPool.PgPool,
   connection: PgConnection,
   begin: string,
   run: (query: Query) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | PgFailure> =>
   Effect.gen(function* () {
     yield* statement(connection, begin)
-    const exit = yield* Effect.exit(run((sql, values) => statement(connection, sql, values)))
-    if (Exit.isFailure(exit)) {
-      yield* Effect.ignore(statement(connection, "ROLLBACK"))
-      return yield* exit
-    }
+    const value = yield* run((sql, values) => statement(connection, sql, values))
     yield* statement(connection, "COMMIT")
-    return exit.value
-  })
+    return value
+  }).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : endedBy(pool, connection, "ROLLBACK"))))
 
-const aloneOn = (connection: PgConnection, deadlineMillis: number, sql: string): Effect.Effect<void, PgFailure> =>
+const aloneOn = (
+  pool: PgPool.PgPool,
+  connection: PgConnection,
+  deadlineMillis: number,
+  sql: string
+): Effect.Effect<void, PgFailure> =>
   Effect.gen(function* () {
     yield* statement(connection, `SET statement_timeout = ${deadlineMillis}`)
     yield* statement(connection, sql)
-  }).pipe(Effect.ensuring(Effect.ignore(statement(connection, "RESET statement_timeout"))))
+  }).pipe(Effect.ensuring(endedBy(pool, connection, "RESET statement_timeout")))
 
 /** Connects with the first statement, not before. */
 export const openDatabase = (
@@ -224,7 +240,7 @@ export const openDatabase = (
         deadlineMillis,
         Effect.scoped(
           Effect.flatMap(Effect.mapError(pool.reserve, pgFailure), (connection) =>
-            transactionOn(connection, begin, run)
+            transactionOn(pool, connection, begin, run)
           )
         )
       )
@@ -244,7 +260,7 @@ export const openDatabase = (
           deadlineMillis,
           Effect.scoped(
             Effect.flatMap(Effect.mapError(pool.reserve, pgFailure), (connection) =>
-              aloneOn(connection, deadlineMillis, sql)
+              aloneOn(pool, connection, deadlineMillis, sql)
             )
           )
         ),
