@@ -214,10 +214,11 @@ export const openPostgresStore = (
     if (!URL.canParse(Redacted.value(url))) {
       return yield* Effect.fail(new PgFailure("other", "give it as postgres://user:password@host:port/database"))
     }
+    const deadlineMillis = options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS
     const database = yield* openDatabase(url, {
       schema,
       connections: options.connections ?? DEFAULT_CONNECTIONS,
-      deadlineMillis: options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS,
+      deadlineMillis,
       ...defined({ tenants })
     })
     if (tenants !== undefined) yield* guarded(database, place.place)
@@ -240,7 +241,7 @@ export const openPostgresStore = (
       ledger: postgresLedger(database, writer, time, segments),
       allowance: postgresAllowance(database, time),
       prompts: postgresPrompts(database, time),
-      blocks: postgresBlocks(database),
+      blocks: postgresBlocks(database, () => time.millisAt(performance.now()) + deadlineMillis),
       bundles: postgresBundles(database, time, segments),
       archive: postgresArchive(database, segments),
       beside: Effect.mapBoth(database.query<{ readonly others: number }>(BESIDE), {

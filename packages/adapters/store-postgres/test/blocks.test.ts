@@ -3,7 +3,7 @@ import { anAddress } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import { postgresBlocks } from "../src/ports/blocks.ts"
-import type { Database } from "../src/database.ts"
+import { type Database, PgFailure } from "../src/database.ts"
 import { aSchema, openAt, tablesAt } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false })
@@ -30,7 +30,7 @@ postgres.describe("blocks", () => {
             return Effect.andThen(Effect.ignore(first), real.query<Row>(sql, values))
           })
       }
-      const [ours, theirs] = [postgresBlocks(slow), postgresBlocks(real)]
+      const [ours, theirs] = [postgresBlocks(slow, () => Infinity), postgresBlocks(real, () => Infinity)]
       const counter = { kind: "map", fields: [{ name: "n", type: "counter" }] } as const
       const draft = { owner: "ada", label: "totals", type: "core", schema: counter } as const
       const { block } = yield* theirs.create(draft, asked("owner"))
@@ -40,8 +40,38 @@ postgres.describe("blocks", () => {
         ours.change(block, asked("cora"), add(100))
       )
       yield* ours.change(block, asked("bob"), add(10))
-      const { text } = yield* postgresBlocks(real).read({ tenant, by: "owner", isSystem: true }, block)
+      const { text } = yield* postgresBlocks(real, () => Infinity).read({ tenant, by: "owner", isSystem: true }, block)
       assert.strictEqual(text, "n: 1111")
+    })
+  )
+
+  it.live("I5 a write that was repeated because no answer came is not carried out later, over what came after it", () =>
+    Effect.gen(function* () {
+      const schema = aSchema()
+      yield* openAt(url(), { schema })
+      const real = yield* tablesAt(url(), schema)
+      let late: Effect.Effect<unknown, unknown> | undefined
+      const losing: Database = {
+        ...real,
+        query: <Row>(sql: string, values: ReadonlyArray<unknown> = []) => {
+          if (late !== undefined || !sql.includes("write_blocks(")) return real.query<Row>(sql, values)
+          late = real.query(sql, values)
+          return Effect.fail(new PgFailure("passing", "no answer"))
+        }
+      }
+      const until = (): number => Date.now() + 200
+      const { block } = yield* postgresBlocks(losing, until).create(
+        { owner: "ada", label: "notes", type: "core", content: "noon" },
+        asked("ada")
+      )
+      // As forgetting does it: nothing is left of the block, nor of its answer.
+      for (const table of ["block_answers", "block_versions", "block_snapshots", "block_readers", "blocks"]) {
+        yield* real.query(`DELETE FROM ${table}`)
+      }
+      yield* Effect.sleep(300)
+      yield* Effect.ignore(late ?? Effect.void)
+      const left = yield* real.query("SELECT id FROM blocks")
+      assert.deepStrictEqual([left, typeof block], [[], "string"])
     })
   )
 })

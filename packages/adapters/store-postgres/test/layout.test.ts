@@ -41,7 +41,7 @@ const asked = (real: Database) =>
     const mailbox = postgresMailbox(database, writer, time)
     const ledger = postgresLedger(database, writer, time)
     const prompts = postgresPrompts(database, time)
-    const blocks = postgresBlocks(database)
+    const blocks = postgresBlocks(database, () => Infinity)
     const archive = postgresArchive(database, new Segments())
     yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
     yield* archive.archive(ada, 9, 1)

@@ -6,6 +6,7 @@
 // I3  A change whose answer was lost is asked again: the answer under its key is found, if it was kept.
 // I4  What a judge made of a document is forgotten with his judgement: until it is written another one may write the same
 //     version, and anyone who then took the document for that version would build on what was never kept.
+// I5  A write that was given up is not carried out later: it would bring back what was forgotten in the meantime.
 
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { type BlockRows, type BlockStore, BlockStoreUnavailable, keepBlocks } from "@reverie/memory"
@@ -19,7 +20,13 @@ const unavailable =
   ({ cause, message }: PgFailure): BlockStoreUnavailable =>
     new BlockStoreUnavailable({ operation, message, cause })
 
-const WRITE = "SELECT write_blocks($1, $2::jsonb, $3::jsonb, $4::bytea[]) AS written"
+/** Divides by zero, which undoes it, when it is carried out too late: who asked has repeated it by then, and gone on. */
+const WRITE = `
+  WITH done AS MATERIALIZED (SELECT write_blocks($1, $2::jsonb, $3::jsonb, $4::bytea[]) AS written)
+  SELECT written, 1 / (CASE WHEN extract(epoch FROM clock_timestamp()) * 1000 > $5::float8 THEN 0 ELSE 1 END) AS "inTime" FROM done`
+
+/** Until when, by the clock of the database, a write that is sent now may be carried out. */
+export type Until = () => number
 
 /** How often a change is judged anew because another one came before it. Each time someone got through. */
 const MOST_ANEW = 100
@@ -70,17 +77,18 @@ const judged = <A, E>({ moment, query }: Database, run: Judge<A, E>): Effect.Eff
     return whole ?? (yield* Effect.die(new Error("a judge asks without end")))
   })
 
-const written = (database: Database, readCache: ReadCache, { bytes, tenant, writes }: BlockWriting) =>
+const written = (database: Database, until: Until, readCache: ReadCache, { bytes, tenant, writes }: BlockWriting) =>
   Effect.gen(function* () {
     if (tenant === undefined) return true
     const packed = yield* Effect.orDie(Effect.fromResult(PgTypes.array(bytes, PgTypes.OID.bytea)))
-    const values = [tenant, JSON.stringify(readCache.told), JSON.stringify(writes), packed]
+    const values = [tenant, JSON.stringify(readCache.told), JSON.stringify(writes), packed, until()]
     const [row] = yield* database.query<{ readonly written: boolean }>(WRITE, values)
     return row?.written === true
   })
 
 const changing = <A, E>(
   database: Database,
+  until: Until,
   run: Judge<A, E>,
   anew: number,
   isRepeated = false
@@ -88,11 +96,11 @@ const changing = <A, E>(
   Effect.gen(function* () {
     const { result, readCache, writing } = yield* judged(database, run)
     if (Result.isFailure(result)) return yield* Effect.fail(result.failure)
-    const outcome = yield* Effect.result(written(database, readCache, writing))
+    const outcome = yield* Effect.result(written(database, until, readCache, writing))
     if (Result.isSuccess(outcome) && outcome.success) return result.success
-    if (Result.isSuccess(outcome) && anew > 0) return yield* changing(database, run, anew - 1, isRepeated)
+    if (Result.isSuccess(outcome) && anew > 0) return yield* changing(database, until, run, anew - 1, isRepeated)
     if (Result.isFailure(outcome) && outcome.failure.kind === "passing" && !isRepeated) {
-      return yield* changing(database, run, anew, true)
+      return yield* changing(database, until, run, anew, true)
     }
     if (Result.isFailure(outcome)) return yield* Effect.fail(outcome.failure)
     const message = "others change the same blocks all the time; try again"
@@ -104,7 +112,7 @@ const told =
   <A, E>(effect: Effect.Effect<A, E | PgFailure>): Effect.Effect<A, E | BlockStoreUnavailable> =>
     Effect.mapError(effect, (error) => (error instanceof PgFailure ? unavailable(operation)(error) : error))
 
-export const postgresBlocks = (database: Database): BlockStore["Service"] =>
+export const postgresBlocks = (database: Database, until: Until): BlockStore["Service"] =>
   keepBlocks({
     look: (operation, run) =>
       told(operation)(
@@ -113,5 +121,5 @@ export const postgresBlocks = (database: Database): BlockStore["Service"] =>
           ({ result }) => Effect.fromResult(result)
         )
       ),
-    write: (operation, run) => told(operation)(changing(database, run, MOST_ANEW))
+    write: (operation, run) => told(operation)(changing(database, until, run, MOST_ANEW))
   })
