@@ -112,7 +112,7 @@ const clashOf = (bundle: Bundle, here: Bundle): string | undefined => {
 // Readable: pages of rows of which some may be damaged, or written by a newer Reverie.
 // R1  A page is full unless nothing more follows, or its texts come to MAX_PAGE_CHARS: paging on by its last row misses nothing.
 //     It is empty only when nothing more follows.
-// R2  What is passed over is said once, with its name, in the life of a store; of a segment that is lost only the first row is.
+// R2  What is skipped is reported once, with its name, in the life of a store; of a segment that is lost only the first row is.
 // R3  The event loop turns between rows with long texts.
 
 interface ReadablePage<Row, A, E, R> {
@@ -129,7 +129,7 @@ export class Readable {
 
   page<Row, A, E, R>(query: ReadablePage<Row, A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> {
     const { decode, fetch, lengthOf = () => 0, limit } = query
-    const passOver = (unreadable: UnreadableRecord) => this.#passOver(unreadable)
+    const skip = (unreadable: UnreadableRecord) => this.#skip(unreadable)
     return Effect.gen(function* () {
       const found: Array<A> = []
       let last: Row | undefined
@@ -143,7 +143,7 @@ export class Readable {
           yield* longWork.begin(length)
           const decoded = decode(row)
           if (Result.isSuccess(decoded)) found.push(decoded.success)
-          else yield* passOver(decoded.failure)
+          else yield* skip(decoded.failure)
         }
         last = rows.at(-1)
         const isCutShort = characters >= MAX_PAGE_CHARS
@@ -154,13 +154,13 @@ export class Readable {
     })
   }
 
-  #passOver({ message, record }: UnreadableRecord): Effect.Effect<void> {
+  #skip({ message, record }: UnreadableRecord): Effect.Effect<void> {
     const segment = unreadReason(message)
     const name = segment ?? record
     if (this.#said.has(name)) return Effect.void
     this.#said.add(name)
     const what = segment === undefined ? `${record} cannot` : `${record}, and what else lies with it, cannot`
-    return Effect.logWarning(`${what} be read and is passed over: ${message}; reverie doctor --deep tells more`)
+    return Effect.logWarning(`${what} be read and is skipped: ${message}; reverie doctor --deep tells more`)
   }
 }
 

@@ -7,7 +7,7 @@ import { Readable } from "../src/present.ts"
 
 const damage = (no: number, message: string) => new UnreadableRecord({ record: `entry ${no} of desk`, message })
 
-it.effect("R2 what is passed over is said once, and a segment that is lost with the first of its rows alone", () =>
+it.effect("R2 what is skipped is reported once, and a segment that is lost with the first of its rows alone", () =>
   Effect.gen(function* () {
     const said: Array<string> = []
     const heard = Logger.make(({ message }) => void said.push(String(message)))
@@ -27,10 +27,10 @@ it.effect("R2 what is passed over is said once, and a segment that is lost with 
     yield* Effect.provide(Effect.andThen(page, page), Logger.layer([heard]))
     const more = "reverie doctor --deep tells more"
     assert.deepStrictEqual(said, [
-      `entry 1 of desk, and what else lies with it, cannot be read and is passed over: segment 4 is missing; ${more}`,
-      `entry 3 of desk, and what else lies with it, cannot be read and is passed over: segment 5 is missing; ${more}`,
-      `entry 4 of desk cannot be read and is passed over: it is no JSON; ${more}`,
-      `entry 5 of desk cannot be read and is passed over: it is no JSON; ${more}`
+      `entry 1 of desk, and what else lies with it, cannot be read and is skipped: segment 4 is missing; ${more}`,
+      `entry 3 of desk, and what else lies with it, cannot be read and is skipped: segment 5 is missing; ${more}`,
+      `entry 4 of desk cannot be read and is skipped: it is no JSON; ${more}`,
+      `entry 5 of desk cannot be read and is skipped: it is no JSON; ${more}`
     ])
   })
 )

@@ -31,6 +31,12 @@ describe.each([true, false])("sealing, for now: %s", (isForNow) => {
     expect(sealing.open(PLACE, sealed)?.content).toBe("noon")
   })
 
+  it("S4 half of a character reads as it does from the bytes", () => {
+    const { sealing } = aSealing()
+    const sealed = sealing.seal(ADA, PLACE, "noon \ud83d", isForNow)
+    for (const _ of [1, 2]) expect(sealing.open(PLACE, sealed)?.content).toBe("noon \ufffd")
+  })
+
   it("S3, S4 when the key is gone it does not open, however lately it was sealed", () => {
     const { destroy, sealing } = aSealing()
     const sealed = sealing.seal(ADA, PLACE, "noon", isForNow)

@@ -42,6 +42,7 @@ export class PgFailure {
 }
 
 const kindByCode: Readonly<Record<string, Kind>> = {
+  "22012": "passing",
   "40001": "retry",
   "40P01": "retry",
   "53300": "passing",
@@ -59,6 +60,8 @@ const kindByCode: Readonly<Record<string, Kind>> = {
 }
 
 const sentences: Readonly<Record<string, string>> = {
+  // Nothing else divides.
+  "22012": "it came later than it was waited for, and was undone",
   "28P01": "the password or the user is wrong; check the URL",
   "28000": "this user may not connect from here; check the URL and pg_hba.conf",
   "3D000": "there is no such database; create it (createdb), or name another one",

@@ -50,7 +50,7 @@ postgres.describe("blocks", () => {
       const schema = aSchema()
       yield* openAt(url(), { schema })
       const real = yield* tablesAt(url(), schema)
-      let late: Effect.Effect<unknown, unknown> | undefined
+      let late: Effect.Effect<unknown, PgFailure> | undefined
       const losing: Database = {
         ...real,
         query: <Row>(sql: string, values: ReadonlyArray<unknown> = []) => {
@@ -69,7 +69,8 @@ postgres.describe("blocks", () => {
         yield* real.query(`DELETE FROM ${table}`)
       }
       yield* Effect.sleep(300)
-      yield* Effect.ignore(late ?? Effect.void)
+      const { kind, message } = yield* Effect.flip(late ?? Effect.die("nothing was written"))
+      assert.deepStrictEqual([kind, message.includes("later than it was waited for")], ["passing", true])
       const left = yield* real.query("SELECT id FROM blocks")
       assert.deepStrictEqual([left, typeof block], [[], "string"])
     })

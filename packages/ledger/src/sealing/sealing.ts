@@ -201,7 +201,8 @@ export class Sealing {
 
   /** A copy: bytes of its own do not hold those beside them in memory. */
   #keepLate(sealed: Uint8Array, bound: string, content: string): void {
-    if (sealed.length > MOST_LATE_BYTES) return
+    // Bytes have no place for half a character: decrypted it would be another one.
+    if (sealed.length > MOST_LATE_BYTES || !content.isWellFormed()) return
     const [oldest] = this.#late.size < MOST_LATE ? [] : this.#late.keys()
     if (oldest !== undefined) this.#late.delete(oldest)
     this.#late.set(this.#count, { sealed: Uint8Array.from(sealed), bound, content })
