@@ -61,7 +61,9 @@ export {
   readEnvelope,
   readKeyText,
   readState,
+  stateText,
   versioned,
-  wholeRecord
+  wholeRecord,
+  wholeState
 } from "./records/stored.ts"
 export * from "./records/usage.ts"

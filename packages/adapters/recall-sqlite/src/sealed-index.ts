@@ -1,7 +1,8 @@
 // SealedIndex: which columns of the index are sealed, and whose rows they are.
 // Owns the list, and finding the subject of a row. Leaves sealing and keys to who opens the store.
 // N1  Sealed is every text, every vector, and which words an entry has: postings are sealed as whole lists, so that not even how
-//     often a word comes can be seen. In the clear stay who may read how many entries, their kinds, times and trust.
+//     often a word comes can be seen. In the clear stay who may read how many entries, their kinds, times and trust, and
+//     which messages have an entry, by their numbers.
 // N2  Words that an assistant shares are sealed for those who read them: what no subject of a group has the key of, it can not read.
 
 import type { DatabaseSync } from "node:sqlite"
@@ -20,6 +21,9 @@ const sealedTables: SealedTables = {
 export class Unopened extends Error {}
 
 const MOST_KNOWN = 16_384
+
+/** A message by its place in its assistant's life, which tells no more than that the ledger has an entry there. */
+const MESSAGE = /^m\/\d+\/\d+$/
 
 export class SealedIndex implements SealedRows {
   readonly tables = sealedTables
@@ -57,8 +61,9 @@ export class SealedIndex implements SealedRows {
     return found
   }
 
-  /** What stands for the id of an entry, which may be a name. */
+  /** What stands for the id of an entry, which may be a name; of a message, which has most entries, the id itself. */
   nameOf(group: number, id: string): string {
+    if (MESSAGE.test(id)) return id
     const subject = this.subject(group)
     return subject === undefined ? id : this.sealing.blind(subject, id)
   }

@@ -91,8 +91,11 @@ PRAGMA user_version = ${FORMAT};
 const numberOf = (database: DatabaseSync, pragma: string): number =>
   Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
 
+/** Raised by a thousand when only what is sealed takes another form. */
+const SEALED = 2_000
+
 /** A sealed index is of another format than one in the clear: each is made anew in the place of the other. */
-export const formatOf = (isSealed: boolean): number => (isSealed ? FORMAT + 1_000 : FORMAT)
+export const formatOf = (isSealed: boolean): number => (isSealed ? FORMAT + SEALED : FORMAT)
 
 /** What is in a file: nothing yet, the present tables, tables of another format, or something else. */
 export const stateOf = (

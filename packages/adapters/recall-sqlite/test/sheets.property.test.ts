@@ -6,6 +6,7 @@ import { AssistantId, TenantId } from "@reverie/protocol"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
+import { entryNames } from "../src/entries/entries.ts"
 import { entryQuery, entryWriter } from "../src/entries/sheets.ts"
 import { query } from "../src/connection.ts"
 import { sealIndex, Unopened } from "../src/sealed-index.ts"
@@ -142,6 +143,14 @@ describe("sheets", () => {
       database.exec(change)
       assert.throws(() => one.one(key), Unopened)
     }
+  })
+
+  test("N1 messages are named by their places; what else there is, by a name that says nothing", () => {
+    const nameOf = entryNames(opened(true).database)
+    for (const id of ["m/12/0", "m/4096/31"]) assert.strictEqual(nameOf(1, id), id)
+    const telling = ["p/ada", "fact_9_0", "m/12", "m/12/0/ada", "m/ada/0", "m/12/0\n", "m/-1/0", " m/12/0", "M/12/0"]
+    for (const id of telling) assert.match(nameOf(1, id), /^[\w-]{43}$/, JSON.stringify(id))
+    assert.notStrictEqual(nameOf(1, "p/ada"), nameOf(2, "p/ada"))
   })
 
   const at = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }

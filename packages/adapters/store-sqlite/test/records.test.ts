@@ -129,7 +129,7 @@ describe("rows that can not be read", () => {
     "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides no one in the list",
     () =>
       Effect.gen(function* () {
-        const { ledger, mailbox, stats } = yield* tampered(`UPDATE assistants SET state = json_set(state, '$.v', 2)`)
+        const { ledger, mailbox, stats } = yield* tampered(`UPDATE assistants SET state = json_set(state, '$.v', 3)`)
         assert.strictEqual((yield* Effect.flip(ledger.inspect(address)))._tag, "UnreadableRecord")
         const error = yield* Effect.flip(mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 }))
         assert.strictEqual(error._tag, "StateUnreadable")

@@ -17,6 +17,8 @@ import {
 } from "../mail/envelope.ts"
 import type { Lane } from "../mail/event.ts"
 import { type Entry, ENTRY_VERSION } from "./entry.ts"
+import { packedStep, wholeStep } from "./packed.ts"
+import { packedState, wholeOfPacked } from "./packed-state.ts"
 
 // State: what the store keeps of an assistant between two commits, and the lease to change it.
 // I1  `version` is the number of the last commit: each commit raises it by one.
@@ -98,14 +100,24 @@ export const versioned =
       return Result.succeed(record)
     })
 
-const stateRecord = versioned(STATE_VERSION)
+/** Of a text with a state that is packed. A state that has no known form is written whole, under its own version. */
+const PACKED_VERSION = 2
+
+const stateRecord = versioned(PACKED_VERSION, { 1: (whole) => ({ whole }) })
 const entryRecord = versioned(ENTRY_VERSION)
 const envelopeRecord = versioned(ENVELOPE_VERSION)
 // Limits of length are for the door: an envelope that was let in is not turned out when a limit is lowered.
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope, { disableChecks: true })
 
 // States and entries are written by commits only, so their version vouches for their shape. Envelopes come from outside.
-export const readState = stateRecord as unknown as (text: string) => Result.Result<AssistantState, string>
+/** What `stateText` wrote. */
+export const readState = (text: string): Result.Result<AssistantState, string> =>
+  Result.flatMap(stateRecord(text), (record) => {
+    const state = record["whole"] ?? wholeState(record)
+    return state === record
+      ? Result.fail("it is packed in no known form")
+      : Result.succeed(state as unknown as AssistantState)
+  })
 
 /** What `entryText` wrote. */
 export const readEntry = (text: string): Result.Result<Entry, string> =>
@@ -122,174 +134,28 @@ export const readKeyText = (key: string): string => {
   return typeof value === "string" ? value : key
 }
 
-// Packed: the part of an entry that says the same fields with every model call, written without their names.
-// Owns the fields that are known and the two ways. Leaves the rest of the row to stored.ts: every reader sees whole entries.
-// K1  What was packed comes back equal, whatever stands in its place: what has no known form is written as it is.
-// K2  Reading never throws.
-
-/** The names that an object may have, at most 30 and none that every object has, and of what form their values are. */
-interface Form {
-  readonly names: ReadonlyArray<string>
-  readonly of?: Readonly<Record<string, Form>>
-  /** It is a list of such objects. */
-  readonly isList?: true
-}
-
-const USAGE: Form = {
-  names: ["inputTokens", "cachedInputTokens", "outputTokens", "reasoningTokens", "source"]
-}
-
-const SPENT: Form = {
-  isList: true,
-  names: [
-    "model",
-    "calls",
-    "inputTokens",
-    "cachedTokens",
-    "outputTokens",
-    "reasoningTokens",
-    "costMicros",
-    "unpricedCalls"
-  ]
-}
-
-const REPORT: Form = {
-  names: [
-    "context",
-    "parts",
-    "toolTokens",
-    "tokens",
-    "limit",
-    "share",
-    "absent",
-    "leftOut",
-    "cuts",
-    "marks",
-    "interrupted"
-  ],
-  of: {
-    parts: { isList: true, names: ["id", "key", "messages", "tokens"] },
-    absent: { isList: true, names: ["key", "reason"] },
-    leftOut: { isList: true, names: ["reason", "messages", "tokens"] }
-  }
-}
-
-const PATTERN: Form = {
-  names: [
-    "mode",
-    "max_iterations",
-    "allowed_categories",
-    "terminal_ends_loop",
-    "dangerous_requires_confirm",
-    "multi_tool_enabled",
-    "sub_agents_enabled",
-    "source_layers",
-    "context_signals"
-  ],
-  of: {
-    source_layers: {
-      names: [
-        "mode",
-        "max_iterations",
-        "multi_tool_enabled",
-        "sub_agents_enabled",
-        "allowed_categories",
-        "dangerous_requires_confirm",
-        "terminal_ends_loop",
-        "event_class"
-      ]
-    },
-    context_signals: {
-      names: ["token_pressure", "recent_errors", "pre_compaction", "event_class", "goal_urgency"]
-    }
-  }
-}
-
-/** Stands before what is a list by itself. */
-const AS_IT_IS = -1
-
-const packed = (value: Json, form: Form): Json =>
-  form.isList === true
-    ? Array.isArray(value)
-      ? value.map((each: Json) => packedOne(each, form))
-      : value
-    : packedOne(value, form)
-
-/** A number that says which names there are, then their values. */
-const packedOne = (value: Json, { names, of = {} }: Form): Json => {
-  if (Array.isArray(value)) return [AS_IT_IS, value]
-  if (!isJsonObject(value)) return value
-  const row: Array<Json> = [0]
-  let present = 0
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at] ?? ""
-    const said = value[name]
-    if (said === undefined) continue
-    present |= 1 << at
-    const form = of[name]
-    row.push(form === undefined ? said : packed(said, form))
-  }
-  let said = 0
-  for (const name in value) if (value[name] !== undefined) said++
-  if (said !== row.length - 1) return value
-  row[0] = present
-  return row
-}
-
-const unpacked = (value: Json, form: Form): Json =>
-  form.isList === true
-    ? Array.isArray(value)
-      ? value.map((each: Json) => unpackedOne(each, form))
-      : value
-    : unpackedOne(value, form)
-
-const unpackedOne = (value: Json, { names, of = {} }: Form): Json => {
-  if (!Array.isArray(value)) return value
-  const [present, ...said] = value as ReadonlyArray<Json>
-  if (present === AS_IT_IS) return said[0] ?? null
-  if (typeof present !== "number") return value
-  const object: Record<string, Json> = {}
-  let next = 0
-  for (let at = 0; at < names.length; at++) {
-    if ((present & (1 << at)) === 0) continue
-    const name = names[at] ?? ""
-    const form = of[name]
-    const each = said[next++] ?? null
-    object[name] = form === undefined ? each : unpacked(each, form)
-  }
-  return object
-}
-
-type Change = typeof packed
-
-/** Of a step what has a known form; nothing else of an entry is looked at. */
-const changed = (step: { readonly [key: string]: Json }, change: Change): { readonly [key: string]: Json } => {
-  const { detail, spent, usage } = step
-  const after: Record<string, Json> = { ...step }
-  if (usage !== undefined) after["usage"] = change(usage, USAGE)
-  if (spent !== undefined) after["spent"] = change(spent, SPENT)
-  if (detail === undefined || !isJsonObject(detail)) return after
-  const { context, pattern } = detail
-  if (context === undefined && pattern === undefined) return after
-  const told: Record<string, Json> = { ...(detail as { readonly [key: string]: Json }) }
-  if (context !== undefined) told["context"] = change(context, REPORT)
-  if (pattern !== undefined) told["pattern"] = change(pattern, PATTERN)
-  after["detail"] = told
-  return after
-}
-
 /** An entry as text, for a row. */
 export const entryText = (entry: Entry): string =>
-  JSON.stringify(
-    entry.step === undefined
-      ? entry
-      : { ...entry, step: changed(entry.step as unknown as { readonly [key: string]: Json }, packed) }
-  )
+  JSON.stringify(entry.step === undefined ? entry : { ...entry, step: packedStep(entry.step as unknown as JsonObject) })
 
 /** The record of a row, whole again; one of another version is left as it is. */
-export const wholeRecord = (record: { readonly [key: string]: Json }): { readonly [key: string]: Json } => {
+export const wholeRecord = (record: JsonObject): JsonObject => {
   const { step, v } = record
   return v !== ENTRY_VERSION || step === undefined || !isJsonObject(step)
     ? record
-    : { ...record, step: changed(step, unpacked) }
+    : { ...record, step: wholeStep(step) }
+}
+
+/** A state as text, for a row. */
+export const stateText = (state: AssistantState): string => {
+  const { v, ...said } = state
+  const is = v === STATE_VERSION ? packedState(said as unknown as JsonObject) : undefined
+  return JSON.stringify(Array.isArray(is) ? { v: PACKED_VERSION, is } : state)
+}
+
+/** What `stateText` was given, of what stands in its text; anything else is left as it is. */
+export const wholeState = (value: Json): Json => {
+  if (!isJsonObject(value) || value["v"] !== PACKED_VERSION) return value
+  const said = wholeOfPacked(value["is"])
+  return said === undefined ? value : { v: STATE_VERSION, ...said }
 }

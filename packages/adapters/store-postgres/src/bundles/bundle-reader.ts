@@ -20,7 +20,7 @@ import {
   tenantParts,
   valueOf
 } from "@reverie/ledger"
-import { type Address, readKeyText, type TenantId } from "@reverie/protocol"
+import { type Address, readKeyText, type TenantId, wholeState } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { addressOf, assistantColumns, type AssistantRow, laneAt } from "../ports/assistants.ts"
 import { blobIn } from "../ports/blobs.ts"
@@ -147,7 +147,7 @@ const headOf = (row: LifeRow): AssistantHead => {
     version,
     // Lanes are counted from 1 without gap, so that cursors are counts.
     handled: { control, reply, mail },
-    state: valueOf(state) as unknown as AssistantHead["state"]
+    state: wholeState(valueOf(state)) as unknown as AssistantHead["state"]
   }
 }
 

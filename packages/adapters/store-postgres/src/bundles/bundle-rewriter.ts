@@ -16,7 +16,7 @@ import {
   tenantOf,
   limitChangesOf
 } from "@reverie/ledger"
-import { entryText, type AssistantState, type Entry, keyText, LANES, type TenantId } from "@reverie/protocol"
+import { entryText, type AssistantState, type Entry, keyText, LANES, stateText, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { receivesColumn } from "../ports/assistants.ts"
 import { leaveBlobs } from "../ports/blobs.ts"
@@ -242,7 +242,7 @@ export const putInPlace = (
     yield* rewriteLetters(query, key, parts)
     yield* rewriteEntries(query, key, tenant, again.entries)
     yield* putEntryRows(query, tenant, parts)
-    yield* query(PUT_STATE, [key, JSON.stringify(state)])
+    yield* query(PUT_STATE, [key, stateText(state)])
     yield* query(STAND, [
       key,
       head.version,

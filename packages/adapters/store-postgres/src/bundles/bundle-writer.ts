@@ -4,7 +4,7 @@
 //     no other transaction has read the old number and not yet written: all wait for the lock on the table `store`.
 
 import type { AssistantHead, BundlePart } from "@reverie/ledger"
-import { entryText, type AssistantState, type Entry, keyText, LANES, type TenantId } from "@reverie/protocol"
+import { entryText, type AssistantState, type Entry, keyText, LANES, stateText, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { usageRows } from "../ports/allowance.ts"
 import { receivesColumn } from "../ports/assistants.ts"
@@ -71,7 +71,7 @@ export const putLife = (
       assistant
     ])
     const key = row?.key ?? "0"
-    yield* query(INSERT_STATE, [key, tenant, JSON.stringify(state)])
+    yield* query(INSERT_STATE, [key, tenant, stateText(state)])
     yield* insert(query, "envelopes", key, tenant, mail)
     yield* putKept(query, key, tenant, parts)
     const letters = ofKind(parts, "dead-letter").map(({ discarded = false, at, envelope, reason }) => ({

@@ -29,6 +29,7 @@ import {
   readEnvelope,
   readKeyText,
   readState,
+  stateText,
   type RecordKind,
   type RecordRow
 } from "@reverie/protocol"
@@ -202,7 +203,7 @@ const filed = (
     .filter(({ outcome }) => outcome === "dead")
     .map(({ id, reason = "" }) => JSON.stringify({ envelope: id, reason, at: entry.at } satisfies DeadLetterBody))
   const sends = (entry.sends ?? []).map((envelope) => JSON.stringify(envelope))
-  const bodies = [entryText(entry), JSON.stringify(state), ...sends, ...letters]
+  const bodies = [entryText(entry), stateText(state), ...sends, ...letters]
   const records = (entry.records ?? []).map(({ key, kind, value }) => {
     const body = value === null ? null : bodies.push(JSON.stringify(value)) - 1
     return [kind, keyText(key), body] as const

@@ -22,7 +22,7 @@ import {
   tenantParts,
   valueOf
 } from "@reverie/ledger"
-import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } from "@reverie/protocol"
+import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId, wholeState } from "@reverie/protocol"
 import { limitsIn } from "../ledger/allowance.ts"
 import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
@@ -167,7 +167,7 @@ export const bundleReader = (database: DatabaseSync): BundleReader => {
     const cursors = cursorsOf(row)
     const count = (lane: Lane) => rows.handled.one(row.key, LANES.indexOf(lane), cursors[lane])?.count ?? 0
     const handled = { control: count("control"), reply: count("reply"), mail: count("mail") }
-    const state = valueOf(row.state) as unknown as AssistantHead["state"]
+    const state = wholeState(valueOf(row.state)) as unknown as AssistantHead["state"]
     return { kind: "assistant", address: addressOf(row), epoch: row.epoch, version: row.version, handled, state }
   }
 

@@ -16,7 +16,16 @@ import {
   type PlacedSegment,
   textOf
 } from "@reverie/ledger"
-import { entryText, type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
+import {
+  entryText,
+  type AssistantState,
+  type Entry,
+  keyText,
+  type Lane,
+  LANES,
+  stateText,
+  type TenantId
+} from "@reverie/protocol"
 import { limitsIn } from "../ledger/allowance.ts"
 import { assistantQueries, envelopeQueries, padded, receivesColumn } from "../ledger/assistants.ts"
 import { entryQueries } from "../ledger/entries.ts"
@@ -68,7 +77,7 @@ const livesTo = (database: DatabaseSync) => {
   ) => {
     const state = found as unknown as AssistantState
     const flags = [receivesColumn(state.receives), state.status === "retired" ? 1 : 0]
-    const body = padded(JSON.stringify(state), 0)
+    const body = padded(stateText(state), 0)
     // Higher than any that was granted: no claim of the old data store can write here.
     const { lastSeq: key } = insert(AT_REST, epoch + 1, version, ...flags, address.tenant, address.assistant, body)
     const mail: Readonly<Record<Lane, Array<number>>> = { control: [], reply: [], mail: [] }
@@ -344,7 +353,7 @@ const rewritingIn = (database: DatabaseSync) => {
     const wake = wakeOnCommit(AT_REST, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
     const flags = [receivesColumn(state.receives), state.status === "retired" ? 1 : 0]
     const { control, reply, mail: read } = cursors
-    stand(head.version, control, reply, read, last, ...flags, padded(JSON.stringify(state), 0), wake, key)
+    stand(head.version, control, reply, read, last, ...flags, padded(stateText(state), 0), wake, key)
     leaveBytes(tenant, droppedDigests(life, made))
     return { key, damaged }
   }

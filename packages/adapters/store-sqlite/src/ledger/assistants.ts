@@ -99,7 +99,7 @@ export const assistantQueries = (database: DatabaseSync) => {
 
 // Records: the length of a row that is written over again and again.
 
-const STEP_BYTES = 128
+const STEP_BYTES = 64
 /** A row keeps up to this much padding before it is made shorter. */
 const MOST_PADDING_BYTES = 4_096
 

@@ -27,6 +27,7 @@ import {
   parseJson,
   readEnvelope,
   readState,
+  stateText,
   type RecordKind,
   type RecordRow
 } from "@reverie/protocol"
@@ -250,7 +251,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   const create: Ledger["Service"]["create"] = ({ address, state, entry }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const encoded = encode(entry)
-      const body = padded(JSON.stringify(state), 0)
+      const body = padded(stateText(state), 0)
       const { tenant, assistant } = address
       return writer.write(ledgerUnavailable("create"), () => {
         if (assistants.find(address) !== undefined) return Result.succeed("exists" as const)
@@ -264,7 +265,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   const commit: Ledger["Service"]["commit"] = (claim, { entry, state }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const encoded = encode(entry)
-      const json = JSON.stringify(state)
+      const json = stateText(state)
       const { address, epoch: heldEpoch } = claim
       return writer.write(
         ledgerUnavailable("commit"),
