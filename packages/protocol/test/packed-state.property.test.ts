@@ -113,6 +113,11 @@ const states = fc
     return { ...state, jobs, ...top, snapshot: { ...around, context: inside, children } }
   })
 
+/** Of the context above, what says null in a quiet state. */
+const nulls = new Set(["tick", "envelope", "iteration", "signals", "budget"])
+const QUIET =
+  '{"v":2,"is":[57,6,[10,21,{"awake":{"acting":"running"}},[655378,267780077,null,null,null,null]],["control","reply"],"awake.acting.running","desk"]}'
+
 const settings = { seed: 4_712, numRuns: 3_000 }
 
 describe("a state as a row keeps it", () => {
@@ -127,6 +132,8 @@ describe("a state as a row keeps it", () => {
     )
     assert.isAbove(short, 500, "few were packed")
     comesBack(state)
+    const newer = { ...state, v: 9 } as unknown as AssistantState
+    assert.strictEqual(stateText(newer), JSON.stringify(newer), "of another version nothing is known")
   })
 
   it("P2 a row that was written by hand is read as it is, or refused in one sentence", () => {
@@ -140,7 +147,15 @@ describe("a state as a row keeps it", () => {
       }),
       settings
     )
-    for (const broken of ["{", "[]", '{"v":2}', '{"v":2,"is":{}}', '{"v":2,"is":[-1,7]}', '{"v":3,"is":[0,0]}']) {
+    for (const broken of [
+      "{",
+      "[]",
+      '{"v":2}',
+      '{"v":2,"is":{}}',
+      '{"v":2,"is":[-1,7]}',
+      '{"v":2,"is":[-1,{"status":"awake"}]}',
+      '{"v":3,"is":[0,0]}'
+    ]) {
       assert.isTrue(Result.isFailure(readState(broken)), broken)
     }
   })
@@ -150,6 +165,15 @@ describe("a state as a row keeps it", () => {
       '{"v":2,"is":[63,0,[26,5,{"awake":{"acting":"running"}},[655510,267779945,41,"desk 40",1,[[131,0,"note","safe_chain","running"]],[1,2,0.82],{"tokens":null}],{"tool.0":[3,4,[2,1,{"index":0}],"tool"]}],[[127,0,"163/tool.0","tool.0","tool",{"index":0},1,1,1]],[[7,0,"evening",5,{"type":"timer"}]],["control","reply"],"awake.acting.running","desk"]}'
     assert.strictEqual(stateText(state as unknown as AssistantState), kept)
     assert.strictEqual(JSON.stringify(Result.getOrThrow(readState(kept))), JSON.stringify(state))
+    // Each field that may be as usual is; the others say null.
+    const bare = Object.fromEntries(
+      Object.entries(context).map(([name, value]) => [name, nulls.has(name) ? null : name === "calls" ? [] : value])
+    )
+    const quiet = { ...snapshot, context: bare, children: {} }
+    assert.strictEqual(
+      stateText({ ...state, snapshot: quiet, jobs: [], timers: [] } as unknown as AssistantState),
+      QUIET
+    )
   })
 
   it("takes less than half of the letters", () => {
