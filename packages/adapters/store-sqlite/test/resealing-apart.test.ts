@@ -48,7 +48,7 @@ describe("segments apart, sealed anew", () => {
         const { before, data, keys, place } = yield* apart
         const encryption = anEncryption()
         assert.isTrue(isClear(place))
-        yield* encryptDirectory(data, encryption, place.service)
+        yield* encryptDirectory(data, encryption, { segments: place.service })
         assert.isFalse(isClear(place))
         assert.strictEqual(place.objects.size, 2)
         other(place, keys)
@@ -61,7 +61,7 @@ describe("segments apart, sealed anew", () => {
     Effect.gen(function* () {
       const { before, data, place } = yield* apart
       const encryption = anEncryption()
-      yield* encryptDirectory(data, encryption, place.service)
+      yield* encryptDirectory(data, encryption, { segments: place.service })
       const keys = [...place.objects.keys()]
       yield* rotateKeys(data, encryption, { renew: true, segments: place.service })
       other(place, keys)
@@ -86,10 +86,10 @@ describe("segments apart, sealed anew", () => {
       const without = yield* failureOf(encryptDirectory(data, encryption))
       assert.match(without.message, /lie in a place apart; name that, with REVERIE_SEGMENTS/)
       place.objects.delete(first)
-      const lacking = yield* failureOf(encryptDirectory(data, encryption, place.service))
+      const lacking = yield* failureOf(encryptDirectory(data, encryption, { segments: place.service }))
       assert.include(lacking.message, `segment ${first} is missing`)
       place.objects.set(first, held ?? new Uint8Array())
-      const refusing = yield* failureOf(encryptDirectory(data, encryption, takesOne))
+      const refusing = yield* failureOf(encryptDirectory(data, encryption, { segments: takesOne }))
       assert.include(refusing.message, "it does not put")
       // What was put by then goes with the next opening; the rest is as it was.
       assert.deepStrictEqual(yield* readsAs(data, { segments: place.service }), before)
@@ -105,7 +105,7 @@ describe("segments apart, sealed anew", () => {
         const { before, data, keys, place } = yield* apart
         const encryption = anEncryption()
         const keeps: SegmentPlace["Service"] = { ...place.service, remove: () => Effect.fail(unavailable("remove")) }
-        const failure = yield* failureOf(encryptDirectory(data, encryption, keeps))
+        const failure = yield* failureOf(encryptDirectory(data, encryption, { segments: keeps }))
         assert.match(
           failure.message,
           /its former segments are not removed yet \(it does not remove\); the next start does it/
@@ -117,4 +117,52 @@ describe("segments apart, sealed anew", () => {
         assert.deepStrictEqual(keysNoted(data), [])
       })
   )
+
+  for (const how of ["missing", "damaged"] as const) {
+    it.effect(
+      `A2 without a segment that is ${how} it goes on where that is said, and says which; put back, it does not open`,
+      () =>
+        Effect.gen(function* () {
+          const { before, data, keys, place } = yield* apart
+          const encryption = anEncryption()
+          const reach = { segments: place.service, encryption }
+          const lose = (key: string): Uint8Array => {
+            const held = place.objects.get(key) ?? new Uint8Array()
+            if (how === "missing") place.objects.delete(key)
+            else place.objects.set(key, held.subarray(1))
+            return held
+          }
+          const [first = ""] = keys
+          const held = lose(first)
+          const failure = yield* failureOf(encryptDirectory(data, encryption, { segments: place.service }))
+          assert.match(failure.message, /or go on without it, with --without-lost/)
+          const made = yield* encryptDirectory(data, encryption, { segments: place.service, withoutLost: true })
+          assert.deepStrictEqual(made.lost, [first])
+          assert.strictEqual(place.objects.size, 1, "what is in the clear and damaged stays")
+          const entriesOf = (from: number) =>
+            Effect.scoped(
+              Effect.flatMap(openSqliteStore(data, reach), ({ ledger }) => ledger.entries(ada, from, 1_000))
+            )
+          assert.deepStrictEqual(yield* entriesOf(80), before.entries.slice(79))
+          assert.strictEqual((yield* failureOf(entriesOf(1)))._tag, "UnreadableRecord")
+          place.objects.set(first, held)
+          assert.strictEqual((yield* failureOf(entriesOf(1)))._tag, "UnreadableRecord")
+          place.objects.delete(first)
+
+          const [second = ""] = place.objects.keys()
+          const sealed = lose(second)
+          yield* failureOf(rotateKeys(data, encryption, { renew: true, segments: place.service }))
+          const renewed = yield* rotateKeys(data, encryption, {
+            renew: true,
+            segments: place.service,
+            withoutLost: true
+          })
+          assert.sameMembers([...renewed.lost], [first, second])
+          assert.strictEqual(place.objects.size, 0)
+          assert.deepStrictEqual(yield* entriesOf(141), before.entries.slice(140))
+          place.objects.set(second, sealed)
+          assert.strictEqual((yield* failureOf(entriesOf(80)))._tag, "UnreadableRecord")
+        })
+    )
+  }
 })

@@ -100,6 +100,11 @@ export interface EncryptRequest {
   readonly encryption?: Encryption
   /** Where older segments lie apart from it; what `REVERIE_SEGMENTS` names when left out. */
   readonly segments?: SegmentsChoice
+  /**
+   * Goes on without older segments that are missing or damaged there, and lists them (`lost`); otherwise one such refuses it. One that is
+   * put back later does not open any more.
+   */
+  readonly withoutLost?: boolean
 }
 
 /**
@@ -107,10 +112,10 @@ export interface EncryptRequest {
  * (the next opening makes it again). All of it or nothing. Rejects with StoreSealed, StoreBusy and StoreUnopenable.
  * @example await encrypt({ data: ".reverie", encryption: { key: { file: "/run/secrets/reverie.key" } } })
  */
-export const encrypt = ({ data, encryption, segments }: EncryptRequest): Promise<Encrypted> =>
+export const encrypt = ({ data, encryption, segments, withoutLost }: EncryptRequest): Promise<Encrypted> =>
   Effect.runPromise(
     Effect.flatMap(Effect.all([said(data, encryption), segmentsOf(segments)]), ([found, place]) =>
-      encryptDirectory(data, found, place)
+      encryptDirectory(data, found, defined({ segments: place, withoutLost }))
     )
   )
 
@@ -127,9 +132,16 @@ export interface RotateKeysRequest extends EncryptRequest {
  * Rejects with StoreSealed, StoreBusy and StoreUnopenable.
  * @example await rotateKeys({ data: ".reverie", to: { env: "REVERIE_NEW_KEY" } })
  */
-export const rotateKeys = ({ data, encryption, renew, segments, to }: RotateKeysRequest): Promise<Rotated> =>
+export const rotateKeys = ({
+  data,
+  encryption,
+  renew,
+  segments,
+  to,
+  withoutLost
+}: RotateKeysRequest): Promise<Rotated> =>
   Effect.runPromise(
     Effect.flatMap(Effect.all([said(data, encryption), segmentsOf(segments)]), ([found, place]) =>
-      rotateDirectory(data, found, defined({ renew, segments: place, to }))
+      rotateDirectory(data, found, defined({ renew, segments: place, to, withoutLost }))
     )
   )

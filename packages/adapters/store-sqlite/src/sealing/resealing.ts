@@ -166,11 +166,19 @@ const sealRows = (database: DatabaseSync, isClear: boolean, besides: () => void)
   }
 }
 
+/** What of a directory lies apart from it. */
+interface Apart {
+  /** Where segments lie. */
+  readonly segments?: SegmentPlace["Service"]
+  /** Goes on without segments that are missing or damaged there; otherwise one such refuses it. */
+  readonly withoutLost?: boolean
+}
+
 const sealWhole = Effect.fnUntraced(function* (
   directory: string,
   database: DatabaseSync,
   keyring: Keyring,
-  place: SegmentPlace["Service"] | undefined,
+  { segments, withoutLost = false }: Apart,
   isClear: boolean
 ) {
   const marks = directoryMarks(directory)
@@ -181,7 +189,7 @@ const sealWhole = Effect.fnUntraced(function* (
     // What lies apart is sealed before the transaction: with the new keys already.
     if (!isClear) for (const subject of keyring.subjects()) keyring.renew(subject)
   })
-  const apart = yield* segmentsResealed(directory, database, store, place, isClear)
+  const apart = yield* segmentsResealed(directory, database, store, segments, { isClear, withoutLost })
   const { count, isPurged } = yield* attempted(directory, () => {
     // Bytes of before are in the files until they are written anew, also when that is broken off.
     marks.purging(true)
@@ -195,7 +203,7 @@ const sealWhole = Effect.fnUntraced(function* (
     if (!isPurged) throw new StoreSealed({ directory, reason: STILL_READ })
     marks.purging(false)
   })
-  return count
+  return { rows: count, lost: apart.lost }
 })
 
 /** What was done. */
@@ -204,13 +212,15 @@ export interface Encrypted {
   readonly rows: number
   /** The file with the data keys: without it, and without the master key, nothing of the directory can be read. */
   readonly keys: string
+  /** Keys of segments that it went on without; see `withoutLost`. */
+  readonly lost: ReadonlyArray<string>
 }
 
-/** Seals a data directory that is in the clear. No one may work on it. `segments`: where those of it lie that lie apart. */
+/** Seals a data directory that is in the clear. No one may work on it. */
 export const encryptDirectory = (
   directory: string,
   encryption: Encryption,
-  segments?: SegmentPlace["Service"]
+  apart: Apart = {}
 ): Effect.Effect<Encrypted, StoreError> =>
   Effect.gen(function* () {
     const database = yield* alone(directory)
@@ -222,17 +232,14 @@ export const encryptDirectory = (
     }
     const keys = keysOf(directory, encryption)
     const keyring = yield* openKeyring(directory, keys, yield* masterIn(directory, encryption.key))
-    const rows = yield* sealWhole(directory, database, keyring, segments, true)
-    return { rows, keys }
+    return { ...(yield* sealWhole(directory, database, keyring, apart, true)), keys }
   }).pipe(Effect.scoped)
 
-export interface Rotation {
+export interface Rotation extends Apart {
   /** The master key from now on; the same as before when left out. */
   readonly to?: EncryptionKey
   /** Makes other data keys too, and seals every row anew. */
   readonly renew?: boolean
-  /** Where segments lie that lie apart from the store; only `renew` needs it. */
-  readonly segments?: SegmentPlace["Service"]
 }
 
 /** What was done. */
@@ -241,13 +248,15 @@ export interface Rotated {
   readonly keys: number
   /** How many rows were sealed anew: none unless `renew` asks for it. */
   readonly rows: number
+  /** Keys of segments that `renew` went on without; see `withoutLost`. */
+  readonly lost: ReadonlyArray<string>
 }
 
 /** Wraps the keys of an encrypted data directory anew. No one may work on it. */
 export const rotateKeys = (
   directory: string,
   encryption: Encryption,
-  { renew = false, segments, to = encryption.key }: Rotation = {}
+  { renew = false, to = encryption.key, ...apart }: Rotation = {}
 ): Effect.Effect<Rotated, StoreError> =>
   Effect.gen(function* () {
     const database = yield* alone(directory)
@@ -259,10 +268,10 @@ export const rotateKeys = (
       })
     const keyring = yield* openKeyring(directory, file, yield* masterIn(directory, encryption.key))
     const master = yield* masterIn(directory, to)
-    const rows = renew ? yield* sealWhole(directory, database, keyring, segments, false) : 0
+    const sealed = renew ? yield* sealWhole(directory, database, keyring, apart, false) : { rows: 0, lost: [] }
     const keys = yield* Effect.tryPromise({
       try: () => keyring.rotate(master),
       catch: (error) => new StoreSealed({ directory, reason: `the new key does not wrap (${String(error)})` })
     })
-    return { keys, rows }
+    return { keys, ...sealed }
   }).pipe(Effect.scoped)
