@@ -1,5 +1,6 @@
 // Lost segments: what a person learns of an assistant whose older part is missing in its place.
 
+import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
@@ -39,6 +40,18 @@ test("L1 L2 forget says which segment it could not read, and a replay which even
   const copy = await copied("--without-lost")
   assert.strictEqual(copy.code, 0, copy.stderr)
   assert.match(copy.stderr, /it is without 1 segment of older entries, missing or damaged: \S+/)
+
+  const [other, key] = [join(place.path, "other"), { REVERIE_KEY: randomBytes(32).toString("hex"), ...env }]
+  const placed = await run(["restore", join(place.path, "copy"), "--data", other], { env })
+  assert.strictEqual(placed.code, 0, placed.stderr)
+  const sealing = (...args: ReadonlyArray<string>) => run([...args, "--data", other], { env: key })
+  const refused = await sealing("encrypt")
+  assert.match(refused.stderr, /is missing in .*; or go on without it, with --without-lost/)
+  const without = /it went on without 1 segment of older entries, missing or damaged: \S+; put back, it does not open/
+  assert.match((await sealing("encrypt", "--without-lost")).stderr, without)
+  assert.notStrictEqual((await sealing("keys", "rotate", "--renew")).code, 0)
+  const rotated = await sealing("keys", "rotate", "--renew", "--without-lost", "--json")
+  assert.lengthOf(JSON.parse(rotated.stdout).segmentsLost, 1)
 
   const forgotten = await forget("--text", CANARY, "--yes")
   assert.strictEqual(forgotten.code, 0, forgotten.stderr)

@@ -112,6 +112,7 @@ const addEncryption = (root: Command, trunk: Trunk): void => {
     says: "encrypt a data directory that is in the clear; the key is in REVERIE_KEY or REVERIE_KEY_FILE",
     example: "encrypt --data .reverie"
   })
+    .option("--without-lost", "go on without older segments that are missing or damaged, and list them", false)
     .addOption(dataOption())
     .addOption(jsonOption())
   does(encrypting, trunk, async (options) => (await import("../commands/data/encryption.ts")).encryptAll(options))
@@ -122,6 +123,11 @@ const addEncryption = (root: Command, trunk: Trunk): void => {
     example: "keys rotate --data .reverie"
   })
     .option("--renew", "make new data keys too, and encrypt everything anew with them", false)
+    .option(
+      "--without-lost",
+      "with --renew: go on without older segments that are missing or damaged, and list them",
+      false
+    )
     .addOption(dataOption())
     .addOption(jsonOption())
   does(rotating, trunk, async (options) => (await import("../commands/data/encryption.ts")).rotate(options))

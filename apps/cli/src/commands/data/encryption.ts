@@ -4,13 +4,14 @@
 import { encrypt, type EncryptionKey, rotateKeys } from "reverie"
 import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../../failure.ts"
-import { say, sayJson } from "../../output.ts"
-import { plain } from "../../texts/plain.ts"
+import { note, say, sayJson } from "../../output.ts"
+import { counted, plain } from "../../texts/plain.ts"
 
 interface EncryptionOptions {
   /** Undefined where the environment names a database. */
   readonly data?: string
   readonly json: boolean
+  readonly withoutLost: boolean
 }
 
 const dataOf = ({ data }: EncryptionOptions, verb: string): string => {
@@ -19,14 +20,21 @@ const dataOf = ({ data }: EncryptionOptions, verb: string): string => {
   throw new CommandFailed("usage", `DATABASE_URL is set, and ${verb} works on data directories`, { hint })
 }
 
+const noteLost = (lost: ReadonlyArray<string>): void => {
+  if (lost.length === 0) return
+  const which = `${counted(lost.length, "segment")} of older entries, missing or damaged: ${lost.join(", ")}`
+  note(plain(`it went on without ${which}; put back, ${lost.length === 1 ? "it does" : "they do"} not open`))
+}
+
 export const encryptAll = async (options: EncryptionOptions): Promise<number> => {
   const data = dataOf(options, "encrypt")
-  const { keys, rows } = await encrypt({ data })
-  if (options.json) sayJson({ ok: true, data, rows, keys })
+  const { keys, lost, rows } = await encrypt({ data, withoutLost: options.withoutLost })
+  if (options.json) sayJson({ ok: true, data, rows, keys, segmentsLost: lost })
   else {
     say(plain(`${data} is encrypted: ${rows} rows, and no file of it holds anything in the clear`))
     say(plain(`its keys are in ${keys}; keep a copy apart from the backups, for without it nothing can be read`))
   }
+  noteLost(lost)
   return 0
 }
 
@@ -45,12 +53,13 @@ export const rotate = async ({
 }: EncryptionOptions & { readonly renew: boolean }): Promise<number> => {
   const data = dataOf(options, "keys rotate")
   const to = nextKey(process.env)
-  const { keys, rows } = await rotateKeys({ data, renew, ...defined({ to }) })
-  if (options.json) sayJson({ ok: true, data, keys, rows, isOtherKey: to !== undefined })
+  const { keys, lost, rows } = await rotateKeys({ data, renew, withoutLost: options.withoutLost, ...defined({ to }) })
+  if (options.json) sayJson({ ok: true, data, keys, rows, segmentsLost: lost, isOtherKey: to !== undefined })
   else {
     const under = to === undefined ? "the same key" : "the new key; give that one from now on"
     say(plain(`${keys} data keys of ${data} were wrapped anew under ${under}`))
     if (renew) say(plain(`${rows} rows were encrypted with new data keys; those of before are destroyed`))
   }
+  noteLost(lost)
   return 0
 }
