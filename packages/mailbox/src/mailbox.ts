@@ -10,6 +10,7 @@
 // I8  After `fence` no one holds the assistant, and who held it can write nothing more.
 // I9  What was accepted can be read again under its id, after it was handled too.
 // I10 A note of a holder is handed to the one who claims next, until a commit, a release or a fence; a stale claim notes nothing.
+// I11 Of what an assistant sent only what is still open is accepted: a send that was settled, or taken back by a forgetting, brings nothing.
 
 import type { Address, Claim, Envelope, EnvelopeId, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -28,8 +29,14 @@ export const MAX_PENDING = 64
 export class Mailbox extends Context.Service<
   Mailbox,
   {
-    /** Durable when it returns. */
-    readonly accept: (envelope: Envelope) => Effect.Effect<Receipt, MailboxUnavailable | UnknownAssistant>
+    /**
+     * Durable when it returns. `send`: the number of the open send that it comes from; where that is open no more nothing is accepted, and
+     * it counts as a duplicate.
+     */
+    readonly accept: (
+      envelope: Envelope,
+      send?: number
+    ) => Effect.Effect<Receipt, MailboxUnavailable | UnknownAssistant>
     /** Grants the next epoch, or fails while another worker's lease lives. The same worker may claim again at once. */
     readonly claim: (
       request: ClaimRequest

@@ -48,12 +48,13 @@ const accepting = (disk: MemoryDisk): Pick<Verbs, "accept" | "accepted" | "pendi
       const rows = LANES.flatMap((lane) => disk.resident(address)?.mail[lane] ?? [])
       return ids.flatMap((id) => rows.filter((row) => row.id === id).map(readRow))
     }),
-  accept: Effect.fnUntraced(function* (envelope) {
+  accept: Effect.fnUntraced(function* (envelope, send) {
     const now = yield* Clock.currentTimeMillis
     const resident = yield* living(disk, envelope.to)
     if (resident.state.status === "retired") return yield* new UnknownAssistant({ address: envelope.to })
     const { id, to, event } = envelope
-    if (resident.accepted.has(id)) return { outcome: "duplicate", envelope: id, to }
+    const isSettled = send !== undefined && !disk.sends.has(send)
+    if (isSettled || resident.accepted.has(id)) return { outcome: "duplicate", envelope: id, to }
     appendMail(disk, resident, { id, lane: laneOf(event), acceptedAt: now, envelope: copy(envelope) })
     return { outcome: "accepted", envelope: id, to }
   }),

@@ -117,7 +117,22 @@ const unnoted = Object.entries(said)
   )
   .join("\n")
 
-export const migrations: ReadonlyArray<string> = [first, segments, segmentsApart, parts, unnoted]
+// What an assistant sent is accepted while its send is open. A forgetting that takes the send back holds its row until it is over: who comes
+// in between waits for that, and finds it gone. The row of the recipient is taken first, as everywhere.
+const sent = `
+ALTER FUNCTION accept_one(operation, text) RENAME TO accept_any;
+CREATE FUNCTION accept_one(op operation, envelope text) RETURNS answered LANGUAGE plpgsql AS $$
+BEGIN
+  IF op.seq IS NOT NULL THEN
+    PERFORM 1 FROM assistants WHERE tenant = op.t AND id = op.a FOR NO KEY UPDATE;
+    PERFORM 1 FROM sends WHERE seq = op.seq FOR KEY SHARE;
+    IF NOT FOUND THEN RETURN ROW(op.p, '{"is":"duplicate"}', NULL)::answered; END IF;
+  END IF;
+  RETURN accept_any(op, envelope);
+END $$;
+`
+
+export const migrations: ReadonlyArray<string> = [first, segments, segmentsApart, parts, unnoted, sent]
 
 /** A million assistants are reshaped in less. */
 const MIGRATION_MILLIS = 3_600_000

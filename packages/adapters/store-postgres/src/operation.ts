@@ -29,8 +29,9 @@ export interface Filed {
 }
 
 export type Operation = Spoken &
+  /** `seq`: of the open send that it comes from. */
   (
-    | { readonly k: "accept"; readonly id: string; readonly lane: number }
+    | { readonly k: "accept"; readonly id: string; readonly lane: number; readonly seq?: number }
     | { readonly k: "claim"; readonly worker: string; readonly lease: number }
     | { readonly k: "renew"; readonly worker: string; readonly lease: number; readonly epoch: number }
     | { readonly k: "release" | "unclaim" | "note"; readonly epoch: number }

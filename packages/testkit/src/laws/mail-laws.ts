@@ -1,7 +1,7 @@
-// Mail laws: what is accepted, and how it waits (mailbox I2, I3, I6, I7).
+// Mail laws: what is accepted, and how it waits (mailbox I2, I3, I6, I7, I11).
 
 import * as assert from "node:assert/strict"
-import { Ledger } from "@reverie/ledger"
+import { Ledger, type OpenSend } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import type { Address, Envelope, EnvelopeId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -15,6 +15,7 @@ import {
   ada,
   bob,
   claimBy,
+  commitAll,
   commitOn,
   give,
   handleNext,
@@ -313,4 +314,39 @@ const addressed: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const mailLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...acceptedOnce, ...kept, ...readAgain, ...addressed]
+const sent: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I11.open",
+    says: "what an assistant sent is accepted while its send is open, and no more when it is settled",
+    check: Effect.gen(function* () {
+      const { openSends, settleSends } = yield* Ledger
+      const { accept } = yield* Mailbox
+      yield* give(ada)
+      yield* give(bob)
+      const envelopes = ["s-1", "s-2", "s-3"].map((id) => anEnvelope({ id, to: bob }))
+      yield* commitAll(ada, [{ entry: { sends: envelopes } }])
+      const [first, second, third] = yield* openSends(10)
+      assert.ok(first && second && third, "sends are missing")
+      const outcomeFrom = ({ envelope, seq }: OpenSend) => Effect.map(accept(envelope, seq), ({ outcome }) => outcome)
+      assert.equal(yield* outcomeFrom(first), "accepted")
+      assert.equal(yield* outcomeFrom(first), "duplicate")
+      yield* settleSends([first.seq, second.seq])
+      assert.equal(yield* outcomeFrom(first), "duplicate")
+      assert.equal(yield* outcomeFrom(second), "duplicate")
+      assert.equal(yield* outcomeFrom(third), "accepted")
+      assert.deepEqual(yield* pendingIds(bob), ["s-1", "s-3"])
+      assert.equal((yield* totals).accepted, 2)
+      // Whoever sends it by another way is heard.
+      assert.equal(yield* outcomeOf(second.envelope), "accepted")
+      assert.deepEqual(yield* pendingIds(bob), ["s-1", "s-3", "s-2"])
+    })
+  }
+]
+
+export const mailLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  ...acceptedOnce,
+  ...kept,
+  ...readAgain,
+  ...addressed,
+  ...sent
+]

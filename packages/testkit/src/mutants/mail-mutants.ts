@@ -103,6 +103,7 @@ const acceptsWrongly: Readonly<Record<string, Mistake>> = {
       })
     }
   }),
+  deliversWhatIsSettled: ({ mailbox }) => ({ mailbox: { accept: (envelope) => mailbox.accept(envelope) } }),
   remembersWhatItRefused: ({ mailbox }) => {
     const refused = new Set<string>()
     return {

@@ -141,9 +141,10 @@ const asking =
 type Ask = ReturnType<typeof asking>
 
 const accepting = (ask: Ask): Pick<Mailbox["Service"], "accept"> => ({
-  accept: (envelope) => {
+  accept: (envelope, seq) => {
     const { event, id, to } = envelope
-    const operation = { k: "accept", ...spokenTo(to), id: keyText(id), lane: columnOf(laneOf(event)) } as const
+    const lane = columnOf(laneOf(event))
+    const operation = { k: "accept", ...spokenTo(to), id: keyText(id), lane, ...defined({ seq }) } as const
     return Effect.flatMap(
       ask("accept", operation, [JSON.stringify(envelope)], "accepted", "duplicate", "unknown"),
       ({ answer }) =>

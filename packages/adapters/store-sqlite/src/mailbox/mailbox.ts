@@ -171,8 +171,9 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
   const assistants = assistantQueries(database)
   const envelopes = envelopeQueries(database)
   const setWake = change(database, "UPDATE assistants SET wake = ? WHERE key = ?")
+  const open = query<{ readonly seq: number }>(database, "SELECT seq FROM sends WHERE seq = ?")
   return {
-    accept: (envelope) =>
+    accept: (envelope, send) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const { id, to, event } = envelope
         const body = JSON.stringify(envelope)
@@ -181,7 +182,8 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
           (): Result.Result<Receipt, UnknownAssistant> => {
             const row = assistants.findDoor(to)
             if (row === undefined || row.retired === 1) return Result.fail(new UnknownAssistant({ address: to }))
-            if (!envelopes.insert(row.key, envelope, body, now)) {
+            const isSettled = send !== undefined && open.one(send) === undefined
+            if (isSettled || !envelopes.insert(row.key, envelope, body, now)) {
               return Result.succeed({ outcome: "duplicate", envelope: id, to })
             }
             const wake = isHeard(row.receives, laneOf(event)) ? wakeOnMail(row.wake, now) : row.wake
