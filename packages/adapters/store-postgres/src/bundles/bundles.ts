@@ -4,6 +4,7 @@
 // I1  Moves into one schema take turns, and each bundle is judged and written in one transaction.
 // I2  An assistant on the move is held by a lease in its row, so that running workers find it neither due nor claimable.
 // I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
+// I4  A rewriting that waits in a circle with what is accepted, and was undone for it, is begun again.
 
 import {
   type Bundle,
@@ -31,6 +32,10 @@ import { putEntryRows } from "./bundle-rows.ts"
 import { FOR_EVER, MOVER, obstacleIn, putLife } from "./bundle-writer.ts"
 import { lifeIn, tenantIn, tenantsIn } from "./bundle-reader.ts"
 import type { Time } from "../time.ts"
+
+const isUndone = (error: unknown): boolean => error instanceof PgFailure && error.kind === "retry"
+
+const MOST_UNDONE = 5
 
 /** A long life is written in less. */
 const MOVE_MILLIS = 1_800_000
@@ -174,7 +179,9 @@ export const postgresBundles = (database: Database, time: Time, segments: Segmen
     rewrite: (places, change) =>
       told("rewrite")(
         Effect.flatMap(time.stamp, ({ at }) =>
-          segments.inTurn(turn((query) => rewriteIn(query, segments, places, change, at)))
+          segments
+            .inTurn(turn((query) => rewriteIn(query, segments, places, change, at)))
+            .pipe(Effect.retry({ while: isUndone, times: MOST_UNDONE }))
         ).pipe(leaving(segments))
       ),
     admit: (addresses) =>
