@@ -5,6 +5,7 @@
 //     is made up for when it is asked again. Afterwards once more, for what came in between.
 // P3  A trial reads the same and writes nothing.
 // P4  A segment that is lost holds up no forgetting of the rest: the receipt names it, and says what became of it.
+// P5  What was on its way from one assistant to another while this was done is looked for once more where it went, until nothing is found.
 
 import {
   type Bundle,
@@ -19,7 +20,7 @@ import {
   withoutText,
   withoutTicks
 } from "@reverie/ledger"
-import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
+import { type AssistantId, defined, type Entry, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { emptyIndex, forgottenLife } from "@reverie/runtime"
 import { WakeQueue } from "@reverie/mailbox"
@@ -149,6 +150,74 @@ const unreadOf = (there: Bundle, made: Bundle): ReadonlyArray<UnreadSegment> => 
   return lostSegments(there, made).map((each) => ({ assistant: head.address.assistant, ...each }))
 }
 
+/** A life of which something goes. */
+interface Found {
+  readonly place: BundlePlace
+  readonly gone: Readonly<Record<string, number>>
+  /** To whom it sent what goes. */
+  readonly to: ReadonlyArray<string>
+}
+
+/** To whom entries that are to be others have sent something. */
+const recipientsOf = (there: Bundle, made: Bundle): ReadonlyArray<string> => {
+  const left = new Map(made.parts.flatMap((part) => (part.kind === "entry" ? [[part.entry.no, part.entry]] : [])))
+  return there.parts.flatMap((part) => {
+    if (part.kind !== "entry") return []
+    const { no, sends = [] } = part.entry as unknown as Entry
+    if (sends.length === 0 || JSON.stringify(part.entry) === JSON.stringify(left.get(no))) return []
+    return sends.map(({ to }) => to.assistant)
+  })
+}
+
+/** What would go of some lives. `findIn`: what is shown of it. */
+const looking = Effect.fnUntraced(function* (
+  places: ReadonlyArray<BundlePlace>,
+  change: (there: Bundle) => Bundle,
+  findIn: Topic["findIn"] = () => []
+) {
+  const samples: Array<ForgetSample> = []
+  const unread: Array<UnreadSegment> = []
+  const found: Array<Found> = []
+  for (const place of places) {
+    const there = yield* standing(place)
+    const made = change(there)
+    const gone = goneBetween(there, made)
+    const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
+    if (!isSame) found.push({ place, gone, to: recipientsOf(there, made) })
+    unread.push(...unreadOf(there, made))
+    samples.push(...findIn(there))
+  }
+  return { found, unread, samples }
+})
+
+/** So often it is looked for once more: who sends it on each time does not hold this up for ever. */
+const MOST_ROUNDS = 8
+
+/** Takes it out of lives, and out of those that it reached meanwhile. Answers these. */
+const takingOut = Effect.fnUntraced(function* (
+  named: ReadonlyArray<BundlePlace>,
+  first: ReadonlyArray<Found>,
+  change: (there: Bundle) => Bundle
+) {
+  const reached: Array<Found> = []
+  let found = first
+  for (let round = 0; found.length > 0 && round < MOST_ROUNDS; round++) {
+    const places = found.map(({ place }) => place)
+    yield* eraseFrom(places)
+    yield* Bundles.use((bundles) => bundles.rewrite(places, change))
+    yield* eraseFrom(places)
+    yield* eraseFromQueue(places)
+    const to = new Set(found.flatMap((each) => each.to))
+    const next = yield* looking(
+      named.filter(({ assistant }) => assistant !== undefined && to.has(assistant)),
+      change
+    )
+    found = next.found
+    reached.push(...found)
+  }
+  return reached
+})
+
 const forgetting = Effect.fnUntraced(function* (
   tenant: TenantId,
   assistant: AssistantId | undefined,
@@ -158,38 +227,23 @@ const forgetting = Effect.fnUntraced(function* (
   const at = yield* Clock.currentTimeMillis
   const change = (there: Bundle): Bundle =>
     without === undefined ? forgottenLife(there, at) : withoutDamaged(there, without(there), ticks)
-  const samples: Array<ForgetSample> = []
-  const unread: Array<UnreadSegment> = []
-  const found: Array<{ readonly place: BundlePlace; readonly gone: Readonly<Record<string, number>> }> = []
   const named = yield* placesIn(tenant, assistant)
-  for (const place of named) {
-    const there = yield* standing(place)
-    const made = change(there)
-    const gone = goneBetween(there, made)
-    const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
-    if (!isSame) found.push({ place, gone })
-    unread.push(...unreadOf(there, made))
-    if (dryRun && topic !== undefined) samples.push(...topic.findIn(there))
-  }
-  const places = found.map(({ place }) => place)
-  if (!dryRun) yield* eraseFromQueue(named)
-  if (!dryRun && places.length > 0) {
-    yield* eraseFrom(places)
-    yield* Bundles.use((bundles) => bundles.rewrite(places, change))
-    yield* eraseFrom(places)
-    yield* eraseFromQueue(places)
+  const { found, samples, unread } = yield* looking(named, change, dryRun ? topic?.findIn : undefined)
+  if (!dryRun) {
+    yield* eraseFromQueue(named)
+    // Who is forgotten whole has retired, and nothing arrives there.
+    found.push(...(yield* takingOut(without === undefined ? [] : named, found, change)))
   }
   // Of what is forgotten whole, copies that were made before are to be unreadable too; asked again, it is made up for.
   if (!dryRun && without === undefined) yield* Bundles.use((bundles) => bundles.shred(named))
   const gone: Record<string, number> = {}
   for (const each of found)
     for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count
-  const assistants = places.filter((place) => place.assistant !== undefined).length
   const says = dryRun && topic !== undefined ? foundIn(samples) : undefined
   return {
     at,
     dryRun,
-    assistants,
+    assistants: new Set(found.flatMap(({ place }) => place.assistant ?? [])).size,
     gone,
     ...defined({ found: says, unread: unread.length === 0 ? undefined : unread })
   } satisfies ForgetReceipt

@@ -6,6 +6,7 @@
 //     Its sender learns of it; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
 // I3  What is reported of a message that wanted an answer stands for the answer: it failed. An answer that arrives nowhere is
 //     told of to no one: its sender waits for nothing.
+// I4  What was forgotten on its way does not arrive: it is accepted as long as its send is open, and no queue is told what it said.
 
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"
@@ -68,14 +69,16 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
   }
 }
 
-const accept = Effect.fnUntraced(function* (envelope: Envelope) {
+const accept = Effect.fnUntraced(function* (envelope: Envelope, send?: number) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   const { traceparent } = envelope
   // A batch is of many traces, so it is in none of them; each acceptance is linked to its own.
   const linked = () => ({ links: [spanIn(traceparent) ?? []].flat() })
-  yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept", linked))
-  yield* queue.wake(envelope.to, urgencyOf(envelope), traceparent, envelope).pipe(inSpan("queue.wake", linked))
+  const { outcome } = yield* mailbox.accept(envelope, send).pipe(inSpan("mailbox.accept", linked))
+  // Who has it already is woken all the same, in case that was broken off.
+  const told = outcome === "accepted" ? envelope : undefined
+  yield* queue.wake(envelope.to, urgencyOf(envelope), traceparent, told).pipe(inSpan("queue.wake", linked))
 })
 
 const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {
@@ -88,10 +91,10 @@ const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {
 const mostHops = ({ event }: Envelope): number =>
   event.type === "message" && event.answers !== undefined ? MAX_HOPS + 1 : MAX_HOPS
 
-const deliver = Effect.fnUntraced(function* ({ envelope }: OpenSend) {
+const deliver = Effect.fnUntraced(function* ({ envelope, seq }: OpenSend) {
   if (envelope.hops > mostHops(envelope))
     return yield* giveBack(envelope, `it had passed through ${envelope.hops} assistants`)
-  yield* accept(envelope).pipe(
+  yield* accept(envelope, seq).pipe(
     Effect.catchTag("UnknownAssistant", ({ address }) =>
       giveBack(envelope, `there is no assistant ${address.assistant}`)
     )
