@@ -6,7 +6,7 @@
 //     Its sender learns of it; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
 // I3  What is reported of a message that wanted an answer stands for the answer: it failed. An answer that arrives nowhere is
 //     told of to no one: its sender waits for nothing.
-// I4  What was forgotten on its way does not arrive: it is accepted as long as its send is open, and no queue is told what it said.
+// I4  What was forgotten on its way does not arrive: it is accepted as long as its send is open, and no queue learns what it said.
 
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"

@@ -336,7 +336,7 @@ const sent: ReadonlyArray<Law<Mailbox | Ledger>> = [
       assert.equal(yield* outcomeFrom(third), "accepted")
       assert.deepEqual(yield* pendingIds(bob), ["s-1", "s-3"])
       assert.equal((yield* totals).accepted, 2)
-      // Whoever sends it by another way is heard.
+      // The same envelope is accepted where it comes by another way.
       assert.equal(yield* outcomeOf(second.envelope), "accepted")
       assert.deepEqual(yield* pendingIds(bob), ["s-1", "s-3", "s-2"])
     })
