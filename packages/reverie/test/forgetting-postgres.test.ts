@@ -74,17 +74,28 @@ const homesIn = async (name: string) => {
   return { settle, close: () => fleet.close() }
 }
 
+/** What is in a file; nothing where the server has taken it away since it was listed, as it does with its caches. */
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "latin1")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return ""
+    throw error
+  }
+}
+
 /** Files of the cluster in which something is, with what stands around it, but for those of its log. */
 const filesWith = async (pattern: RegExp): Promise<ReadonlyArray<string>> => {
   const [[data] = []] = await postgresSays(postgres.server().url, "CHECKPOINT", "SHOW data_directory")
-  return readdirSync(data ?? "", { recursive: true, withFileTypes: true })
+  const paths = readdirSync(data ?? "", { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && !file.parentPath.endsWith("pg_wal"))
     .map((file) => join(file.parentPath, file.name))
-    .flatMap((path) => {
-      const text = readFileSync(path, "latin1")
-      const at = text.search(pattern)
-      return at < 0 ? [] : [`${path}: ${JSON.stringify(text.slice(Math.max(0, at - 200), at + 200))}`]
-    })
+  assert.isAbove(paths.length, 100, "the files of a cluster are not there")
+  return paths.flatMap((path) => {
+    const text = textOf(path)
+    const at = text.search(pattern)
+    return at < 0 ? [] : [`${path}: ${JSON.stringify(text.slice(Math.max(0, at - 200), at + 200))}`]
+  })
 }
 
 /** Lives that share a deployment: each is looked for in all that those before it have left. */

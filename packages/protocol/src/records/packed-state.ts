@@ -99,16 +99,14 @@ const SNAPSHOT = formOf({
   children: { usual: {}, shape: { form: CHILD, many: "named" } }
 })
 
-const STATE: Shape = {
-  form: formOf({
-    snapshot: { shape: { form: SNAPSHOT } },
-    jobs: { usual: [], shape: { form: JOB, many: "list" } },
-    timers: { usual: [], shape: { form: TIMER, many: "list" } },
-    receives: any,
-    status: any,
-    definition: any
-  })
-}
+const STATE = formOf({
+  snapshot: { shape: { form: SNAPSHOT } },
+  jobs: { usual: [], shape: { form: JOB, many: "list" } },
+  timers: { usual: [], shape: { form: TIMER, many: "list" } },
+  receives: any,
+  status: any,
+  definition: any
+})
 
 /** Stands before what is a list by itself. */
 const AS_IT_IS = -1
@@ -179,10 +177,10 @@ const whole = (value: Json, { names, of, usual }: Form): Json => {
 }
 
 /** A row of values; what is in no known form comes back as it is, and is no list. */
-export const packedState = (state: JsonObject): Json => packed(state, STATE.form)
+export const packedState = (state: JsonObject): Json => packed(state, STATE)
 
 /** What `packedState` was given; undefined of what it has not written. */
 export const wholeOfPacked = (row: Json | undefined): JsonObject | undefined => {
-  const state = Array.isArray(row) && row[0] !== AS_IT_IS ? whole(row, STATE.form) : undefined
+  const state = Array.isArray(row) && row[0] !== AS_IT_IS ? whole(row, STATE) : undefined
   return isJsonObject(state) ? state : undefined
 }
