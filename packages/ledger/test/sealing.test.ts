@@ -46,8 +46,10 @@ describe.each([true, false])("sealing, for now: %s", (isForNow) => {
 
   it("S4 what is written over while it is kept answers with its own text, and so does each of very many", () => {
     const { sealing } = aSealing()
+    // Some are kept whose memory is used again by others, and some are too long to be kept.
+    const lengths = [1_000, 1, 700, 1]
     const many = Array.from({ length: 1_500 }, (_, at) => {
-      const text = `${at} ${"long ".repeat(at % 7 === 0 ? 1_000 : 1)}`
+      const text = `${at} ${"long ".repeat(lengths[at % lengths.length] ?? 1)}`
       return { text, sealed: sealing.seal(ADA, PLACE, text, isForNow) }
     })
     for (const { sealed, text } of many) expect(sealing.open(PLACE, sealed)?.content).toBe(text)

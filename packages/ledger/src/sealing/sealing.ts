@@ -57,15 +57,61 @@ const NONCE_BYTES = 12
 /** By how much sealed bytes are longer than what is in them. */
 export const SEALED_OVERHEAD = HEADER_BYTES + TAG_BYTES
 
-/** So many texts are kept in memory that are read again at once, sealed in at most so many bytes each. */
-const MOST_LATE = 512
-const MOST_LATE_BYTES = 4_096
+/** So many sealed bytes are kept in memory of texts that are read again soon, twice, and so many of each at most. */
+const LATE_BYTES = 262_144
+const LONGEST_LATE_BYTES = 4_096
 
-/** What was sealed a moment ago. */
 interface Late {
-  readonly sealed: Uint8Array
+  readonly from: number
+  readonly to: number
   readonly bound: string
   readonly content: string
+}
+
+/** What was sealed in a while, by the counts of nonces. The sealed bytes are a copy, all in one piece of memory. */
+interface While {
+  readonly bytes: Buffer
+  readonly known: Map<number, Late>
+  end: number
+}
+
+const takenFrom = (some: While | undefined, count: number, sealed: Buffer, bound: string): string | undefined => {
+  const late = some?.known.get(count)
+  if (some === undefined || late === undefined) return undefined
+  if (late.bound !== bound || sealed.compare(some.bytes, late.from, late.to) !== 0) return undefined
+  some.known.delete(count)
+  return late.content
+}
+
+/** What was sealed lately, in this while and the one before; what is older is decrypted. */
+class Lately {
+  #now: While | undefined
+  #before: While | undefined
+
+  keep(count: number, sealed: Uint8Array, bound: string, content: string): void {
+    // Bytes have no place for half a character: decrypted it would be another one.
+    if (sealed.length > LONGEST_LATE_BYTES || !content.isWellFormed()) return
+    const now = this.#withRoom(sealed.length)
+    const from = now.end
+    now.end += sealed.length
+    now.bytes.set(sealed, from)
+    now.known.set(count, { from, to: now.end, bound, content })
+  }
+
+  /** At most once. */
+  take(count: number, sealed: Buffer, bound: string): string | undefined {
+    return takenFrom(this.#now, count, sealed, bound) ?? takenFrom(this.#before, count, sealed, bound)
+  }
+
+  #withRoom(length: number): While {
+    if (this.#now !== undefined && this.#now.end + length <= LATE_BYTES) return this.#now
+    const next = this.#before ?? { bytes: Buffer.allocUnsafeSlow(LATE_BYTES), known: new Map(), end: 0 }
+    next.known.clear()
+    next.end = 0
+    this.#before = this.#now
+    this.#now = next
+    return next
+  }
 }
 
 /** Derived keys and names in memory. Beyond it they are derived again. */
@@ -129,8 +175,7 @@ export class Sealing {
   readonly #here = new Map<number, Derived>()
   /** Derived with the salts of earlier openings. */
   readonly #earlier = new Map<string, Derived>()
-  /** By the counts of their nonces, the oldest first. */
-  readonly #late = new Map<number, Late>()
+  readonly #lately = new Lately()
   /** A name is asked for whenever its row is looked for and written. */
   readonly #blind = new Map<string, string>()
   /** Both are written anew for each value: what is made of them is a copy. */
@@ -164,7 +209,7 @@ export class Sealing {
     sealed.set(header)
     sealed.set(body, HEADER_BYTES)
     sealed.set(cipher.getAuthTag(), HEADER_BYTES + body.length)
-    if (isForNow && typeof content === "string") this.#keepLate(sealed, bound, content)
+    if (isForNow && typeof content === "string") this.#lately.keep(this.#count, sealed, bound, content)
     return sealed
   }
 
@@ -177,7 +222,7 @@ export class Sealing {
     const kind = bytes[0] ?? 0
     const derived = this.#derived(key, bytes)
     const bound = associated(kind, derived.subject, place)
-    const late = this.#takeLate(bytes, bound)
+    const late = this.#lately.take(bytes.readUIntBE(COUNT_AT, COUNT_BYTES), bytes, bound)
     if (late !== undefined) return { content: late, subject: key.subject }
     const decipher = createDecipheriv("aes-256-gcm", derived.key, this.#nonceOf(bytes), { authTagLength: TAG_BYTES })
     decipher.setAAD(encoded(bound))
@@ -197,24 +242,6 @@ export class Sealing {
     return kept(this.#blind, `${id} ${text}`, () =>
       createHmac("sha256", secret).update(`name\n${text}`).digest("base64url")
     )
-  }
-
-  /** A copy: bytes of its own do not hold those beside them in memory. */
-  #keepLate(sealed: Uint8Array, bound: string, content: string): void {
-    // Bytes have no place for half a character: decrypted it would be another one.
-    if (sealed.length > MOST_LATE_BYTES || !content.isWellFormed()) return
-    const [oldest] = this.#late.size < MOST_LATE ? [] : this.#late.keys()
-    if (oldest !== undefined) this.#late.delete(oldest)
-    this.#late.set(this.#count, { sealed: Uint8Array.from(sealed), bound, content })
-  }
-
-  #takeLate(sealed: Buffer, bound: string): string | undefined {
-    if (this.#late.size === 0) return undefined
-    const count = sealed.readUIntBE(COUNT_AT, COUNT_BYTES)
-    const found = this.#late.get(count)
-    if (found === undefined || found.bound !== bound || sealed.compare(found.sealed) !== 0) return undefined
-    this.#late.delete(count)
-    return found.content
   }
 
   #nonceOf(header: Buffer): Uint8Array {
