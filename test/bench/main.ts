@@ -44,7 +44,7 @@ const { positionals, values } = parseArgs({
     recall: { type: "string", default: "sqlite" },
     beside: { type: "string" },
     encrypted: { type: "boolean", default: false },
-    rounds: { type: "string", default: "10" },
+    rounds: { type: "string", default: "4" },
     assistants: { type: "string" }
   }
 })
