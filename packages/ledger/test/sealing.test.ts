@@ -48,7 +48,7 @@ describe.each([true, false])("sealing, for now: %s", (isForNow) => {
     const { sealing } = aSealing()
     // Some are kept whose memory is used again by others, and some are too long to be kept.
     const lengths = [1_000, 1, 700, 1]
-    const many = Array.from({ length: 1_500 }, (_, at) => {
+    const many = Array.from({ length: 6_000 }, (_, at) => {
       const text = `${at} ${"long ".repeat(lengths[at % lengths.length] ?? 1)}`
       return { text, sealed: sealing.seal(ADA, PLACE, text, isForNow) }
     })

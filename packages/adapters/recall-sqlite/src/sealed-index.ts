@@ -6,7 +6,7 @@
 // N2  Words that an assistant shares are sealed for those who read them: what no subject of a group has the key of, it can not read.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type SealedRows, type SealedTables, type Sealing, type Subject } from "@reverie/ledger"
+import { type SealedRows, type SealedTables, type Sealing, type Subject, type SubjectOf } from "@reverie/ledger"
 
 const sealedTables: SealedTables = {
   entries: { columns: ["body"], subject: [["owner"]], place: ["id"] },
@@ -43,8 +43,7 @@ export class SealedIndex implements SealedRows {
     }
   }
 
-  readonly subjectOf = (_table: string, told: Readonly<Record<string, unknown>>): Subject | undefined =>
-    this.subject(Number(told["owner"] ?? told["grp"]))
+  readonly subjectIn = (): SubjectOf => (group) => this.subject(Number(group))
 
   readonly unopened = (table: string): never => {
     throw new Unopened(`a row of its ${table} does not open: it was changed, or its key is gone`)

@@ -4,11 +4,11 @@
 // R2  A value that does not open is read as UNOPENED, or as no bytes, which no reader of rows takes for anything: it fails there,
 //     and the others are read. Clear text in the place of a sealed one does not open either.
 
-import type { Opened, Place, Sealing, Subject } from "./sealing.ts"
+import { columnText, namesText, type Opened, type PlaceColumn, type Sealing, type Subject } from "./sealing.ts"
 
 export interface SealedTable {
   readonly columns: ReadonlyArray<string>
-  /** The columns that tell the subject, several ways; the first whose columns a statement has counts. */
+  /** The columns that tell the subject, two at most, several ways; the first whose columns a statement has counts. */
   readonly subject: ReadonlyArray<ReadonlyArray<string>>
   /** The columns that tell the row, and that nothing changes without writing the sealed ones anew. */
   readonly place: ReadonlyArray<string>
@@ -22,12 +22,15 @@ export type SealedTables = Readonly<Record<string, SealedTable>>
 
 type Value = string | number | bigint | null | NodeJS.ArrayBufferView
 
+/** Whose row it is, by the columns that tell it, or by what is written where none do; undefined when no one is there. */
+export type SubjectOf = (first: unknown, second: unknown, content: unknown) => Subject | undefined
+
 /** The sealed tables of an open database. */
 export interface SealedRows {
   readonly tables: SealedTables
   readonly sealing: Sealing
-  /** Whose row it is, by the columns that tell it, or by what is written where none do; undefined when no one is there. */
-  readonly subjectOf: (table: string, told: Readonly<Record<string, unknown>>, content?: unknown) => Subject | undefined
+  /** How the columns that tell whose a row is are read. Asked for once a statement. */
+  readonly subjectIn: (table: string, columns: ReadonlyArray<string>) => SubjectOf
   /** Called with the table where a value does not open, in the place of reading on. */
   readonly unopened?: (table: string) => never
 }
@@ -116,21 +119,21 @@ export const sealingIn = <V extends Value>(
     return forgot(sql, `${written.table}.${sealed.join()}`)
   }
   const at = (column: string): number => parameters.get(column) ?? -1
-  const toldAt = told.map((column) => [column, at(column)] as const)
+  const subjectOf = rows.subjectIn(written.table, told)
+  const [first = -1, second = -1] = told.map(at)
   const placeAt = table.place.map(at)
-  const sealedAt = sealed.map((column) => [column, at(column)] as const)
+  const sealedAt = sealed.map((column) => ({ index: at(column), names: namesText(written.table, column) }))
+  const content = sealedAt[0]?.index ?? -1
   return (values) => {
     const made = [...values]
-    const named: Record<string, unknown> = {}
-    for (const [column, index] of toldAt) named[column] = values[index]
-    const subject = rows.subjectOf(written.table, named, values[sealedAt[0]?.[1] ?? -1])
+    const subject = subjectOf(values[first], values[second], values[content])
     if (subject === undefined) throw new Error(`no one is known whose ${written.table} these are`)
-    for (const [column, index] of sealedAt) {
+    let row = ""
+    for (const each of placeAt) row += columnText(values[each] as PlaceColumn)
+    for (const { index, names } of sealedAt) {
       const value = values[index]
       if (typeof value !== "string" && !(value instanceof Uint8Array)) continue
-      const place: Array<unknown> = [written.table, column]
-      for (const each of placeAt) place.push(values[each])
-      made[index] = rows.sealing.seal(subject, place as unknown as Place, value, table.isForNow) as V & Value as V
+      made[index] = rows.sealing.sealAt(subject, names + row, value, table.isForNow) as V & Value as V
     }
     return made
   }
@@ -170,10 +173,12 @@ export const openingOf = (
     return [
       {
         from,
-        column,
         flawed,
         key,
-        told: told.map((each) => [each, keyOf(each)] as const),
+        names: namesText(from, column),
+        isTold: told.length > 0,
+        subjectOf: rows.subjectIn(from, told),
+        told: told.map(keyOf),
         place: table.place.map(keyOf)
       }
     ]
@@ -181,17 +186,14 @@ export const openingOf = (
   if (openings.length === 0) return undefined
   const opened = (
     row: Row,
-    { column, from, place: columns, told }: (typeof openings)[number],
+    { isTold, names, place, subjectOf, told: [first = "", second = ""] }: (typeof openings)[number],
     value: Uint8Array
   ): Opened | undefined => {
-    const place: Array<unknown> = [from, column]
-    for (const each of columns) place.push(row[each])
-    const found = rows.sealing.open(place as unknown as Place, value)
-    if (found === undefined || told.length === 0) return found
-    const named: Record<string, unknown> = {}
-    for (const [name, each] of told) named[name] = row[each]
-    const subject = rows.subjectOf(from, named)
-    return isSame(subject, found.subject) ? found : undefined
+    let text = names
+    for (const each of place) text += columnText(row[each] as PlaceColumn)
+    const found = rows.sealing.openAt(text, value)
+    if (found === undefined || !isTold) return found
+    return isSame(subjectOf(row[first], row[second], found.content), found.subject) ? found : undefined
   }
   return (given) => {
     const row = given as Row

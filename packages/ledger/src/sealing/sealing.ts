@@ -37,7 +37,7 @@ export interface SubjectKeys {
 /** What the values of a row are bound to: the names of table and column, and the columns that tell the row. */
 export type Place = readonly [table: string, column: string, ...row: ReadonlyArray<PlaceColumn>]
 
-type PlaceColumn = string | number | bigint | null
+export type PlaceColumn = string | number | bigint | null
 
 export interface Opened {
   readonly content: string | Uint8Array
@@ -58,7 +58,7 @@ const NONCE_BYTES = 12
 export const SEALED_OVERHEAD = HEADER_BYTES + TAG_BYTES
 
 /** So many sealed bytes are kept in memory of texts that are read again soon, twice, and so many of each at most. */
-const LATE_BYTES = 262_144
+const LATE_BYTES = 2_097_152
 const LONGEST_LATE_BYTES = 4_096
 
 interface Late {
@@ -148,25 +148,15 @@ const kept = <K, V>(known: Map<K, V>, name: K, make: () => V): V => {
   return made
 }
 
-/** What stands before the columns of a row, by table and column. */
-const namesOfPlaces = new Map<string, Map<string, string>>()
+/** The beginning of a place as text. */
+export const namesText = (table: string, column: string): string =>
+  `,${JSON.stringify(table)},${JSON.stringify(column)}`
 
-const namesOf = (table: string, column: string): string => {
-  const ofTable = namesOfPlaces.get(table) ?? new Map<string, string>()
-  namesOfPlaces.set(table, ofTable)
-  return kept(ofTable, column, () => `,${JSON.stringify(table)},${JSON.stringify(column)}`)
-}
+/** What stands in a place for a column that tells the row. */
+export const columnText = (value: PlaceColumn): string =>
+  value === null ? ",null" : typeof value === "string" ? `,${JSON.stringify(value)}` : `,"${value}"`
 
-/** As JSON of kind, subject and place, each column as text. Put together by hand: it is made for every value. */
-const associated = (kind: number, subject: string, place: Place): string => {
-  let text = `[${kind}${subject}${namesOf(place[0], place[1])}`
-  for (let at = 2; at < place.length; at++) {
-    const each = place[at] as PlaceColumn
-    if (each === null) text += ",null"
-    else text += typeof each === "string" ? `,${JSON.stringify(each)}` : `,"${each}"`
-  }
-  return `${text}]`
-}
+const placeText = ([table, column, ...row]: Place): string => namesText(table, column) + row.map(columnText).join("")
 
 export class Sealing {
   readonly #keys: SubjectKeys
@@ -191,8 +181,20 @@ export class Sealing {
     this.#header.set(salt, SALT_AT)
   }
 
-  /** `isForNow`: a text that is read once, and soon; it is kept in memory for a while. See S4. */
   seal(subject: Subject, place: Place, content: string | Uint8Array, isForNow = false): Uint8Array {
+    return this.sealAt(subject, placeText(place), content, isForNow)
+  }
+
+  /** Undefined when it does not open; see S1. */
+  open(place: Place, sealed: Uint8Array): Opened | undefined {
+    return this.openAt(placeText(place), sealed)
+  }
+
+  /**
+   * With the place as text: `namesText` and a `columnText` for each column. `isForNow`: a text that is read once, and soon; it
+   * is kept in memory for a while. See S4.
+   */
+  sealAt(subject: Subject, place: string, content: string | Uint8Array, isForNow = false): Uint8Array {
     const key = this.#keys.current(subject)
     const kind = typeof content === "string" ? TEXT : BYTES
     const header = this.#header
@@ -201,7 +203,7 @@ export class Sealing {
     header.writeUIntBE(++this.#count, COUNT_AT, COUNT_BYTES)
     const derived = this.#derivedHere(key)
     const cipher = createCipheriv("aes-256-gcm", derived.key, this.#nonceOf(header))
-    const bound = associated(kind, derived.subject, place)
+    const bound = `[${kind}${derived.subject}${place}]`
     cipher.setAAD(encoded(bound))
     const body = cipher.update(typeof content === "string" ? encoded(content) : content)
     cipher.final()
@@ -214,14 +216,14 @@ export class Sealing {
   }
 
   /** Undefined when it does not open; see S1. */
-  open(place: Place, sealed: Uint8Array): Opened | undefined {
+  openAt(place: string, sealed: Uint8Array): Opened | undefined {
     if (!isSealed(sealed)) return undefined
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
     const key = this.#keys.byId(bytes.readUInt32BE(1))
     if (key === undefined) return undefined
     const kind = bytes[0] ?? 0
     const derived = this.#derived(key, bytes)
-    const bound = associated(kind, derived.subject, place)
+    const bound = `[${kind}${derived.subject}${place}]`
     const late = this.#lately.take(bytes.readUIntBE(COUNT_AT, COUNT_BYTES), bytes, bound)
     if (late !== undefined) return { content: late, subject: key.subject }
     const decipher = createDecipheriv("aes-256-gcm", derived.key, this.#nonceOf(bytes), { authTagLength: TAG_BYTES })

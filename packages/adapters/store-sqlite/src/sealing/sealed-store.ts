@@ -6,7 +6,14 @@
 // L2  A row is known by the address of its assistant, whatever number that has in the file.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type SealedRows, type SealedTables, Sealing, type Subject, type SubjectKeys } from "@reverie/ledger"
+import {
+  type SealedRows,
+  type SealedTables,
+  Sealing,
+  type Subject,
+  type SubjectKeys,
+  type SubjectOf
+} from "@reverie/ledger"
 import { isJsonObject, parseJson, readKeyText } from "@reverie/protocol"
 import { randomBytes } from "node:crypto"
 import * as Result from "effect/Result"
@@ -14,7 +21,7 @@ import * as Result from "effect/Result"
 export const sealedTables: SealedTables = {
   assistants: { columns: ["state", "note"], subject: [["tenant", "id"], ["key"]], place: [] },
   envelopes: { columns: ["body"], subject: [["assistant"]], place: ["id"], isForNow: true },
-  ledger: { columns: ["body"], subject: [["assistant"]], place: ["no"] },
+  ledger: { columns: ["body"], subject: [["assistant"]], place: ["no"], isForNow: true },
   segments: { columns: ["body"], subject: [["assistant"]], place: ["up_to"], bytes: ["body"] },
   records: { columns: ["body"], subject: [["assistant"]], place: ["kind", "key"] },
   dead_letters: { columns: ["body"], subject: [["assistant"]], place: [] },
@@ -64,17 +71,12 @@ export class SealedStore implements SealedRows {
     }
   }
 
-  readonly subjectOf = (
-    table: string,
-    told: Readonly<Record<string, unknown>>,
-    content?: unknown
-  ): Subject | undefined => {
-    if (table === "sends") return recipientOf(content)
-    if (table === "block_versions" || table === "block_snapshots") return this.#block(Number(told["block"]))
-    if (table === "blocks") return subject(told["tenant"], readKeyText(String(told["owner"])))
-    if (table === "assistants" && "id" in told) return subject(told["tenant"], told["id"])
-    if ("tenant" in told) return subject(told["tenant"])
-    return this.assistant(Number(told["assistant"] ?? told["key"]))
+  readonly subjectIn = (table: string, [first]: ReadonlyArray<string>): SubjectOf => {
+    if (table === "sends") return (_first, _second, content) => recipientOf(content)
+    if (table === "blocks") return (tenant, owner) => subject(tenant, readKeyText(String(owner)))
+    if (first === "block") return (key) => this.#block(Number(key))
+    if (first === "tenant") return (tenant, assistant) => subject(tenant, assistant)
+    return (key) => this.assistant(Number(key))
   }
 
   /** Of the number of an assistant in the file. */
