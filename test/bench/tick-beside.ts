@@ -4,7 +4,8 @@
 // T2  Turns go A B B A, so that a machine that gets slower costs both alike.
 // T3  The ratio comes with the interval in which it lies in 95 of 100 drawings of the pairs of processes: one figure alone says
 //     little. Turns of one pair are alike, and pairs differ by some hundredths: many pairs say more than many turns.
-// T4  Which of the two begins first changes from pair to pair: the one that began last ticks cheaper, whatever it is of.
+// T4  Which of the two begins first changes from pair to pair: the one that began last ticks cheaper, by some hundredths, whatever
+//     it is of. As many of each kind are drawn as there are.
 // T5  What is encrypted is compared with the same tree in the clear, in the same turns.
 
 import { spawn } from "node:child_process"
@@ -107,10 +108,13 @@ const meanOf = (pairs: ReadonlyArray<Turn>, name: keyof Turn): number =>
 
 const ratioOf = (pairs: ReadonlyArray<Turn>): number => meanOf(pairs, "new") / meanOf(pairs, "old")
 
+const drawnFrom = (pairs: ReadonlyArray<Turn>): ReadonlyArray<Turn> =>
+  pairs.map(() => pairs[Math.floor(Math.random() * pairs.length)]!)
+
+/** Pairs in which the one began first, and the other, by turns. */
 const intervalOf = (pairs: ReadonlyArray<Turn>): readonly [number, number] => {
-  const drawn = Array.from({ length: DRAWINGS }, () =>
-    ratioOf(pairs.map(() => pairs[Math.floor(Math.random() * pairs.length)]!))
-  ).toSorted((a, b) => a - b)
+  const kinds = [0, 1].map((kind) => pairs.filter((_, index) => index % 2 === kind))
+  const drawn = Array.from({ length: DRAWINGS }, () => ratioOf(kinds.flatMap(drawnFrom))).toSorted((a, b) => a - b)
   return [drawn[Math.floor(DRAWINGS * 0.025)]!, drawn[Math.floor(DRAWINGS * 0.975)]!]
 }
 
