@@ -1,8 +1,12 @@
 // Spoken: data as words, for those who watch and do not read JSON.
-// Owns the words of data, and of the parts of a life. Leaves cuts, and making it harmless, to the one who shows it.
+// Owns the words of data, of senders, and of the parts of a life. Leaves cuts, and making it harmless, to the one who shows it.
 // S1  A text without JSON is left as it is; what looks like JSON and is none, too.
 
 import type { Json } from "./json.ts"
+import { sendingAssistant } from "./mail/sender.ts"
+
+/** As people call a sender: an assistant by its id. */
+export const senderName = (from: string): string => sendingAssistant(from) ?? from
 
 /** What programs know a thing by, and when it was kept: no words, where anything else is said. */
 const isMark = (key: string): boolean => /^(?:.+_)?id$|^timestamp$/.test(key)
