@@ -53,6 +53,20 @@ test("no page names a run, an event or a model call as the sources do", async ()
   expect(found).toEqual([])
 })
 
+test("an assistant that wrote is called by its id", async () => {
+  const told: Readonly<Record<string, ReadonlyArray<string>>> = {
+    [home]: ["pilot-ada-00010", "pilot-ada-00011"],
+    [`${home}/timeline`]: ["pilot-ada-00010"],
+    [`${home}/timeline?tick=99989`]: ["pilot-ada-00010 said"],
+    [`${home}/fork/99989`]: ["pilot-ada-00010 wrote"]
+  }
+  for (const [path, names] of Object.entries(told)) {
+    await open(path)
+    for (const name of names) await tab.page.getByText(name).first().waitFor({ timeout: 5_000 })
+    expect(await tab.page.innerText("#main")).not.toContain("assistant:")
+  }
+})
+
 test("the columns of facts, of events and of workers have heads", async () => {
   await open(`${home}/memory?tab=facts`)
   const heads = (of: string) => tab.page.locator(`[data-columns=${of}] > *`).allInnerTexts()

@@ -232,7 +232,7 @@ export const fleetHandlers: Handlers = {
       lane: n === 0 ? "control" : "mail",
       seq: 800 + n,
       type: n === 0 ? "refresh" : "message",
-      from: n % 2 === 0 ? "user:harbour-master" : hostile(n),
+      from: n % 2 === 0 ? "assistant:pilot-ada-00011" : hostile(n),
       text: n === 0 ? "" : hostile(n + 3),
       acceptedAt: world.now() - 9_000 * (n + 1),
       hops: n % 3
@@ -250,7 +250,7 @@ export const fleetHandlers: Handlers = {
           no: last - 3,
           index: 0,
           role: "user",
-          name: "harbour-master",
+          name: "assistant:pilot-ada-00010",
           content: "Which berth is free at six?",
           at,
           tokens: 9

@@ -220,7 +220,7 @@ const viewOf = (now: number, n: number, isWhole = false): View => {
   if (kind !== "tick") return { ...base, endedAt: last }
   return {
     ...base,
-    sender: n % 3 === 0 ? "user:harbour-master" : n % 7 === 0 ? hostile(n) : "pilot-ada-00010",
+    sender: n % 3 === 0 ? "user:harbour-master" : n % 7 === 0 ? hostile(n) : "assistant:pilot-ada-00010",
     text: `${asks[n % asks.length] ?? ""} ${n % 5 === 0 ? hostile(n) : ""}`.trim(),
     waitMs: n % 6 === 0 ? 900_000 : n % 50 === 1 ? 12 : 340 + (n % 9) * 700,
     ...(isUnderWay

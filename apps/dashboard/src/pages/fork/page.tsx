@@ -3,6 +3,7 @@
 // P2  The buttons that run it stay in view, however far one has scrolled, in a narrow window too.
 // P3  What was typed is kept while one looks at other pages of the assistant.
 
+import { senderName } from "@reverie/protocol/spoken"
 import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { type FormEvent, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react"
 import { useAnswer } from "../../api/questions.ts"
@@ -93,7 +94,7 @@ const Then = ({
       {tick.text === undefined ? null : (
         <div className="space-y-1">
           <h3 className="text-ink-2">
-            <Visible text={tick.sender ?? "It"} /> wrote
+            <Visible text={senderName(tick.sender ?? "It")} /> wrote
           </h3>
           <TextView text={tick.text} label="What came in" />
         </div>

@@ -1,5 +1,6 @@
 // InHand: what waits for the assistant, what runs for it, and what it did lately.
 
+import { senderName } from "@reverie/protocol/spoken"
 import type { AssistantDetail } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
@@ -32,7 +33,7 @@ export const Mailbox = ({ id, waiting }: { readonly id: string; readonly waiting
                   <span className="font-medium">{type}</span>
                   <span className="min-w-0 flex-1 truncate" title={text}>
                     <span className="text-ink-2">
-                      <Visible text={from} />
+                      <Visible text={senderName(from)} />
                     </span>{" "}
                     <Visible text={text} />
                   </span>

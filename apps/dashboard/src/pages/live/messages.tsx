@@ -7,7 +7,7 @@
 // M5  A tool that ended a turn gave its answer: that stands as the words of the assistant, with the ways to its reasons.
 // M6  A call has failed when it ran and failed: one that waits has not.
 
-import { withoutJson } from "@reverie/protocol/spoken"
+import { senderName, withoutJson } from "@reverie/protocol/spoken"
 import type { MessageView, TickView } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
@@ -146,7 +146,7 @@ const Said = (props: SaidProps) => {
   const { again, id, isLast, message, results, tick } = props
   const answer = answeringIn(props)
   const { at, calls = [], content, name, parts, role } = message
-  const who = role === "assistant" ? "assistant" : (name ?? role)
+  const who = role === "assistant" ? "assistant" : senderName(name ?? role)
   return (
     <li className="said" data-role={role}>
       <header className="flex items-baseline justify-between gap-3">

@@ -5,7 +5,7 @@
 import { wordsOf } from "../../parts/chip.tsx"
 import { serversIn } from "../../parts/format.ts"
 import type { Notice } from "@reverie/protocol"
-import { withoutJson } from "@reverie/protocol/spoken"
+import { senderName, withoutJson } from "@reverie/protocol/spoken"
 import { useReducer } from "react"
 import { useNotices } from "../../live/live.ts"
 import { outcomeText } from "../timeline/search.ts"
@@ -53,7 +53,7 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
       return ["was created", false]
     case "tick-started":
       return [
-        `took up ${notice.from === undefined ? "an event" : `what ${notice.from} said`}: ${notice.text ?? ""}`,
+        `took up ${notice.from === undefined ? "an event" : `what ${senderName(notice.from)} said`}: ${notice.text ?? ""}`,
         false
       ]
     case "model-replied":

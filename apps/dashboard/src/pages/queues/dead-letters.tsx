@@ -1,5 +1,6 @@
 // DeadLetters: dead letters, why, what was sent, and the ways to retry and to discard: each, or all that match.
 
+import { senderName } from "@reverie/protocol/spoken"
 import { Link } from "@tanstack/react-router"
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
@@ -50,7 +51,7 @@ const Whole = ({ assistant, envelope }: { readonly assistant: string; readonly e
           <p className="text-ink-2">
             {from === undefined ? null : (
               <>
-                from <Visible text={from} />{" "}
+                from <Visible text={senderName(from)} />{" "}
               </>
             )}
             {acceptedAt === undefined ? null : <Ago at={acceptedAt} />}

@@ -1,5 +1,6 @@
 // Row: a tick, a dream, a compaction or an order in one line; open, everything of it below.
 
+import { senderName } from "@reverie/protocol/spoken"
 import { memo, type ReactNode } from "react"
 import { Chip, type Tone, wordsOf } from "../../parts/chip.tsx"
 import { costText, many, tokens } from "../../parts/format.ts"
@@ -43,7 +44,7 @@ const Gist = ({ view: { kind, reply, sender, states, steps, text } }: { readonly
   <>
     {sender === undefined ? null : (
       <span className="font-semibold">
-        <Visible text={sender} />{" "}
+        <Visible text={senderName(sender)} />{" "}
       </span>
     )}
     {text === undefined ? null : <Visible text={text.slice(0, 300)} />}

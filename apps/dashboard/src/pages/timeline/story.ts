@@ -2,6 +2,7 @@
 // Owns the words. Leaves the times and figures to the Trace level.
 // S1  Everything that happened stands in it once, in the order in which it ended.
 
+import { senderName } from "@reverie/protocol/spoken"
 import { useQueryClient } from "@tanstack/react-query"
 import { useCallback, useEffect, useReducer, useRef, useState } from "react"
 import { count } from "../../parts/format.ts"
@@ -57,7 +58,7 @@ const heard = ({ beganAt, kind, sender, text, waitMs = 0 }: View): ReadonlyArray
   {
     kind: "heard",
     at: beganAt,
-    says: kind === "tick" && sender !== undefined ? `${sender} said` : begun[kind],
+    says: kind === "tick" && sender !== undefined ? `${senderName(sender)} said` : begun[kind],
     ...quoted(text)
   },
   ...(waitMs < 1_000
