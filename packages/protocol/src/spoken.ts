@@ -3,10 +3,11 @@
 // S1  A text without JSON is left as it is; what looks like JSON and is none, too.
 
 import type { Json } from "./json.ts"
-import { sendingAssistant } from "./mail/sender.ts"
+
+const ASSISTANT = "assistant:"
 
 /** As people call a sender: an assistant by its id. */
-export const senderName = (from: string): string => sendingAssistant(from) ?? from
+export const senderName = (from: string): string => (from.startsWith(ASSISTANT) ? from.slice(ASSISTANT.length) : from)
 
 /** What programs know a thing by, and when it was kept: no words, where anything else is said. */
 const isMark = (key: string): boolean => /^(?:.+_)?id$|^timestamp$/.test(key)

@@ -1,11 +1,13 @@
 // Sender: how an assistant is named as the sender of an envelope.
-// Owns that name, and telling it from those of others. Leaves how it is shown to spoken.ts.
+// Owns that name, and telling it from those of others. Leaves how it is shown to spoken.ts, which takes nothing along.
 
-const ASSISTANT_PREFIX = "assistant:"
+import { senderName } from "../spoken.ts"
 
 /** How an assistant is named as the sender of an envelope. */
-export const assistantSender = (assistant: string): string => `${ASSISTANT_PREFIX}${assistant}`
+export const assistantSender = (assistant: string): string => `assistant:${assistant}`
 
 /** The assistant that a sender names; undefined for everybody else. */
-export const sendingAssistant = (from: string): string | undefined =>
-  from.startsWith(ASSISTANT_PREFIX) ? from.slice(ASSISTANT_PREFIX.length) : undefined
+export const sendingAssistant = (from: string): string | undefined => {
+  const name = senderName(from)
+  return name === from ? undefined : name
+}
