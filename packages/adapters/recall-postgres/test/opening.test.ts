@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { RecallPostgresOptions } from "../src/database.ts"
 import { recallTuned } from "../src/recall.ts"
+import { setTimeout as sleep } from "node:timers/promises"
 
 const postgres = sharePostgres({ fsync: false })
 const url = () => postgres.server().url
@@ -254,6 +255,10 @@ postgres.describe("the schema of an index on PostgreSQL", () => {
           "SELECT pg_sleep(2.6)::text",
           "COMMIT"
         )
+        yield* Effect.promise(async () => {
+          const held = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(2.6)%'"
+          while ((await says(held))[0]?.[0] === "0") await sleep(5)
+        })
         const late = yield* Effect.result(recall.position(ada))
         assert.isTrue(Result.isFailure(late))
         yield* Effect.promise(() => other)

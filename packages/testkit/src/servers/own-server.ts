@@ -96,6 +96,22 @@ const firstLife = async <Fact>(recipe: Recipe<Fact>) => {
   }
 }
 
+/** Of one that was killed a process may live on for a moment: one that it had just begun. */
+const isLeftOver = (cause: unknown): boolean => /is still in use/i.test(reasonOf(cause))
+
+const untilNothingIsLeft = async (begin: () => Promise<unknown>): Promise<void> => {
+  const until = performance.now() + PATIENCE_MILLIS
+  for (;;) {
+    try {
+      await begin()
+      return
+    } catch (cause) {
+      if (!isLeftOver(cause) || performance.now() > until) throw cause
+      await sleep(PAUSE_MILLIS)
+    }
+  }
+}
+
 export const startOwnServer = async <Fact>(recipe: Recipe<Fact>): Promise<OwnServer<Fact>> => {
   const first = await firstLife(recipe)
   const { fact, port } = first
@@ -123,8 +139,10 @@ export const startOwnServer = async <Fact>(recipe: Recipe<Fact>): Promise<OwnSer
     resume: signal("CONT"),
     restart: async () => {
       await leave()
-      life = beginLife(recipe, port)
-      await whenReady(recipe, port, life)
+      await untilNothingIsLeft(() => {
+        life = beginLife(recipe, port)
+        return whenReady(recipe, port, life)
+      })
     }
   }
 }
