@@ -8,10 +8,19 @@ import * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
 import { type AnswerForm, Event, type Lane, laneOf } from "./event.ts"
 import { Address, EnvelopeId, isJsonObject, type Json, parseJson } from "../json.ts"
-import { sendingAssistant } from "./sender.ts"
+import { senderName } from "../spoken.ts"
 import type { ContentPart } from "./part.ts"
 
 export const ENVELOPE_VERSION = 1
+
+/** How an assistant is named as the sender of an envelope. */
+export const assistantSender = (assistant: string): string => `assistant:${assistant}`
+
+/** The assistant that a sender names; undefined for everybody else. */
+export const sendingAssistant = (from: string): string | undefined => {
+  const name = senderName(from)
+  return name === from ? undefined : name
+}
 
 export const Envelope = Schema.Struct({
   v: Schema.Literal(ENVELOPE_VERSION),

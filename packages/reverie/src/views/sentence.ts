@@ -4,7 +4,7 @@
 // S2  `subject` and `text` are of messages, models and tools: nothing of them is trusted.
 
 import { type Activity, activityOf } from "@reverie/assistant"
-import { type Notice, sendingAssistant } from "@reverie/protocol"
+import { type Notice, senderName } from "@reverie/protocol"
 
 /** A line about something that happened. */
 export interface Sentence {
@@ -81,7 +81,7 @@ const OF_A_TIMER = /^\[timer ([^\]]*)\] /
 const heard = ({ from = "", text }: Extract<Notice, { readonly type: "tick-started" }>): Sentence | undefined => {
   if (text === undefined) return undefined
   const [mark = "", timer] = (from === CLOCK ? OF_A_TIMER.exec(text) : null) ?? []
-  const who = timer === undefined ? (sendingAssistant(from) ?? from) : `timer ${timer}`
+  const who = timer === undefined ? senderName(from) : `timer ${timer}`
   return { tone: "heard", lead: "<", subject: who, text: text.slice(mark.length) }
 }
 

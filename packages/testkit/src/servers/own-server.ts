@@ -2,6 +2,7 @@
 // Owns starting, killing, pausing and restarting it. Leaves the command, and what it means to be ready, to the caller.
 // O1  It has started when `ready` answers; one that ends before that fails with the last lines of its log.
 // O2  A port that someone took in between is left to him, and another one is tried.
+// O3  One that was killed is begun again until nothing of it is left that stands in the way of the next.
 
 import { spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync } from "node:fs"
