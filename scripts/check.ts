@@ -52,17 +52,6 @@ const steps: ReadonlyArray<Step> = [
 /** Two at a time: most of a step's time is one core, and a machine that checks has at least two. */
 const lanes = Math.min(2, availableParallelism())
 
-const isLong = process.argv.includes("--long")
-// What is started reads it: the configuration of Vitest, and atLength of testkit.
-process.env["REVERIE_LENGTH"] = isLong ? "long" : "short"
-// Hundreds of programs are started, and each reads the same modules.
-process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node")
-/** What each of them finds out about its modules, for the others; see check/resolved.mjs. */
-const resolved = mkdtempSync(join(tmpdir(), "reverie-check-"))
-const hook = pathToFileURL(join(root, "scripts/check/resolved.mjs"))
-hook.searchParams.set("known", join(resolved, "modules"))
-process.env["NODE_OPTIONS"] = [process.env["NODE_OPTIONS"] ?? "", `--import=${hook.href}`].join(" ").trim()
-
 const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
   const at = args.indexOf("--only")
   const stray = args.find((_, index) => at === -1 || (index !== at && index !== at + 1))
@@ -81,6 +70,18 @@ const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
   }
   return steps.filter(({ name }) => names.includes(name))
 }
+
+const isLong = process.argv.includes("--long")
+// What is started reads it: the configuration of Vitest, and atLength of testkit.
+process.env["REVERIE_LENGTH"] = isLong ? "long" : "short"
+// Hundreds of programs are started, and each reads the same modules.
+process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node")
+const chosenSteps = chosen(process.argv.slice(2).filter((arg) => arg !== "--long"))
+/** What each of them finds out about its modules, for the others; see check/resolved.mjs. */
+const resolved = mkdtempSync(join(tmpdir(), "reverie-check-"))
+const hook = pathToFileURL(join(root, "scripts/check/resolved.mjs"))
+hook.searchParams.set("known", join(resolved, "modules"))
+process.env["NODE_OPTIONS"] = [process.env["NODE_OPTIONS"] ?? "", `--import=${hook.href}`].join(" ").trim()
 
 const print = (verdict: Verdict): void => {
   process.stdout.write(`${lineOf(verdict)}\n`)
@@ -109,7 +110,7 @@ const runAll = async (list: ReadonlyArray<Step>): Promise<ReadonlyArray<Verdict>
 }
 
 const began = performance.now()
-const verdicts = await runAll(chosen(process.argv.slice(2).filter((arg) => arg !== "--long")))
+const verdicts = await runAll(chosenSteps)
 rmSync(resolved, { recursive: true, force: true })
 const passed = verdicts.filter((verdict) => verdict.passed).length
 const failed = verdicts.length - passed

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
+import { later } from "@reverie/testkit/later"
 import { assert, describe, test } from "vitest"
 
 const root = join(import.meta.dirname, "../..")
@@ -71,15 +72,19 @@ describe("a flag that a command does not know", () => {
     "test/outside/main.ts",
     "test/simulation/main.ts"
   ]
-  test.each(commands)("is refused by %s in one line", (command) => {
+  test.each(commands)("is refused by %s in one line, and leaves no temporary file", (command) => {
+    const temporary = mkdtempSync(join(tmpdir(), "reverie-run-"))
+    later(() => rmSync(temporary, { recursive: true, force: true }))
     const { status, stderr, stdout } = spawnSync(process.execPath, ["scripts/run.mjs", command, "--wrong"], {
       cwd: root,
-      encoding: "utf8"
+      encoding: "utf8",
+      env: { ...process.env, TMPDIR: temporary }
     })
     assert.strictEqual(status, 2, stderr)
     assert.match(stderr, /--wrong[^\n]*\n$/)
     assert.strictEqual(stderr.trim().split("\n").length, 1)
     assert.strictEqual(stdout, "")
+    assert.deepStrictEqual(readdirSync(temporary), [])
   })
 })
 

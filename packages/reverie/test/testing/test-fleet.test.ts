@@ -1,6 +1,5 @@
-import { existsSync, readdirSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { assert, describe, it } from "vitest"
+import { existsSync, mkdirSync, readdirSync } from "node:fs"
+import { assert, describe, it, vi } from "vitest"
 import { defineAssistant, defineFleet, defineTool } from "../../src/index.ts"
 import {
   calls,
@@ -12,7 +11,7 @@ import {
   TimeRefused,
   unavailable
 } from "../../src/testing/index.ts"
-import { failureOf } from "../rig.ts"
+import { aDirectory, failureOf } from "../rig.ts"
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 5, 9)
@@ -223,12 +222,16 @@ describe("a test fleet", () => {
   })
 
   it("T4 a restart finds what was there, and closing leaves nothing behind", async () => {
-    const before = new Set(readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-")))
+    // Other tests make directories of their own beside this one.
+    const temporary = aDirectory()
+    mkdirSync(temporary)
+    vi.stubEnv("TMPDIR", temporary)
     const wire = defineTool({ name: "wire", description: "Wires.", needsApproval: true, run: () => "wired" })
     const model = scriptedModel([calls("wire"), "Wired."])
     const first = await testFleet(plain({ tools: [wire] }), { model, data: "temporary" })
     await first.send("desk", "Wire it.")
     await first.idle()
+    assert.lengthOf(readdirSync(temporary), 1)
     await first.clock.advance("1h")
     const second = await first.restart()
     assert.strictEqual(second.clock.now(), START + HOUR)
@@ -237,11 +240,7 @@ describe("a test fleet", () => {
     await second.idle()
     assert.strictEqual((await second.history.ticks("desk")).ticks[0]?.reply, "Wired.")
     await second.close()
-    const after = readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-"))
-    assert.deepStrictEqual(
-      after.filter((name) => !before.has(name)),
-      []
-    )
+    assert.deepStrictEqual(readdirSync(temporary), [])
     assert.strictEqual(existsSync(".reverie/reverie.db"), false)
   })
 
