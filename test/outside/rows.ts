@@ -309,6 +309,9 @@ const init: Row = {
     writeFileSync(join(folder, "ask.mjs"), firstQuestion)
     const told = await scene.must(folder, "node", ["ask.mjs"])
     findings.push(["the desk says what time it is", /^\d{4}-\d\d-\d\dT/m.test(told.stdout), told.stdout])
+    // As it stands where `npm i reverie` came before `reverie init`.
+    const { type: _, ...untyped } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { type?: string }
+    writeFileSync(join(folder, "package.json"), JSON.stringify(untyped))
     for (const each of ["22", "24"]) {
       const node = await scene.node(each)
       rmSync(join(folder, ".reverie"), { recursive: true, force: true })
@@ -318,6 +321,7 @@ const init: Row = {
       const isPacked = served[0] === "gzip" && served[1].includes("<html")
       findings.push([`Node ${each}: the address is printed`, ADDRESS.test(said.text), said.text])
       findings.push([`Node ${each}: the page is served packed`, isPacked, served.join(" ")])
+      findings.push([`Node ${each}: Node warns of nothing`, !said.text.includes("Warning"), said.text])
     }
     return findings
   }

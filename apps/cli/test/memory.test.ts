@@ -111,7 +111,7 @@ describe("memory texts", () => {
 f0 (superseded: f1, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
    The key hangs behind the barrel.
 
-2 facts, of which 1 hold`
+2 facts, of which 1 holds`
     )
     assert.strictEqual(factsText("desk", []), "desk knows no fact yet")
   })

@@ -74,6 +74,7 @@ describe("through the store", () => {
       assert.strictEqual(told.code, 0, told.stderr)
       assert.notStrictEqual(told.stdout, "")
       assertHarmless(told, leaf.path.join(" "))
+      assert.notInclude(told.stdout, "xstate.", "a name that the chart gives itself")
       const object = await said([...args, "--json"])
       assertHarmless(object, leaf.path.join(" "))
       assert.isTrue(JSON.parse(object.stdout).ok)

@@ -1,5 +1,5 @@
 // Spoken: data as words, for those who watch and do not read JSON.
-// Owns the words of data, of senders, and of the parts of a life. Leaves cuts, and making it harmless, to the one who shows it.
+// Owns the words of data, of senders, of what a chart names by itself, and of the parts of a life. Leaves cuts, and making it harmless, to the one who shows it.
 // S1  A text without JSON is left as it is; what looks like JSON and is none, too.
 
 import type { Json } from "./json.ts"
@@ -8,6 +8,18 @@ const ASSISTANT = "assistant:"
 
 /** As people call a sender: an assistant by its id. */
 export const senderName = (from: string): string => (from.startsWith(ASSISTANT) ? from.slice(ASSISTANT.length) : from)
+
+/** `infer done`, `after sleep`: the names that the chart gives itself, in words. */
+export const eventWords = (event: string): string =>
+  event
+    .replace(
+      /^xstate\.(done|error)\.actor\.(.+)$/,
+      (_, end: string, name: string) => `${name} ${end === "done" ? "done" : "failed"}`
+    )
+    .replace(/^xstate\.after\.([A-Za-z0-9]+)\..*$/, "after $1")
+
+/** A timer by what it ends: `sleep`, `approval`. One that a person has set has a name already. */
+export const timerWords = (name: string): string => eventWords(name).replace(/^after /, "")
 
 /** What programs know a thing by, and when it was kept: no words, where anything else is said. */
 const isMark = (key: string): boolean => /^(?:.+_)?id$|^timestamp$/.test(key)

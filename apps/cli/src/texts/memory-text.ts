@@ -83,7 +83,11 @@ export const factsText = (self: string, facts: ReadonlyArray<Fact>): string => {
   const rank = ({ state }: Fact): number => (state === "active" ? 0 : 1)
   const sorted = facts.toSorted((a, b) => rank(a) - rank(b) || b.at - a.at)
   const active = facts.filter(({ state }) => state === "active").length
-  return [...sorted.map(factText), "", `${counted(facts.length, "fact")}, of which ${active} hold`].join("\n")
+  return [
+    ...sorted.map(factText),
+    "",
+    `${counted(facts.length, "fact")}, of which ${active} ${active === 1 ? "holds" : "hold"}`
+  ].join("\n")
 }
 
 const headOf = ({ name, read, relationship, type }: EntityProfile): string => {

@@ -63,15 +63,3 @@ export const serversIn = ({
   readonly server: string
   readonly others?: ReadonlyArray<string>
 }): string => [server, ...others].join(" or ")
-
-/** `infer done`, `after sleep`: the names that the chart gives itself, in words. */
-export const eventWords = (event: string): string =>
-  event
-    .replace(
-      /^xstate\.(done|error)\.actor\.(.+)$/,
-      (_, end: string, name: string) => `${name} ${end === "done" ? "done" : "failed"}`
-    )
-    .replace(/^xstate\.after\.([A-Za-z0-9]+)\..*$/, "after $1")
-
-/** A timer by what it ends: `sleep`, `approval`. One that a person has set has a name already. */
-export const timerWords = (name: string): string => eventWords(name).replace(/^after /, "")

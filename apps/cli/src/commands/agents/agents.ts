@@ -3,7 +3,7 @@
 // A1  Reading writes nothing and disturbs nothing.
 // A2  An id may be given by a prefix that only one assistant has.
 
-import { defined, earlierModels, type Json } from "@reverie/protocol"
+import { defined, earlierModels, eventWords, type Json, timerWords } from "@reverie/protocol"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named, writtenCall } from "../../named.ts"
@@ -55,11 +55,10 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
 /** Entries shown by `inspect`. */
 const SHOWN_ENTRIES = 40
 
-const messageLines = ({ messages }: Entry): ReadonlyArray<string> =>
-  messages.map(({ calls = [], content, name, role }) => {
-    const asked = calls.map((call) => `${call.tool} ${JSON.stringify(call.arguments)}`).join(", ")
-    return `  ${onOneLine(`${name ?? role}: ${content}${asked === "" ? "" : ` [${asked}]`}`)}`
-  })
+const messageText = ({ calls = [], content, name, role }: Entry["messages"][number]): string => {
+  const asked = calls.map((call) => `${call.tool} ${JSON.stringify(call.arguments)}`).join(", ")
+  return `${name ?? role}: ${content}${asked === "" ? "" : `${content === "" ? "" : " "}[${asked}]`}`
+}
 
 /** Of money in whole units, with four digits. */
 export const amountText = (measure: "tokens" | "costMicros" | "calls", value: number): string =>
@@ -82,7 +81,7 @@ export const viewText = (view: View): ReadonlyArray<string> => [
   `${counted(view.ticks, "run")}, ${counted(view.commits, "event")}, ${view.waiting} queued`,
   ...(view.budget === undefined ? [] : [budgetText(view.budget)]),
   ...view.jobs.map((job) => `open job: ${job}`),
-  ...view.timers.map(({ dueAt, name }) => `timer: ${name} ${ago(dueAt)} (${when(dueAt)} UTC)`),
+  ...view.timers.map(({ dueAt, name }) => `timer: ${timerWords(name)} ${ago(dueAt)} (${when(dueAt)} UTC)`),
   ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
 ]
 
@@ -109,7 +108,13 @@ export const inspect = async (name: string, options: LookOptions, stop: Stop): P
   }
   const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(backend, view.id, call)))
   const dead = deadLetters.map(({ envelope, reason }) => `dead letter ${onOneLine(envelope, 60)}: ${onOneLine(reason)}`)
-  const told = [...viewText(view), ...asked.map((call) => `  ${call}`), ...dead, "", ...entries.flatMap(messageLines)]
+  const told = [
+    ...viewText(view),
+    ...asked.map((call) => `  ${call}`),
+    ...dead,
+    "",
+    ...entries.flatMap(({ messages }) => messages.map((each) => `  ${onOneLine(messageText(each))}`))
+  ]
   say(plain(told.join("\n")))
   return 0
 }
@@ -132,13 +137,20 @@ const hooksText = ({ hooks = [] }: Entry): string =>
     })
     .join("")
 
+/** What ended, as far as the event does not say so itself: a tool's name, what a dream did. */
+const stepText = ({ kind, name, ok }: NonNullable<Entry["step"]>): string => {
+  const what = name === kind ? "" : ` ${name.startsWith(`${kind} `) ? name.slice(kind.length + 1) : name}`
+  return `${what}${ok ? "" : " failed"}`
+}
+
 const logLine = (entry: Entry): string => {
-  const { at, event, messages, no, status, step } = entry
+  const { at, cause, event, messages, no, status, step } = entry
   const type: unknown = typeof event === "object" && event !== null ? Reflect.get(event, "type") : undefined
-  const did = step === undefined ? "" : ` ${step.kind} ${step.name}${step.ok ? "" : " failed"}${insteadText(entry)}`
+  const did = step === undefined ? "" : `${stepText(step)}${insteadText(entry)}`
   const guarded = hooksText(entry)
-  const said = messages.map(({ content, name, role }) => `${name ?? role}: ${content}`).join(" | ")
-  const line = `${String(no).padStart(5)}  ${when(at)}  ${typeof type === "string" ? type : ""}${did}${guarded} → ${status}`
+  const said = messages.map(messageText).join(" | ")
+  const happened = typeof type === "string" ? eventWords(type) : cause.kind
+  const line = `${String(no).padStart(5)}  ${when(at)}  ${happened}${did}${guarded} → ${status}`
   return onOneLine(said === "" ? line : `${line}  ${said}`, 240)
 }
 

@@ -2,7 +2,7 @@
 // Owns what is reported of frames, forks and prompts. Leaves replaying to the other side of the contract.
 // P1  Nothing is called, sent or written by a replay.
 
-import { defined } from "@reverie/protocol"
+import { defined, eventWords } from "@reverie/protocol"
 import { readFile } from "node:fs/promises"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
@@ -51,6 +51,9 @@ const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise
   return 0
 }
 
+/** `SetTimer after sleep`: of what a command names, the chart gives some names itself. */
+const commandWords = (command: string): string => command.replace(/(?<= ).+$/, eventWords)
+
 export const replay = async (name: string, options: ReplayOptions, stop: Stop): Promise<number> => {
   if (options.verify === true) return verify(name, options, stop)
   await using backend = await findBackend(options, "look", stop)
@@ -62,12 +65,12 @@ export const replay = async (name: string, options: ReplayOptions, stop: Stop): 
       limit,
       ...defined({ cursor, to, untilState })
     })
-    const rows = items.map(({ after, before, commands, event, no, tick }) => [
+    const rows = items.map(({ after, before, cause, commands, event, no, tick }) => [
       String(no),
       String(tick),
-      onOneLine(event, 30),
+      onOneLine(event === "" ? cause : eventWords(event), 30),
       onOneLine(before === after ? after : `${before} → ${after}`, 70),
-      onOneLine(commands.join(", "), 80)
+      onOneLine(commands.map(commandWords).join(", "), 80)
     ])
     const text = table([["event", "run", "what happened", "state", "asked for"], ...rows])
     return { key: "frames", items, next, beside: { assistant: id }, text: plain(text) }

@@ -1,11 +1,11 @@
 // InHand: what waits for the assistant, what runs for it, and what it did lately.
 
-import { senderName } from "@reverie/protocol/spoken"
+import { senderName, timerWords } from "@reverie/protocol/spoken"
 import type { AssistantDetail } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useAnswer } from "../../api/questions.ts"
-import { count, many, timerWords } from "../../parts/format.ts"
+import { count, many } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
 import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"

@@ -2,12 +2,13 @@
 // R1  The URL holds the range, the breakpoint and the frame that is open.
 
 import { defined } from "../../api/defined.ts"
+import { eventWords } from "@reverie/protocol/spoken"
 import type { Frame } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
-import { count, eventWords, many } from "../../parts/format.ts"
+import { count, many } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { OpenFrame } from "./frame.tsx"
