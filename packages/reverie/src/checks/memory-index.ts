@@ -46,7 +46,7 @@ export const describeIndex = ({ lag, lagMs = 0, ...told }: IndexReport): string 
     ...(format === undefined ? [] : [`format ${format}${format === newestFormat ? "" : ` of ${newestFormat}`}`]),
     lag.entries === 0
       ? "nothing is missing"
-      : `${numberText(lag.entries, "entry", "entries")} of ${numberText(lag.assistants, "assistant")} missing, the oldest for ${Math.round(lagMs / 1_000)} s`,
+      : `${numberText(lag.entries, "entry", "entries")} of ${numberText(lag.assistants, "assistant")} not taken in yet, the oldest for ${Math.round(lagMs / 1_000)} s`,
     ...(lag.lookedAt === undefined ? [] : [`of the first ${lag.lookedAt} assistants`])
   ]
   return [parts.join(", "), ...warnings].join("; ")
