@@ -9,7 +9,7 @@ test("a model that stands in for another one is named, while it runs and in the 
   assert.strictEqual(asked.code, 0, asked.stderr)
   assert.include(asked.stdout, "Berth seven is free.")
   const { stdout } = await run(["agents", "logs", "clerk", "--data", directory.path])
-  assert.include(stdout, `infer infer by second: ${why}`)
+  assert.include(stdout, `infer done by second: ${why}`)
   const ready = await run(["run", ...at, "--events", "/dev/null", "--exit"])
   assert.include(ready.stderr, "first, a model of its own, else second, a model of its own")
 })
