@@ -72,6 +72,50 @@ describe("facts", () => {
     assert.deepStrictEqual(factsOf("Nora: I bought - at last - a boat."), ["Nora bought - at last - a boat"])
   })
 
+  it("N2 an order is none, whatever verb it begins with, nor is what says please", () => {
+    const orders = [
+      "Then please assign the Birch berth to the Aurora.",
+      'Tag the goal "Audit" in green.',
+      "Compress the old logs, and mount the disk.",
+      "Polish it.",
+      'Rename "March" to "April".',
+      "Sketch a map of the harbour.",
+      "Ok, now sweep the floor.",
+      "Two tables, please: the long ones.",
+      "Water the plants that are on the sill."
+    ]
+    assert.deepStrictEqual(factsOf(...orders.map((order) => `Nora: ${order}`)), [])
+    assert.deepStrictEqual(factsOf("Nora: Water the plants. The hall is 40 square metres."), [
+      "Nora said: The hall is 40 square metres"
+    ])
+  })
+
+  it("V1 V2 a verb that another subject has, or none, is no order", () => {
+    const told = [
+      "Love the sea.",
+      "Hurt my knee badly.",
+      "Lost my job in May.",
+      "Besides the harbour there is a mill.",
+      "Dinner the other day was a feast.",
+      "Reminds me of my time in Rome.",
+      'Film "The Quay" won a prize.',
+      "Friends my age are all married.",
+      "Vivo a Roma con mia moglie.",
+      "Monday the crane broke."
+    ]
+    assert.lengthOf(factsOf(...told.map((line) => `Nora: ${line}`)), told.length)
+  })
+
+  it("N3 a few words without a verb state nothing, but where they answer or have a number", () => {
+    const said = ["Now the regatta itself.", "Two things at once.", "Time to go.", "Nothing more for today."]
+    assert.deepStrictEqual(factsOf(...said.map((line) => `Nora: ${line}`)), [])
+    assert.deepStrictEqual(factsOf("Ivo: How many dogs do you have, Nora?", "Nora: Two of them."), [
+      "Nora told Ivo how many dogs Nora has: Two of them"
+    ])
+    const kept = ["High water at 11:35.", "The Aurora lies at Birch.", "Meine Katze heißt Mimi.", "Dogs love her."]
+    assert.lengthOf(factsOf(...kept.map((line) => `Nora: ${line}`)), kept.length)
+  })
+
   it("S5 an answer says what it was asked about, and no question is a fact", () => {
     assert.deepStrictEqual(
       factsOf("Ivo: Good morning. How long have you been married, Nora?", "Nora: Five years already!"),

@@ -72,6 +72,32 @@ export const thirdPerson = (verb: string): string => {
   return /[^aeiou]y$/.test(verb) ? `${verb.slice(0, -1)}ies` : `${verb}s`
 }
 
+/** Of the third person. */
+export const pronouns = setOf(
+  "it its it's it'll it'd itself he he's him his himself she she's her hers herself they they're they've they'll they'd them 'em their theirs themselves"
+)
+/** Alone they point at something, before a noun they belong to it. */
+export const pointers = setOf("this that these those that's")
+/** Words of grammar, and a few that say next to nothing by themselves. */
+export const grammarWords = setOf(`
+  what's how's where's who's when's why's how'd how're how've what're what've who've here's there's let's
+  a an the and or but so nor yet if as than then because 'cause cause cuz since while when whenever where how why what who which whether though although
+  i i'm i've i'll i'd me my mine myself we we're we've we'll we'd us our ours ourselves you you're you've you'll your yours yourself y'all
+  am is are was were be been being isn't aren't wasn't weren't have has had having haven't hasn't hadn't do does did doing don't doesn't didn't done
+  to of in on at by for from with without about into over under after before through up down out off around between during until till like near
+  not no yes all both each every any some many much more most few lots lot such same other others another one ones else just very really so too
+  even still also only always never often usually maybe perhaps actually definitely totally truly super pretty quite kinda gonna gotta wanna
+  here there now again ago once soon later today yesterday tomorrow tonight way enough well okay ok
+  make makes making get gets getting got go goes going let lets take takes taking give gives giving see seeing feel feels feeling keep keeps
+  keeping love loves loving like likes want wants know knows think thinks thinking believe hope hopes need needs try trying use uses using find finds
+  help helps mean means look looks looking say says tell tells show shows work works talk enjoy enjoys appreciate bet
+  great good nice awesome amazing cool lovely special important hard tough fun wonderful incredible beautiful happy glad proud lucky excited sure
+  thankful grateful best better pleased sweet powerful inspiring rewarding new big huge little
+`)
+
+/** A noun follows them, if not at once. */
+export const determiners = setOf("a an the my our your some any no each every another")
+
 /** Words that make a sentence speak of anyone who says it. */
 export const firstPerson = /\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b/
 export const secondPerson = /\b(?:you|your|yours|yourself|y'all|ya)\b/i
@@ -79,107 +105,11 @@ export const negation = /\b(?:not|no|never|nobody|nothing|none|neither|nor|witho
 
 /** At the start of a sentence: they say how something is taken, not what it is. */
 export const interjection =
-  /^(?:(?:wow|woah|whoa|yeah|yep|yes|yup|nope|oh|ah|aww?|oof|ooh|hey|hi|hello|btw|by the way|haha|anyway|please|and|but|plus|also)\b[\s,!:;-]*|(?:no|so|sure|sure thing|okay|ok|well|cool|great|nice|awesome|totally|absolutely|definitely|sorry|thanks|thank you|congrats|congratulations)\s*[,!:;-]\s*)+/i
+  /^(?:(?:wow|woah|whoa|yeah|yep|yes|yup|nope|oh|ah|aww?|oof|ooh|hey|hi|hello|btw|by the way|haha|anyway|and|but|plus|also|then)\b[\s,!:;-]*|(?:no|so|sure|sure thing|okay|ok|well|cool|great|nice|awesome|totally|absolutely|definitely|sorry|thanks|thank you|congrats|congratulations)\s*[,!:;-]\s*)+/i
 
 /** Greetings, thanks, requests, and what someone is called upon to do. */
 export const pleasantry =
   /^(?:for|to|thanks?|sorry|congrats|congratulations|glad|good|great to|nice to|happy to|welcome|bye|see you|talk to you|long time|let's|let us|don't|keep|go|take|have|check|look|stay|believe|tell|hang)\b/i
-
-// Stance: what a sentence does when it does not state what its words say.
-// N1  A wish, a guess, a condition, hearsay, a joke, an order, an indirect question and a courtesy state nothing, though
-//     they have the words of a statement.
-
-/** The speaker, and a short form of the verb behind. */
-const own = "(?:i|we)(?:'(?:m|re|ve|d|ll))?(?: (?:am|are|was|were|have|had|would|do|been))?"
-const between =
-  "(?: (?:just|also|really|so|very|only|still|always|often|totally|truly|super|long|do|all|quite|sort of|kind of))*"
-const anyone = "(?:I|i|[Yy]ou|[Ww]e|[Hh]e|[Ss]he|[Ii]t|[Tt]hey|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]he) \\S+(?: \\S+)?)"
-/** What an assistant is called upon to do, where no pleasantry says it. */
-const demands =
-  "remind|send|book|call|set|write|translate|find|show|give|add|remove|delete|open|close|play|buy|order|schedule|cancel|search|" +
-  "make|bring|put|turn|start|stop|wake|answer|reply|explain|help|list|note|remember|forget|ask|use|read|print|save|move|change|" +
-  "update|create|draft|email|mail|text|message|ring|tidy|clean|wait|try|do|let|come|get|leave|pick|pay|forward|summari[sz]e"
-
-const states = (pattern: string): RegExp => new RegExp(`^(?:${pattern})(?![\\p{L}\\p{N}])`, "iu")
-
-const stances: ReadonlyArray<RegExp> = [
-  // Wishes.
-  states(`${own}${between} (?:wish|wishing|hope|hoped|hoping|dream|dreamt|dreamed|dreaming|longing|long for)`),
-  states(`(?:i|we)(?:'d| would)${between} (?:love|like|hate|enjoy|adore|kill|give)`),
-  states("if only|hopefully|fingers crossed|(?:it|that|this)(?:'d| would)|may (?:you|he|she|they|it|we)"),
-  // Guesses and conditions.
-  states("if|suppose|supposing|imagine|assuming|unless|what if|whether|maybe|perhaps|possibly|who knows"),
-  states(`${own}${between} (?:guess|suppose|suspect|bet|doubt|assume|imagine)`),
-  /^[^.;]*\bwho knows\b/i,
-  // "May" with a capital is a month, and who could not do something tells what happened.
-  new RegExp(`^${anyone} (?:might|may|could)(?! (?:not|hardly|barely|finally))\\b`),
-  /^[^.;]*(?:\bwould\b|'d\b)[^.;]* if\b/i,
-  // Hearsay.
-  states(`${own}${between} heard (?:that|from|it|rumou?rs?|the|they|she|he|there|someone|somebody|people)`),
-  states(`${own}${between} (?:read|saw|heard|picked up) (?:somewhere|online|in [^,.]{1,30} that)`),
-  states("apparently|allegedly|supposedly|reportedly|rumou?rs?|gossip|word (?:is|has it)|legend has it|it is said"),
-  states(
-    "(?:they|people|folks|some|some people|everyone|everybody|someone|somebody)(?: \\w+)? (?:says?|said|claims?|told|reckons?)"
-  ),
-  /\b(?:is|are|was|were|has|have) (?:apparently|allegedly|supposedly|reportedly|rumou?red|said to)\b/i,
-  // Jokes: no one can do that, or the one who says it laughs.
-  /\b(?:a|ten|two) (?:million|billion|thousand|hundred) times\b|\bso [^,.]{2,40} (?:that )?(?:i|we|he|she|they) could\b/i,
-  /(?:\b(?:lol|haha\w*|hehe\w*|jk|rofl|(?:just |only )?(?:kidding|joking))|[\u{1F602}\u{1F923}])[\s!.)]*$/iu,
-  // Orders, and offers.
-  new RegExp(
-    `^(?:(?:always|never|do|do not|kindly|just) )?(?:${demands}) (?!(?:is|are|was|were|has|have|will|can)\\b)`,
-    "i"
-  ),
-  states(
-    "from now on|you (?:should|must|could|can|may|need to|have to|ought to)|we (?:should|could|ought to)|why (?:don't|not)|how about|shall"
-  ),
-  states(`${own}${between} (?:need|want|wanted|like|ask|asking|expect|beg) (?:you|for you)`),
-  states(
-    "(?:i|we)(?:'ll| will| can| could) (?:be (?:there|here|back|right)|(?:let|see|call|show|tell|send|help|keep|give|lend) you)"
-  ),
-  // Indirect questions.
-  states(`${own}${between} (?:wonder|wondered|wondering|curious)`),
-  states(
-    "(?:i|we) (?:don't|do not|didn't) (?:know|remember|understand|get) (?:if|whether|what|where|who|how|why|when|which)"
-  )
-]
-
-/** Courtesies, and what passes within the hour. */
-const courtesies: ReadonlyArray<RegExp> = [
-  states(
-    `${own}${between} (?:agree|appreciate|apologi[sz]e|thank|miss(?:ed)? you|see (?:you|what)|know what|hear you|feel you|get it)`
-  ),
-  states(
-    `${own}${between} (?:happy|glad|sorry|proud|thrilled|pleased|grateful|thankful|delighted|honou?red|touched|excited) (?:for you|of you|to (?:see|hear|know)|that you|you|with you|your)`
-  ),
-  /^(?:i|we)(?:'m|'re| am| are)(?: (?:so|really|very|just|all|doing|feeling|quite|pretty|too|not))* (?:fine|good|great|well|ok|okay|alright|here|back|ready|done|sure|certain|sorry|glad|happy|late|tired|busy|hungry|excited|thrilled|amazed|touched|exhausted|stressed|worried|nervous|confused|in|out|serious|listening|impressed|jealous|curious|speechless|afraid)(?: (?:too|now|again|today))?(?:[,!.].*)?$/i,
-  states(
-    "(?:i|we) (?:can't|cannot|can hardly) (?:wait|believe|complain|thank)|(?:i|we)(?:'ve)? (?:have to|got to|gotta|must|need to|better|should) (?:go|run|leave|be going|be off)"
-  ),
-  states("(?:i|we) (?:had|have)(?: absolutely)? no (?:idea|clue|words|doubt|comment)"),
-  states("you (?:always|never|really|truly|make|made|look|sound|seem|deserve|rock)|same here|me (?:too|neither)"),
-  /^(?:what|such|so|too) (?:an?|lovely|great|good|nice|much|many|cute|funny|true|sweet)\b(?: [\p{L}'’]+){0,4}[.!]*$/iu,
-  /^(?:the|your|those|these|that|this)(?: [\p{L}'’-]+){1,3} (?:is|are|looks?|sounds?) (?:so|such|really|very|too|super) [\p{L}'’ -]+[.!]*$/iu
-]
-
-/** Behind a courtesy the same sentence may tell something: "I get it, I had a mentor too". */
-const ownClause = / [-–—] |, (?:and |but |so )?(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b)/
-
-/** The sentence does something else than to state what its words say. */
-export const isNoStatement = (sentence: string): boolean => {
-  const plain = sentence.replaceAll("\u2019", "'").trim()
-  const [first = "", ...others] = plain.split(ownClause)
-  return (
-    stances.some((stance) => stance.test(plain)) ||
-    (courtesies.some((courtesy) => courtesy.test(first)) && others.every((clause) => isNoStatement(clause)))
-  )
-}
-
-/** What was said last was no more than a joke. */
-export const isTakenBack = (sentence: string): boolean =>
-  /^(?:(?:ha)+[,!. ]+)?(?:(?:no|nah|okay|ok)[,.! ]+)?(?:(?:i'm|i am|i was|we're|that was|it was) )?(?:just |only |totally )?(?:kidding|joking|teasing|a joke|jk|messing with you|pulling your leg)\b/i.test(
-    sentence.replaceAll("\u2019", "'").trim()
-  )
 
 // Likeness: how much of one statement another one says.
 // G1  A statement says the same as itself, also when all its words are words of grammar.

@@ -1,7 +1,7 @@
 // Statements: what a line of a conversation states.
 // Owns which sentences are statements, how telling they are, and saying each so that it can stand alone.
 // S1  Questions, proposals, greetings, thanks, praise and written calls state nothing; neither does what the stances of
-//     grammar.ts tell from a statement, nor what is taken back as a joke by the sentence behind it.
+//     stances.ts tell from a statement, nor what is taken back as a joke by the sentence behind it.
 // S2  What stands alone names who it is about: pronouns become names, a dropped subject is the speaker, an answer says what
 //     it was asked about, relative dates become dates.
 // S3  At most MAX_STATEMENTS of a line, the most telling ones, in their order. That a picture was shown is none.
@@ -11,22 +11,24 @@
 
 import { sentencesOf } from "../calls.ts"
 import {
+  determiners,
   firstPerson,
+  grammarWords,
   interjection,
   isAdverb,
   isBarePast,
-  isNoStatement,
   isParticiple,
   isPast,
-  isTakenBack,
   modals,
   negation,
   pleasantry,
+  pointers,
+  pronouns,
   secondPerson,
-  setOf,
   thirdPerson,
   withDates
 } from "./grammar.ts"
+import { isFragment, isNoStatement, isTakenBack } from "./stances.ts"
 
 // ThirdPerson: what someone said about himself, said about him.
 // P1  What stands in quotation marks is kept as it is.
@@ -97,30 +99,6 @@ const inThirdPerson = (sentence: string, { listener, speaker }: Told): string =>
 // Antecedent: the noun that a pronoun of the third person stands for.
 // A1  It stands before the pronoun, in the same text. A word is taken for a noun unless it is known for something else: a
 //     word of grammar, a verb behind its subject, a form of the past.
-
-const pronouns = setOf(
-  "it its it's it'll it'd itself he he's him his himself she she's her hers herself they they're they've they'll they'd them 'em their theirs themselves"
-)
-/** Alone they point at something, before a noun they belong to it. */
-const pointers = setOf("this that these those that's")
-const grammarWords = setOf(`
-  what's how's where's who's when's why's how'd how're how've what're what've who've here's there's let's
-  a an the and or but so nor yet if as than then because 'cause cause cuz since while when whenever where how why what who which whether though although
-  i i'm i've i'll i'd me my mine myself we we're we've we'll we'd us our ours ourselves you you're you've you'll your yours yourself y'all
-  am is are was were be been being isn't aren't wasn't weren't have has had having haven't hasn't hadn't do does did doing don't doesn't didn't done
-  to of in on at by for from with without about into over under after before through up down out off around between during until till like near
-  not no yes all both each every any some many much more most few lots lot such same other others another one ones else just very really so too
-  even still also only always never often usually maybe perhaps actually definitely totally truly super pretty quite kinda gonna gotta wanna
-  here there now again ago once soon later today yesterday tomorrow tonight way enough well okay ok
-  make makes making get gets getting got go goes going let lets take takes taking give gives giving see seeing feel feels feeling keep keeps
-  keeping love loves loving like likes want wants know knows think thinks thinking believe hope hopes need needs try trying use uses using find finds
-  help helps mean means look looks looking say says tell tells show shows work works talk enjoy enjoys appreciate bet
-  great good nice awesome amazing cool lovely special important hard tough fun wonderful incredible beautiful happy glad proud lucky excited sure
-  thankful grateful best better pleased sweet powerful inspiring rewarding new big huge little
-`)
-
-/** A noun follows them, if not at once. */
-const determiners = setOf("a an the my our your some any no each every another")
 
 const isNoun = (word: string, before: string): boolean =>
   /^\p{L}/u.test(word) &&
@@ -232,7 +210,7 @@ const tellingOf = (core: string, at: number | undefined): number => {
   const words = wordsIn(core).length
   if (words < (isTrait.test(core) ? 2 : 3) || isQuestion(core) || pleasantry.test(core)) return 0
   const isOwn = firstPerson.test(core) || dropsSubject(core)
-  if (!isOwn && (secondPerson.test(core) || (points.test(core) && words < 8))) return 0
+  if (!isOwn && (secondPerson.test(core) || (points.test(core) && words < 8) || isFragment(core))) return 0
   const isDated = /\d/.test(core) || (at !== undefined && withDates(core, at) !== core)
   return (
     (isOwn ? 3 : 1) +

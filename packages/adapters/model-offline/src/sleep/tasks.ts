@@ -25,13 +25,13 @@ import {
   hasSameValues,
   isParticiple,
   isPast,
-  isTakenBack,
   monthNames,
   overlap,
   saysTheSame,
   unasked,
   weekdayNames
 } from "./grammar.ts"
+import { isTakenBack } from "./stances.ts"
 
 // Attributes: what holds of someone or something for longer than a day.
 // A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.

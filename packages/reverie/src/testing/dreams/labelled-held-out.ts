@@ -185,5 +185,32 @@ export const heldOut: ReadonlyArray<DreamCase> = [
       ["Dagny", "Set an alarm for 7, and wake me gently."],
       ["Dagny", "I'd like you to summarise my mail every Friday."]
     ]
+  },
+  {
+    kind: "trap: orders at work",
+    said: [
+      ["Roel", "Assemble the quarterly figures and put them in the folder."],
+      ["Roel", 'Then please rename the folder "March".'],
+      ["Roel", "Archive it afterwards, thanks."]
+    ]
+  },
+  {
+    kind: "trap: fragments",
+    said: [
+      ["Sanne", "Three quick points."],
+      ["Sanne", "First the invoices, then the rest."],
+      ["Sanne", "Time for lunch!"]
+    ]
+  },
+  {
+    kind: "orders with facts",
+    said: [
+      ["Jasper", "Reserve the blue room for Monday. Our meetings begin at ten."],
+      ["Jasper", "Compare both offers. The second supplier delivers from Porto."]
+    ],
+    learn: [
+      ["Jasper", "meetings", "ten"],
+      ["supplier", "Porto"]
+    ]
   }
 ]

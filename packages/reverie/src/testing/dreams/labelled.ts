@@ -1,10 +1,12 @@
 // Labelled: short conversations, each with what is to be learnt of it. By these the rules are made better.
-// Owns two thirds of the cases. Leaves the third that is held out to `labelled-held-out.ts`, and their form to `dream-case.ts`.
+// Owns two thirds of the cases between people. Leaves those with an assistant at work to `labelled-orders.ts`, the third that is
+// held out to `labelled-held-out.ts`, and their form to `dream-case.ts`.
 // L1  A label is words: who, and what has to stand in the fact, each in any of the forms between bars. It begins a word.
 // L2  `learn` has to be learnt. `may` is true as well, and counts neither for nor against. All else that is learnt is wrong.
 // L3  Case n of the list held out is of the same kind as cases 2n and 2n + 1 of this one.
 
 import type { DreamCase } from "./dream-case.ts"
+import { ordersAtWork } from "./labelled-orders.ts"
 
 export const development: ReadonlyArray<DreamCase> = [
   {
@@ -390,5 +392,6 @@ export const development: ReadonlyArray<DreamCase> = [
       ["Astrid", "From now on, answer me in short sentences."],
       ["Astrid", "I want you to write a poem about my dog Rufus."]
     ]
-  }
+  },
+  ...ordersAtWork
 ]
