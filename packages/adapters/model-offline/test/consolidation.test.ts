@@ -90,6 +90,18 @@ describe("facts", () => {
     ])
   })
 
+  it("S1 what one is asked to remember is a fact, to do something is none", () => {
+    const said = [
+      "Please remember that the key hangs behind the barrel.",
+      "Note: the crane is broken.",
+      "Remember to call Ivo."
+    ]
+    assert.deepStrictEqual(factsOf(...said.map((line) => `Nora: ${line}`)), [
+      "Nora said: the key hangs behind the barrel",
+      "Nora said: the crane is broken"
+    ])
+  })
+
   it("V1 V2 a verb that another subject has, or none, is no order", () => {
     const told = [
       "Love the sea.",
@@ -97,13 +109,25 @@ describe("facts", () => {
       "Lost my job in May.",
       "Besides the harbour there is a mill.",
       "Dinner the other day was a feast.",
-      "Reminds me of my time in Rome.",
       'Film "The Quay" won a prize.',
       "Friends my age are all married.",
       "Vivo a Roma con mia moglie.",
       "Monday the crane broke."
     ]
     assert.lengthOf(factsOf(...told.map((line) => `Nora: ${line}`)), told.length)
+  })
+
+  it("N1 a wish or a courtesy without its subject is none, nor what says of no one what it says", () => {
+    const said = [
+      "Can't wait to see it all come together.",
+      "Wish I was that strong.",
+      "Hope the crane holds.",
+      "Here's to new heights and all their trials.",
+      "Reminds me of my time in Rome.",
+      "Means a lot to us."
+    ]
+    assert.deepStrictEqual(factsOf(...said.map((line) => `Nora: ${line}`)), [])
+    assert.deepStrictEqual(factsOf("Nora: I used to ride with my dad."), ["Nora used to ride with Nora's dad"])
   })
 
   it("N3 a few words without a verb state nothing, but where they answer or have a number", () => {

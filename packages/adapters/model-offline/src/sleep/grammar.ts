@@ -10,12 +10,13 @@ export const weekdayNames: ReadonlyArray<string> = "sunday monday tuesday wednes
 
 export const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
-/** Forms of the past that do not end in -ed. */
+/** Forms of the past that do not end in -ed, or are too short to be known by it. */
 const irregularPast = setOf(`
   ate became began bought broke brought built came caught chose cut did drank drew drove fell felt flew forgot fought found
   gave got grew had heard held hid hit hurt kept knew laid learnt led left lent let lost made meant met paid put ran read
   rode rose said sang sat saw sent set shot shut sold spent spoke stood stuck swam swept swore taught thought threw told
   took tore understood was went were woke won wore wrote
+  aged died lied owed tied used
 `)
 
 /** Participles that are no form of the past by themselves. */
@@ -105,7 +106,7 @@ export const negation = /\b(?:not|no|never|nobody|nothing|none|neither|nor|witho
 
 /** At the start of a sentence: they say how something is taken, not what it is. */
 export const interjection =
-  /^(?:(?:wow|woah|whoa|yeah|yep|yes|yup|nope|oh|ah|aww?|oof|ooh|hey|hi|hello|btw|by the way|haha|anyway|and|but|plus|also|then)\b[\s,!:;-]*|(?:no|so|sure|sure thing|okay|ok|well|cool|great|nice|awesome|totally|absolutely|definitely|sorry|thanks|thank you|congrats|congratulations)\s*[,!:;-]\s*)+/i
+  /^(?:(?:wow|woah|whoa|yeah|yep|yes|yup|nope|oh|ah|aww?|oof|ooh|hey|hi|hello|btw|by the way|haha|anyway|and|but|plus|also|then|hm+|fyi|for the record|(?:please )?(?:remember|note|know|keep in mind|bear in mind|be aware|don['’]t forget) that)\b[\s,!:;-]*|(?:note|remember|reminder|info)\s*:\s*|(?:no|so|sure|sure thing|okay|ok|well|cool|great|nice|awesome|totally|absolutely|definitely|sorry|thanks|thank you|congrats|congratulations)\s*[,!:;-]\s*)+/i
 
 /** Greetings, thanks, requests, and what someone is called upon to do. */
 export const pleasantry =

@@ -3,7 +3,7 @@
 // N1  A wish, a guess, a condition, hearsay, a joke, an order, an indirect question and a courtesy state nothing, though
 //     they have the words of a statement.
 // N2  A sentence that begins with a verb without a subject is an order, whatever verb it is. So is one that says please.
-// N3  A few words without a verb state nothing, where they are English.
+// N3  A few words without a verb state nothing, where they are English, nor does what says of no one what it says. An answer may be so.
 
 import {
   grammarWords,
@@ -34,7 +34,8 @@ const states = (pattern: string): RegExp => new RegExp(`^(?:${pattern})(?![\\p{L
 
 const stances: ReadonlyArray<RegExp> = [
   // Wishes.
-  states(`${own}${between} (?:wish|wishing|hope|hoped|hoping|dream|dreamt|dreamed|dreaming|longing|long for)`),
+  states(`(?:${own}${between} )?(?:wish|wishing|hope|hoping)`),
+  states(`${own}${between} (?:hoped|dream|dreamt|dreamed|dreaming|longing|long for)`),
   states(`(?:i|we)(?:'d| would)${between} (?:love|like|hate|enjoy|adore|kill|give)`),
   states("if only|hopefully|fingers crossed|(?:it|that|this)(?:'d| would)|may (?:you|he|she|they|it|we)"),
   // Guesses and conditions.
@@ -57,7 +58,7 @@ const stances: ReadonlyArray<RegExp> = [
   /(?:\b(?:lol|haha\w*|hehe\w*|jk|rofl|(?:just |only )?(?:kidding|joking))|[\u{1F602}\u{1F923}])[\s!.)]*$/iu,
   // Orders, and offers.
   new RegExp(
-    `^(?:(?:always|never|do|do not|kindly|just) )?(?:${demands}) (?!(?:is|are|was|were|has|have|will|can)\\b)`,
+    `^(?:(?:always|never|do|do not|kindly|just) )?(?:${demands}) (?!(?:#\\d|(?:is|are|was|were|has|have|will|can)\\b))`,
     "i"
   ),
   states(
@@ -84,8 +85,9 @@ const courtesies: ReadonlyArray<RegExp> = [
   ),
   /^(?:i|we)(?:'m|'re| am| are)(?: (?:so|really|very|just|all|doing|feeling|quite|pretty|too|not))* (?:fine|good|great|well|ok|okay|alright|here|back|ready|done|sure|certain|sorry|glad|happy|late|tired|busy|hungry|excited|thrilled|amazed|touched|exhausted|stressed|worried|nervous|confused|in|out|serious|listening|impressed|jealous|curious|speechless|afraid)(?: (?:too|now|again|today))?(?:[,!.].*)?$/i,
   states(
-    "(?:i|we) (?:can't|cannot|can hardly) (?:wait|believe|complain|thank)|(?:i|we)(?:'ve)? (?:have to|got to|gotta|must|need to|better|should) (?:go|run|leave|be going|be off)"
+    "(?:(?:i|we) )?(?:can't|cannot|can hardly) (?:wait|believe|complain|thank)|here's to|(?:i|we)(?:'ve)? (?:have to|got to|gotta|must|need to|better|should) (?:go|run|leave|be going|be off)"
   ),
+  states("(?:that's )?not what (?:i|we)"),
   states("(?:i|we) (?:had|have)(?: absolutely)? no (?:idea|clue|words|doubt|comment)"),
   states("you (?:always|never|really|truly|make|made|look|sound|seem|deserve|rock)|same here|me (?:too|neither)"),
   /^(?:what|such|so|too) (?:an?|lovely|great|good|nice|much|many|cute|funny|true|sweet)\b(?: [\p{L}'’]+){0,4}[.!]*$/iu,
@@ -187,6 +189,10 @@ const isVerbAt = (words: ReadonlyArray<string>, at: number): boolean => {
   if (isPast(word) || isParticiple(word) || plainVerbs.has(word)) return true
   return at > 0 && /[^su'’]s$/.test(word) && !noVerbs.has(word) && !beforePlurals.has(before)
 }
+
+/** Who or what does so was said before, or not at all. */
+export const lacksSubject =
+  /^(?:reminds|makes|means|helps|feels|looks|sounds|seems|brings|gives|shows|proves|takes|keeps)\b/i
 
 /** A few words of English without a verb. */
 export const isFragment = (sentence: string): boolean => {

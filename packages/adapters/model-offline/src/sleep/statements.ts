@@ -28,7 +28,7 @@ import {
   thirdPerson,
   withDates
 } from "./grammar.ts"
-import { isFragment, isNoStatement, isTakenBack } from "./stances.ts"
+import { isFragment, isNoStatement, isTakenBack, lacksSubject } from "./stances.ts"
 
 // ThirdPerson: what someone said about himself, said about him.
 // P1  What stands in quotation marks is kept as it is.
@@ -208,7 +208,8 @@ const isTrait = /^(?:I'm|I’m|We're|We’re) \p{Ll}{4,}[.!]*$/u
 /** How much a sentence tells: 0 for nothing at all. */
 const tellingOf = (core: string, at: number | undefined): number => {
   const words = wordsIn(core).length
-  if (words < (isTrait.test(core) ? 2 : 3) || isQuestion(core) || pleasantry.test(core)) return 0
+  if (words < (isTrait.test(core) ? 2 : 3) || isQuestion(core) || pleasantry.test(core) || lacksSubject.test(core))
+    return 0
   const isOwn = firstPerson.test(core) || dropsSubject(core)
   if (!isOwn && (secondPerson.test(core) || (points.test(core) && words < 8) || isFragment(core))) return 0
   const isDated = /\d/.test(core) || (at !== undefined && withDates(core, at) !== core)

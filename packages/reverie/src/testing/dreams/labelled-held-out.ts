@@ -212,5 +212,16 @@ export const heldOut: ReadonlyArray<DreamCase> = [
       ["Jasper", "meetings", "ten"],
       ["supplier", "Porto"]
     ]
+  },
+  {
+    kind: "notes",
+    said: [
+      ["Xenia", "Please note that our gate closes at six."],
+      ["Xenia", "Don't forget that Paco speaks no English."]
+    ],
+    learn: [
+      ["Xenia", "gate", "six"],
+      ["Paco", "no English"]
+    ]
   }
 ]

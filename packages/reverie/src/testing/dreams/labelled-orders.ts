@@ -51,5 +51,26 @@ export const ordersAtWork: ReadonlyArray<DreamCase> = [
       ["Kofi", "red", "cellar"],
       ["carpenter", "next door"]
     ]
+  },
+  {
+    kind: "notes",
+    said: [
+      ["Ruth", "Remember that the key hangs behind the barrel."],
+      ["Ruth", "Remember to water the plants."]
+    ],
+    learn: [["key", "barrel"]]
+  },
+  {
+    kind: "notes",
+    said: [
+      ["Zeno", "Note: Sam left the company last week."],
+      ["Zeno", "FYI, the office is closed on 4 March."],
+      ["Zeno", "Hmm, not what I meant. Order #5521 arrived damaged."]
+    ],
+    learn: [
+      ["Sam", "left", "company"],
+      ["office", "closed", "4 March"],
+      ["5521", "damaged"]
+    ]
   }
 ]
