@@ -31,6 +31,24 @@ describe("facts", () => {
     ])
   })
 
+  it("N1 N2 a name is whole, and known where it begins a sentence when it stands elsewhere", () => {
+    const rows = rowsFor(
+      "consolidate",
+      `[m/1/0] ${DAY} Captain Mara of the Heron: The Duchess of Merrow has a new mast.`,
+      `[m/2/0] ${DAY} Captain Mara of the Heron: I saw the North Star at Elm.`,
+      `[m/3/0] ${DAY} Ann: North Star needs two tugs. Dinner Sunday is at Annabel's.`
+    )
+    const entities = rows.flatMap(({ facts }) =>
+      (facts as ReadonlyArray<{ readonly entities: ReadonlyArray<string> }>).map((fact) => fact.entities)
+    )
+    assert.deepStrictEqual(entities, [
+      ["Captain Mara of the Heron", "Duchess of Merrow"],
+      ["Captain Mara of the Heron", "North Star", "Elm"],
+      ["Ann", "North Star"],
+      ["Ann", "Annabel"]
+    ])
+  })
+
   it("S2 pronouns of the first person become the speaker's name, with the verb that belongs to it", () => {
     assert.deepStrictEqual(
       factsOf(

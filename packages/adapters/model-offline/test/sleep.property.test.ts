@@ -43,6 +43,8 @@ const text = fc.oneof(
 const asked = text.filter((each) => each.trim() !== "")
 const jsonTasks: ReadonlyArray<Task> = tasks.filter((task) => task !== "summarize" && task !== "extract")
 
+/** S3 of statements.ts; an ask allows for five. */
+const MAX_STATEMENTS = 4
 const isText = (value: unknown): boolean => typeof value === "string"
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value)
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
@@ -55,7 +57,7 @@ const isFormOf: Readonly<Record<string, (row: Row) => boolean>> = {
     Number(importance) >= 1 &&
     Number(importance) <= 10 &&
     Array.isArray(facts) &&
-    facts.length <= 3 &&
+    facts.length <= MAX_STATEMENTS &&
     facts.every((fact: Row) => isText(fact["text"]) && fact["text"] !== "" && isTexts(fact["entities"])),
   route: ({ action, fact, target }) => isText(fact) && isTextOrNull(target) && (action === "ADD") === (target === null),
   link: ({ fact, links }) =>

@@ -28,6 +28,7 @@ import {
   thirdPerson,
   withDates
 } from "./grammar.ts"
+import { wholeName } from "./names.ts"
 import { isFragment, isNoStatement, isTakenBack, lacksSubject } from "./stances.ts"
 
 // ThirdPerson: what someone said about himself, said about him.
@@ -240,7 +241,7 @@ const standing = (core: string, utterance: Utterance): string => {
   const { at, speaker } = utterance
   const dated = at === undefined ? core : withDates(core, at)
   const told = speaker === "" ? dated : inThirdPerson(withSubject(dated, speaker), utterance)
-  const named = told.includes(speaker) ? told : `${speaker} said: ${told}`
+  const named = speaker === "" || wholeName(speaker).test(told) ? told : `${speaker} said: ${told}`
   return capitalised(named).replace(/[\s!.,;:-]+$/, "")
 }
 

@@ -19,18 +19,8 @@ import {
 import { statementsOf, type Utterance } from "./statements.ts"
 import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
-import {
-  type Gist,
-  gistOf,
-  hasSameValues,
-  isParticiple,
-  isPast,
-  monthNames,
-  overlap,
-  saysTheSame,
-  unasked,
-  weekdayNames
-} from "./grammar.ts"
+import { type Gist, gistOf, hasSameValues, isParticiple, isPast, overlap, saysTheSame, unasked } from "./grammar.ts"
+import { namesIn } from "./names.ts"
 import { isTakenBack } from "./stances.ts"
 
 // Attributes: what holds of someone or something for longer than a day.
@@ -82,30 +72,6 @@ const profiled = (data: string): string => {
       return { action: target === null ? "ADD" : "IGNORE", target, attribute, evidence }
     })
   )
-}
-
-// Names: whom and what a text is about.
-// N1  A name is what is written large in the middle of a sentence; at its beginning only when it is known already.
-
-const calendar: ReadonlySet<string> = new Set([...monthNames, ...weekdayNames])
-const namePattern = /\p{Lu}[\p{L}\p{N}&+-]*(?:['’]\p{L}{2,})?(?:\s+\p{Lu}[\p{L}\p{N}&+-]*)*/gu
-const MAX_NAMES = 8
-
-const isName = (name: string): boolean => name.length > 1 && !/^I\b/.test(name) && !calendar.has(name.toLowerCase())
-
-/** A word that begins the text, a sentence or a quotation. */
-const begins = (text: string, at: number): boolean =>
-  /(?:^|[.!?:;"“(\n]\s*|[-–—]\s+)$/u.test(text.slice(Math.max(0, at - 4), at))
-
-/** The names in a text, each once, in their order; `known` ones also where they begin a sentence. */
-const namesIn = (text: string, known: ReadonlyArray<string> = []): ReadonlyArray<string> => {
-  const names = new Set(known.filter((name) => name !== "" && text.includes(name)))
-  for (const { 0: found, index } of text.matchAll(namePattern)) {
-    const name = begins(text, index) ? found.split(/\s+/).slice(1).join(" ") : found
-    if (isName(name)) names.add(name)
-    if (names.size >= MAX_NAMES) break
-  }
-  return [...names]
 }
 
 // Insights: what several entries of a journal have in common.
@@ -313,6 +279,7 @@ const isJoke = (heard: ReadonlyArray<Heard>, place: number): boolean => {
 const consolidated = (data: string): string => {
   const heard = linesOf(data).map((line): Heard => ({ ...line, said: saidIn(line.text) }))
   const speakers = [...new Set(heard.map(({ said }) => said.speaker))].filter((name) => name !== "" && name !== JOURNAL)
+  const known = new Set(heard.flatMap(({ said }) => namesIn(said.text, speakers)))
   const items = heard.map((line, place) => {
     const { id, said } = line
     if (isChatter(said.text) || isJoke(heard, place)) return { id, importance: 1, facts: [] }
@@ -320,7 +287,7 @@ const consolidated = (data: string): string => {
       utteranceOf(line, heard[place - 1]?.said, listenerOf(said.speaker, speakers))
     )
     const told = said.speaker === JOURNAL ? statements.filter((text) => !isHead(text)) : statements
-    return { id, importance, facts: told.map((text) => ({ text, entities: namesIn(text, speakers) })) }
+    return { id, importance, facts: told.map((text) => ({ text, entities: namesIn(text, speakers, known) })) }
   })
   return JSON.stringify(items)
 }
