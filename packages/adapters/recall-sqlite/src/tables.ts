@@ -8,7 +8,7 @@ import type { DatabaseSync } from "node:sqlite"
 export const APPLICATION_ID = 0x52565243
 
 /** To be raised whenever the tables, their bytes, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 8
+export const FORMAT = 9
 
 /**
  * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are

@@ -59,12 +59,18 @@ describe("weights", () => {
     assert.strictEqual(around(2_000), around(400))
   })
 
-  test("a word of the context weighs less than one of the body, one of a fact as much", () => {
+  test("a word of the context weighs less than one of a fact, and that less than one of the body", () => {
     const [body, context, facts] = (["body", "context", "facts"] as const).map((field) =>
       termWeights({ body: ["x"], context: ["y"], facts: ["z"], [field]: ["tide"] }).get("tide")
     )
-    assert.isBelow(context ?? 0, body ?? 0)
-    assert.strictEqual(facts, body)
+    assert.isBelow(context ?? 0, facts ?? 0)
+    assert.isBelow(facts ?? 0, body ?? 0)
+  })
+
+  test("what an entry says weighs no less for the facts that were learnt of it", () => {
+    const fields = { body: ["tide", "quay"], context: ["crane"], facts: [] }
+    const told = termWeights({ ...fields, facts: ["nora", "likes", "lanterns"] })
+    for (const [term, weight] of termWeights(fields)) assert.strictEqual(told.get(term), weight, term)
   })
 
   test("W2 a rarer term says more, and one that is everywhere nothing less than nothing", () => {
