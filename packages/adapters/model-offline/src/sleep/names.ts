@@ -24,7 +24,7 @@ const isNamed = (found: string): boolean => {
   if (
     others.length === 0 ||
     others.some((word) => calendar.has(word)) ||
-    /ing$/.test(first) ||
+    first.endsWith("ing") ||
     isPast(first) ||
     isAdverb(first)
   )
