@@ -167,7 +167,7 @@ const Learnt = ({ dream, id, of }: OfNight & { readonly of: Account["learnt"][nu
         <Fact id={id} fact={fact} /> confidence {percent(trust)} <Sources id={id} of={sources} />{" "}
         {state === "active" ? null : <Chip tone="retired" text={state} />}{" "}
         {reason === undefined ? null : <Visible text={reason} />}
-      </span>
+      </span>{" "}
       {state === "retired" ? null : <Back dream={dream} id={id} of={of} />}
     </li>
   )

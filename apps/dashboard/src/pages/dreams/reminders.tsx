@@ -89,7 +89,7 @@ const Row = ({ id, item, onEdit }: RowProps) => {
 const fields = [
   ["reminder", "Name", "tea"],
   ["note", "Note", "What it reads then"],
-  ["when", "When", "2026-11-24T09:00, 0 9 * * 1-5 or FREQ=DAILY"],
+  ["when", "When", "2030-01-31T09:00, 0 9 * * 1-5 or FREQ=DAILY"],
   ["timeZone", "Time zone", "Europe/Berlin"]
 ] as const
 
