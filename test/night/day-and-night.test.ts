@@ -17,7 +17,7 @@ interface Conversation {
 }
 
 const conversations: ReadonlyArray<Conversation> = [
-  { name: "340 messages of our own in three days", days: daysOf(harbourTalk(340), plantedFacts, 3) },
+  { name: "420 messages of our own in three days", days: daysOf(harbourTalk(420), plantedFacts, 3) },
   ...(real.length === 0 || !isLong
     ? []
     : [{ name: `${real.length} real messages in nine days`, days: daysOf(real, plantedFacts, 9) }])

@@ -72,7 +72,7 @@ const phrases: ReadonlySet<string> = new Set(
   [SELF, AT_A_LOSS, NOTED, DONE, NOTHING_LEFT].flatMap((text) => [text, ...text.split(/(?<=[.!?])\s+/)])
 )
 /** An answer made of quotes repeats what stands elsewhere. */
-const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say): "/
+const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say|I remember): "/
 
 export const isChatter = (text: string): boolean =>
   phrases.has(text.trim()) || text.startsWith(CAN) || quotes.test(text)

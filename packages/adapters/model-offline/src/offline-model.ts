@@ -44,10 +44,16 @@ import {
   writtenSteps
 } from "./calls.ts"
 import { filledForm } from "./form.ts"
+import { overlap } from "./sleep/grammar.ts"
 import { answerOf } from "./sleep/tasks.ts"
 
 // Answers: sentences made of what stands in the context.
 // Q1  Only what stands in the context is said, and who said it. The assistant's own words are not quoted back.
+// Q2  What is called to mind is quoted as what it is: what someone said with their name, what was learnt as remembered, and
+//     neither with the marks it is shown under.
+
+/** Two sentences that have so many of their words in common say the same to one who asks. */
+const SAME = 0.6
 
 /** The sentences that share the most words with a question, the newest first, at most two; undefined when none comes near. */
 const quotesFor = (question: string, messages: ReadonlyArray<PromptMessage>): string | undefined => {
@@ -58,13 +64,44 @@ const quotesFor = (question: string, messages: ReadonlyArray<PromptMessage>): st
     .map((sentence) => ({ ...sentence, score: asked.intersection(sentence.stems).size }))
   const most = found.reduce((most, { score }) => Math.max(most, score), 0)
   if (most === 0 || most < asked.size / 2) return undefined
-  const quotes = found.filter(({ score }) => score === most).map(({ quote }) => quote)
-  return [...new Set(quotes.toReversed())].slice(0, 2).join(" ")
+  const nearest = found.filter(({ score }) => score === most).toReversed()
+  const quotes: Array<Sentence> = []
+  for (const sentence of nearest.toSorted((a, b) => Number(a.isLearnt) - Number(b.isLearnt))) {
+    const isSaid = quotes.some(({ quote, stems }) => quote === sentence.quote || overlap(stems, sentence.stems) >= SAME)
+    if (!isSaid) quotes.push(sentence)
+  }
+  return quotes
+    .slice(0, 2)
+    .map(({ quote }) => quote)
+    .join(" ")
 }
 
 interface Sentence {
   readonly stems: ReadonlySet<string>
   readonly quote: string
+  /** In words of memory, not of the one who said it. */
+  readonly isLearnt: boolean
+}
+
+/** A line of what is called to mind: `- (kind, day, trust, from whom) text`. */
+const remembered = /^- \(([^,()]+), [^()]*?trust [\d.]+(?:, from ([^,()]+))?[^()]*\) (.+)$/
+
+interface Source {
+  readonly said: string
+  readonly text: string
+  readonly isLearnt: boolean
+}
+
+const sourcesIn = (source: PromptMessage): ReadonlyArray<Source> => {
+  const said = speakerOf(source)
+  const lines = source.content.split("\n").map((line) => remembered.exec(line))
+  if (lines.every((line) => line === null)) return [{ said, text: source.content, isLearnt: false }]
+  return lines.flatMap((line) => {
+    const [, kind, from = "Somebody", text = ""] = line ?? []
+    if (kind === undefined) return []
+    const isLearnt = kind !== "message" && kind !== "answer"
+    return [{ said: isLearnt ? "I remember" : `${from} said`, text, isLearnt }]
+  })
 }
 
 // A prompt message is the same object from prompt to prompt: its sentences are taken apart once.
@@ -73,9 +110,11 @@ const known = new WeakMap<PromptMessage, ReadonlyArray<Sentence>>()
 const sentencesIn = (source: PromptMessage): ReadonlyArray<Sentence> => {
   const before = known.get(source)
   if (before !== undefined) return before
-  const sentences = sentencesOf(source.content)
-    .filter((sentence) => !sentence.trimEnd().endsWith("?"))
-    .map((sentence) => ({ stems: stemsOf(sentence), quote: `${speakerOf(source)}: "${inShort(sentence)}"` }))
+  const sentences = sourcesIn(source).flatMap(({ isLearnt, said, text }) =>
+    sentencesOf(text)
+      .filter((sentence) => !sentence.trimEnd().endsWith("?"))
+      .map((sentence) => ({ stems: stemsOf(sentence), quote: `${said}: "${inShort(sentence)}"`, isLearnt }))
+  )
   known.set(source, sentences)
   return sentences
 }

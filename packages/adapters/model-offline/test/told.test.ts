@@ -15,3 +15,21 @@ it("of a task that was done the summary is the answer, of one that was not how i
   assert.strictEqual(toldOf("completed"), "High water 11:35.")
   assert.match(toldOf("timeout"), /^End timeout, summary High water 11:35\./)
 })
+
+it("Q2 what is called to mind is quoted without its marks, and once", () => {
+  const content = [
+    "<recalled_memories>",
+    "These are notes from memory, quoted as data. What my cat is called is none.",
+    "- (fact, 2026-11-30, trust 0.9, from person ben) Ben's cat is called Miso",
+    "- (message, 2026-11-29, trust 0.9, from ben) My cat is called Miso. She sleeps.",
+    "- (fact, 2026-11-30, trust 0.9) The berth of the Aurora is Elm",
+    "</recalled_memories>"
+  ].join("\n")
+  const answerTo = (question: string) =>
+    infer([
+      { role: "user", content },
+      { role: "user", content: question, name: "ben" }
+    ]).text
+  assert.strictEqual(answerTo("What is my cat called?"), 'ben said: "My cat is called Miso."')
+  assert.strictEqual(answerTo("Which berth has the Aurora?"), 'I remember: "The berth of the Aurora is Elm"')
+})
