@@ -2,7 +2,9 @@
 // Owns the commands (/state ...), the order of questions, and reading lines. Leaves answering to the backend, and how an
 // answer looks to answer-printer.ts.
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
-// C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
+// C2  At a terminal commands are heard at once, also while an answer is awaited; further questions wait their turn. Lines that are
+//     piped in are taken one after the other, but for a decision that an answer waits for.
+// C4  A question is for the one who was spoken with when it was asked.
 // C3  What looks like a command and is none is an error with a suggestion, and no one hears it.
 
 import { defined, unknownName } from "@reverie/protocol"
@@ -133,17 +135,27 @@ const refuseCommand = (text: string, command: string): boolean => {
   return true
 }
 
+interface Question {
+  readonly text: string
+  readonly to: string
+}
+
 class Conversation {
   readonly #backend: Backend
   readonly #stop: Stop
-  readonly #questions: Array<string> = []
+  /** Lines are typed, and not piped in. */
+  readonly #isTyped: boolean
+  readonly #questions: Array<Question> = []
   readonly #context: string | undefined
   readonly #turned: ((to: string) => void) | undefined
   #to: string
   #answering: Promise<void> | undefined
+  /** Resolves when the answer at hand waits for a person. */
+  #waiting = Promise.withResolvers<void>()
 
-  constructor({ backend, context, stop, to, turned }: ChatOptions) {
+  constructor({ backend, context, stop, to, turned }: ChatOptions, isTyped: boolean) {
     this.#backend = backend
+    this.#isTyped = isTyped
     this.#context = context
     this.#turned = turned
     this.#stop = stop
@@ -158,9 +170,10 @@ class Conversation {
   async hear(line: string): Promise<boolean> {
     const text = line.trim()
     if (text === "") return true
+    if (!this.#isTyped && COMMAND_FORM.test(text)) await Promise.race([this.#answering, this.#waiting.promise])
     if (text === "/quit" || text === "/exit") return false
     if (text.startsWith("/") && (await this.#command(text))) return true
-    this.#questions.push(text.startsWith("//") ? text.slice(1) : text)
+    this.#questions.push({ text: text.startsWith("//") ? text.slice(1) : text, to: this.#to })
     this.#answering ??= this.#answerAll().finally(() => {
       this.#answering = undefined
     })
@@ -208,6 +221,7 @@ class Conversation {
     const asked = view?.approvals.find((each) => approval === undefined || each.approval.startsWith(approval))
     if (asked === undefined) return note(`${this.#to} asks for no such approval`)
     await this.#backend.decide(this.#to, asked.approval, decision, {})
+    this.#waiting = Promise.withResolvers<void>()
     note(`${asked.tool}: ${decision}`)
   }
 
@@ -237,26 +251,29 @@ class Conversation {
   }
 
   /** Asks and prints what comes back. A Ctrl-C ends the waiting, not the question. */
-  async #answer(question: string): Promise<void> {
+  async #answer({ text, to }: Question): Promise<void> {
+    this.#waiting = Promise.withResolvers<void>()
     const cancelled = Promise.withResolvers<undefined>()
     const release = this.#stop.intercept(() => {
       cancelled.resolve(undefined)
       return true
     })
     const asked = { from: "person", ...defined({ context: this.#context }) }
-    const parts = this.#backend.ask(this.#to, question, asked)[Symbol.asyncIterator]()
+    const parts = this.#backend.ask(to, text, asked)[Symbol.asyncIterator]()
     const printer = new AnswerPrinter()
     try {
       while (true) {
         const next = await this.#backend.within(Promise.race([parts.next(), cancelled.promise]))
         if (next === undefined) {
           printer.breakLine()
-          note(painted("dim", `${this.#to} goes on without us; the answer will stand in its history`))
+          note(painted("dim", `${to} goes on without us; the answer will stand in its history`))
           return
         }
         if (next.done === true) return
         printer.print(next.value)
-        if (next.value.type === "approval") note(`  ${await writtenCall(this.#backend, this.#to, next.value.call)}`)
+        if (next.value.type !== "approval") continue
+        note(`  ${await writtenCall(this.#backend, to, next.value.call)}`)
+        this.#waiting.resolve()
       }
     } finally {
       release()
@@ -286,7 +303,7 @@ export const chat = async (options: ChatOptions): Promise<"left" | "input-ended"
   const { backend, stop } = options
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   const lines = createInterface({ input: process.stdin, output: isTerminal ? process.stderr : undefined })
-  const conversation = new Conversation(options)
+  const conversation = new Conversation(options, isTerminal)
   const ended = Promise.withResolvers<"left" | "input-ended">()
   const prompt = () => {
     if (!isTerminal) return

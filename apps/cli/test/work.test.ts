@@ -146,6 +146,28 @@ describe.concurrent("chat", () => {
     assert.isBelow(stdout.indexOf("Stamped lease"), stdout.indexOf("not a language model"))
   })
 
+  test("C2 C4 a command that is piped in waits for the answer before it, and a question is for whom it was asked", async () => {
+    await using directory = await temporary()
+    const lines = [
+      "/stamp paper=lease",
+      "/state",
+      "/sign contract=hire",
+      "/approve",
+      "/cost",
+      "/to clara",
+      "/stamp paper=will"
+    ]
+    const at = ["--data", directory.path]
+    const { code, stderr, stdout } = await run(["chat", "clerk", ...fleet, ...at], { input: `${lines.join("\n")}\n` })
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /Stamped lease[^]*clerk +awake\.idle +1 [^]*Signed hire[^]* calls[^]*Stamped will/)
+    const heard = await Promise.all(["clerk", "clara"].map((id) => run(["agents", "inspect", id, ...at])))
+    assert.deepStrictEqual(
+      heard.map((said) => [...said.stdout.matchAll(/person: (.*)/g)].map(([, text]) => text)),
+      [["/stamp paper=lease", "/sign contract=hire"], ["/stamp paper=will"]]
+    )
+  })
+
   test("C3 a mistyped command is an error and no message; a path, a call and what begins with two slashes are messages", async () => {
     await using directory = await temporary()
     const at = [...fleet, "--data", directory.path]
