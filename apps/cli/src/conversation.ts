@@ -4,8 +4,8 @@
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
 // C2  At a terminal commands are heard at once, also while an answer is awaited; further questions wait their turn. Lines that are
 //     piped in are taken one after the other, but for a decision that an answer waits for.
-// C4  A question is for the one who was spoken with when it was asked.
 // C3  What looks like a command and is none is an error with a suggestion, and no one hears it.
+// C4  A question is for the one who was spoken with when it was asked.
 
 import { defined, unknownName } from "@reverie/protocol"
 import { writtenCall } from "./named.ts"
@@ -303,7 +303,7 @@ export const chat = async (options: ChatOptions): Promise<"left" | "input-ended"
   const { backend, stop } = options
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   const lines = createInterface({ input: process.stdin, output: isTerminal ? process.stderr : undefined })
-  const conversation = new Conversation(options, isTerminal)
+  const conversation = new Conversation(options, process.stdin.isTTY)
   const ended = Promise.withResolvers<"left" | "input-ended">()
   const prompt = () => {
     if (!isTerminal) return

@@ -57,6 +57,10 @@ describe("what an index tells of itself", () => {
     assert.deepStrictEqual([memories, lag.assistants], [0, 1])
     assert.isAbove(lag.entries, 1)
     assert.isAtLeast(lagMs, 0)
+    assert.strictEqual(
+      describeIndex({ lag, lagMs: 9_400 }),
+      `${lag.entries} entries of 1 assistant not taken in yet, the oldest for 9 s`
+    )
     const { assistants, entries } = await fleet.memory.index.catchUp()
     // The other one of the fleet was only created.
     assert.deepStrictEqual([assistants, entries], [2, lag.entries + 1])

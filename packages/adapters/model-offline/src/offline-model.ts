@@ -97,10 +97,10 @@ const sourcesIn = (source: PromptMessage): ReadonlyArray<Source> => {
   const lines = source.content.split("\n").map((line) => remembered.exec(line))
   if (lines.every((line) => line === null)) return [{ said, text: source.content, isLearnt: false }]
   return lines.flatMap((line) => {
-    const [, kind, from = "Somebody", text = ""] = line ?? []
+    const [, kind, from, text = ""] = line ?? []
     if (kind === undefined) return []
     const isLearnt = kind !== "message" && kind !== "answer"
-    return [{ said: isLearnt ? "I remember" : `${from} said`, text, isLearnt }]
+    return [{ said: isLearnt ? "I remember" : from === undefined ? said : `${from} said`, text, isLearnt }]
   })
 }
 

@@ -45,7 +45,7 @@ export const namesIn = (
   const names = new Set<string>()
   let rest = text
   for (const name of people.toSorted((a, b) => b.length - a.length)) {
-    const without = name === "" ? rest : rest.replace(wholeName(name), "_")
+    const without = name === "" || !rest.includes(name) ? rest : rest.replace(wholeName(name), "_")
     if (without !== rest) names.add(name)
     rest = without
   }
