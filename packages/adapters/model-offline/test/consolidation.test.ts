@@ -32,20 +32,27 @@ describe("facts", () => {
   })
 
   it("N1 N2 a name is whole, and known where it begins a sentence when it stands elsewhere", () => {
-    const rows = rowsFor(
-      "consolidate",
-      `[m/1/0] ${DAY} Captain Mara of the Heron: The Duchess of Merrow has a new mast.`,
-      `[m/2/0] ${DAY} Captain Mara of the Heron: I saw the North Star at Elm.`,
-      `[m/3/0] ${DAY} Ann: North Star needs two tugs. Dinner Sunday is at Annabel's.`
+    const entitiesOf = (...said: ReadonlyArray<string>) =>
+      rowsFor("consolidate", ...said.map((line, index) => `[m/${index}/0] ${DAY} ${line}`)).flatMap(({ facts }) =>
+        (facts as ReadonlyArray<{ readonly entities: ReadonlyArray<string> }>).map(({ entities }) => entities)
+      )
+    assert.deepStrictEqual(
+      entitiesOf(
+        "Captain Mara of the Heron: The Duchess of Merrow has a new mast.",
+        "Captain Mara of the Heron: I saw the North Star at Elm.",
+        "Ann: Dinner Sunday is at Annabel's.",
+        "Ann: Elm has a new roof."
+      ),
+      [
+        ["Captain Mara of the Heron", "Duchess of Merrow"],
+        ["Captain Mara of the Heron", "North Star", "Elm"],
+        ["Ann", "Annabel"],
+        ["Ann", "Elm"]
+      ]
     )
-    const entities = rows.flatMap(({ facts }) =>
-      (facts as ReadonlyArray<{ readonly entities: ReadonlyArray<string> }>).map((fact) => fact.entities)
-    )
-    assert.deepStrictEqual(entities, [
-      ["Captain Mara of the Heron", "Duchess of Merrow"],
-      ["Captain Mara of the Heron", "North Star", "Elm"],
+    assert.deepStrictEqual(entitiesOf("Ann: North Star needs two tugs.", "Ann: Elm has a new roof."), [
       ["Ann", "North Star"],
-      ["Ann", "Annabel"]
+      ["Ann"]
     ])
   })
 
