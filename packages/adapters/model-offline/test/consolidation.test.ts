@@ -137,7 +137,8 @@ describe("facts", () => {
       'Film "The Quay" won a prize.',
       "Friends my age are all married.",
       "Vivo a Roma con mia moglie.",
-      "Monday the crane broke."
+      "Monday the crane broke.",
+      "I taught my daughter to say please."
     ]
     assert.lengthOf(factsOf(...told.map((line) => `Nora: ${line}`)), told.length)
   })

@@ -128,7 +128,7 @@ const orderPattern = new RegExp(
   `^${beforeOrder}([a-z]+) (?:["“]|(?:${objects}|${article})(?![\\p{L}'’-])(?! ${times}\\b))`,
   "iu"
 )
-const courteous = new RegExp(`^${beforeOrder}please\\b|[ ,]please["')\\s.,:;!]*$`, "i")
+const courteous = new RegExp(`^${beforeOrder}please\\b|(?<!\\b(?:say|says|said|saying))[ ,]please["')\\s.,:;!]*$`, "i")
 const ofSpeaker = setOf(
   "love like hate enjoy miss need want hope wish think feel prefer know believe live own guess adore cut hit hurt read work works"
 )
