@@ -1,12 +1,13 @@
 // Segments apart: the older part of lives lies in a directory or in a storage of the program, and reads, moves and is forgotten as ever.
 
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import {
   backup,
   defineAssistant,
   defineFleet,
+  describeIndex,
   encrypt,
   type Encryption,
   exportFleet,
@@ -162,6 +163,47 @@ describe("segments", () => {
       assert.notInclude(JSON.stringify((await ask(fleet)).hits), WORD)
       await fleet.close()
       assert.deepStrictEqual(filesWith(data, WORD), [])
+    }
+  )
+
+  it.each(["lost", "of an earlier day"])(
+    "I7 an index that is %s while a segment is away lacks what is in it, says so, and has it again once that is back",
+    { timeout: 60_000 },
+    async (kind) => {
+      const [data, directory, away] = [aDirectory(), aDirectory(), aDirectory()]
+      const hitsOf = async (fleet: Fleet) => (await fleet.memory.recall("desk", WORD, { kinds: ["message"] })).hits
+      const index = join(data, "recall.db")
+      mkdirSync(away)
+      const first = await openWith(data, { directory })
+      await live(first, 2)
+      await first.memory.index.catchUp()
+      await first.close()
+      copyFileSync(index, join(away, "recall.db"))
+      const fleet = await openWith(data, { directory })
+      await live(fleet, 40)
+      await fleet.vacuum()
+      assert.isNotEmpty(await hitsOf(fleet))
+      await fleet.close()
+      const files = segmentFiles(directory)
+      files.forEach((file, at) => renameSync(file, join(away, String(at))))
+      rmSync(index)
+      if (kind !== "lost") copyFileSync(join(away, "recall.db"), index)
+      const without = await openWith(data, { directory })
+      await without.memory.index.catchUp()
+      const { lag, ...told } = await without.memory.index.status()
+      assert.isAbove(lag.unread ?? 0, 0)
+      assert.match(
+        describeIndex({ lag, ...told }),
+        /\d+ entries not in it because their segment could not be read, nothing else/
+      )
+      assert.isEmpty(await hitsOf(without))
+      assert.isNotEmpty((await without.memory.recall("desk", "pier", { kinds: ["message"] })).hits)
+      await without.close()
+      files.forEach((file, at) => renameSync(join(away, String(at)), file))
+      const again = await openWith(data, { directory })
+      assert.isNotEmpty(await hitsOf(again))
+      assert.deepStrictEqual((await again.memory.index.status()).lag, { entries: 0, assistants: 0 })
+      await again.close()
     }
   )
 

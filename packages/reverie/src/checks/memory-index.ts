@@ -44,8 +44,13 @@ export const describeIndex = ({ lag, lagMs = 0, ...told }: IndexReport): string 
     ...(embedder === undefined ? [] : [`${numberText(vectors ?? 0, "vector")} of ${embedder.id}`]),
     ...(bytes === undefined ? [] : [`${(bytes / MEGABYTE).toFixed(1)} MB`]),
     ...(format === undefined ? [] : [`format ${format}${format === newestFormat ? "" : ` of ${newestFormat}`}`]),
+    ...(lag.unread === undefined
+      ? []
+      : [`${numberText(lag.unread, "entry", "entries")} not in it because their segment could not be read`]),
     lag.entries === 0
-      ? "nothing is missing"
+      ? lag.unread === undefined
+        ? "nothing is missing"
+        : "nothing else is missing"
       : `${numberText(lag.entries, "entry", "entries")} of ${numberText(lag.assistants, "assistant")} not taken in yet, the oldest for ${Math.round(lagMs / 1_000)} s`,
     ...(lag.lookedAt === undefined ? [] : [`of the first ${lag.lookedAt} assistants`])
   ]

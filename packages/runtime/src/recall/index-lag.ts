@@ -6,11 +6,13 @@
 //     have one that was erased since.
 // G3  Blocks are indexed anew: an index that was put back has those of then.
 // G4  Who was only created lacks nothing.
+// G5  What an index lacks because a segment could not be read is counted by itself: it is not made up for before that is put back.
 
 import { INDEX_START, type IndexPosition, Recall } from "@reverie/memory"
 import { type AssistantRecord, Ledger } from "@reverie/ledger"
 import { type Address, addressKey, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { lackingIn } from "./index-gaps.ts"
 import { indexBlocks, stateOf } from "./index-state.ts"
 import { catchUp } from "./indexer.ts"
 
@@ -28,6 +30,8 @@ export interface IndexLag {
   readonly assistants: number
   /** When the oldest of them was committed, in milliseconds since the epoch; not there when nothing is missing. */
   readonly oldestAt?: number
+  /** Entries that lay in segments that could not be read when they were to be indexed; not there when there are none. */
+  readonly unread?: number
   /** Assistants that were looked at; not there when it was all of them. */
   readonly lookedAt?: number
 }
@@ -69,7 +73,7 @@ export const indexLag = Effect.gen(function* () {
   const ledger = yield* Ledger
   const known = yield* positionsIn(recall)
   const behind: Array<{ readonly address: Address; readonly from: number }> = []
-  let [looked, entries, isAll] = [0, 0, true]
+  let [looked, entries, unread, isAll] = [0, 0, 0, true]
   yield* eachAssistant((record) =>
     Effect.gen(function* () {
       if (known === undefined && looked >= ASKED_SINGLY) {
@@ -82,6 +86,7 @@ export const indexLag = Effect.gen(function* () {
       const from = indexedOf(record, position ?? INDEX_START)
       if (from < version) behind.push({ address, from })
       entries += version - from
+      unread += position === undefined ? 0 : lackingIn(position)
       return true
     })
   )
@@ -93,7 +98,7 @@ export const indexLag = Effect.gen(function* () {
   return {
     entries,
     assistants: behind.length,
-    ...defined({ oldestAt, lookedAt: isAll ? undefined : looked })
+    ...defined({ oldestAt, unread: unread === 0 ? undefined : unread, lookedAt: isAll ? undefined : looked })
   } satisfies IndexLag
 })
 

@@ -1,30 +1,61 @@
 // IndexParts: a page of entries in parts that are indexed in milliseconds.
 // Owns reading a page around what cannot be read, and how long a part is. Leaves which pages, and applying parts, to indexer.ts.
 
-import { Ledger, type LedgerUnavailable, type OutboxRow, type UnreadableRecord } from "@reverie/ledger"
+import { type EntrySpan, Ledger, type LedgerUnavailable, type OutboxRow, type UnreadableRecord } from "@reverie/ledger"
 import type { Address, Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
-type Reading<A> = Effect.Effect<ReadonlyArray<A>, LedgerUnavailable | UnreadableRecord, Ledger>
+type Reading<A> = Effect.Effect<A, LedgerUnavailable | UnreadableRecord, Ledger>
 
-/** As many entries from a number on, in their rows; those of a segment that cannot be read are passed over. */
-export const readableRows = (address: Address, from: number, limit: number): Reading<OutboxRow> =>
+/** Rows that can be read, and the numbers of those between and behind them that can not. */
+interface Around {
+  readonly rows: ReadonlyArray<OutboxRow>
+  readonly lost: ReadonlyArray<EntrySpan>
+}
+
+const NOTHING: Around = { rows: [], lost: [] }
+
+/** As many entries from a number on, in their rows, around those of a segment that cannot be read. */
+const aroundLost = (address: Address, from: number, limit: number): Reading<Around> =>
   Effect.catchTag(
-    Ledger.use((ledger) => ledger.entries(address, from, limit)),
+    Effect.map(
+      Ledger.use((ledger) => ledger.entries(address, from, limit)),
+      (rows): Around => ({ rows, lost: [] })
+    ),
     "UnreadableRecord",
-    (unreadable): Reading<OutboxRow> => {
+    (unreadable): Reading<Around> => {
       const { lost } = unreadable
       if (lost === undefined) return Effect.fail(unreadable)
-      const before = lost.from > from ? readableRows(address, from, lost.from - from) : Effect.succeed([])
+      const before = lost.from > from ? aroundLost(address, from, lost.from - from) : Effect.succeed(NOTHING)
       return Effect.flatMap(before, (read) =>
-        Effect.map(readableRows(address, lost.to + 1, limit - read.length), (more) => [...read, ...more])
+        Effect.map(aroundLost(address, lost.to + 1, limit - read.rows.length), (more) => ({
+          rows: [...read.rows, ...more.rows],
+          lost: [...read.lost, lost, ...more.lost]
+        }))
       )
     }
   )
 
+/** As many entries from a number on, in their rows, without those of a segment that cannot be read. */
+export const readableRows = (address: Address, from: number, limit: number): Reading<ReadonlyArray<OutboxRow>> =>
+  Effect.map(aroundLost(address, from, limit), ({ rows }) => rows)
+
 /** The same without their rows. */
-export const readableEntries = (address: Address, from: number, limit: number): Reading<Entry> =>
+export const readableEntries = (address: Address, from: number, limit: number): Reading<ReadonlyArray<Entry>> =>
   Effect.map(readableRows(address, from, limit), (rows) => rows.map(({ entry }) => entry))
+
+/** A page of entries, and what cannot be read between them and around them. */
+export interface EntryPage {
+  readonly entries: ReadonlyArray<Entry>
+  readonly lost: ReadonlyArray<EntrySpan>
+}
+
+/** The same with what of them cannot be read. */
+export const pageAt = (address: Address, from: number, limit: number): Reading<EntryPage> =>
+  Effect.map(aroundLost(address, from, limit), ({ lost, rows }) => ({
+    entries: rows.map(({ entry }) => entry),
+    lost: lost.map((span) => ({ from: Math.max(span.from, from), to: span.to }))
+  }))
 
 /** Of all texts that are indexed at once, as much of each as an index takes of it. */
 const MAX_PART_CHARS = 8_000

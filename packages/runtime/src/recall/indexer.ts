@@ -7,43 +7,30 @@
 // I4  An index that does not answer is no trouble of an assistant: it is noted, and made good later.
 // I5  An index that was made from another life of the assistant, because the store was restored to an earlier state, is
 //     emptied before anything is asked of it, and made again.
-// I7  What is in a segment that cannot be read is passed over; put back, it is found again once the index is made anew.
+// I7  An index is not held up by a segment that cannot be read. It notes what it lacks of it, and is made anew once that is put back.
 // I6  What was read of a life before it was rewritten is not in its index afterwards. An index is begun, under a name of its own, before
 //     anything is read for it, and a rewriting empties it: what was read before fits no position of the next beginning.
 
 import {
   beginningOf,
-  type EntityProfile,
   INDEX_START,
   indexOf,
   type IndexPosition,
   type IndexWindow,
-  isEntityProfile,
   isWindowWhole,
-  type MemoryLine,
   NOTHING_SAID,
   Recall,
   RecallUnavailable,
   samePosition
 } from "@reverie/memory"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import {
-  type Address,
-  addressKey,
-  defined,
-  type Entry,
-  type Json,
-  longWork,
-  type MessagePlace,
-  type RecordChange,
-  type RecordKind
-} from "@reverie/protocol"
+import { type Address, addressKey, defined, type Entry, longWork } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
-import type { Content } from "@reverie/context"
-import { charsOf, readableEntries, partsOf } from "./index-parts.ts"
+import { gapsIn, withGaps } from "./index-gaps.ts"
+import { charsOf, type EntryPage, pageAt, partsOf, readableEntries } from "./index-parts.ts"
 import { indexBlocks, isAt, noteAnswer, noteFall, positionOf, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
 
@@ -76,12 +63,17 @@ const WORK_PER_CHAR = 20
 /** Entries from `from` on: out of those at hand, where they begin early enough. */
 const pageFrom = (address: Address, from: number, limit: number, newest: ReadonlyArray<Entry>) => {
   const at = newest.findIndex(({ no }) => no === from)
-  return at === -1 ? readableEntries(address, from, limit) : Effect.succeed(newest.slice(at, at + limit))
+  return at === -1
+    ? pageAt(address, from, limit)
+    : Effect.succeed<EntryPage>({ entries: newest.slice(at, at + limit), lost: [] })
 }
 
-const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition => {
+/** Where an index stands after a part of a page, with what of the ledger it lacks before that. */
+const endOf = (part: ReadonlyArray<Entry>, lost: EntryPage["lost"], before: IndexPosition): IndexPosition => {
   const last = part.at(-1)
-  return last === undefined ? before : positionOf(last, beginningOf(before))
+  if (last === undefined) return before
+  const gaps = lost.filter(({ to }) => to > before.no && to < last.no)
+  return positionOf(last, withGaps(beginningOf(before), gaps))
 }
 
 /** What was said last up to an entry, read back as far as it can make a difference. */
@@ -100,7 +92,7 @@ const NAMES = 2 ** 48
 
 /** Gives what an index has come to a beginning of another name. Answers where it stands, which is elsewhere when another was quicker. */
 const named = Effect.fnUntraced(function* (recall: Recall["Service"], address: Address, from: IndexPosition) {
-  const name = (yield* Random.nextIntBetween(0, NAMES)).toString(36)
+  const name = withGaps((yield* Random.nextIntBetween(0, NAMES)).toString(36), gapsIn(from))
   const digest = `${name}.${from.digest.slice(from.digest.indexOf(".") + 1)}`
   return yield* Effect.mapError(recall.apply(address, [], { from, to: { no: from.no, digest } }), asApply)
 })
@@ -125,8 +117,17 @@ const epochOf = (address: Address) =>
 interface Standing {
   readonly position: IndexPosition
   /** The first page of the ledger that the index has not seen, where it was read on the way. */
-  readonly page?: ReadonlyArray<Entry>
+  readonly page?: EntryPage
 }
+
+/** Whether something can be read again that an index lacks. */
+const isPutBack = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
+  for (const { from } of gapsIn(position)) {
+    const { entries } = yield* pageAt(address, from, 1)
+    if (entries[0]?.no === from) return true
+  }
+  return false
+})
 
 /** Where an index stands in this life: at the start, and empty, when it was made from another one. So many entries are read ahead. */
 const standing = Effect.fnUntraced(function* (
@@ -137,13 +138,23 @@ const standing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Standing, RecallUnavailable | LedgerUnavailable | UnreadableRecord, Ledger> {
   const position = yield* recall.position(address)
   if (position.no === 0 || (trusted !== undefined && samePosition(position, trusted))) return { position }
-  const [entry, ...page] = yield* readableEntries(address, position.no, 1 + ahead)
-  // The ledger has the entry that the index has come to.
-  if (entry !== undefined && isAt(position, entry)) return { position, page }
-  yield* Effect.logWarning(
-    `the index of memories of ${addressKey(address)} is ahead of its ledger, or of another one: the store was restored ` +
-      "to an earlier state. It is emptied and made again."
-  )
+  const { entries, lost } = yield* pageAt(address, position.no, 1 + ahead)
+  const [entry, ...others] = entries
+  if (yield* isPutBack(address, position)) {
+    yield* Effect.logInfo(
+      `a segment of ${addressKey(address)} can be read again that the index of memories lacks; the index is made anew`
+    )
+  } else {
+    // The ledger has the entry that the index has come to.
+    if (entry !== undefined && isAt(position, entry)) return { position, page: { entries: others, lost } }
+    // It cannot be read: nothing speaks against the index.
+    if (lost.some(({ from, to }) => from <= position.no && position.no <= to))
+      return { position, page: { entries, lost } }
+    yield* Effect.logWarning(
+      `the index of memories of ${addressKey(address)} is ahead of its ledger, or of another one: the store was restored ` +
+        "to an earlier state. It is emptied and made again."
+    )
+  }
   yield* emptied(recall, address)
   return { position: INDEX_START }
 })
@@ -167,7 +178,8 @@ const catchingUp = Effect.fnUntraced(function* (
       else if (newest.length > 0 && (yield* epochOf(address)) === newest.at(-1)?.epoch) held = newest
       if (samePosition(position, INDEX_START)) continue
     }
-    const page = read?.slice(0, limit) ?? (yield* pageFrom(address, position.no + 1, limit, held))
+    const { entries: all, lost } = read ?? (yield* pageFrom(address, position.no + 1, limit, held))
+    const page = all.slice(0, limit)
     read = undefined
     if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
     window ??= state.windowAt(address, position)
@@ -177,7 +189,7 @@ const catchingUp = Effect.fnUntraced(function* (
     for (const part of partsOf(page)) {
       yield* longWork.begin(WORK_PER_CHAR * charsOf(part))
       const indexed = indexOf(part, known, address.assistant)
-      const span = { from: position, to: endOf(part, position) }
+      const span = { from: position, to: endOf(part, lost, position) }
       const reached = yield* Effect.mapError(recall.apply(address, indexed.changes, span), asApply)
       isOvertaken = !samePosition(reached, span.to)
       if (isOvertaken) break
@@ -293,105 +305,3 @@ export const keepIndexed = Effect.fnUntraced(function* (
   yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))
   return caught.position
 })
-
-// Recollection: what has come to an assistant's mind for the tick at hand.
-
-export interface Recollection {
-  /** The tick that it is of. */
-  tick: number
-  memories: Content
-  /** Of those it deals with. */
-  profiles: Content
-  /** The same one by one, by their ids. */
-  profileLines: ReadonlyMap<string, MemoryLine>
-  ids: ReadonlyArray<string>
-  /** How well those that were searched for fit what was said. */
-  scores: { readonly [id: string]: number }
-  /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
-  indexed: IndexPosition | undefined
-  /** Something was kept since that an index finds. */
-  isBehind: boolean
-  /** The newest entries that were committed under the claim at hand, without a gap: an index need not read them again. */
-  newest: Array<Entry>
-  /** Where the history begins, once that is known. */
-  begin: MessagePlace | undefined
-  /** Whether a fact or a passage is kept, once that is known. */
-  hasMemories: boolean | undefined
-  /** The profiles that are kept, by their keys, once they were read; "many" where they are too many for that. */
-  known: ReadonlyMap<string, EntityProfile> | "many" | undefined
-}
-
-export const openRecollection = (): Recollection => ({
-  tick: -1,
-  memories: "",
-  profiles: "",
-  profileLines: new Map(),
-  ids: [],
-  scores: {},
-  indexed: undefined,
-  isBehind: true,
-  newest: [],
-  begin: undefined,
-  hasMemories: undefined,
-  known: undefined
-})
-
-/** Records that make it worth asking, wherever the window begins. */
-export const keptMemories = ["fact", "passage"] as const
-
-/** Records that an index finds. */
-const indexedKinds: ReadonlySet<RecordKind> = new Set([...keptMemories, "journal", "episode"])
-
-const isMemory = ({ kind, value }: RecordChange): boolean =>
-  value !== null && keptMemories.some((each) => each === kind)
-
-/** The profiles among records of the kind `entity`, by their keys. */
-export const profilesIn = (
-  rows: Iterable<{ readonly key: string; readonly value: Json | null }>,
-  known: ReadonlyMap<string, EntityProfile> = new Map()
-): ReadonlyMap<string, EntityProfile> => {
-  const profiles = new Map(known)
-  for (const { key, value } of rows) {
-    if (isEntityProfile(value)) profiles.set(key, value)
-    else profiles.delete(key)
-  }
-  return profiles
-}
-
-/** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
-export const UNINDEXED_ENTRIES = PAGE
-/** Entries that are held for the index, and the characters and records of one: what is more is read again. */
-const MAX_HELD = 96
-const MAX_HELD_CHARS = 4_000
-const MAX_HELD_RECORDS = 8
-
-/** Near enough the characters of its text, which is not made: it is asked of every record of every commit. */
-const roomOf = (value: Json | null): number => {
-  if (typeof value === "string") return value.length
-  return typeof value === "object" ? Object.values(value ?? {}).reduce((sum: number, each) => sum + roomOf(each), 0) : 4
-}
-
-/** Whether an entry is small enough to be held: most are a few hundred characters. */
-const isHeld = ({ messages, records = [] }: Entry): boolean =>
-  messages.length <= MAX_HELD_RECORDS &&
-  messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&
-  records.length <= MAX_HELD_RECORDS &&
-  records.every(({ value }) => roomOf(value) <= MAX_HELD_CHARS)
-
-/** What an index that is brought up to date need not find out again. */
-export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })
-
-/** Takes note of what a commit kept. */
-export const noteKept = (recollection: Recollection, entry: Entry): void => {
-  const { records = [] } = entry
-  const { newest } = recollection
-  if (!isHeld(entry)) recollection.newest = []
-  else if (newest.push(entry) > MAX_HELD) newest.shift()
-  if (records.some(isMemory)) recollection.hasMemories = true
-  if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
-  const entities = records.filter(({ kind }) => kind === "entity")
-  const { known } = recollection
-  if (entities.length > 0 && known !== undefined && known !== "many") {
-    recollection.known = profilesIn(entities, known)
-  }
-}

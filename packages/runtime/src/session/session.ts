@@ -67,7 +67,7 @@ import {
   recordsOf
 } from "./own-records.ts"
 import { DefinitionMissing } from "../errors.ts"
-import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts"
+import { noteKept, openRecollection, type Recollection } from "../recall/recollection.ts"
 import { sentDefinition } from "../sub-agents/sent-definition.ts"
 import { addSleepTimer, type Turn } from "../commit/turn.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
