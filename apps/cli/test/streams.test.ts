@@ -2,7 +2,7 @@
 // fleet opens while it is up.
 
 import { once } from "node:events"
-import { readFile, stat, writeFile } from "node:fs/promises"
+import { cp, readFile, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -190,6 +190,20 @@ describe("the server of a fleet that is kept up", () => {
       await writeFile(file, JSON.stringify(facts))
       assert.lengthOf(jsonOf(await run(ls))["assistants"] as Array<unknown>, 2)
     }
+  })
+
+  test("V3 a copy of a directory is not taken for the one that a server has", async () => {
+    await using directory = await temporary()
+    await using other = await temporary()
+    const first = begin(["dev", ...fleet, "--data", directory.path, "--no-page", "--port", "0"])
+    await first.saying("Stays up")
+    const copy = join(other.path, "copy")
+    await cp(directory.path, copy, { recursive: true })
+    const [own, ofCopy] = [await serverFor({ data: directory.path }), await serverFor({ data: copy })]
+    first.child.kill("SIGTERM")
+    await first.ended
+    assert.isDefined(own)
+    assert.isUndefined(ofCopy)
   })
 
   test("H1 a port that was said and is taken is refused", async () => {

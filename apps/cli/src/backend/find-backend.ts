@@ -4,7 +4,7 @@
 // of either, with the contract mounted in this process.
 // W1  What is said is used or fails; nothing is done somewhere else by surprise: what was found is reported.
 
-import { readdir, readFile, rename, writeFile } from "node:fs/promises"
+import { readdir, readFile, realpath, rename, writeFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"
 import { note, painted } from "../output.ts"
 import type { Stop } from "../running/stop.ts"
@@ -131,10 +131,13 @@ export const findBackend = async (where: Where, request: Request, stop: Stop): P
 // V1  Only its owner may read it; the one who wrote it removes it at its end.
 // V2  It is believed only when its address is this machine's own, its process lives, and something answers or is too busy to
 //     answer there: the token of the caller never goes elsewhere because a file said so.
+// V3  It is of the directory that it names: a copy of a directory has no server, and is not taken for the one it was made of.
 
 interface ServerFacts {
   readonly url: string
   readonly pid: number
+  /** Undefined where an earlier version wrote it. */
+  readonly data: unknown
 }
 
 const NAME = "server.json"
@@ -162,7 +165,8 @@ const factsIn = (text: string): ServerFacts | undefined => {
     if (typeof value !== "object" || value === null) return undefined
     const url: unknown = Reflect.get(value, "url")
     const pid: unknown = Reflect.get(value, "pid")
-    return typeof url === "string" && typeof pid === "number" ? { url, pid } : undefined
+    const data: unknown = Reflect.get(value, "data")
+    return typeof url === "string" && typeof pid === "number" ? { url, pid, data } : undefined
   } catch {
     return undefined
   }
@@ -184,6 +188,7 @@ const serverOf = async (data: string): Promise<string | undefined> => {
   const text = await readFile(join(data, NAME), "utf8").catch(() => "")
   const facts = text === "" ? undefined : factsIn(text)
   if (facts === undefined || !isLoopbackUrl(facts.url) || !isAlive(facts.pid)) return undefined
+  if (facts.data !== undefined && facts.data !== (await realpath(data))) return undefined
   return (await isThere(facts.url)) ? facts.url : undefined
 }
 
@@ -191,7 +196,8 @@ const serverOf = async (data: string): Promise<string | undefined> => {
 export const sayServer = async (data: string, url: string): Promise<() => void> => {
   const path = join(data, NAME)
   const partial = `${path}.${process.pid}`
-  await writeFile(partial, `${JSON.stringify({ url, pid: process.pid })}\n`, { mode: 0o600 })
+  const facts = { url, pid: process.pid, data: await realpath(data) } satisfies ServerFacts
+  await writeFile(partial, `${JSON.stringify(facts)}\n`, { mode: 0o600 })
   await rename(partial, path)
   return () => rmSync(path, { force: true })
 }
