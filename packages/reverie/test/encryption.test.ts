@@ -1,4 +1,4 @@
-import { cpSync, existsSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -54,6 +54,23 @@ const inTheClear = (folder: string): ReadonlyArray<string> =>
   [CANARY, NAME, "Ghent", "attached"].flatMap((text) => filesWith(folder, text))
 
 describe("encryption at rest", () => {
+  it("Z2 an earlier store that a restore keeps in the directory is named, and nothing is encrypted before it is gone", async () => {
+    const [data, copy] = [aDirectory(), aDirectory()]
+    await using fleet = await openFleet({ data, says })
+    await fleet.send("desk", `The code is ${CANARY}.`)
+    await fleet.idle()
+    await fleet.close()
+    await backup({ data, to: copy })
+    await restore({ from: copy, data, force: true })
+    const failure = await failureOf(encrypt({ data, encryption }))
+    assert.instanceOf(failure, StoreSealed)
+    const [kept = ""] = readdirSync(data).filter((name) => name.includes("-before-restore-"))
+    assert.include(failure.message, kept)
+    rmSync(join(data, kept), { recursive: true })
+    await encrypt({ data, encryption })
+    assert.deepStrictEqual(filesWith(data, CANARY), [])
+  })
+
   it("L1 N1 leaves nothing in the clear in any file, while a fleet answers, remembers, dreams, replays, forgets and exports", async () => {
     const data = aDirectory()
     const fleet = await openFleet({ data, says, encryption })

@@ -2,7 +2,8 @@
 // Owns a store in the clear becoming sealed, other keys for one that is, and the keys of a subject that are destroyed.
 // Leaves the columns to sealed-store.ts, the keys to keyring.ts.
 // Z1  A store is sealed anew as a whole or not at all: one transaction; keys go only after it is durable.
-// Z2  Afterwards no file of the directory holds what was in the clear, nor is the index there, which is made anew sealed.
+// Z2  Afterwards no file of the directory holds what was in the clear, nor is the index there, which is made anew sealed. What is kept
+//     there of an earlier store is not sealed, and refuses it.
 
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +14,7 @@ import * as Effect from "effect/Effect"
 import { type StoreError, StoreSealed, StoreUnopenable } from "../errors.ts"
 import { DATABASE } from "../files/safeguard.ts"
 import { closeFiles, own, privateDirectory } from "../files/owner.ts"
-import { survive } from "../files/survival.ts"
+import { putAside, survive } from "../files/survival.ts"
 import { NO_DATA, presentFormat } from "../format.ts"
 import { formats } from "../formats.ts"
 import { directoryMarks } from "../ledger/marks.ts"
@@ -228,6 +229,13 @@ export const encryptDirectory = (
       return yield* new StoreSealed({
         directory,
         reason: "it is encrypted already; other keys are made with `reverie keys rotate`"
+      })
+    }
+    const aside = putAside(directory)
+    if (aside.length > 0) {
+      return yield* new StoreSealed({
+        directory,
+        reason: `it keeps an earlier store in the clear, in ${aside.join(", ")}; move that elsewhere or remove it, and run this again`
       })
     }
     const keys = keysOf(directory, encryption)
