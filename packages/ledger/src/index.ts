@@ -104,4 +104,11 @@ export {
 } from "./bundle-part.ts"
 export * from "./bundles.ts"
 export { SEALED_OVERHEAD, Sealing, type Subject, type SubjectKey, type SubjectKeys } from "./sealing/sealing.ts"
-export { openingOf, type SealedRows, type SealedTables, sealingIn, type SubjectOf } from "./sealing/sealed-rows.ts"
+export {
+  openingOf,
+  type SealedRows,
+  type SealedTables,
+  sealingIn,
+  type SubjectOf,
+  unopenedReason
+} from "./sealing/sealed-rows.ts"

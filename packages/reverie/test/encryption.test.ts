@@ -54,6 +54,23 @@ const inTheClear = (folder: string): ReadonlyArray<string> =>
   [CANARY, NAME, "Ghent", "attached"].flatMap((text) => filesWith(folder, text))
 
 describe("encryption at rest", () => {
+  it("S3 of a backup of before, who was forgotten meanwhile can not be read, and the others work on", async () => {
+    const [data, copy] = [aDirectory(), aDirectory()]
+    const fleet = await openFleet({ data, says, encryption })
+    for (const id of ["desk", "clerk"]) await fleet.send(id, `The code is ${CANARY}.`)
+    await fleet.idle()
+    await backup({ data, to: copy })
+    await fleet.forget({ assistant: "clerk" })
+    await fleet.close()
+    await restore({ from: copy, data, force: true })
+    const again = await openFleet({ data, says, encryption })
+    assert.include(await again.answer("desk", "What is it?"), CANARY)
+    const failure = await failureOf(again.inspect("clerk"))
+    assert.instanceOf(failure, UnreadableRecord)
+    assert.match(failure.message, /it is sealed, and does not open: .*its key is gone/)
+    await again.close()
+  })
+
   it("Z2 an earlier store that a restore keeps in the directory is named, and nothing is encrypted before it is gone", async () => {
     const [data, copy] = [aDirectory(), aDirectory()]
     await using fleet = await openFleet({ data, says })

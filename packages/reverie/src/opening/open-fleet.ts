@@ -216,7 +216,12 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
     const hub = await runtime.runPromise(
       Effect.gen(function* () {
         for (const definition of fleet.assistants) {
-          yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours })
+          yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours }).pipe(
+            // One that can not be read keeps none of the others from their work.
+            Effect.catchTag("UnreadableRecord", ({ message, record }) =>
+              Effect.logWarning(`${record} can not be read, and it does not work: ${message}`)
+            )
+          )
         }
         const hub = yield* NoticeHub
         if (options.onNotice !== undefined) hub.listen(options.onNotice)

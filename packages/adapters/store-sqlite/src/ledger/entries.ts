@@ -10,6 +10,7 @@ import {
   type OutboxRow,
   placeOfText,
   type Readable,
+  unopenedReason,
   UnreadableRecord,
   unreadReason
 } from "@reverie/ledger"
@@ -114,7 +115,7 @@ const entryOf = (address: Address, { no, body }: EntryRow) =>
     (message) =>
       new UnreadableRecord({
         record: `entry ${no} of ${addressKey(address)}`,
-        message: unreadReason(body) ?? message
+        message: unreadReason(body) ?? unopenedReason(body) ?? message
       })
   )
 

@@ -13,6 +13,7 @@ import {
   type OpenSend,
   Readable,
   type RecordFilter,
+  unopenedReason,
   UnreadableRecord
 } from "@reverie/ledger"
 import {
@@ -104,7 +105,12 @@ const sqliteRegister = (database: DatabaseSync, readable: Readable): Register =>
     const address = addressOf(row)
     const state = readState(row.state)
     if (Result.isFailure(state)) {
-      return Result.fail(new UnreadableRecord({ record: `state of ${addressKey(address)}`, message: state.failure }))
+      return Result.fail(
+        new UnreadableRecord({
+          record: `state of ${addressKey(address)}`,
+          message: unopenedReason(row.state) ?? state.failure
+        })
+      )
     }
     const { version, epoch } = row
     const cursors = cursorsOf(row)
