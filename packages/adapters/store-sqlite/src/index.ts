@@ -1,4 +1,5 @@
-export { type BackupContents, backupDirectory, type Restored, restoreDirectory } from "./files/backup.ts"
+export type { BackupContents } from "./files/backup-contents.ts"
+export { backupDirectory, type Restored, restoreDirectory } from "./files/backup.ts"
 export {
   BackupRefused,
   StoreBusy,

@@ -1,5 +1,6 @@
 // Backup: a whole copy of a data directory, made while work goes on, and put back later.
-// Owns the copy, its verification and its list of contents (`backup.json`). Leaves ownership to owner.ts.
+// Owns the copy, its verification and the way back. Leaves its list to backup-contents.ts, what it may replace to
+// backup-target.ts, and ownership to owner.ts.
 // B1  A backup appears under its name only when it is whole, verified and on the disk.
 // B2  Making one takes no lock from the owner and holds up no work: one read of the database as it is at one moment.
 // B3  It holds at least all that was acknowledged when it was begun.
@@ -10,28 +11,19 @@
 import type { SegmentPlace } from "@reverie/ledger"
 import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
-import {
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync
-} from "node:fs"
+import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { copyFile, open, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { backup, DatabaseSync } from "node:sqlite"
 import { pipeline } from "node:stream/promises"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { BackupRefused, type StoreError } from "../errors.ts"
 import { DATABASE, HighMark, MARK, positionIn } from "./safeguard.ts"
+import { type BackupContents, CONTENTS, contentsIn, refuse } from "./backup-contents.ts"
 import { isSegment, putSegmentsBack, takeSegments } from "./backup-segments.ts"
+import { assertNoBackup, formerOf, partialOf, swap, targetOf } from "./backup-target.ts"
 import { own, privateDirectory, privateFile } from "./owner.ts"
 
-const CONTENTS = "backup.json"
 /** The index of memories comes along: made again it costs time, and its vectors cost money. */
 const DATABASES = ["recall.db", DATABASE]
 const OTHERS = ["audit.jsonl", "moved.json"]
@@ -42,27 +34,6 @@ const REPLACED = /^(reverie|recall)\.(db|mark)(?!-before-)|^(moved|audit)\./
 const REPLACED_KEYS = /^keys\.db/
 /** One step, so that work that goes on meanwhile cannot make it begin again. */
 const ALL_PAGES = 2 ** 31 - 1
-
-const Contents = Schema.Struct({
-  format: Schema.Literal(1),
-  /** Milliseconds since the epoch. */
-  at: Schema.Finite,
-  accepted: Schema.Int,
-  committed: Schema.Int,
-  /** Segments that lay apart from the store and are not in it: their place was not named. */
-  segmentsLeft: Schema.optionalKey(Schema.Int),
-  /** Keys of segments that were missing or damaged in their place, and are not in it. */
-  segmentsLost: Schema.optionalKey(Schema.Array(Schema.String)),
-  files: Schema.Array(Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }))
-})
-/** What a backup holds. */
-export type BackupContents = typeof Contents.Type
-
-const decodeContents = Schema.decodeUnknownSync(Schema.fromJsonString(Contents))
-
-const refuse = (place: string, reason: string): never => {
-  throw new BackupRefused({ place, reason })
-}
 
 const sha256Of = async (file: string): Promise<string> => {
   const hash = createHash("sha256")
@@ -150,21 +121,15 @@ const copyInto = async (
   return { format: 1, at: Date.now(), ...position, ...lacking, files }
 }
 
-const assertFree = (target: string, isReplaced: boolean): void => {
-  if (!existsSync(target)) return
-  if (readdirSync(target).length === 0 || isReplaced) return
-  refuse(target, "there is something already; name another directory, or say --force to replace it")
-}
-
-const makeBackup = async (directory: string, target: string, options: BackupOptions): Promise<BackupContents> => {
+const makeBackup = async (directory: string, to: string, options: BackupOptions): Promise<BackupContents> => {
   const { force = false, keys } = options
   if (!existsSync(join(directory, DATABASE))) refuse(directory, "there is no Reverie data in it")
   const wanted = keys === undefined || keys === false ? undefined : keys === true ? join(directory, KEYS) : keys
   if (wanted !== undefined && !existsSync(wanted)) {
     refuse(directory, `there are no keys in ${wanted}: it is not encrypted, or its keys lie elsewhere`)
   }
-  assertFree(target, force)
-  const folder = join(dirname(target), `.${basename(target)}.partial`)
+  const target = targetOf(directory, to, force)
+  const folder = partialOf(target)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
@@ -172,14 +137,9 @@ const makeBackup = async (directory: string, target: string, options: BackupOpti
     await writeFile(join(folder, CONTENTS), `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 })
     await flush(join(folder, CONTENTS))
     await flush(folder)
-    const former = `${folder}.former`
-    if (existsSync(target)) {
-      if (readdirSync(target).length === 0) rmdirSync(target)
-      else renameSync(target, former)
-    }
-    renameSync(folder, target)
+    swap(folder, target)
     await flush(dirname(target))
-    rmSync(former, { recursive: true, force: true })
+    rmSync(formerOf(target), { recursive: true, force: true })
     return contents
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
@@ -187,17 +147,9 @@ const makeBackup = async (directory: string, target: string, options: BackupOpti
   }
 }
 
-const readContents = (source: string): BackupContents => {
-  try {
-    return decodeContents(readFileSync(join(source, CONTENTS), "utf8"))
-  } catch {
-    return refuse(source, `it is no backup: it has no readable ${CONTENTS}`)
-  }
-}
-
 /** Reads a backup whole and compares it with its list. */
 const verify = async (source: string): Promise<BackupContents> => {
-  const contents = readContents(source)
+  const contents = contentsIn(source) ?? refuse(source, `it is no backup: it has no readable ${CONTENTS}`)
   for (const { bytes, name, sha256 } of contents.files) {
     const file = join(source, name)
     if (name !== basename(name) || !existsSync(file)) refuse(source, `it is not whole: ${name} is missing`)
@@ -252,7 +204,7 @@ const attempted = <A>(place: string, run: () => Promise<A>): Effect.Effect<A, Re
   })
 
 export interface BackupOptions {
-  /** Replaces what is there. */
+  /** Replaces a backup that is there; of a restore, what is in the data directory. */
   readonly force?: boolean
   /** Copies the file with the data keys too, wrapped as they are: `keys.db` of the directory, or the file that is named. */
   readonly keys?: boolean | string
@@ -262,13 +214,12 @@ export interface BackupOptions {
   readonly withoutLost?: boolean
 }
 
-/** Copies a data directory, while its owner works, into a directory that is not there yet. */
+/** Copies a data directory, while its owner works, into a directory that is not there yet, is empty, or is replaced (`force`). */
 export const backupDirectory = (
   directory: string,
   target: string,
   options: BackupOptions = {}
-): Effect.Effect<BackupContents, Refusal> =>
-  attempted(directory, () => makeBackup(resolve(directory), resolve(target), options))
+): Effect.Effect<BackupContents, Refusal> => attempted(directory, () => makeBackup(resolve(directory), target, options))
 
 /** What was put back. */
 export interface Restored extends BackupContents {
@@ -285,6 +236,7 @@ export const restoreDirectory = (
   Effect.gen(function* () {
     const contents = yield* attempted(source, () => verify(source))
     yield* attempted(directory, async () => {
+      assertNoBackup(source, directory)
       privateDirectory(directory)
       if (!force && existsSync(join(directory, DATABASE))) {
         refuse(
