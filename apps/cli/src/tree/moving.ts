@@ -39,7 +39,7 @@ const addBackups = (root: Command, trunk: Trunk): void => {
     says: "copy a data directory while work goes on, and verify the copy",
     example: "backup backups/monday --data .reverie"
   })
-    .option("--force", "replace a backup that is there", false)
+    .option("--force", "replace a backup that is there; anything else is refused", false)
     .option("--with-keys", "of an encrypted directory: copy its data keys too, wrapped as they are", false)
     .option("--without-lost", "make it without older segments that are missing or damaged, and list them", false)
     .addOption(dataOption())

@@ -27,9 +27,9 @@ import * as Option from "effect/Option"
 export interface BackupRequest {
   /** The data directory; work on it may go on. */
   readonly data: string
-  /** A directory that is not there yet. */
+  /** A directory that is not there yet, or is empty; apart from the data directory. */
   readonly to: string
-  /** Replaces a backup that is there. */
+  /** Replaces a backup that is there, once the new one is whole. A directory with anything else in it is never replaced. */
   readonly force?: boolean
   /**
    * Copies the data keys of an encrypted directory too, wrapped as they are: `keys.db` in it, or the file that

@@ -24,6 +24,12 @@ const dataOf = ({ data }: BackupOptions, verb: string): string => {
   throw new CommandFailed("usage", `DATABASE_URL is set, and ${verb} works on data directories`, { hint })
 }
 
+/** An empty path, as an unset variable leaves one, is the working directory to the system. */
+const named = (directory: string): string => {
+  if (directory.trim() !== "") return directory
+  throw new CommandFailed("usage", "the directory of the backup is empty", { hint: "name it, like backups/monday" })
+}
+
 /** What is forgotten after such a backup is not forgotten in it. */
 const KEYS_WARNING =
   "it holds the data keys: your key opens it, also what is forgotten from now on; keep it as you keep the key"
@@ -34,7 +40,7 @@ export const makeBackup = async (
 ): Promise<number> => {
   const data = dataOf(options, "backup")
   const { force, withKeys: keys, withoutLost } = options
-  const made = await backup({ data, to: target, force, keys, withoutLost })
+  const made = await backup({ data, to: named(target), force, keys, withoutLost })
   const { accepted, at, committed, files, segmentsLeft = 0, segmentsLost = [] } = made
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   if (options.json)
@@ -55,7 +61,7 @@ export const makeBackup = async (
 
 export const putBack = async (source: string, options: BackupOptions): Promise<number> => {
   const data = dataOf(options, "restore")
-  const { accepted, at, committed, former } = await restore({ from: source, data, force: options.force })
+  const { accepted, at, committed, former } = await restore({ from: named(source), data, force: options.force })
   if (options.json) {
     sayJson({ ok: true, data, backup: source, at, accepted, committed, ...defined({ former }) })
     return 0
