@@ -134,14 +134,17 @@ export class StoreLost extends Schema.TaggedError<StoreLost>()("StoreLost", { me
  */
 export class StoreShortened extends Schema.TaggedError<StoreShortened>()("StoreShortened", {
   directory: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** The file in the directory from which the next start takes back what lacks. Such a start is not refused. */
+  log: Schema.optionalKey(Schema.String)
 }) {
   readonly recovery = "stop" as const
   override get message(): string {
-    return (
-      `${this.directory} has lost something: ${this.reason}; restore its files together (reverie restore), ` +
-      "or accept the loss (--force; acceptLoss in a program)"
-    )
+    const cure =
+      this.log === undefined
+        ? "restore its files together (reverie restore), or accept the loss (--force; acceptLoss in a program)"
+        : `its log is kept as ${this.log}, from which the next start of its fleet takes it back`
+    return `${this.directory} has lost something: ${this.reason}; ${cure}`
   }
 }
 

@@ -63,7 +63,7 @@ import { sqliteBundles } from "./bundles/bundles.ts"
 import { openKeys, type Encryption } from "./sealing/opening.ts"
 import { SealedStore } from "./sealing/sealed-store.ts"
 import { change, limited, query, reading, sealDatabase, sealedIn, type SqliteFailure, sqliteFailure } from "./sql.ts"
-import { survive } from "./files/survival.ts"
+import { assertNotGone, lossIn, survive } from "./files/survival.ts"
 
 // Prompts on SQLite: the versions of what tenants write for their prompts.
 // I1  Expectations are judged inside the transaction and before its first write.
@@ -177,6 +177,8 @@ export class SqliteStore extends Context.Service<
     readonly sealing: Sealing | undefined
     /** Reads the whole file and names what does not fit; nothing when it is sound. */
     readonly integrity: Effect.Effect<ReadonlyArray<string>, LedgerUnavailable>
+    /** What is lost of all that was acknowledged; undefined when nothing is. An opening for work would be refused. */
+    readonly loss: Effect.Effect<StoreShortened | undefined, LedgerUnavailable>
     /** Fails when the files are no longer the store's own: nothing is kept any more. Never succeeds. */
     readonly lost: Effect.Effect<never, StoreLost>
   }
@@ -242,8 +244,12 @@ const enter = (place: Place, options: StoreOptions): Effect.Effect<void, StoreEr
   const { directory, file } = place
   if (directory === IN_MEMORY) return Effect.void
   if (!isWritten(place, options)) {
-    return Effect.suspend(() =>
-      existsSync(file) ? Effect.void : Effect.fail(new StoreUnopenable({ directory, reason: NO_DATA }))
+    return attempt(place, () => assertNotGone(directory)).pipe(
+      Effect.andThen(
+        Effect.suspend(() =>
+          existsSync(file) ? Effect.void : Effect.fail(new StoreUnopenable({ directory, reason: NO_DATA }))
+        )
+      )
     )
   }
   return attempt(place, () => privateDirectory(directory)).pipe(
@@ -319,6 +325,9 @@ export const openSqliteStore = (
       sealing: sealedIn(database)?.sealing,
       stats: Effect.sync(() => writer.stats),
       integrity: integrityOf(database),
+      loss: reading(ledgerUnavailable("loss"), () =>
+        Result.succeed(directory === IN_MEMORY ? undefined : lossIn(directory))
+      ),
       lost: Deferred.await(lost)
     }))
   })

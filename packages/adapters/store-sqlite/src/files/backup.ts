@@ -3,7 +3,7 @@
 // backup-target.ts, and ownership to owner.ts.
 // B1  A backup appears under its name only when it is whole, verified and on the disk.
 // B2  Making one takes no lock from the owner and holds up no work: one read of the database as it is at one moment.
-// B3  It holds at least all that was acknowledged when it was begun.
+// B3  It holds at least all that was acknowledged when it was begun: of a store that has lost something none is made.
 // B4  Restoring touches nothing unless the backup is whole, byte for byte; what was there before is kept beside.
 // B5  A restore that is broken off leaves a directory that refuses to open, never one that looks new.
 // B6  Keys come along only where that was asked for, and are copied last: what was forgotten meanwhile stays unreadable.
@@ -23,6 +23,7 @@ import { type BackupContents, CONTENTS, contentsIn, refuse } from "./backup-cont
 import { isSegment, putSegmentsBack, takeSegments } from "./backup-segments.ts"
 import { assertNoBackup, formerOf, partialOf, swap, targetOf } from "./backup-target.ts"
 import { own, privateDirectory, privateFile } from "./owner.ts"
+import { lossIn } from "./survival.ts"
 
 /** The index of memories comes along: made again it costs time, and its vectors cost money. */
 const DATABASES = ["recall.db", DATABASE]
@@ -121,14 +122,26 @@ const copyInto = async (
   return { format: 1, at: Date.now(), ...position, ...lacking, files }
 }
 
+/** A copy of what has lost something would take the place of one that has it. */
+const assertWhole = (directory: string): void => {
+  const loss = lossIn(directory)
+  if (loss === undefined) return
+  const cure =
+    loss.log === undefined
+      ? "put an earlier backup back (reverie restore), or start its fleet with --force, which accepts the loss"
+      : `start its fleet once, which takes the rest back from ${loss.log}`
+  refuse(directory, `it has lost something: ${loss.reason}; ${cure}`)
+}
+
 const makeBackup = async (directory: string, to: string, options: BackupOptions): Promise<BackupContents> => {
   const { force = false, keys } = options
+  const target = targetOf(directory, to, force)
+  assertWhole(directory)
   if (!existsSync(join(directory, DATABASE))) refuse(directory, "there is no Reverie data in it")
   const wanted = keys === undefined || keys === false ? undefined : keys === true ? join(directory, KEYS) : keys
   if (wanted !== undefined && !existsSync(wanted)) {
     refuse(directory, `there are no keys in ${wanted}: it is not encrypted, or its keys lie elsewhere`)
   }
-  const target = targetOf(directory, to, force)
   const folder = partialOf(target)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })

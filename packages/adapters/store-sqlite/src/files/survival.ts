@@ -4,10 +4,12 @@
 // V1  A store that ends before what it had acknowledged is refused, with the numbers; `acceptLoss` takes it as it is.
 // V2  Nothing is deleted that may be of use: what stands in the way is kept beside it, as `.moved-away`.
 // V3  A log that was kept under its second name is taken back when it holds more than the database without it.
+// V4  Who only reads, or copies, learns of a loss what a start would say, and changes nothing, also beside the owner.
 
-import { existsSync, linkSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { existsSync, linkSync, mkdtempSync, readdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { defined } from "@reverie/protocol"
 import { StoreShortened } from "../errors.ts"
 import { DATABASE, LOG, LOG_LINK, type Mark, type Position, positionIn, readMark } from "./safeguard.ts"
 import { sqliteFailure } from "../sql.ts"
@@ -16,6 +18,7 @@ const LOOK = "reverie.db-look-"
 const SHARED_INDEX = "reverie.db-shm"
 const NO_LINKS = new Set<unknown>(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"])
 const NOTHING: Position = { accepted: 0, committed: 0 }
+const BUSY_MILLIS = 1_000
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
@@ -45,7 +48,7 @@ const hasNoLinks = (error: unknown): boolean =>
   error instanceof Error && Reflect.get(error, "syscall") === "link" && NO_LINKS.has(Reflect.get(error, "code"))
 
 const looked = <A>(file: string, look: (database: DatabaseSync) => A): A => {
-  const database = new DatabaseSync(file, { readOnly: true })
+  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MILLIS })
   try {
     return look(database)
   } finally {
@@ -69,14 +72,24 @@ const lookWith = <A>(directory: string, log: string, look: (database: DatabaseSy
   }
 }
 
+/** Runs a look at the database of a directory. */
+type Looking = <A>(look: (database: DatabaseSync) => A) => A
+
 const isBehind = (found: Position, expected: Position): boolean =>
   found.accepted < expected.accepted || found.committed < expected.committed
+
+/** What was kept of a log that is no longer at its place. */
+const keptLog = (directory: string): Stats | undefined => {
+  const [log, link] = [join(directory, LOG), join(directory, LOG_LINK)]
+  const kept = statSync(link, { throwIfNoEntry: false })
+  return statSync(log, { throwIfNoEntry: false })?.ino === kept?.ino ? undefined : kept
+}
 
 /** Takes back what was kept of a log that another program removed. */
 const recoverLog = (directory: string): void => {
   const [log, link] = [join(directory, LOG), join(directory, LOG_LINK)]
-  const kept = statSync(link, { throwIfNoEntry: false })
-  if (kept === undefined || statSync(log, { throwIfNoEntry: false })?.ino === kept.ino) return
+  const kept = keptLog(directory)
+  if (kept === undefined) return
   if (kept.size > 0 && isBehind(lookWith(directory, LOG, positionOf), lookWith(directory, LOG_LINK, positionOf))) {
     moveAway(directory, LOG)
     rmSync(join(directory, SHARED_INDEX), { force: true })
@@ -112,11 +125,11 @@ const isConsistent = (database: DatabaseSync): boolean => {
  * The database was written by someone else, and the log is still there. Another program may have moved a part of the log
  * into it, which is well; or the file is an older one, which the log would make into neither.
  */
-const assertTogether = (directory: string, mark: Mark | undefined, acceptLoss: boolean): void => {
+const assertTogether = (directory: string, mark: Mark | undefined, acceptLoss: boolean, looking: Looking): void => {
   if (mark?.database == null || sizeOf(join(directory, LOG)) === 0) return
   const found = statSync(join(directory, DATABASE))
   if (found.size === mark.database.size && found.mtimeMs === mark.database.mtimeMs) return
-  if (lookWith(directory, LOG, isConsistent)) return
+  if (looking(isConsistent)) return
   if (!acceptLoss) {
     const reason = `${DATABASE} was replaced, and the log of the former one (${LOG}) is still beside it`
     throw new StoreShortened({ directory, reason })
@@ -124,11 +137,32 @@ const assertTogether = (directory: string, mark: Mark | undefined, acceptLoss: b
   for (const name of [LOG, SHARED_INDEX]) moveAway(directory, name)
 }
 
-const assertWhole = (directory: string, expected: Position): void => {
-  const found = lookWith(directory, LOG, positionOf)
+const assertWhole = (directory: string, expected: Position, looking: Looking): void => {
+  const found = looking(positionOf)
   if (!isBehind(found, expected)) return
   const reason = `it ends after ${numbers(found)}, though ${numbers(expected)} had been kept`
-  throw new StoreShortened({ directory, reason })
+  const log = (keptLog(directory)?.size ?? 0) > 0 ? LOG_LINK : undefined
+  throw new StoreShortened({ directory, reason, ...defined({ log }) })
+}
+
+/** What is gone of a directory that is only looked into. Throws StoreShortened. */
+export const assertNotGone = (directory: string): void => assertThere(directory, readMark(directory), false)
+
+/** Why a start would refuse the directory, or find more than is read now; undefined when it is whole. */
+export const lossIn = (directory: string): StoreShortened | undefined => {
+  // The mark comes first: an owner that works meanwhile only adds to what it said.
+  const mark = readMark(directory)
+  const looking: Looking = (look) => looked(join(directory, DATABASE), look)
+  try {
+    assertThere(directory, mark, false)
+    if (mark === undefined || sizeOf(join(directory, DATABASE)) === 0) return undefined
+    assertTogether(directory, mark, false, looking)
+    assertWhole(directory, mark, looking)
+    return undefined
+  } catch (error) {
+    if (error instanceof StoreShortened) return error
+    throw error
+  }
 }
 
 /** Before the database is opened for work. Throws StoreShortened. */
@@ -139,6 +173,7 @@ export const survive = (directory: string, acceptLoss: boolean): void => {
   assertThere(directory, mark, acceptLoss)
   if (sizeOf(join(directory, DATABASE)) === 0) return
   recoverLog(directory)
-  assertTogether(directory, mark, acceptLoss)
-  if (mark !== undefined && !acceptLoss) assertWhole(directory, mark)
+  const looking: Looking = (look) => lookWith(directory, LOG, look)
+  assertTogether(directory, mark, acceptLoss, looking)
+  if (mark !== undefined && !acceptLoss) assertWhole(directory, mark, looking)
 }
