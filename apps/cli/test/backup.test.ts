@@ -1,6 +1,6 @@
 // Backups and what is said of a store that has lost something, as a person has them.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { assert, test } from "vitest"
@@ -33,4 +33,41 @@ test("T1 backup --force replaces a backup and nothing else; an empty name is no 
 
   for (const _ of ["made", "replaced"]) assert.strictEqual((await backup(join(place.path, "monday"))).code, 0)
   assert.deepStrictEqual(readdirSync(place.path).toSorted(), ["data", "monday", "other"])
+})
+
+test("doctor fails of a store that no fleet would open, and backup keeps the one of before", async () => {
+  await using place = await temporary()
+  const [data, monday] = [join(place.path, "data"), join(place.path, "monday")]
+  await lived(data)
+  const older = readFileSync(join(data, "reverie.db"))
+  await lived(data)
+  const of = (command: string, ...more: ReadonlyArray<string>) => run([command, ...more, "--data", data, "--json"])
+  assert.strictEqual((await of("backup", monday)).code, 0)
+  const list = readFileSync(join(monday, "backup.json"), "utf8")
+
+  const lost = async (words: string) => {
+    for (const deep of [[], ["--deep"]]) {
+      const said = await of("doctor", ...deep)
+      assert.strictEqual(said.code, 1, said.stdout)
+      const { checks, error } = JSON.parse(said.stdout)
+      assert.strictEqual(error.code, "unhealthy")
+      const { ok, says } = checks.find(({ name }: { readonly name: string }) => name === "format")
+      assert.isFalse(ok)
+      assert.include(says, words)
+    }
+    assertFailure(await of("backup", monday, "--force"), 5, "backup-refused", words)
+    assert.strictEqual(readFileSync(join(monday, "backup.json"), "utf8"), list)
+  }
+  writeFileSync(join(data, "reverie.db"), older)
+  await lost("it ends after 1 messages and")
+  const flaws = await of("doctor", "--deep")
+  assert.include(flaws.stdout, "1 damage found")
+  for (const harm of [() => writeFileSync(join(data, "reverie.db"), ""), () => rmSync(join(data, "reverie.db"))]) {
+    harm()
+    await lost("reverie.db is missing or empty, though 2 messages and")
+    assertFailure(await of("agents", "ls"), 5, "data-shortened", "reverie.db is missing or empty")
+  }
+
+  assert.strictEqual((await of("restore", monday)).code, 0)
+  assert.strictEqual((await of("doctor", "--deep")).code, 0)
 })

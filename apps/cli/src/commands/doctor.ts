@@ -74,6 +74,8 @@ const formatCheck = async (data: string): Promise<Check> => {
   try {
     await using peek = await FleetReader.open(data)
     const { accepted } = await peek.monitor.totals()
+    const loss = await peek.loss()
+    if (loss !== undefined) throw loss
     return { name: "format", ok: true, says: `readable, ${accepted} messages received so far` }
   } catch (error) {
     const { code, hint, message } = failureOf(error)

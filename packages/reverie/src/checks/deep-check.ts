@@ -93,7 +93,9 @@ export const deepCheck = Effect.gen(function* (): Effect.fn.Return<
   const ledger = yield* Ledger
   const store = yield* Effect.serviceOption(SqliteStore)
   const ofFile = Option.isNone(store) ? [] : yield* store.value.integrity
-  const flaws: Array<Flaw> = ofFile.map((what) => ({ what }))
+  const loss = Option.isNone(store) ? undefined : yield* store.value.loss
+  const ofStore = [...(loss === undefined ? [] : [loss.message]), ...ofFile]
+  const flaws: Array<Flaw> = ofStore.map((what) => ({ what }))
   let [assistants, entries] = [0, 0]
   let last: Address | undefined
   while (true) {

@@ -6,6 +6,7 @@
 
 import { Archive, type PlaceReport } from "@reverie/ledger"
 import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
+import { SqliteStore, type StoreShortened } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Layer from "effect/Layer"
@@ -128,6 +129,15 @@ export class FleetReader implements FleetReadings, AsyncDisposable {
     return this.#opened.run(
       Effect.flatMap(Effect.serviceOption(Archive), (archive) =>
         Option.isNone(archive) ? Effect.undefined : archive.value.apart(true)
+      )
+    )
+  }
+
+  /** What a data directory has lost of all that was acknowledged, for which a fleet would refuse it; undefined when nothing is. */
+  loss(): Promise<StoreShortened | undefined> {
+    return this.#opened.run(
+      Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
+        Option.isNone(store) ? Effect.undefined : store.value.loss
       )
     )
   }
