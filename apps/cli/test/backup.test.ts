@@ -1,10 +1,10 @@
 // Backups and what is said of a store that has lost something, as a person has them.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { assert, test } from "vitest"
-import { assertFailure, run, temporary } from "./command-line.ts"
+import { assertFailure, fixture, run, temporary } from "./command-line.ts"
 
 const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
 
@@ -70,4 +70,25 @@ test("doctor fails of a store that no fleet would open, and backup keeps the one
 
   assert.strictEqual((await of("restore", monday)).code, 0)
   assert.strictEqual((await of("doctor", "--deep")).code, 0)
+})
+
+test("V2 vacuum --dry-run makes no directory, admits no one and works beside who works there", async () => {
+  await using place = await temporary()
+  const data = join(place.path, "data")
+  const due = (dir: string) =>
+    run(["vacuum", "--dry-run", "--data", dir, "--fleet", fixture("fleet.ts"), "--model", "offline", "--json"])
+  const missing = join(place.path, "te")
+  assertFailure(await due(missing), 4, "data-not-found", "there is no Reverie data in it")
+  assert.isFalse(existsSync(missing))
+
+  const open = await Fleet.open({ data, fleet, model: "offline" })
+  await open.answer("desk", "The Aurora comes at noon.")
+  const said = await due(data)
+  assert.strictEqual(said.code, 0, said.stderr)
+  assert.deepInclude(JSON.parse(said.stdout), { dryRun: true, assistants: 1, deleted: { entries: 0, envelopes: 0 } })
+  assert.deepStrictEqual(
+    (await open.list()).map(({ address }) => String(address.assistant)),
+    ["desk"]
+  )
+  await open.close()
 })

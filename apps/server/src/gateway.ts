@@ -17,6 +17,8 @@ export interface ReadFleet extends FleetReadings, Pick<Fleet, "on" | "profile" |
   /** A store that is only looked into has them of a fleet's file, or none. */
   readonly definitions: () => ReadonlyArray<DefinitionView> | Promise<ReadonlyArray<DefinitionView>>
   readonly replay: Fleet["replay"]
+  /** Says what is due, and changes nothing. */
+  readonly vacuum: (options: { readonly dryRun: true }) => ReturnType<Fleet["vacuum"]>
   readonly monitor: Pick<Fleet["monitor"], "limits" | "metrics" | "otherWorkers" | "totals">
 }
 

@@ -4,7 +4,7 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "vitest"
-import { defineAssistant, defineFleet, exportFleet, Fleet } from "../src/index.ts"
+import { defineAssistant, defineFleet, exportFleet, Fleet, FleetReader } from "../src/index.ts"
 import { aDirectory, failureOf, filesWith } from "./rig.ts"
 
 const WORD = "kestrel-9713"
@@ -84,6 +84,22 @@ describe("retention", () => {
     assert.isBelow(report.bytesAfter, report.bytesBefore)
     assert.deepStrictEqual(await readingsOf(fleet), before)
     assert.deepStrictEqual((await fleet.vacuum()).archived, { entries: 0, envelopes: 0 })
+    await fleet.close()
+  })
+
+  it("V2 a reader finds what a vacuum would do, by the policies of a definition", { timeout: 60_000 }, async () => {
+    const data = aDirectory()
+    const definition = defineFleet({
+      assistants: [defineAssistant({ id: "desk", instructions: "You listen." })],
+      tenants: { default: { retention: { archiveAfter: 10 } } }
+    })
+    const fleet = await Fleet.open({ data, fleet: definition })
+    await live(fleet, 20)
+    await using reader = await FleetReader.open(data)
+    const { archived, assistants, deleted, dryRun } = await reader.due(definition)
+    assert.isAbove(archived.entries, 0)
+    assert.deepInclude(await fleet.vacuum({ dryRun: true }), { archived, assistants, deleted, dryRun })
+    assert.strictEqual((await reader.due()).archived.entries, 0)
     await fleet.close()
   })
 

@@ -10,7 +10,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { AssistantsApi, type Order } from "../api/assistants.ts"
 import type { AssistantDetail, AssistantRow, StoredAssistant } from "../api/fleet/rows.ts"
 import { Forbidden, Malformed } from "../api/errors.ts"
-import { asking, changing, type ReadFleet } from "../gateway.ts"
+import { asking, changing, costing, type ReadFleet } from "../gateway.ts"
 import type { Filter, Question, Tags } from "../board/choice.ts"
 import type { GroupQuestion } from "../board/groups.ts"
 import { Live } from "../live.ts"
@@ -314,7 +314,9 @@ export const assistantsLive = HttpApiBuilder.group(
           return fleet.forget(what, { dryRun })
         }),
       vacuum: ({ payload: { dryRun = false } }) =>
-        changing("assistants.vacuum", dryRun ? "a trial" : "", (fleet) => fleet.vacuum({ dryRun })),
+        dryRun
+          ? costing("assistants.vacuum", "a trial", (fleet) => fleet.vacuum({ dryRun }))
+          : changing("assistants.vacuum", "", (fleet) => fleet.vacuum()),
       mailbox: ({ params: { id }, query: { limit } }) =>
         asking(async (fleet) => {
           await living(fleet, id)

@@ -92,6 +92,7 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
     profile: place,
     definitions: async () =>
       definition === undefined ? [] : definition.assistants.map((await import("reverie")).definitionViewOf),
+    vacuum: () => peek.due(definition),
     teams: () => [],
     on: () => () => {},
     monitor: { ...monitor, metrics: async () => "", otherWorkers: async () => undefined },

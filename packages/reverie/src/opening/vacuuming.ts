@@ -2,16 +2,18 @@
 // Owns the order of it and its account. Leaves the policy to the runtime, the rows and files to the stores.
 // V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew; in PostgreSQL none is, and
 //     no one waits.
+// V2  What is due is found by reading alone: it is asked of a store that others work on, and makes nothing where nothing is.
 
 import { Archive, type Archived, archivedTogether, NOTHING_ARCHIVED, type PlaceReport } from "@reverie/ledger"
 import { Recall } from "@reverie/memory"
 import { type AssistantId, defined, type TenantId } from "@reverie/protocol"
-import { retain } from "@reverie/runtime"
+import { retain, TenantRetention } from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Definitions } from "../fleet/memories.ts"
 import { tenantPage } from "../fleet/entry-source.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
 
 /** For `fleet.vacuum`. */
 export interface VacuumOptions {
@@ -78,3 +80,14 @@ export const vacuumed = Effect.fnUntraced(function* (
   const done = { at, dryRun, assistants, archived, deleted, bytesBefore, bytesAfter }
   return { ...done, ...defined({ segments }) } satisfies VacuumReport
 })
+
+/** What a fleet of this definition would do, found by reading alone: of the size of an index nothing is known then. */
+export const dueNow = (tenant: TenantId, definition: FleetDefinition | undefined) =>
+  Effect.flatMap(Effect.serviceOption(Archive), (archive) =>
+    Option.isNone(archive)
+      ? Effect.die(new Error("a store without an archive"))
+      : vacuumed(tenant, definition?.assistants ?? [], { dryRun: true }).pipe(
+          Effect.provideService(Archive, archive.value),
+          Effect.provideService(TenantRetention, (of) => definition?.tenants?.[of]?.retention)
+        )
+  )

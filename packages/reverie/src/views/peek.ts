@@ -13,6 +13,8 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
 import type { DeepCheck } from "../checks/deep-check.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
+import type { VacuumReport } from "../opening/vacuuming.ts"
 import { reading, readingIndex } from "../opening/profile.ts"
 import type { RunReading } from "../fleet/entry-source.ts"
 import { type FleetReadings, Readings } from "../fleet/records.ts"
@@ -131,6 +133,12 @@ export class FleetReader implements FleetReadings, AsyncDisposable {
         Option.isNone(archive) ? Effect.undefined : archive.value.apart(true)
       )
     )
+  }
+
+  /** What `fleet.vacuum` would put away, by the policies of the definition; the size is that of the store without its index. */
+  async due(definition?: FleetDefinition): Promise<VacuumReport> {
+    const { dueNow } = await import("../opening/vacuuming.ts")
+    return this.#opened.run(dueNow(this.tenant, definition))
   }
 
   /** What a data directory has lost of all that was acknowledged, for which a fleet would refuse it; undefined when nothing is. */

@@ -90,7 +90,7 @@ const MEGABYTE = 1_000_000
 const sizeOf = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`
 
 export const vacuum = async (options: OrderOptions, stop: Stop): Promise<number> => {
-  await using backend = await findBackend(options, "order", stop)
+  await using backend = await findBackend(options, options.dryRun ? "fork" : "order", stop)
   const vacuumed = (dryRun: boolean) => backend.assistants((api) => api.vacuum({ payload: { dryRun } }))
   const due = await vacuumed(true)
   if (options.dryRun) {
