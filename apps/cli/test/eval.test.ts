@@ -45,6 +45,15 @@ describe("E1 eval", () => {
   })
 })
 
+test("E4 an option of another kind of eval is refused, and not ignored", async () => {
+  const refused = async (args: ReadonlyArray<string>, words: string) =>
+    assertFailure(await said(["eval", ...args, "--json"]), 2, "usage", words)
+  await refused(["dreams", "--only", "zzz"], "--only is of the evals of a file")
+  await refused(["dreams", "--fleet", fixture("fleet.ts")], "--fleet is of saved cases")
+  await refused([evals, "--model", "offline"], "--model is of dreams and of saved cases")
+  await refused([evals, "--fleet", fixture("fleet.ts")], "--fleet is of saved cases")
+})
+
 describe("E3 saved cases", () => {
   test("are judged by the fleet, pass as they were lived without a model, and fail where they expect more", async () => {
     await using fleet = await Fleet.open({ fleet: fleetFile, data: ":memory:", model: "offline" })

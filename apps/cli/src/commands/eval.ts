@@ -5,6 +5,7 @@
 //     where both figures of those held out reach `--min-score`; a file of that name is reached as ./dreams.
 // E3  A file of cases (.jsonl) is judged by the definitions of a fleet file, and asks no model but the one that is named: where none
 //     is, what is not the same as then fails, and says so.
+// E4  An option that is not of what is asked for is a wrong use: what it would have left out has its price.
 
 import { readFile, stat } from "node:fs/promises"
 import { basename, resolve } from "node:path"
@@ -118,6 +119,20 @@ const share = (text: string): number => {
   return value
 }
 
+/** E4. What the environment says is said for all commands. */
+const assertFitting = (command: Command, file: string): void => {
+  const isDreams = file === "dreams"
+  const isCases = file.endsWith(CASES)
+  const unfit = [
+    { name: "only", isFit: !isDreams, says: "of the evals of a file; eval dreams runs all its conversations" },
+    { name: "model", isFit: isDreams || isCases, says: "of dreams and of saved cases; an eval file names its own" },
+    { name: "fleet", isFit: isCases, says: `of saved cases, a file of the ending ${CASES}` }
+  ].find(({ isFit, name }) => !isFit && command.getOptionValueSource(name) === "cli")
+  if (unfit === undefined) return
+  const hint = `leave --${unfit.name} out`
+  throw new CommandFailed("usage", `--${unfit.name} is ${unfit.says}`, { hint })
+}
+
 export const addEval = (root: Command, trunk: Trunk): void => {
   const command = leaf(root, "eval <file>", {
     kind: "other",
@@ -132,5 +147,8 @@ export const addEval = (root: Command, trunk: Trunk): void => {
     )
     .addOption(fleetOption())
     .option("--json", "print one JSON object on stdout", false)
-  does(command, trunk, (options, file: string) => (file === "dreams" ? dreams(options) : evaluate(file, options)))
+  does(command, trunk, (options, file: string) => {
+    assertFitting(command, file)
+    return file === "dreams" ? dreams(options) : evaluate(file, options)
+  })
 }
