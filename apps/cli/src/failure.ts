@@ -207,10 +207,15 @@ const refusedRow = (error: unknown): Row | undefined => {
   return reason === "broken" ? rowsByTag["ExportUnreadable"] : rowsByTag["BundleRefused"]
 }
 
-/** What is wrong may stand in no file: then it is the environment that says it. */
+/** What is wrong may stand in no file: the environment says it, or an option of the command. */
+const definitionHints: Readonly<Record<string, string>> = {
+  segments: "see to REVERIE_SEGMENTS",
+  model: "a model is PROVIDER/NAME, an address like http://127.0.0.1:8089/v1#NAME, or offline; offline needs no key"
+}
+
 const definitionRow = (error: unknown): Row => {
-  const isPlace = text(error, "subject") === "segments"
-  return isPlace ? { ...ownRows["fleet-invalid"], hint: "see to REVERIE_SEGMENTS" } : ownRows["fleet-invalid"]
+  const { hint, ...row } = ownRows["fleet-invalid"]
+  return { ...row, hint: definitionHints[text(error, "subject") ?? ""] ?? hint }
 }
 
 const rowOf = (error: unknown): Row | undefined => {

@@ -135,6 +135,41 @@ describe("S1 files as their authors publish them", () => {
     )
   })
 
+  test("what is none of it is refused with its file, conversation and field", async () => {
+    await using folder = await temporary()
+    const refused = async (suite: string, name: string, content: unknown, words: string) => {
+      await using own = await temporary()
+      await written(own.path, { [name]: content })
+      const failed = await said(["bench", "memory", "--suite", suite, "--data", own.path, "--json"])
+      assertFailure(failed, 2, "suite-invalid", words)
+      assert.include(failed.stderr, join(own.path, name))
+    }
+    const [sample] = locomo
+    const talk = { ...sample?.conversation, session_1_date_time: "yesterday" }
+    const when = 'conversation 1 (conv-1) is not of the form of this suite: session_1_date_time is no date: "yesterday"'
+    await refused("locomo", "locomo10.json", [{ ...sample, conversation: talk }], when)
+    const none =
+      "conversation 2 (conv-2) is not of the form of this suite: conversation is missing, an object is expected"
+    await refused("locomo", "locomo10.json", [...locomo, { sample_id: "conv-2", qa: [] }], none)
+    const mute = { ...sample?.conversation, session_1: [{ speaker: "Mara", dia_id: "D1:1" }] }
+    const place = "conversation 1 (conv-1), session_1, number 1 is not of the form of this suite: text must be a text"
+    await refused("locomo", "locomo10.json", [{ ...sample, conversation: mute }], place)
+    const lined = { id: "D1:1", at: "yesterday", from: "Mara", text: "Hello.", session: "1" }
+    await written(folder.path, { "conv-1.questions.jsonl": JSON.stringify({ question: "Who?" }) })
+    await written(folder.path, { "conv-1.jsonl": JSON.stringify(lined) })
+    const late = await said(["bench", "memory", "--suite", "locomo", "--data", folder.path, "--json"])
+    assertFailure(
+      late,
+      2,
+      "suite-invalid",
+      'conv-1.jsonl, line 1 is not of the form of this suite: at is no date: "yesterday"'
+    )
+    const [row] = long
+    const dated = { ...row, haystack_dates: ["2023/05/20 (Sat) 02:21", "soon"] }
+    const day = 'conversation 1 (q7_abs), session 2 is not of the form of this suite: haystack_dates is no date: "soon"'
+    await refused("longmemeval-s", "longmemeval_s.json", [dated], day)
+  })
+
   test("what is none of it is refused with its place", async () => {
     await using folder = await temporary()
     await written(folder.path, {
@@ -175,6 +210,62 @@ describe("bench memory", () => {
     assert.isAbove(tokens.whole, 60)
     assert.isAbove(tokens.memory, 0)
     assert.notInclude(stderr, "WARN")
+  })
+
+  test("S3 a turn without a text is left out and counted, in every suite", async () => {
+    const counted = async (suite: string, files: Readonly<Record<string, unknown>>, turns: number) => {
+      await using folder = await temporary()
+      await written(folder.path, files)
+      const asked = ["bench", "memory", "--suite", suite, "--data", folder.path]
+      const { code, stderr, stdout } = await said([...asked, "--json"])
+      assert.strictEqual(code, 0, stderr)
+      const report = JSON.parse(stdout)
+      assert.deepStrictEqual([report.turns, report.emptyTurns], [turns, 1])
+      assert.match(stderr, /^1 turn without a text is left out, the first of .+: .+$/m)
+      return (await said(asked)).stdout
+    }
+    const [sample] = locomo
+    const silent = SAID.map(([speaker], index) => ({
+      speaker,
+      text: index === 3 ? "" : `Hello ${index}.`,
+      dia_id: `D1:${index + 1}`
+    }))
+    const talk = [{ ...sample, conversation: { ...sample?.conversation, session_1: silent } }]
+    assert.include(await counted("locomo", { "locomo10.json": talk }, SAID.length - 1), "(1 without a text left out)")
+    const sessions = [
+      [turn("user", " \n", { has_answer: true }), turn("assistant", "A fine idea.")],
+      [turn("user", "My ferry is late.")]
+    ]
+    await counted("longmemeval-s", { "longmemeval_s.json": [{ ...long[0], haystack_sessions: sessions }] }, 2)
+    const [batch] = chat
+    const mute = [{ ...batch, turns: [[...(batch?.turns[0] ?? [])], [turn("user", "", { id: 2 })]] }]
+    await counted("beam", { "1/chat.json": mute, "1/probing_questions/probing_questions.json": probing }, 2)
+  })
+
+  test("a turn that can not be told is named with its conversation", async () => {
+    await using folder = await temporary()
+    const [sample] = locomo
+    const session = [{ speaker: "Mara".repeat(100), text: "Hello.", dia_id: "D1:1" }]
+    const talk = [{ ...sample, conversation: { ...sample?.conversation, session_1: session } }]
+    await written(folder.path, { "locomo10.json": talk })
+    const failed = await said(["bench", "memory", "--suite", "locomo", "--data", folder.path, "--json"])
+    assertFailure(failed, 2, "suite-invalid", "conv-1, turn D1:1: ")
+  })
+
+  test("a judge without a model, and a model without its key, are refused before anything is lived through", async () => {
+    await using folder = await temporary()
+    await written(folder.path, { "locomo10.json": locomo })
+    const bench = (...more: ReadonlyArray<string>) =>
+      said(["bench", "memory", "--suite", "locomo", "--data", folder.path, "--json", ...more])
+    assertFailure(
+      await bench("--judge", "openai/x"),
+      2,
+      "usage",
+      "--judge judges the answers of a --model, and none is named"
+    )
+    const keyless = await bench("--model", "groq/x")
+    assertFailure(keyless, 2, "fleet-invalid", "needs its key: set GROQ_API_KEY")
+    assert.include(JSON.parse(keyless.stdout).error.hint, "offline needs no key")
   })
 
   test("B3 A1 with a model every way is asked and judged, and what is no verdict is counted as wrong", async () => {

@@ -9,7 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
-import { defineAssistant, defineFleet, Fleet, type FleetOptions, type PromiseModel } from "reverie"
+import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, type FleetOptions, type PromiseModel } from "reverie"
+import { CommandFailed } from "../failure.ts"
 import type { Life, Question, Turn } from "./suites.ts"
 
 const ID = "listener"
@@ -87,10 +88,19 @@ class Replies implements PromiseModel {
 }
 
 const tell = async (fleet: Fleet, life: Life, replies: Replies): Promise<void> => {
-  for (const [index, { atMillis, from, text }] of life.turns.entries()) {
+  for (const [index, { atMillis, from, id, text }] of life.turns.entries()) {
     if (isReply(life, index)) continue
     replies.next = replyTo(life, index)?.text ?? NOTHING_TO_SAY
-    await fleet.post(ID, { type: "message", text, at: atMillis }, { id: `turn-${index}`, from })
+    await fleet
+      .post(ID, { type: "message", text, at: atMillis }, { id: `turn-${index}`, from })
+      .catch((error: unknown) => {
+        if (!(error instanceof EnvelopeInvalid)) throw error
+        const message = `${life.name}, turn ${id}: ${error.message}`
+        throw new CommandFailed("usage", message, {
+          code: "suite-invalid",
+          hint: "correct or remove that turn in its file"
+        })
+      })
     if (life.isChat) await fleet.idle()
   }
   await fleet.idle()

@@ -75,6 +75,8 @@ export interface MemoryReport {
   readonly seed: number
   readonly conversations: number
   readonly turns: number
+  /** Left out, for they have no text. */
+  readonly emptyTurns: number
   readonly questions: number
   /** With evidence, by which retrieval is measured. */
   readonly measured: number
@@ -308,6 +310,7 @@ const reportOf = (
     seed,
     conversations: lives.length,
     turns: lives.reduce((sum, { turns }) => sum + turns.length, 0),
+    emptyTurns: lives.reduce((sum, { emptyTurns = [] }) => sum + emptyTurns.length, 0),
     questions: shown.length,
     measured: plain.overall.questions,
     top,

@@ -1,7 +1,8 @@
 // Suites: the public benchmarks of memory, as their authors give them out.
 // Owns reading their files. Leaves living through them to lives.ts. Nothing of them belongs to this project.
-// S1  A file of another form is refused with the place in it; nothing is left out without a word.
+// S1  A file of another form is refused with the place in it: the file, the conversation and the field.
 // S2  `isUnanswered` is what the conversation does not answer: the right answer is that it is not known.
+// S3  A turn without a text, of which published files have some, can not be told: it is left out and counted. Nothing else is left out.
 
 import { readdir, readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -46,6 +47,8 @@ export interface Life {
   readonly isChat: boolean
   readonly turns: ReadonlyArray<Turn>
   readonly questions: ReadonlyArray<Question>
+  /** Ids of the turns that were left out, for they have no text. */
+  readonly emptyTurns?: ReadonlyArray<string>
 }
 
 const TURN_MILLIS = 20_000
@@ -64,6 +67,17 @@ const rowAt = (value: unknown, place: string): Row => {
   if (!isRow(value)) throw unfit(place, "an object is expected")
   return value
 }
+
+const fieldAt = (row: Row, name: string, place: string): Row => {
+  const value = row[name]
+  if (value === undefined) throw unfit(place, `${name} is missing, an object is expected`)
+  if (!isRow(value)) throw unfit(place, `${name} must be an object`)
+  return value
+}
+
+/** A conversation as people find it in a file: by its place, and by what it is called there. */
+const conversationAt = (file: string, index: number, name: string): string =>
+  `${file}, conversation ${index + 1}${name === "" ? "" : ` (${name})`}`
 
 const rowsAt = (value: unknown, place: string): ReadonlyArray<Row> => {
   if (!Array.isArray(value)) throw unfit(place, "a list is expected")
@@ -85,10 +99,21 @@ const leavesOf = (value: unknown): ReadonlyArray<string> => {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-const timeAt = (text: string, place: string): number => {
+/** `text` is `written` in a form that is understood; who reads of it is shown what stands in the file. */
+const timeAt = (text: string, whole: Written): number => {
   const at = Date.parse(`${text} UTC`)
-  if (Number.isNaN(at)) throw unfit(place, `${JSON.stringify(text)} is no date`)
+  if (Number.isNaN(at)) throw noDate(whole)
   return at
+}
+
+const noDate = ({ field, place, written }: Written): CommandFailed =>
+  unfit(place, `${field} is no date: ${JSON.stringify(written)}`)
+
+/** A text of a file, and where it stands. */
+interface Written {
+  readonly written: string
+  readonly field: string
+  readonly place: string
 }
 
 const parsed = async (file: string): Promise<unknown> => {
@@ -100,14 +125,19 @@ const parsed = async (file: string): Promise<unknown> => {
   }
 }
 
-const linesIn = async (file: string): Promise<ReadonlyArray<Row>> =>
+interface Line {
+  readonly row: Row
+  readonly place: string
+}
+
+const linesIn = async (file: string): Promise<ReadonlyArray<Line>> =>
   (await readFile(file, "utf8"))
     .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line, index) => {
-      const place = `${file}, line ${index + 1}`
+    .map((line, index) => ({ line, place: `${file}, line ${index + 1}` }))
+    .filter(({ line }) => line.trim() !== "")
+    .map(({ line, place }) => {
       try {
-        return rowAt(JSON.parse(line) as unknown, place)
+        return { row: rowAt(JSON.parse(line) as unknown, place), place }
       } catch (error) {
         throw error instanceof SyntaxError ? unfit(place, error.message) : error
       }
@@ -118,10 +148,11 @@ const linesIn = async (file: string): Promise<ReadonlyArray<Row>> =>
 const LOCOMO_KINDS = ["", "multi-hop", "temporal", "open-domain", "single-hop", "adversarial"] as const
 
 /** "1:56 pm on 8 May, 2023" */
-const locomoTime = (text: string, place: string): number => {
-  const [, hour = "", minute = "", half = "", date = ""] = /^(\d+):(\d+)\s*([ap]m) on (.+)$/i.exec(text.trim()) ?? []
+const locomoTime = (conversation: Row, field: string, place: string): number => {
+  const written = textAt(conversation, field, place)
+  const [, hour = "", minute = "", half = "", date = ""] = /^(\d+):(\d+)\s*([ap]m) on (.+)$/i.exec(written.trim()) ?? []
   const hours = (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0)
-  return timeAt(`${date.replace(",", "")} ${hours}:${minute}`, place)
+  return timeAt(`${date.replace(",", "")} ${hours}:${minute}`, { field, place, written })
 }
 
 const withImage = (text: string, image: unknown): string =>
@@ -132,14 +163,17 @@ const locomoTurns = (conversation: Row, place: string): ReadonlyArray<Turn> =>
     .filter((name) => /^session_\d+$/.test(name))
     .toSorted((a, b) => Number(a.slice(8)) - Number(b.slice(8)))
     .flatMap((session) => {
-      const start = locomoTime(textAt(conversation, `${session}_date_time`, place), `${place}, ${session}`)
-      return rowsAt(conversation[session], `${place}, ${session}`).map((row, index) => ({
-        id: textAt(row, "dia_id", place),
-        atMillis: start + index * TURN_MILLIS,
-        from: textAt(row, "speaker", place),
-        text: withImage(textAt(row, "text", place), row["blip_caption"]),
-        session
-      }))
+      const start = locomoTime(conversation, `${session}_date_time`, place)
+      return rowsAt(conversation[session], `${place}, ${session}`).map((row, index) => {
+        const here = `${place}, ${session}, number ${index + 1}`
+        return {
+          id: textAt(row, "dia_id", here),
+          atMillis: start + index * TURN_MILLIS,
+          from: textAt(row, "speaker", here),
+          text: withImage(textAt(row, "text", here), row["blip_caption"]),
+          session
+        }
+      })
     })
 
 const locomoQuestion = (row: Row, id: string, turns: ReadonlyMap<string, Turn>, place: string): Question => {
@@ -166,28 +200,36 @@ const sessionsOf = (evidence: ReadonlyArray<string>, turns: ReadonlyMap<string, 
 
 const byId = (turns: ReadonlyArray<Turn>): ReadonlyMap<string, Turn> => new Map(turns.map((turn) => [turn.id, turn]))
 
-const locomoSample = (sample: Row, place: string): Life => {
-  const turns = locomoTurns(rowAt(sample["conversation"], place), place)
-  const known = byId(turns)
+const locomoSample = (sample: Row, file: string, number: number): Life => {
   const name = lineOf(sample["sample_id"])
+  const place = conversationAt(file, number, name)
+  const turns = locomoTurns(fieldAt(sample, "conversation", place), place)
+  const known = byId(turns)
   const questions = rowsAt(sample["qa"], `${place}, qa`)
   return {
     name,
     isChat: false,
     turns,
-    questions: questions.map((row, index) => locomoQuestion(row, `${name}/q${index}`, known, place))
+    questions: questions.map((row, index) =>
+      locomoQuestion(row, `${name}/q${index}`, known, `${place}, qa, number ${index + 1}`)
+    )
   }
 }
 
 const locomoLines = async (file: string): Promise<Life> => {
   const name = basename(file, ".jsonl")
-  const turns = (await linesIn(file)).map((row): Turn => ({
-    id: textAt(row, "id", file),
-    atMillis: Date.parse(textAt(row, "at", file)),
-    from: textAt(row, "from", file),
-    text: withImage(textAt(row, "text", file), row["image"]),
-    session: lineOf(row["session"])
-  }))
+  const turns = (await linesIn(file)).map(({ place, row }): Turn => {
+    const written = textAt(row, "at", place)
+    const atMillis = Date.parse(written)
+    if (Number.isNaN(atMillis)) throw noDate({ field: "at", place, written })
+    return {
+      id: textAt(row, "id", place),
+      atMillis,
+      from: textAt(row, "from", place),
+      text: withImage(textAt(row, "text", place), row["image"]),
+      session: lineOf(row["session"])
+    }
+  })
   const asked = file.replace(/\.jsonl$/, ".questions.jsonl")
   const known = byId(turns)
   const rows = await linesIn(asked)
@@ -195,7 +237,7 @@ const locomoLines = async (file: string): Promise<Life> => {
     name,
     isChat: false,
     turns,
-    questions: rows.map((row, index) => locomoQuestion(row, `${name}/q${index}`, known, asked))
+    questions: rows.map(({ place, row }, index) => locomoQuestion(row, `${name}/q${index}`, known, place))
   }
 }
 
@@ -207,9 +249,7 @@ const readLocomo = async (folder: string): Promise<ReadonlyArray<Life>> => {
   const lives = await Promise.all(lined.map((file) => locomoLines(join(folder, file))))
   for (const file of files.filter((each) => /^locomo.*\.json$/.test(each))) {
     const place = join(folder, file)
-    lives.push(
-      ...rowsAt(await parsed(place), place).map((row, index) => locomoSample(row, `${place}, number ${index + 1}`))
-    )
+    lives.push(...rowsAt(await parsed(place), place).map((row, index) => locomoSample(row, place, index)))
   }
   return lives
 }
@@ -217,9 +257,11 @@ const readLocomo = async (folder: string): Promise<ReadonlyArray<Life>> => {
 // LongMemEval: `longmemeval_s*.json`: every question has a history of its own.
 
 /** "2023/05/20 (Sat) 02:21" */
-const longTime = (text: string, place: string): number => timeAt(text.replace(/\s*\([^)]*\)/, ""), place)
+const longTime = (written: string, place: string): number =>
+  timeAt(written.replace(/\s*\([^)]*\)/, ""), { field: "haystack_dates", place, written })
 
-const longLife = (row: Row, place: string): Life => {
+const longLife = (row: Row, file: string, which: number): Life => {
+  const place = conversationAt(file, which, lineOf(row["question_id"]))
   const id = textAt(row, "question_id", place)
   const [dates, names, sessions] = ["haystack_dates", "haystack_session_ids", "haystack_sessions"].map((name) => {
     const value = row[name]
@@ -231,11 +273,12 @@ const longLife = (row: Row, place: string): Life => {
     const session = lineOf(names?.[number])
     const start = longTime(lineOf(dates?.[number]), `${place}, session ${number + 1}`)
     return rowsAt(said, `${place}, session ${number + 1}`).map((turn, index): Turn => {
+      const here = `${place}, session ${number + 1}, number ${index + 1}`
       // A session may stand in a history more than once.
       const key = `${number}/${session}/${index}`
       if (turn["has_answer"] === true) evidence.push(key)
-      const from = textAt(turn, "role", place)
-      return { id: key, atMillis: start + index * TURN_MILLIS, from, text: textAt(turn, "content", place), session }
+      const from = textAt(turn, "role", here)
+      return { id: key, atMillis: start + index * TURN_MILLIS, from, text: textAt(turn, "content", here), session }
     })
   })
   const question: Question = {
@@ -256,10 +299,14 @@ const readLong = async (folder: string): Promise<ReadonlyArray<Life>> => {
   const [file] = (await readdir(folder)).filter((each) => /^longmemeval_s.*\.json$/.test(each)).toSorted()
   if (file === undefined) return []
   const place = join(folder, file)
-  return rowsAt(await parsed(place), place).map((row, index) => longLife(row, `${place}, number ${index + 1}`))
+  return rowsAt(await parsed(place), place).map((row, index) => longLife(row, place, index))
 }
 
 // Beam: a folder a chat, with `chat.json` and `probing_questions/probing_questions.json`.
+
+/** "March-15-2024" */
+const beamTime = (written: string, place: string): number =>
+  timeAt(written.replaceAll("-", " "), { field: "time_anchor", place, written })
 
 const beamTurns = (batches: ReadonlyArray<Row>, place: string): ReadonlyArray<Turn> => {
   let atMillis = 0
@@ -267,12 +314,14 @@ const beamTurns = (batches: ReadonlyArray<Row>, place: string): ReadonlyArray<Tu
   for (const batch of batches) {
     const said = batch["turns"]
     if (!Array.isArray(said)) throw unfit(place, "turns must be a list")
-    for (const row of said.flat().map((each) => rowAt(each, place))) {
+    for (const each of said.flat()) {
+      const here = `${place}, turn ${turns.length + 1}`
+      const row = rowAt(each, here)
       const anchor = row["time_anchor"] ?? (turns.length === 0 ? batch["time_anchor"] : undefined)
-      const at = typeof anchor === "string" ? timeAt(anchor.replaceAll("-", " "), place) : atMillis
+      const at = typeof anchor === "string" ? beamTime(anchor, here) : atMillis
       atMillis = Math.max(at, atMillis + TURN_MILLIS)
       const id = lineOf(row["id"])
-      turns.push({ id, atMillis, from: textAt(row, "role", place), text: textAt(row, "content", place) })
+      turns.push({ id, atMillis, from: textAt(row, "role", here), text: textAt(row, "content", here) })
     }
   }
   return turns
@@ -290,7 +339,7 @@ const beamLife = async (folder: string): Promise<Life> => {
       const evidence = [...new Set(leavesOf(row["source_chat_ids"]))].filter((each) => known.has(each))
       return {
         id: `${name}/${category}/${index + 1}`,
-        text: textAt(row, "question", asked),
+        text: textAt(row, "question", `${asked}, ${category}, number ${index + 1}`),
         category,
         evidence,
         sessions: [],
@@ -321,6 +370,19 @@ const FILES: Readonly<Record<Suite, string>> = {
   beam: "a folder a chat, with chat.json and probing_questions/probing_questions.json"
 }
 
+/** S3. What is not told is no evidence either: no memory could find it. */
+const withoutEmpty = (life: Life): Life => {
+  const emptyTurns = life.turns.filter(({ text }) => text.trim() === "").map(({ id }) => id)
+  if (emptyTurns.length === 0) return life
+  const turns = life.turns.filter(({ text }) => text.trim() !== "")
+  const known = byId(turns)
+  const questions = life.questions.map((question) => ({
+    ...question,
+    evidence: question.evidence.filter((id) => known.has(id))
+  }))
+  return { ...life, turns, questions, emptyTurns }
+}
+
 /** The conversations of a suite that lie in a directory. */
 export const readSuite = async (suite: Suite, folder: string): Promise<ReadonlyArray<Life>> => {
   const lives = await readers[suite](folder).catch((error: unknown) => {
@@ -330,5 +392,5 @@ export const readSuite = async (suite: Suite, folder: string): Promise<ReadonlyA
   })
   const asked = lives.filter(({ questions }) => questions.length > 0)
   if (asked.length === 0) throw unfit(folder, `nothing of ${suite} is there; it has ${FILES[suite]}`)
-  return asked
+  return asked.map(withoutEmpty)
 }

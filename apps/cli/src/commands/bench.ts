@@ -5,9 +5,11 @@
 import { InvalidArgumentError, type Command } from "commander"
 import { resolve } from "node:path"
 import { defined } from "@reverie/protocol"
+import type { Life } from "../bench/suites.ts"
 import type { Answers, MemoryReport, Retrievals } from "../bench/memory-bench.ts"
 import { CommandFailed } from "../failure.ts"
 import { note, say, sayJson } from "../output.ts"
+import { counted, plain } from "../texts/plain.ts"
 import { branch, does, leaf, type Trunk } from "../tree/leaf.ts"
 import { atLeastOne, jsonOption, whole } from "../tree/options.ts"
 
@@ -58,8 +60,9 @@ const answerLine = (name: string, { accuracy, asked, failed, inputTokens, tooLon
 const tableOf = (report: MemoryReport): ReadonlyArray<string> => {
   const { answers, retrieval, tokens } = report
   const rounded = (value: number): string => Math.round(value).toLocaleString("en")
+  const leftOut = report.emptyTurns === 0 ? "" : ` (${report.emptyTurns} without a text left out)`
   return [
-    `${report.suite}: ${report.conversations} conversations, ${rounded(report.turns)} turns, ${report.questions} questions ` +
+    `${report.suite}: ${report.conversations} conversations, ${rounded(report.turns)} turns${leftOut}, ${report.questions} questions ` +
       `(${report.measured} with evidence), ${report.facts} facts after one dream each, ${report.cpuSeconds.toFixed(0)} s of CPU`,
     "",
     line(["found", "questions", "recall@5", "recall@10", "recall@25", "sessions@5", "sessions@10"]),
@@ -84,6 +87,13 @@ const tableOf = (report: MemoryReport): ReadonlyArray<string> => {
   ]
 }
 
+const noteEmpty = (lives: ReadonlyArray<Life>): void => {
+  const [first] = lives.flatMap(({ emptyTurns = [], name }) => emptyTurns.map((id) => `${name}: ${id}`))
+  if (first === undefined) return
+  const count = lives.reduce((sum, { emptyTurns = [] }) => sum + emptyTurns.length, 0)
+  note(plain(`${counted(count, "turn")} without a text ${count === 1 ? "is" : "are"} left out, the first of ${first}`))
+}
+
 const measured = async (options: BenchOptions): Promise<number> => {
   const [{ memoryBench }, { readSuite, suites }] = await Promise.all([
     import("../bench/memory-bench.ts"),
@@ -92,7 +102,13 @@ const measured = async (options: BenchOptions): Promise<number> => {
   const { data, embedder, json, judge, limit, model, seed, top, window } = options
   const suite = suites.find((each) => each === options.suite)
   if (suite === undefined) throw new CommandFailed("usage", `there is no suite ${options.suite}: ${suites.join(", ")}`)
+  if (judge !== undefined && model === undefined) {
+    throw new CommandFailed("usage", "--judge judges the answers of a --model, and none is named", {
+      hint: "add --model NAME, or leave --judge out"
+    })
+  }
   const lives = await readSuite(suite, resolve(data))
+  noteEmpty(lives)
   const rest = defined({ embedder, judge, limit, model })
   const report = await memoryBench(lives, { suite, seed, top, window, progress: note, ...rest })
   if (json) sayJson({ ok: true, ...report })
