@@ -3,6 +3,7 @@
 // X1  Exit codes are a stable interface: 0 ok, 1 unexpected, 2 usage, 3 permission, 4 not found, 5 conflict,
 //     6 upstream unavailable, 7 timeout, 8 limit, 9 approval, 130 SIGINT, 143 SIGTERM.
 // X2  Whatever is thrown becomes one failure with one line of message; nothing of a stack is in it.
+// X3  On a full disk the hint is to make room, and of damaged data to look and to restore, whichever verb met it.
 
 export interface Failure {
   /** A stable word for scripts. */
@@ -68,6 +69,7 @@ const ownRows = {
   unhealthy: row("unhealthy", 1, false, "each failed check says what to do"),
   interrupted: row("interrupted", 130, true, "what was accepted is kept; the same command goes on where it stopped"),
   terminated: row("terminated", 143, true, "what was accepted is kept; the same command goes on where it stopped"),
+  "disk-full": row("disk-full", 6, true, ""),
   unexpected: row("unexpected", 1, false, "REVERIE_DEBUG=1 shows where it happened")
 } as const satisfies Readonly<Record<string, Row>>
 
@@ -105,13 +107,13 @@ const rowsByTag: Readonly<Record<string, Row>> = {
     "store-unavailable",
     6,
     true,
-    "what was acknowledged is kept; free space, or start the database, and run it again"
+    "what was acknowledged is kept; start the database, or see to what it names, and run it again"
   ),
   LedgerUnavailable: row(
     "store-unavailable",
     6,
     true,
-    "what was committed is kept; free space, or start the database, and run it again"
+    "what was committed is kept; start the database, or see to what it names, and run it again"
   ),
   RecallUnavailable: row("index-unavailable", 6, true, "nothing is lost; the index is made anew from the store later"),
   UnreadableRecord: row("record-unreadable", 5, false, "upgrade Reverie, or restore the data directory"),
@@ -190,13 +192,63 @@ const text = (value: unknown, key: string): string | undefined => {
 const causeOf = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, "cause") : undefined
 
-/** A directory that is not there, is a file, or has no room is not a matter of permission. */
+// Trouble: what is the matter with a disk. It reaches a command as an error of any verb, of SQLite, of the system or of a server.
+
+type Trouble = "full" | "damaged"
+
+/** Codes of the system, and primary result codes of SQLite. */
+const troubleByCode: Readonly<Record<string, Trouble>> = {
+  ENOSPC: "full",
+  EDQUOT: "full",
+  13: "full",
+  11: "damaged",
+  26: "damaged"
+}
+
+/** Where it is said in a sentence alone: by a server, by an index, of a backup. */
+const troubleByWords: ReadonlyArray<readonly [words: RegExp, trouble: Trouble]> = [
+  [/disk is full|no space (?:is )?left/i, "full"],
+  [/disk image is malformed|is damaged or no database|its copy is damaged/i, "damaged"]
+]
+
+const ofStores = /^(?:(?:Mailbox|Ledger|Recall|PromptStore|BlockStore)?Unavailable|StoreUnopenable|BackupRefused)$/
+
+const codeOf = (error: unknown): string => {
+  const errcode: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "errcode") : undefined
+  return typeof errcode === "number" ? String(errcode & 0xff) : (text(error, "code") ?? "")
+}
+
+const troubleOf = (error: unknown): Trouble | undefined => {
+  const tag = text(error, "_tag")
+  if (tag !== undefined && !ofStores.test(tag)) return undefined
+  if (tag !== undefined && Reflect.get(Object(error), "isDamaged") === true) return "damaged"
+  const coded = troubleByCode[codeOf(error)] ?? troubleByCode[codeOf(causeOf(error))]
+  // What anything else says may be about something else.
+  if (coded !== undefined || tag === undefined) return coded
+  return troubleByWords.find(([words]) => words.test(messageOf(error)))?.[1]
+}
+
+const troubledRow = (error: unknown, usual: Row | undefined): Row | undefined => {
+  const trouble = troubleOf(error)
+  if (trouble === "full") {
+    const hint = "free space on the disk that is written to, and run it again"
+    return { ...(usual ?? ownRows["disk-full"]), exit: 6, retryable: true, hint }
+  }
+  // An index is made anew from the store.
+  if (trouble === undefined || text(error, "_tag") === "RecallUnavailable") return usual
+  const hint = "reverie doctor --deep names what is damaged, and reverie restore puts the last backup back"
+  return row("data-damaged", 5, false, hint)
+}
+
+/** What helps where the disk is the trouble; undefined where it is not. */
+export const troubleHint = (error: unknown): string | undefined => troubledRow(error, undefined)?.hint
+
+/** A directory that is not there or is a file is not a matter of permission. */
 const unopenableRow = (error: unknown): Row => {
   const table = rowsByTag["StoreUnopenable"] ?? ownRows.unexpected
   const code = text(causeOf(error), "code")
   if (causeOf(error) === undefined) return { ...table, code: "data-not-found", exit: 4, hint: "check --data" }
   if (code === "EEXIST" || code === "ENOTDIR") return { ...table, exit: 2, hint: "check --data" }
-  if (code === "ENOSPC" || code === "EDQUOT") return { ...table, exit: 6, retryable: true, hint: "free some space" }
   return table
 }
 
@@ -218,12 +270,14 @@ const definitionRow = (error: unknown): Row => {
   return { ...row, hint: definitionHints[text(error, "subject") ?? ""] ?? hint }
 }
 
-const rowOf = (error: unknown): Row | undefined => {
+const usualRow = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
   if (tag === "FleetDefinitionInvalid") return definitionRow(error)
   if (tag === "BundleRefused") return refusedRow(error)
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
 }
+
+const rowOf = (error: unknown): Row | undefined => troubledRow(error, usualRow(error))
 
 const messageOf = (error: unknown): string => {
   const address: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "address") : undefined

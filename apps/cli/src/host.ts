@@ -6,7 +6,7 @@
 import { defined } from "@reverie/protocol"
 import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
 import { modelAway } from "./running/away.ts"
-import { CommandFailed } from "./failure.ts"
+import { CommandFailed, troubleHint } from "./failure.ts"
 import type { ListedView } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
 
@@ -28,7 +28,8 @@ const unhosted = (assistant: string, failure: HostFailure): CommandFailed =>
     "assistant-unhosted",
     failure._tag === "DefinitionMissing"
       ? `assistant "${assistant}" was made from the definition "${failure.definition}", which the fleet file does not have`
-      : `assistant "${assistant}" can not work: ${failure.message}`
+      : `assistant "${assistant}" can not work: ${failure.message}`,
+    defined({ hint: troubleHint(failure) })
   )
 
 export class Host implements AsyncDisposable {

@@ -40,6 +40,48 @@ describe("X2 whatever is thrown becomes one failure", () => {
     assert.strictEqual(failureOf(tagged("StoreUnopenable")).exit, 4)
   })
 
+  test("X3 on a full disk room is what helps, whichever verb met it", () => {
+    const sqlite = Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 })
+    const full = [
+      tagged("StoreUnopenable", { cause: sqlite }),
+      tagged("StoreUnopenable", { cause: { code: "EDQUOT" } }),
+      tagged("LedgerUnavailable", { cause: sqlite }),
+      tagged("MailboxUnavailable", { message: "no space is left; free some and try again" }),
+      tagged("PromptStoreUnavailable", { cause: sqlite }),
+      tagged("RecallUnavailable", { message: "database or disk is full" }),
+      tagged("BackupRefused", { message: "backups/monday: database or disk is full" }),
+      tagged("Unavailable", { message: "the server's disk is full; free some space" }),
+      Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", errno: -28 })
+    ]
+    for (const error of full) {
+      const { exit, hint, retryable } = failureOf(error)
+      assert.deepStrictEqual([exit, retryable], [6, true], error.message)
+      assert.include(hint, "free space on the disk", error.message)
+      assert.notMatch(hint, /may be written|REVERIE_DEBUG|start the database|QDRANT/)
+    }
+  })
+
+  test("X3 of what is damaged a backup is what helps, and doctor names it; no room and no second try does", () => {
+    const sqlite = Object.assign(new Error("malformed"), { code: "ERR_SQLITE_ERROR", errcode: 267 })
+    const damaged = [
+      tagged("LedgerUnavailable", { isDamaged: true }),
+      tagged("MailboxUnavailable", { isDamaged: true }),
+      tagged("BlockStoreUnavailable", { cause: sqlite }),
+      tagged("BackupRefused", { message: "reverie.db: its copy is damaged: Tree 11 page 72" }),
+      tagged("Unavailable", { message: "the file is damaged or no database (database disk image is malformed)" })
+    ]
+    for (const error of damaged) {
+      const { code, exit, hint, retryable } = failureOf(error)
+      assert.deepStrictEqual([code, exit, retryable], ["data-damaged", 5, false], error.message)
+      assert.match(hint, /^reverie doctor --deep names .* reverie restore /)
+      assert.notInclude(hint, "free space")
+    }
+    const index = failureOf(tagged("RecallUnavailable", { cause: sqlite }))
+    assert.include(index.hint, "the index is made anew")
+    assert.strictEqual(failureOf(tagged("AnswerFailed", { message: "he says no space is left" })).exit, 1)
+    assert.include(failureOf(tagged("LedgerUnavailable", { message: "no connection" })).hint, "start the database")
+  })
+
   test("anything at all, without a stack", () => {
     for (const thrown of ["text", undefined, null, 7, {}, new Error("two\nlines")]) {
       const { exit, message } = failureOf(thrown)

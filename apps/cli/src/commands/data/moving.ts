@@ -22,7 +22,7 @@ import {
   placeName,
   reopenDataStore
 } from "reverie"
-import { CommandFailed } from "../../failure.ts"
+import { CommandFailed, troubleHint } from "../../failure.ts"
 import { note, say, sayJson } from "../../output.ts"
 import { plain, counted } from "../../texts/plain.ts"
 
@@ -92,7 +92,10 @@ const writeFile = async (path: string, lines: AsyncIterable<string>): Promise<nu
   } catch (error) {
     stream.destroy()
     await rm(partial, { force: true })
-    throw error
+    const hint = troubleHint(error)
+    // What the system says of a write names no file.
+    if (hint === undefined || error !== problems[0]) throw error
+    throw new CommandFailed("disk-full", `${path} can not be written: no space is left`, { hint })
   }
 }
 
