@@ -1,72 +1,27 @@
 // Doctor: what would keep a fleet from working here, and what to do about it.
-// Owns the checks. Leaves the probing of the store and the model to the SDK.
+// Owns the checks. Leaves the probing of the store and the model to the SDK, a directory from outside to data/directory-checks.ts.
 // D1  It changes nothing: no directory is made, no data directory is opened for writing.
 // D2  Keys are named by where they come from, never shown.
 // D3  With --deep every row is read once, and what is damaged is named with its assistant.
 // D4  What is looked into is what the other commands find: the only fleet in a directory that has no data itself.
 
 import { defined } from "@reverie/protocol"
-import { constants } from "node:fs"
-import { access, readFile, stat } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
 import { environment } from "../config/settings.ts"
 import { readConfig } from "../config/sources.ts"
-import { CommandFailed, failureOf } from "../failure.ts"
+import { CommandFailed, failureOf, troubleHint } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
-import { findBackend, isAlive, serverFor, storeIn, type Where } from "../backend/find-backend.ts"
+import { findBackend, serverFor, storeIn, type Where } from "../backend/find-backend.ts"
+import { type Check, directoryChecks } from "./data/directory-checks.ts"
 import { Stop } from "../running/stop.ts"
 
 const OLDEST_NODE = 24
-
-interface Check {
-  readonly name: string
-  readonly ok: boolean
-  readonly says: string
-  /** What to do when it is not ok. */
-  readonly fix?: string
-}
 
 const nodeCheck = (): Check => {
   const ok = Number.parseInt(process.versions.node, 10) >= OLDEST_NODE
   const says = `${process.versions.node} on ${process.platform} ${process.arch}`
   return { name: "node", ok, says, ...defined({ fix: ok ? undefined : `install Node ${OLDEST_NODE} or newer` }) }
-}
-
-const isWritable = (path: string): Promise<boolean> =>
-  access(path, constants.W_OK).then(
-    () => true,
-    () => false
-  )
-
-/** The directory itself, or the nearest one above it that exists. */
-const nearest = async (path: string): Promise<string> => {
-  const found = await stat(path).catch(() => undefined)
-  const above = dirname(path)
-  return found !== undefined || above === path ? path : nearest(above)
-}
-
-const directoryCheck = async (data: string): Promise<Check> => {
-  const path = resolve(data)
-  const existing = await nearest(path)
-  const isDirectory = (await stat(existing)).isDirectory()
-  const ok = isDirectory && (await isWritable(existing))
-  const says = existing === path ? `${data} can be written` : `${data} is made with the first start`
-  if (ok) return { name: "data", ok, says }
-  return {
-    name: "data",
-    ok,
-    says: `${existing} can not be written`,
-    fix: "choose another --data, or correct its owner"
-  }
-}
-
-const ownerCheck = async (data: string): Promise<Check> => {
-  const text = await readFile(join(data, "owner.pid"), "utf8").catch(() => "")
-  const pid = Number.parseInt(text, 10)
-  const says = Number.isNaN(pid) || !isAlive(pid) ? "no process works on it" : `process ${pid} works on it`
-  return { name: "owner", ok: true, says }
 }
 
 const formatCheck = async (data: string): Promise<Check> => {
@@ -177,9 +132,11 @@ const indexChecks = async (data: string): Promise<ReadonlyArray<Check>> => {
     const fix = "look at the log of the server of QDRANT_URL"
     return [{ name: "index", ok: report.state !== "red", says: describeIndex(report), fix }]
   } catch (error) {
-    const { code, message } = failureOf(error)
+    const { code, hint, message } = failureOf(error)
+    if (code === "data-damaged") return [{ name: "ledger", ok: false, says: message, fix: hint }]
     if (code !== "index-unavailable") return []
-    return [{ name: "index", ok: false, says: message, fix: "check QDRANT_URL, or that recall.db can be read" }]
+    const fix = troubleHint(error) ?? "check QDRANT_URL, or that recall.db can be read"
+    return [{ name: "index", ok: false, says: message, fix }]
   }
 }
 
@@ -210,9 +167,8 @@ const segmentChecks = async (data: string | undefined): Promise<ReadonlyArray<Ch
   }
 }
 
-const directoryChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
-  await directoryCheck(data),
-  await ownerCheck(data),
+const dataChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
+  ...(await directoryChecks(data)),
   await formatCheck(data),
   ...(await indexChecks(data))
 ]
@@ -269,7 +225,7 @@ export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<n
   const checks = [
     nodeCheck(),
     ...said,
-    ...(data === undefined ? await serverChecks() : await directoryChecks(data)),
+    ...(data === undefined ? await serverChecks() : await dataChecks(data)),
     ...(await segmentChecks(data)),
     ...(await backendChecks({ ...where, data })),
     settingsCheck(),

@@ -92,7 +92,14 @@ export const deepCheck = Effect.gen(function* (): Effect.fn.Return<
 > {
   const ledger = yield* Ledger
   const store = yield* Effect.serviceOption(SqliteStore)
-  const ofFile = Option.isNone(store) ? [] : yield* store.value.integrity
+  // Some damage ends even the check of the file: what is behind it is read all the same.
+  const ofFile = Option.isNone(store)
+    ? []
+    : yield* Effect.catchIf(
+        store.value.integrity,
+        ({ isDamaged }) => isDamaged === true,
+        ({ message }) => Effect.succeed([message])
+      )
   const loss = Option.isNone(store) ? undefined : yield* store.value.loss
   const ofStore = [...(loss === undefined ? [] : [loss.message]), ...ofFile]
   const flaws: Array<Flaw> = ofStore.map((what) => ({ what }))
