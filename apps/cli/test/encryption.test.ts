@@ -43,6 +43,39 @@ test("Z1 O1 a directory is encrypted with the key of the environment, read with 
   assert.match((await run(read, { env: { REVERIE_KEY: next } })).stderr, /its keys are not there/)
 })
 
+test("R1 new data keys make a backup of before unreadable without the keys of its time, and the command says so", async () => {
+  await using place = await temporary()
+  const [data, backup] = [join(place.path, "data"), join(place.path, "backup")]
+  const fleet = await Fleet.open({
+    data,
+    model: "offline",
+    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
+  })
+  await fleet.answer("desk", `The code is ${CANARY}.`)
+  await fleet.close()
+  const env = { REVERIE_KEY: randomBytes(32).toString("hex") }
+  const asked = (...args: ReadonlyArray<string>) => run([...args, "--data", data], { env })
+  for (const args of [["encrypt"], ["backup", backup]]) assert.strictEqual((await asked(...args)).code, 0)
+  const former = readFileSync(join(data, "keys.db"))
+  const warning = /^backups of before this can not be read any more .* make a new backup now$/m
+  assert.notMatch((await asked("keys", "rotate")).stderr, warning)
+  for (const json of [[], ["--json"]]) {
+    const renewed = await asked("keys", "rotate", "--renew", ...json)
+    assert.strictEqual(renewed.code, 0, renewed.stderr)
+    assert.match(renewed.stderr, warning)
+  }
+  assert.include(
+    (await run(["keys", "rotate", "--help"])).stdout.replaceAll(/\s+/g, " "),
+    "backups of before can not be read"
+  )
+  assert.strictEqual((await asked("restore", backup, "--force")).code, 0)
+  const read = () => asked("export", "desk", "--quiet")
+  assert.notStrictEqual((await read()).code, 0)
+  // As the guide says of a copy that was kept.
+  writeFileSync(join(data, "keys.db"), former)
+  assert.include((await read()).stdout, CANARY)
+})
+
 test("A1 what lies apart is encrypted with its directory, and a place that can be none is reported by the name of its variable", async () => {
   await using place = await temporary()
   const [data, apart, file] = ["data", "apart", "file"].map((name) => join(place.path, name)) as [

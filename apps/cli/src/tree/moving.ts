@@ -122,7 +122,11 @@ const addEncryption = (root: Command, trunk: Trunk): void => {
     says: "wrap the keys anew, under the key in REVERIE_NEW_KEY or REVERIE_NEW_KEY_FILE where one is set",
     example: "keys rotate --data .reverie"
   })
-    .option("--renew", "make new data keys too, and encrypt everything anew with them", false)
+    .option(
+      "--renew",
+      "make new data keys too, and encrypt everything anew with them; backups of before can not be read with these",
+      false
+    )
     .option(
       "--without-lost",
       "with --renew: go on without older segments that are missing or damaged, and list them",

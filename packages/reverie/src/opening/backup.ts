@@ -123,7 +123,10 @@ export const encrypt = ({ data, encryption, segments, withoutLost }: EncryptRequ
 export interface RotateKeysRequest extends EncryptRequest {
   /** The master key from now on; the one of before when left out. */
   readonly to?: EncryptionKey
-  /** Makes new data keys too, and seals every row anew with them. Without it no row changes. */
+  /**
+   * Makes new data keys too, and seals every row anew with them. Without it no row changes. A backup of before that has no keys in it can
+   * not be read with these: make a new one.
+   */
   readonly renew?: boolean
 }
 

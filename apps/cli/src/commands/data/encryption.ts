@@ -47,6 +47,10 @@ const nextKey = ({
   return file === undefined || file === "" ? undefined : { file }
 }
 
+/** A backup has no keys unless that was asked for, and what it was sealed with is gone from here. */
+const RENEWED =
+  "backups of before this can not be read any more without the keys.db of their time and the key that opened it; make a new backup now"
+
 export const rotate = async ({
   renew,
   ...options
@@ -60,6 +64,7 @@ export const rotate = async ({
     say(plain(`${keys} data keys of ${data} were wrapped anew under ${under}`))
     if (renew) say(plain(`${rows} rows were encrypted with new data keys; those of before are destroyed`))
   }
+  if (renew) note(RENEWED)
   noteLost(lost)
   return 0
 }
