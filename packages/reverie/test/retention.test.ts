@@ -211,6 +211,26 @@ describe("retention", () => {
     await fleet.close()
   })
 
+  it("V3 whose definition the fleet does not have is left as it is, and counted", { timeout: 60_000 }, async () => {
+    const data = aDirectory()
+    const before = await openWith(data, { archiveAfter: false })
+    await live(before, 30)
+    await before.close()
+    const fleet = await Fleet.open({
+      data,
+      role: "api",
+      fleet: defineFleet({
+        assistants: [defineAssistant({ id: "front", instructions: "You listen." })],
+        tenants: { default: { retention: { archiveAfter: 1, deleteAfter: 1 } } }
+      })
+    })
+    const nothing = { entries: 0, envelopes: 0 }
+    for (const dryRun of [true, false]) {
+      assert.deepInclude(await fleet.vacuum({ dryRun }), { archived: nothing, deleted: nothing, left: 1 })
+    }
+    await fleet.close()
+  })
+
   it("a fork of a tick that was deleted is refused with the date", { timeout: 60_000 }, async () => {
     const fleet = await openWith(aDirectory(), { deleteAfter: 20 })
     await live(fleet, 30)

@@ -243,6 +243,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       dryRun: Schema.Boolean,
       /** How many it went over. */
       assistants: Schema.Int,
+      /** How many of them were left as they are: the fleet does not have their definition, and so not their policy. */
+      left: Schema.Int,
       /** What was compressed. */
       archived: PutAway,
       /** What lost its words for good. */

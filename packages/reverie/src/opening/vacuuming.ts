@@ -3,6 +3,7 @@
 // V1  Nothing that is read changes but what a policy deletes. Others wait while a file is written anew; in PostgreSQL none is, and
 //     no one waits.
 // V2  What is due is found by reading alone: it is asked of a store that others work on, and makes nothing where nothing is.
+// V3  An assistant whose definition the fleet does not have is left as it is: its policy is not known here, and may keep everything.
 
 import { Archive, type Archived, archivedTogether, NOTHING_ARCHIVED, type PlaceReport } from "@reverie/ledger"
 import { Recall } from "@reverie/memory"
@@ -29,6 +30,8 @@ export interface VacuumReport {
   readonly dryRun: boolean
   /** How many assistants of this tenant it went over. */
   readonly assistants: number
+  /** How many of them were left as they are, because the fleet does not have their definition and so not their policy. */
+  readonly left: number
   /** Ledger entries, and the messages that began them, that were compressed. */
   readonly archived: Archived
   /** Those that lost their words for good. */
@@ -56,10 +59,14 @@ export const vacuumed = Effect.fnUntraced(function* (
   const policies = new Map(definitions.map(({ name, retention }) => [name, retention]))
   let [archived, deleted] = [NOTHING_ARCHIVED, NOTHING_ARCHIVED]
   let after: AssistantId | undefined
-  let assistants = 0
+  let [assistants, left] = [0, 0]
   while (true) {
     const page = yield* tenantPage(tenant, after, PAGE)
     for (const { address, state } of page) {
+      if (!policies.has(state.definition)) {
+        left++
+        continue
+      }
       const done = yield* retain(address, policies.get(state.definition), { least: 1, isTrial: dryRun })
       archived = archivedTogether(archived, done.archived)
       deleted = archivedTogether(deleted, done.deleted)
@@ -77,7 +84,7 @@ export const vacuumed = Effect.fnUntraced(function* (
     bytesAfter += size?.bytesAfter ?? 0
   }
   const segments = yield* archive.apart(dryRun)
-  const done = { at, dryRun, assistants, archived, deleted, bytesBefore, bytesAfter }
+  const done = { at, dryRun, assistants, left, archived, deleted, bytesBefore, bytesAfter }
   return { ...done, ...defined({ segments }) } satisfies VacuumReport
 })
 
