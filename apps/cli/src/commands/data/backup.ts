@@ -8,6 +8,7 @@ import { note, say, sayJson } from "../../output.ts"
 import { counted, plain, onOneLine } from "../../texts/plain.ts"
 import { assertConsent, type ChangeOptions } from "../../consent.ts"
 import { findBackend } from "../../backend/find-backend.ts"
+import type { Backend } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import type { OrderOptions } from "../agents/orders.ts"
 
@@ -85,6 +86,15 @@ const placeInWords = ({ bytes, missing, place, removed, segments, unknown }: Pla
   return parts.join("; ")
 }
 
+/** Of those whose policy is not known here. */
+const leftInWords = (left: number, { fleet }: OrderOptions, { kind }: Backend): string => {
+  const [were, they, their] = left === 1 ? ["was", "it is", "its"] : ["were", "they are", "their"]
+  const head = `${counted(left, "assistant")} ${were} left as ${they}`
+  return kind === "store" && fleet === undefined
+    ? `${head}: how long ${they} kept stands in ${their} fleet; name that with --fleet FILE`
+    : `${head}: this fleet does not have ${their} definition, which says how long ${they} kept`
+}
+
 const MEGABYTE = 1_000_000
 
 const sizeOf = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`
@@ -93,6 +103,7 @@ export const vacuum = async (options: OrderOptions, stop: Stop): Promise<number>
   await using backend = await findBackend(options, options.dryRun ? "fork" : "order", stop)
   const vacuumed = (dryRun: boolean) => backend.assistants((api) => api.vacuum({ payload: { dryRun } }))
   const due = await vacuumed(true)
+  if (due.left > 0 && !options.json) note(leftInWords(due.left, options, backend))
   if (options.dryRun) {
     const { archived, bytesBefore, deleted } = due
     if (options.json) sayJson({ ok: true, ...due })
