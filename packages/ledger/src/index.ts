@@ -27,6 +27,7 @@ export {
   type PlacedSegment,
   placedAs,
   type PlaceReport,
+  assertReached,
   readPlaced,
   removeDamaged,
   reportOfPlace,

@@ -4,6 +4,7 @@
 // P1  What was put is read back byte for byte, after a crash too; what was not put whole is not there.
 // P2  A key is put once. Putting the same again is harmless, and so is removing what is not there.
 // P3  What is read is held against the digest that the store remembers: what is missing or damaged is said, never passed over.
+// P4  Where a place can tell that it has nothing of a store that refers to segments there, it is given no new one.
 
 import { createHash } from "node:crypto"
 import * as Context from "effect/Context"
@@ -30,6 +31,11 @@ export class SegmentPlace extends Context.Service<
     readonly remove: (keys: ReadonlyArray<string>) => Effect.Effect<void, SegmentPlaceUnavailable>
     /** All whose key begins so. */
     readonly list: (prefix: string) => Effect.Effect<ReadonlyArray<PlacedObject>, SegmentPlaceUnavailable>
+    /**
+     * Fails where nothing was ever put under keys that begin so, though all of it may be removed by now: a mount point without its disk.
+     * Not there where a place can not tell.
+     */
+    readonly assertHas?: (beginning: string) => Effect.Effect<void, SegmentPlaceUnavailable>
   }
 >()("@reverie/ledger/segment-place") {}
 
@@ -49,6 +55,13 @@ export const placedAs = (key: string, bytes: Uint8Array): PlacedSegment => ({
   bytes: bytes.length,
   digest: createHash("sha256").update(bytes).digest("hex")
 })
+
+/** Fails where a place has nothing of a store; `key` is of any segment that this refers to there, undefined where it refers to none. */
+export const assertReached = (
+  place: SegmentPlace["Service"],
+  key: string | undefined
+): Effect.Effect<void, SegmentPlaceUnavailable> =>
+  key === undefined || place.assertHas === undefined ? Effect.void : place.assertHas(key.slice(0, key.lastIndexOf("/")))
 
 const CURE = "put it back there from a backup of that place, then read again"
 

@@ -2,9 +2,11 @@
 // Owns that a file is there whole or not at all. Leaves what refers to it to the stores.
 // D1  A segment is written beside, flushed, renamed, and its directory is flushed: once put, it survives a power cut.
 // D2  What a crash left of a segment that was not renamed is no segment: it is neither read nor listed, and the next writer takes it away.
+// D3  What of a store lies here is in a folder of its own, which stays when all of it is removed: where that folder lacks, this is not the
+//     place that it was put into, but a mount point without its disk, or another directory.
 
 import { randomUUID } from "node:crypto"
-import { accessSync, constants, statSync } from "node:fs"
+import { accessSync, constants, existsSync, statSync } from "node:fs"
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { isSegmentKey, type PlacedObject, type SegmentPlace, SegmentPlaceUnavailable } from "@reverie/ledger"
@@ -130,6 +132,14 @@ export const segmentDirectory = (directory: string): SegmentPlace["Service"] => 
     })
   return {
     says: root,
+    assertHas: (beginning) =>
+      attempt("list", async () => {
+        const folder = join(root, beginning)
+        if (existsSync(folder)) return
+        throw new Error(
+          `older segments of this store lie in its folder ${beginning}, which is not there; mount the disk that has it, or name the directory that has it (if all of it is lost for good, make that folder)`
+        )
+      }),
     put: (key, bytes) => attempt("put", async () => putInto(at(key), bytes)),
     get: (key) => attempt("get", async () => getFrom(at(key))),
     remove: (keys) => attempt("remove", async () => removeAll(keys.map(at))),

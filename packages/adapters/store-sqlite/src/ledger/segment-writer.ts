@@ -8,6 +8,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import {
+  assertReached,
   digestsOfRows,
   type Kept,
   type LedgerUnavailable,
@@ -104,7 +105,8 @@ class Placing {
         }
       }
       for (const { key } of put) this.#underWay.add(key)
-      return this.#note(put.map(({ key }) => key)).pipe(
+      return this.#reached(place).pipe(
+        Effect.andThen(this.#note(put.map(({ key }) => key))),
         Effect.andThen(
           Effect.forEach(
             put,
@@ -120,6 +122,16 @@ class Placing {
         Effect.as(release),
         Effect.onError(() => Effect.sync(release))
       )
+    })
+  }
+
+  /** Fails where a place has nothing of what this store refers to there. */
+  #reached(place: SegmentPlace["Service"]): Effect.Effect<void, SqliteFailure> {
+    return Effect.suspend(() => {
+      const newest =
+        "SELECT place_key AS key FROM segments WHERE place_key IS NOT NULL ORDER BY segments.key DESC LIMIT 1"
+      const known = query<{ readonly key: string }>(this.#database, newest).one()
+      return Effect.mapError(assertReached(place, known?.key), placeFailure)
     })
   }
 
@@ -163,6 +175,8 @@ class Placing {
       const noted = yield* reading(unavailable, () => Result.succeed(this.#noted()))
       const keys = noted.filter((key) => !this.#underWay.has(key) && !this.#onTheWay.has(key))
       if (keys.length === 0) return 0
+      // What is removed where nothing is would be forgotten, and stay where it lies.
+      yield* Effect.mapError(this.#reached(place), unavailable)
       yield* Effect.mapError(place.remove(keys), (failure) => unavailable(placeFailure(failure)))
       const forget = change(this.#database, "DELETE FROM segment_keys WHERE key = ?")
       yield* this.#writer.write(unavailable, () => {
