@@ -53,6 +53,23 @@ postgres.describe("PostgreSQL", () => {
       })
   )
 
+  it.effect("P4 a place that has nothing of what the store refers to is given no more, and a first one it is", () =>
+    Effect.gen(function* () {
+      const [schema, place] = [aSchema(), new MemorySegmentPlace()]
+      const away = new SegmentPlaceUnavailable({ operation: "list", place: "memory", message: "it has nothing of it" })
+      Object.assign(place.service, { assertHas: () => Effect.fail(away) })
+      const store = yield* open(schema, place)
+      yield* plainLife(store, 170)
+      assert.isAbove((yield* store.archive.archive(ada, 90)).entries, 0)
+      const { size } = place.objects
+      assert.match(
+        yield* messageOf(store.archive.archive(ada, 160)),
+        /the place of older segments cannot be reached: it has nothing of it/
+      )
+      assert.strictEqual(place.objects.size, size)
+    })
+  )
+
   it.effect("S6 what was put for a transaction that never came is known, and goes when that life is forgotten", () =>
     Effect.gen(function* () {
       const [schema, place] = [aSchema(), new MemorySegmentPlace()]

@@ -15,6 +15,7 @@
 import { Buffer } from "node:buffer"
 import { randomUUID } from "node:crypto"
 import {
+  assertReached,
   type LostRow,
   type Moving,
   placedAs,
@@ -56,6 +57,8 @@ const APART_OF_LIFE = `
   WHERE a.tenant = $1 AND a.id = $2 AND place_key IS NOT NULL`
 const KNOWN = `
   SELECT place_key AS key, place_bytes::float8 AS bytes FROM segments WHERE place_key IS NOT NULL`
+const NEWEST = `
+  SELECT place_key AS key FROM segments WHERE place_key IS NOT NULL ORDER BY segments.key DESC LIMIT 1`
 const PREFIX = "SELECT segment_prefix AS prefix FROM store"
 const NOTE = `
   INSERT INTO segment_keys (key, tenant, assistant, is_left, noted_at) VALUES ($1, $2, $3::bigint, false, now_millis())`
@@ -298,11 +301,20 @@ export class Segments {
     if (apart === undefined) return Effect.undefined
     if (apart.isAlone) return Effect.fail(ALONE)
     return Effect.gen({ self: this }, function* () {
+      yield* this.#reached(apart)
       const key = `${yield* this.#prefix(apart)}/${randomUUID()}`
       yield* apart.query(NOTE, [key, of.tenant, of.assistant])
       // Who stops waiting for it calls nothing back.
       yield* Effect.flatMap(Effect.forkDetach(this.#sent(apart, key, bytes), { startImmediately: true }), Fiber.join)
       return placedAs(key, bytes)
+    })
+  }
+
+  /** Fails where the place has nothing of what the store refers to there. */
+  #reached({ place, query }: Apart): Effect.Effect<void, PgFailure> {
+    return Effect.gen(function* () {
+      const [known] = yield* query<{ readonly key: string }>(NEWEST)
+      yield* Effect.mapError(assertReached(place, known?.key), placeFailure)
     })
   }
 
@@ -326,11 +338,13 @@ export class Segments {
   get sweep(): Effect.Effect<number, PgFailure> {
     const apart = this.#apart
     if (apart === undefined) return Effect.succeed(0)
-    return Effect.gen(function* () {
+    return Effect.gen({ self: this }, function* () {
       let count = 0
       while (true) {
         const keys = (yield* apart.query<{ readonly key: string }>(LEFT)).map(({ key }) => key)
         if (keys.length === 0) return count
+        // What is removed where nothing is would be forgotten, and stay where it lies.
+        yield* this.#reached(apart)
         yield* Effect.mapError(apart.place.remove(keys), placeFailure)
         yield* apart.query(GONE, [`{${keys.join()}}`])
         // One that came between the two has been found noted by who put it.
