@@ -255,6 +255,8 @@ describe("segments", () => {
       await restore({ from: copy, data: part, segments: { directory: rest } })
       const holed = await openWith(part, { directory: rest })
       assert.deepStrictEqual((await holed.vacuum({ dryRun: true })).segments?.missing, segmentsLost)
+      await live(holed, 80)
+      assert.isAbove((await holed.vacuum()).archived.entries, 0)
       await holed.close()
     }
   )

@@ -7,7 +7,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { readPlaced, type SegmentPlace } from "@reverie/ledger"
+import { assertReached, readPlaced, type SegmentPlace } from "@reverie/ledger"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { BackupRefused } from "../errors.ts"
@@ -85,13 +85,22 @@ export const takeSegments = async (database: string, folder: string, taking: Tak
   return { names, lost, left: 0 }
 }
 
-/** Puts segments of a verified backup where they lay. */
+/** Makes a place the one of a store all of whose segments are lost. */
+const beginPlace = async (place: Place, lost: string): Promise<void> => {
+  // Where it is already, that segment may be there again.
+  if (Result.isSuccess(await Effect.runPromise(Effect.result(assertReached(place, lost))))) return
+  await Effect.runPromise(Effect.andThen(place.put(lost, new Uint8Array()), place.remove([lost])))
+}
+
+/** Puts segments of a verified backup where they lay; `lost` are those that it was made without. */
 export const putSegmentsBack = async (
   source: string,
   names: ReadonlyArray<string>,
-  place: Place | undefined
+  place: Place | undefined,
+  lost: ReadonlyArray<string> = []
 ): Promise<void> => {
-  if (names.length === 0) return
+  const [first] = lost
+  if (names.length === 0) return first === undefined || place === undefined ? undefined : beginPlace(place, first)
   if (place === undefined) {
     const reason = `it holds ${names.length} segments that lay apart; name their place, with REVERIE_SEGMENTS or \`segments\``
     throw new BackupRefused({ place: source, reason })

@@ -181,7 +181,7 @@ const putBack = async (
   place: SegmentPlace["Service"] | undefined
 ): Promise<string | undefined> => {
   const names = contents.files.map(({ name }) => name)
-  await putSegmentsBack(source, names.filter(isSegment), place)
+  await putSegmentsBack(source, names.filter(isSegment), place, contents.segmentsLost)
   const files = names.filter((name) => !isSegment(name))
   const hasKeys = contents.files.some(({ name }) => name === KEYS)
   const isReplaced = (name: string): boolean => REPLACED.test(name) || (hasKeys && REPLACED_KEYS.test(name))
