@@ -34,7 +34,7 @@ const looks = async (data: string, id: string) => {
 }
 
 describe("export and import", () => {
-  test("M1 M2 a fleet moves through a file, once, and goes on in the new directory", async () => {
+  test("M1 M2 M4 a fleet moves through a file, once, and goes on in the new directory", async () => {
     await using place = await lived()
     const { data, file, fresh } = place
     const packed = await run(["export", "--all", "--data", data, "--out", file, "--json"])
@@ -47,6 +47,15 @@ describe("export and import", () => {
       "file-exists",
       "is there already"
     )
+    const database = join(data, "reverie.db")
+    const before = await readFile(database)
+    assertFailure(
+      await run(["export", "--all", "--data", data, "--out", database, "--force", "--json"]),
+      5,
+      "file-exists",
+      "is a file of the data directory"
+    )
+    assert.deepStrictEqual(await readFile(database), before, "M4 the data was replaced by an export")
 
     const trial = jsonOf(await run(["import", file, "--data", fresh, "--dry-run", "--json"]))
     assert.deepStrictEqual(trial["moved"], ["default/clara", "default/clerk"])

@@ -3,12 +3,13 @@
 // M1  An export appears under its name only when it is whole, and only for its owner to read.
 // M2  Progress goes to stderr; the result, one JSON object with --json, to stdout.
 // M3  A password in a URL is never printed.
+// M4  A file of a data directory is never replaced.
 
 import { defined } from "@reverie/protocol"
-import { createReadStream, createWriteStream } from "node:fs"
-import { readFile, rename, rm, stat, writeFile as writeText } from "node:fs/promises"
+import { createReadStream, createWriteStream, existsSync } from "node:fs"
+import { readFile, realpath, rename, rm, stat, writeFile as writeText } from "node:fs/promises"
 import { once } from "node:events"
-import { resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import {
   type AgentsImported,
   type Deployment,
@@ -73,6 +74,17 @@ const writeAll = async (lines: AsyncIterable<string>, stream: NodeJS.WritableStr
   return bytes
 }
 
+/** The name in a data directory may be one of its own, whatever is asked for. */
+const assertNoData = async (path: string): Promise<void> => {
+  const real = await realpath(path).catch(() => undefined)
+  if (real === undefined || !existsSync(join(dirname(real), "reverie.db"))) return
+  throw new CommandFailed("usage", `${path} is a file of the data directory ${dirname(real)}`, {
+    code: "file-exists",
+    exit: 5,
+    hint: "name a file outside of it"
+  })
+}
+
 /** Through a file beside it, so that anyone who finds the name finds all of it. */
 const writeFile = async (path: string, lines: AsyncIterable<string>): Promise<number> => {
   const partial = `${path}.partial`
@@ -111,6 +123,7 @@ export const exportTo = async (ids: ReadonlyArray<string>, options: ExportComman
       hint: "--force replaces it"
     })
   }
+  if (out !== "-") await assertNoData(path)
   let count = 0
   const onProgress = progressOf(quiet)
   const lines = exportFleet({
@@ -198,6 +211,7 @@ const importAgents = async (path: string, options: ImportCommand): Promise<numbe
 
 /** A fleet file that someone has worked on is not replaced. */
 const writeNew = async (path: string, text: string, isForced: boolean): Promise<void> => {
+  if (isForced) await assertNoData(path)
   try {
     await writeText(path, text, { flag: isForced ? "w" : "wx" })
   } catch (error) {
