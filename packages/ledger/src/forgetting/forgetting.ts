@@ -4,14 +4,15 @@
 // G2  Of a life without a text every message and every text around it that held it is a tombstone, whatever wrote it; numbers,
 //     names of kinds and references stay, so that it replays. What was remembered with it is not remembered.
 // G3  What went is counted by kind and never named: an account of it holds no text.
+// G4  Words of Reverie itself are no text of anyone: what has them alone stays as it is (row-words.ts).
 
 import { Buffer } from "node:buffer"
 import {
   type Address,
-  defined,
   isJsonObject,
   type Json,
   LANES,
+  parseJson,
   type RecordChange,
   recordKinds
 } from "@reverie/protocol"
@@ -20,6 +21,18 @@ import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "../bundle
 import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
+import { saying, textsOfOrder } from "./hushing.ts"
+import {
+  type Fields,
+  FORGOTTEN,
+  hasGivenNames,
+  OwnWords,
+  type Place,
+  placeIn,
+  ROOT,
+  SAID,
+  withoutContainers
+} from "./row-words.ts"
 
 const GROWING = [...LANES.map((lane) => `envelope ${lane}`), "entry", "dead-letter"]
 
@@ -71,16 +84,12 @@ export const goneBetween = (life: Bundle, made: Bundle): Readonly<Record<string,
     used.set(text, (used.get(text) ?? 0) + 1)
     return (used.get(text) ?? 0) > (left.get(text) ?? 0)
   })
-  return Object.fromEntries([...countsOf(gone, ({ kind }) => kind)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const counts = Object.fromEntries([...countsOf(gone, ({ kind }) => kind)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  // What the state alone still held is not nothing.
+  const isHeadAlone = gone.length === 0 && JSON.stringify(life.head) !== JSON.stringify(made.head)
+  return isHeadAlone ? { state: 1 } : counts
 }
 
-/** Stands in the place of a message that was forgotten. */
-export const FORGOTTEN = "[forgotten]"
-
-/** What words of a closed list stand under: no text of anyone is there. */
-const STRUCTURE = new Set(["v", "type", "kind", "of", "role", "lane", "status", "outcome", "src", "receives", "digest"])
-/** What a message says stands under these, and goes whole. */
-const SAID = new Set(["content", "text", "reasoning"])
 /** Under these stand names, of tools and steps among them. */
 const NAMES = new Set(["name", "id", "key"])
 
@@ -89,6 +98,8 @@ export interface Sought {
   readonly isIn: (text: string) => boolean
   /** A text without it, and with everything else. */
   readonly cut: (text: string) => string
+  /** Whether it is in a name or an id, given also with blanks in the place of what of it is Reverie's own; where not said, if it is in that. */
+  readonly isInName?: (name: string, others: string) => boolean
   /** What is left as it is, with all that is in it. */
   readonly spares?: (value: { readonly [key: string]: Json }) => boolean
   /** It is words, which ids and names of kinds have too: outside of what is remembered it is looked for in sentences alone. */
@@ -96,101 +107,138 @@ export interface Sought {
 }
 
 /** A text, whatever the case of its letters. Only the text goes, so that what was made of two texts is made of them again. */
-const soughtText = (wanted: string): Sought => {
-  const text = wanted.toLowerCase()
+export const soughtText = (text: string): Sought => {
+  const all = new RegExp(RegExp.escape(text), "giu")
   return {
-    isIn: (where) => where.toLowerCase().includes(text),
-    cut: (where) => {
-      let left = where
-      for (let at = left.toLowerCase().indexOf(text); at >= 0; at = left.toLowerCase().indexOf(text)) {
-        left = `${left.slice(0, at)}\u2026${left.slice(at + text.length)}`
-      }
-      return left
-    }
+    isIn: (where) => where.search(all) >= 0,
+    cut: (where) => where.replace(all, "\u2026"),
+    isInName: (name, others) =>
+      [...name.matchAll(all)].some(({ 0: { length }, index }) =>
+        /[\p{L}\p{N}]/u.test(others.slice(index, index + length))
+      )
   }
-}
-
-const inside = (value: Json): ReadonlyArray<readonly [string | undefined, Json]> => {
-  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((member) => [undefined, member])
-  return isJsonObject(value) ? Object.entries(value) : []
 }
 
 /** One who takes out of lives what is sought. */
 class Eraser {
   readonly #sought: Sought
+  readonly #words = new OwnWords()
   readonly #digests: ReadonlySet<string>
 
-  constructor(sought: Sought, parts: ReadonlyArray<BundlePart>) {
+  constructor(sought: Sought, { head, parts }: Bundle) {
     this.#sought = sought
+    for (const part of [head, ...parts]) if (part.kind !== "blob") this.#words.learn(part as unknown as Json)
     const bytes = (part: BundlePart) => (part.kind === "blob" ? Buffer.from(part.bytes, "base64").toString("utf8") : "")
     this.#digests = new Set(
-      parts.flatMap((part) => (part.kind === "blob" && this.isIn(bytes(part)) ? [part.digest] : []))
+      parts.flatMap((part) => (part.kind === "blob" && sought.isIn(bytes(part)) ? [part.digest] : []))
     )
-  }
-
-  isIn(text: string): boolean {
-    return this.#sought.isIn(text)
-  }
-
-  isInAny(value: Json): boolean {
-    if (this.#sought.isProse === true) return this.#saysIn(value, (text, name) => this.#isSentence(text, name))
-    return this.isIn(JSON.stringify(value)) || this.#isDeep(value)
   }
 
   /** Of what is remembered each text counts, one word among them. */
   isInRecord(key: string, value: Json): boolean {
-    return this.#sought.isProse === true
-      ? this.isIn(key) || this.#saysIn(value, () => true)
-      : this.isInAny([key, value])
+    return this.isInName(key, "key") || this.#isInside(value, ROOT, true)
   }
 
-  #isSentence(text: string, name: string): boolean {
-    return this.#sought.isProse !== true || SAID.has(name) || (/\s/.test(text) && !NAMES.has(name))
+  isInAny(value: Json): boolean {
+    return this.#isInside(value, ROOT, false)
   }
 
-  /** Whether a text says it, of those that count under their names. */
-  #saysIn(value: Json, counts: (text: string, name: string) => boolean, name = ""): boolean {
-    if (typeof value === "string") return !STRUCTURE.has(name) && counts(value, name) && this.isIn(value)
-    return inside(value).some(([member, inner]) => this.#saysIn(inner, counts, member ?? name))
+  /** The texts that say it. */
+  textsIn(value: Json, isRemembered: boolean): ReadonlyArray<string> {
+    return [...this.#found(value, ROOT, isRemembered)]
+  }
+
+  isInName(name: string, under = ""): boolean {
+    return this.#isInBare(name, { ...ROOT, name: under })
+  }
+
+  #isInBare(name: string, place: Place): boolean {
+    if (!this.#sought.isIn(name)) return false
+    const others = this.#words.others(name, place)
+    return this.#sought.isInName?.(name, others) ?? this.#sought.isIn(others)
+  }
+
+  /** Whether a text says it at its place. `isRemembered`: one word says something there too. */
+  #says(text: string, place: Place, isRemembered: boolean): boolean {
+    if (place.isClosed || text === FORGOTTEN || !this.#sought.isIn(text)) return false
+    if (SAID.has(place.name)) return !place.isResult || this.#isInResult(text)
+    const { isProse = false } = this.#sought
+    if (/\s/.test(text)) return !isProse || isRemembered || !NAMES.has(place.name)
+    return (!isProse || isRemembered) && this.#isInBare(text, place)
+  }
+
+  /** What a tool gave back may be JSON, in which the names of members say nothing. */
+  #isInResult(text: string): boolean {
+    const read = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
+    if (read === undefined || Result.isFailure(read)) return true
+    return this.#isInside(read.success, { ...ROOT, isFree: true }, true)
+  }
+
+  #isInside(value: Json, place: Place, isRemembered: boolean): boolean {
+    return this.#found(value, place, isRemembered).next().done !== true
+  }
+
+  *#found(value: Json, place: Place, isRemembered: boolean): Generator<string, void> {
+    if (typeof value === "string" && this.#says(value, place, isRemembered)) yield value
+    if (typeof value === "number" && this.#isInNumber(value, place)) yield String(value)
+    if (Array.isArray(value))
+      for (const member of value as ReadonlyArray<Json>) yield* this.#found(member, place, isRemembered)
+    if (!isJsonObject(value)) return
+    const isGiven = hasGivenNames(place) && this.#sought.isProse !== true
+    for (const [name, inner] of Object.entries(value)) {
+      if (isGiven && this.isInName(name)) yield name
+      yield* this.#found(inner, placeIn(place, name, value), isRemembered)
+    }
+  }
+
+  #isInNumber(value: number, { isFree }: Place): boolean {
+    return isFree && this.#sought.isProse !== true && this.#sought.isIn(String(value))
   }
 
   isBytes(digest: string): boolean {
     return this.#digests.has(digest)
   }
 
-  #isDeep(value: Json): boolean {
-    if (typeof value === "string") return this.isIn(value)
-    if (Array.isArray(value)) return (value as ReadonlyArray<Json>).some((member) => this.#isDeep(member))
-    return (
-      isJsonObject(value) && Object.entries(value).some(([name, member]) => this.isIn(name) || this.#isDeep(member))
-    )
-  }
-
-  cut(text: string): string {
-    return this.#sought.cut(text)
+  /** Bytes of a document have names of Reverie in them. */
+  isInBytes(base64: string): boolean {
+    const text = Buffer.from(base64, "base64").toString("utf8")
+    if (!this.#sought.isIn(text)) return false
+    const others = withoutContainers(text)
+    return this.#sought.isInName?.(text, others) ?? this.#sought.isIn(others)
   }
 
   /** Of a key, or the name of a member: words in it stay, for what has it is found by it. */
-  cutKey(key: string): string {
-    return this.#sought.isProse === true ? key : this.cut(key)
+  cutName(name: string, under = ""): string {
+    return this.#sought.isProse !== true && this.isInName(name, under) ? this.#sought.cut(name) : name
   }
 
-  without(value: Json, name = ""): Json {
+  without(value: Json, place: Place = ROOT): Json {
     if (typeof value === "string") {
-      if (STRUCTURE.has(name) || !this.#isSentence(value, name) || !this.isIn(value)) return value
-      return SAID.has(name) ? FORGOTTEN : this.cut(value)
+      if (!this.#says(value, place, false)) return value
+      return SAID.has(place.name) ? FORGOTTEN : this.#sought.cut(value)
     }
+    if (typeof value === "number") return this.#isInNumber(value, place) ? FORGOTTEN : value
     if (Array.isArray(value)) {
       const members = value as ReadonlyArray<Json>
-      const kept = name === "parts" ? members.filter((member) => !this.#refers(member)) : members
-      return kept.map((member) => this.without(member, name))
+      const kept = place.name === "parts" ? members.filter((member) => !this.#refers(member)) : members
+      return kept.map((member) => this.without(member, place))
     }
     if (!isJsonObject(value) || this.#sought.spares?.(value) === true) return value
-    const isSaid = [...SAID].some((member) => typeof value[member] === "string" && this.isIn(value[member]))
+    return this.#fieldsWithout(value, place)
+  }
+
+  #fieldsWithout(value: Fields, place: Place): Fields {
+    const places = new Map(Object.keys(value).map((name) => [name, placeIn(place, name, value)]))
+    const placeOf = (name: string) => places.get(name) ?? ROOT
+    const isSaid = [...SAID].some((name) => {
+      const text = value[name]
+      return typeof text === "string" && this.#says(text, placeOf(name), false)
+    })
+    const isGiven = hasGivenNames(place)
     return Object.fromEntries(
-      Object.entries(value).flatMap(([member, inner]) =>
+      Object.entries(value).flatMap(([name, inner]) =>
         // What was attached to a forgotten message is forgotten with it.
-        isSaid && member === "parts" ? [] : [[this.cutKey(member), this.without(inner, member)]]
+        isSaid && name === "parts" ? [] : [[isGiven ? this.cutName(name) : name, this.without(inner, placeOf(name))]]
       )
     )
   }
@@ -205,31 +253,27 @@ const LEANT_ON = new Set<string>(["assignment", "replies", "reminder", "state", 
 export const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LEANT_ON.has(kind)))
 
 const entryWithout = (eraser: Eraser, entry: Json): Json => {
-  if (!isJsonObject(entry)) return eraser.without(entry)
-  const records = Array.isArray(entry["records"])
-    ? (entry["records"] as ReadonlyArray<unknown> as ReadonlyArray<RecordChange>)
-    : undefined
-  const kept = records?.map(({ key, kind, value }) => ({
+  if (!isJsonObject(entry) || !Array.isArray(entry["records"])) return eraser.without(entry)
+  const { records, ...rest } = entry
+  const kept = (records as ReadonlyArray<unknown> as ReadonlyArray<RecordChange>).map(({ key, kind, value }) => ({
     kind,
-    key: eraser.cutKey(key),
+    key: eraser.cutName(key, "key"),
     value: REMEMBERED.has(kind) && eraser.isInRecord(key, value) ? null : eraser.without(value)
   }))
-  const { records: _, ...rest } = entry
-  return { ...(eraser.without(rest) as object), ...defined({ records: kept }) } as unknown as Json
+  const left = { ...(eraser.without(rest) as Fields), records: kept as unknown as Json }
+  return Object.fromEntries(Object.keys(entry).map((name) => [name, left[name as keyof typeof left] ?? null]))
 }
-
-const bytesHold = (eraser: Eraser, text: string): boolean => eraser.isIn(Buffer.from(text, "base64").toString("utf8"))
 
 /** Blocks that hold the text now, or held it in any version. */
 const blocksWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
   new Set(
     parts.flatMap((part) => {
       if (part.kind === "block")
-        return eraser.isIn(part.label) || eraser.isInAny([part.label, part.body]) ? [part.id] : []
+        return eraser.isInName(part.label, "label") || eraser.isInAny(part.body) ? [part.id] : []
       if (part.kind === "block-version") {
-        return eraser.isInAny(part.body) || bytesHold(eraser, part.patch) ? [part.block] : []
+        return eraser.isInAny(part.body) || eraser.isInBytes(part.patch) ? [part.block] : []
       }
-      return part.kind === "block-snapshot" && bytesHold(eraser, part.bytes) ? [part.block] : []
+      return part.kind === "block-snapshot" && eraser.isInBytes(part.bytes) ? [part.block] : []
     })
   )
 
@@ -241,7 +285,7 @@ const partWithout =
         return [{ kind: "entry", entry: entryWithout(eraser, part.entry as unknown as Json) } as unknown as BundlePart]
       case "record":
         if (REMEMBERED.has(part.of) && eraser.isInRecord(part.key, part.value)) return []
-        return [{ ...part, key: eraser.cutKey(part.key), value: eraser.without(part.value) }]
+        return [{ ...part, key: eraser.cutName(part.key, "key"), value: eraser.without(part.value) }]
       case "block":
         return blocks.has(part.id) ? [] : [part]
       case "block-version":
@@ -258,13 +302,49 @@ const partWithout =
     }
   }
 
+/** The texts of orders that hold it, as they stand and as a snapshot keeps them: both go whole, so that a replay stands where it stood. */
+const ordersWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
+  new Set(
+    parts.flatMap((part) => {
+      const told = part.kind === "entry" ? part.entry : part.kind === "envelope" ? part.body : undefined
+      const event = isJsonObject(told as Json) ? (told as Fields)["event"] : undefined
+      if (!isJsonObject(event)) return []
+      return Object.entries(event).flatMap(([name, each]) => {
+        const alone = { [name]: each }
+        return typeof each === "string" && eraser.isInAny({ event: alone }) ? textsOfOrder(alone) : []
+      })
+    })
+  )
+
+const withoutOrders =
+  (ordered: ReadonlySet<string>) =>
+  (part: BundlePart): BundlePart =>
+    part.kind === "entry" ? { ...part, entry: { ...part.entry, event: saying(part.entry.event, ordered) } } : part
+
 /** The shortest text that is taken out of lives, in characters: a shorter one is in too much that has nothing to do with it. */
 export const MIN_FORGOTTEN_CHARS = 4
 
+/** Finds what is sought in rows of a life. */
+export interface Finder {
+  /** The texts in a row that say it; `isRemembered`: it is a record of what is remembered. */
+  readonly textsIn: (value: Json, isRemembered?: boolean) => ReadonlyArray<string>
+  /** Whether bytes of a document say it. */
+  readonly isInBytes: (base64: string) => boolean
+}
+
+export const finderOf = (sought: Sought, life: Bundle): Finder => {
+  const eraser = new Eraser(sought, life)
+  return {
+    textsIn: (value, isRemembered = false) => eraser.textsIn(value, isRemembered),
+    isInBytes: (base64) => eraser.isInBytes(base64)
+  }
+}
+
 /** A life, or what a tenant has, without what is sought; of attached bytes what is still referred to. */
 export const withoutSought = (sought: Sought, { head, parts }: Bundle): Bundle => {
-  const eraser = new Eraser(sought, parts)
-  const made = parts.flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+  const eraser = new Eraser(sought, { head, parts })
+  const ordered = ordersWith(eraser, parts)
+  const made = parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
   const named = new Set(
     made.flatMap((part) =>
       part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []
@@ -272,7 +352,8 @@ export const withoutSought = (sought: Sought, { head, parts }: Bundle): Bundle =
   )
   const left = made.filter((part) => part.kind !== "blob" || named.has(part.digest))
   if (head.kind === "tenant") return { head, parts: left }
-  const state = eraser.without(head.state as unknown as Json) as unknown as typeof head.state
+  const said = { ...head.state, snapshot: saying(head.state.snapshot, ordered) }
+  const state = eraser.without(said as unknown as Json) as unknown as typeof head.state
   return { head: { ...head, state: { ...state, definition: head.state.definition } }, parts: left }
 }
 

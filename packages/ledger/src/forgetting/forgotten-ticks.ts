@@ -27,7 +27,8 @@ import {
   saying,
   textsOfOrder
 } from "./hushing.ts"
-import { FORGOTTEN, REMEMBERED, type Sought, withoutSought } from "./forgetting.ts"
+import { REMEMBERED, type Sought, withoutSought } from "./forgetting.ts"
+import { FORGOTTEN } from "./row-words.ts"
 
 /** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
 export interface Ticks {

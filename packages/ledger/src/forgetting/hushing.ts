@@ -4,7 +4,7 @@
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
-import { FORGOTTEN } from "./forgetting.ts"
+import { FORGOTTEN } from "./row-words.ts"
 
 type Fields = { readonly [key: string]: Json }
 
