@@ -38,10 +38,12 @@ export { type Blobs, digestOf, flawOfBlobs, keptAgain, keptParts, type LoosePart
 export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
 export {
   droppedDigests,
+  finderOf,
   goneBetween,
   MIN_FORGOTTEN_CHARS,
   rewritten,
   type Sought,
+  soughtText,
   withoutSought,
   withoutText
 } from "./forgetting/forgetting.ts"

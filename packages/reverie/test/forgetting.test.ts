@@ -111,6 +111,30 @@ describe("forgetting", () => {
     assert.match(String(await failureOf(fleet.forget({ assistant: "nobody" }))), /no such assistant/)
   })
 
+  it("refuses several things at once, and what is not known, and nothing goes", async () => {
+    const fleet = await openFleet({ says: [{ text: "Aye." }] })
+    await fleet.answer("desk", "The Skylark came in.", { from: "ann" })
+    const before = await fleet.inspect("desk")
+    for (const what of [
+      { everything: true, person: "nobody" },
+      { everything: true, assistant: "desk" },
+      { everything: false },
+      { person: "Bob", text: "Skylark" },
+      { text: "Skylark", topic: "boats" },
+      { topic: "boats", since: 0 },
+      { text: undefined, assistant: "desk" },
+      { assistant: "desk", persons: "ann" }
+    ]) {
+      const refused = await failureOf(fleet.forget(what as never))
+      assert.instanceOf(refused, EnvelopeInvalid, JSON.stringify(what))
+      assert.notInclude(refused.message, "\n")
+    }
+    assert.deepStrictEqual(await fleet.inspect("desk"), before)
+    // @ts-expect-error one thing is forgotten at a time
+    assert.instanceOf(await failureOf(fleet.forget({ everything: true, person: "nobody" })), EnvelopeInvalid)
+    await fleet.close()
+  })
+
   it("random lives with canaries: none is left, and every life replays", { timeout: 240_000 + LIVES * 400 }, () =>
     liveWithCanaries(settleInDirectory, LIVES)
   )

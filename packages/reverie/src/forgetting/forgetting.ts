@@ -17,7 +17,6 @@ import {
   MIN_FORGOTTEN_CHARS,
   type Ticks,
   withoutDamaged,
-  withoutText,
   withoutTicks
 } from "@reverie/ledger"
 import { type AssistantId, defined, type Entry, type TenantId } from "@reverie/protocol"
@@ -31,28 +30,31 @@ import * as Stream from "effect/Stream"
 import { EnvelopeInvalid } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
 import { type Core, tenantPage } from "../fleet/entry-source.ts"
-import { type ForgetFound, type ForgetSample, foundIn, type Topic, topicOf } from "./topics.ts"
+import { type ForgetFound, type ForgetSample, foundIn, textTopic, type Topic, topicOf } from "./topics.ts"
 
 const PAGE = 500
 
-/** What is to be forgotten, in one assistant, or in all of the tenant where none is named. */
+/**
+ * What is to be forgotten, in one assistant, or in all of the tenant where none is named: one thing at a time. What names several, or
+ * something that is not known here, is refused before anything is erased.
+ */
 export type Forgettable =
   /** All of one assistant: its name stays, and it is retired. */
-  | { readonly assistant: string }
-  | { readonly everything: true }
-  /** What contains a text. At least 4 characters; the case of letters counts for nothing. */
-  | { readonly text: string; readonly assistant?: string }
+  | Only<{ readonly assistant: string }>
+  | Only<{ readonly everything: true }>
+  /** What contains a text. At least 4 characters; the case of letters counts for nothing. A dry run lists what would go (`found`). */
+  | Only<{ readonly text: string; readonly assistant?: string }>
   /**
    * What says a topic: each text with all of these words in one line, in any form and order. With a message goes its whole turn and what
    * was learnt of it. A dry run lists what would go (`found`).
    */
-  | { readonly topic: string; readonly assistant?: string }
+  | Only<{ readonly topic: string; readonly assistant?: string }>
   /**
    * What was said, with all that was answered, done and learnt of it: by a person, in messages (by their ids, `m/12/0`, of one
    * assistant), or in a span of time (in milliseconds since the epoch, both inclusive). What all of them mean, where
    * several are given.
    */
-  | Sayings
+  | Only<Sayings>
 
 interface Sayings {
   readonly person?: string
@@ -61,6 +63,15 @@ interface Sayings {
   readonly until?: number
   readonly assistant?: string
 }
+
+interface Nameable extends Sayings {
+  readonly everything?: true
+  readonly text?: string
+  readonly topic?: string
+}
+
+/** These members, and none of the others. */
+type Only<Named> = Named & { readonly [Name in Exclude<keyof Nameable, keyof Named>]?: never }
 
 /** For `fleet.forget`. */
 export interface ForgetOptions {
@@ -97,7 +108,7 @@ export interface ForgetReceipt {
   readonly assistants: number
   /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob`, `dead-letter`, `prompt` and the like. */
   readonly gone: Readonly<Record<string, number>>
-  /** Of a topic, in a dry run: what says it. A receipt of what went has no text. */
+  /** Of a topic or a text, in a dry run: what says it. A receipt of what went has no text. */
   readonly found?: ForgetFound
   /** Segments that are missing or damaged: what they held was not looked through. Left out where there is none. */
   readonly unread?: ReadonlyArray<UnreadSegment>
@@ -258,12 +269,29 @@ const placeOf = (id: string) => {
 }
 
 const SAID = ["messages", "person", "since", "until"] as const
+const NAMED: ReadonlySet<string> = new Set(["assistant", "everything", "text", "topic", ...SAID])
 
-/** Which ticks; undefined where none is named. One that is named as undefined is a mistake: without it all would go. */
+/** Refuses what names several things, nothing, or what is not known: the rest of it would mean more than was meant. */
+const assertOneThing = (what: Nameable): void => {
+  const unknown = Object.keys(what).find((name) => !NAMED.has(name))
+  if (unknown !== undefined) throw flaw(`nothing is forgotten by ${JSON.stringify(unknown)}`)
+  const empty = Object.entries(what).find(([, value]) => value === undefined)
+  if (empty !== undefined) throw flaw(`${empty[0]} is undefined; leave it out to forget all of an assistant`)
+  if ("everything" in what && what.everything !== true) throw flaw("everything is true, or left out")
+  const ways = (["everything", "text", "topic"] as const).filter((name) => name in what)
+  const isSaid = SAID.some((name) => name in what)
+  if (ways.length + (isSaid ? 1 : 0) > 1 || ("everything" in what && "assistant" in what)) {
+    throw flaw(
+      `one thing is forgotten at a time, and ${Object.keys(what).join(" and ")} are named; name an assistant, a text, a topic, ` +
+        "what was said (by a person, in messages, in a span of time), or everything"
+    )
+  }
+  if (ways.length === 0 && !isSaid && !("assistant" in what)) throw flaw("nothing to forget is named")
+}
+
+/** Which ticks; undefined where none is named. */
 const ticksOf = (what: Sayings): Ticks | undefined => {
   const { assistant, messages, person, since, until } = what
-  const empty = SAID.find((name) => name in what && what[name] === undefined)
-  if (empty !== undefined) throw flaw(`${empty} is undefined; leave it out to forget all of an assistant`)
   if (!SAID.some((name) => name in what)) return undefined
   if (person?.trim() === "") throw flaw("the person to forget has no name")
   if (messages !== undefined && assistant === undefined) throw flaw("messages are forgotten of one assistant; name it")
@@ -292,17 +320,18 @@ export const forgotten = async (
   { dryRun = false }: ForgetOptions,
   shared: object
 ): Promise<ForgetReceipt> => {
-  const text = "text" in what ? what.text.trim() : undefined
+  const named: Nameable = what
+  assertOneThing(named)
+  const text = named.text?.trim()
   if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
     throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
   }
-  const named = "assistant" in what ? what.assistant : undefined
-  const topic = "topic" in what ? topicOf(what.topic) : undefined
-  if ("topic" in what && topic === undefined) throw flaw("the topic to forget has no word that says something")
-  const ticks = "text" in what || "everything" in what || "topic" in what ? undefined : ticksOf(what)
-  const without = text === undefined ? (topic?.without ?? (ticks && withoutTicks(ticks))) : withoutText(text)
-  if (without === undefined && named === undefined && !("everything" in what)) throw flaw("nothing to forget is named")
-  const assistant = named === undefined ? undefined : core.address(named).assistant
+  const topic = named.topic === undefined ? (text === undefined ? undefined : textTopic(text)) : topicOf(named.topic)
+  if (named.topic !== undefined && topic === undefined)
+    throw flaw("the topic to forget has no word that says something")
+  const ticks = ticksOf(named)
+  const without = topic?.without ?? (ticks && withoutTicks(ticks))
+  const assistant = named.assistant === undefined ? undefined : core.address(named.assistant).assistant
   const receipt = await run(forgetting(core.tenant, assistant, { without, topic, ticks }, dryRun))
   if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)
     for (const listener of rewriteListeners.get(shared) ?? []) listener()

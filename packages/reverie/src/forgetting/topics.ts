@@ -1,16 +1,25 @@
-// Topics: what is forgotten of a topic, which is words.
-// Owns which texts say a topic, and the samples that a dry run lists. Leaves the cascade from a message to what was learnt of it,
+// Topics: what is forgotten of a topic, which is words, and of a text as it stands.
+// Owns which texts say a topic, and the samples that a dry run lists of both. Leaves the cascade from a message to what was learnt of it,
 // and taking texts out of lives, to the ledger.
 // W1  A line of text says a topic when each of its words is in it, in any form (stems, without stop words), in any order.
 // W2  With a message of a person that says it goes its whole turn, with all that was learnt of it. Elsewhere what is remembered and says
 //     it goes whole; of other texts the sentences that say it go, or where no single one does, its words.
 
 import { Buffer } from "node:buffer"
-import { type Bundle, type BundlePart, type Sought, withoutSought, withoutTicks } from "@reverie/ledger"
+import {
+  type Bundle,
+  type BundlePart,
+  finderOf,
+  type Sought,
+  soughtText,
+  withoutSought,
+  withoutText,
+  withoutTicks
+} from "@reverie/ledger"
 import { stopTerms, termsOf } from "@reverie/memory"
-import { isJsonObject, type Json } from "@reverie/protocol"
+import type { Json } from "@reverie/protocol"
 
-/** Something that says the topic, as a dry run of `fleet.forget` lists it. */
+/** Something that says the topic or contains the text, as a dry run of `fleet.forget` lists it. */
 export interface ForgetSample {
   /** Whose it is; left out for what a tenant has besides its assistants. */
   readonly assistant?: string
@@ -18,11 +27,11 @@ export interface ForgetSample {
   readonly kind: string
   /** Its id: `m/12/0` of a message, the key of a record, the id of a block. */
   readonly where: string
-  /** The beginning of what says it. */
+  /** The line that says it, or the beginning of that. */
   readonly text: string
 }
 
-/** What says a topic. */
+/** What says a topic, or contains a text. */
 export interface ForgetFound {
   /** How many of each kind. */
   readonly counts: Readonly<Record<string, number>>
@@ -57,12 +66,6 @@ const soughtWords = (words: ReadonlySet<string>): Sought => {
   }
 }
 
-const textsIn = (value: Json): ReadonlyArray<string> => {
-  if (typeof value === "string") return [value]
-  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).flatMap(textsIn)
-  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : []
-}
-
 /** What can be read of bytes. */
 const bytesText = (base64: string): string =>
   Buffer.from(base64, "base64")
@@ -80,28 +83,43 @@ const messagesOf = ({ entry }: EntryPart) =>
     place: { no: entry.no, index }
   }))
 
-const samplesIn =
-  (sought: Sought, whose: { readonly assistant?: string }) =>
-  (part: BundlePart): ReadonlyArray<ForgetSample> => {
-    const found = (kind: string, where: string, texts: ReadonlyArray<string>): ReadonlyArray<ForgetSample> => {
-      const text = texts.find(sought.isIn)
-      return text === undefined ? [] : [{ ...whose, kind, where, text: text.slice(0, SAMPLE_CHARS) }]
-    }
+const samplesOf = (sought: Sought, life: Bundle): ReadonlyArray<ForgetSample> => {
+  const { head, parts } = life
+  const whose = head.kind === "assistant" ? { assistant: head.address.assistant } : {}
+  const { isInBytes, textsIn } = finderOf(sought, life)
+  const found = (
+    kind: string,
+    where: string,
+    value: Json,
+    { isRemembered = false, bytes = "" } = {}
+  ): ReadonlyArray<ForgetSample> => {
+    const text = textsIn(value, isRemembered)[0] ?? (isInBytes(bytes) ? bytesText(bytes) : undefined)
+    const line = text?.split("\n").find(sought.isIn) ?? text
+    return line === undefined ? [] : [{ ...whose, kind, where, text: line.slice(0, SAMPLE_CHARS) }]
+  }
+  return parts.flatMap((part) => {
     switch (part.kind) {
       case "entry":
-        return messagesOf(part).flatMap(({ content, place }) =>
-          found("message", `m/${place.no}/${place.index}`, [content])
+        return part.entry.messages.flatMap((message, index) =>
+          found("message", `m/${part.entry.no}/${index}`, message as unknown as Json)
         )
       case "record":
-        return found(part.of, part.key, [...textsIn(part.value), part.key])
+        return found(part.of, part.key, { value: part.value, key: part.key }, { isRemembered: true })
       case "block":
-        return found("block", part.id, [...textsIn(part.body), part.label])
+        return found("block", part.id, { body: part.body, label: part.label })
       case "block-version":
-        return found("block-version", `${part.block}/${part.version}`, [...textsIn(part.body), bytesText(part.patch)])
+        return found("block-version", `${part.block}/${part.version}`, { body: part.body }, { bytes: part.patch })
       default:
         return []
     }
-  }
+  })
+}
+
+/** What contains a text. */
+export const textTopic = (text: string): Topic => ({
+  without: withoutText(text),
+  findIn: (life) => samplesOf(soughtText(text), life)
+})
 
 /** Undefined where nothing is left of a topic without its stop words. */
 export const topicOf = (text: string): Topic | undefined => {
@@ -115,8 +133,7 @@ export const topicOf = (text: string): Topic | undefined => {
         .flatMap(({ content, place, role }) => (role === "user" && sought.isIn(content) ? [place] : []))
       return withoutSought(sought, messages.length === 0 ? life : withoutTicks({ messages })(life))
     },
-    findIn: ({ head, parts }) =>
-      parts.flatMap(samplesIn(sought, head.kind === "assistant" ? { assistant: head.address.assistant } : {}))
+    findIn: (life) => samplesOf(sought, life)
   }
 }
 
