@@ -180,7 +180,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
   HttpApiEndpoint.post("forget", "/v1/forget", {
     payload: Schema.Struct({
       assistant: Schema.optionalKey(Id),
-      /** At least 4 characters; the case of letters counts for nothing. */
+      /** At least 4 characters; the case of letters counts for nothing. A dry run lists what contains it (`found`). */
       text: Schema.optionalKey(Text(2_000)),
       /** Words; what says all of them in one line, in any form. A dry run lists it (`found`). */
       topic: Schema.optionalKey(Text(200)),
@@ -215,7 +215,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
           })
         )
       ),
-      /** Of a topic, in a dry run: what says it, of each kind how much and the first few. */
+      /** Of a topic or a text, in a dry run: what says it, of each kind how much and the first few. */
       found: Schema.optionalKey(
         Schema.Struct({
           counts: Schema.Record(Schema.String, Schema.Int),

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { AssistantsApi, type Order } from "../api/assistants.ts"
 import type { AssistantDetail, AssistantRow, StoredAssistant } from "../api/fleet/rows.ts"
-import { Forbidden, Malformed } from "../api/errors.ts"
+import { Forbidden } from "../api/errors.ts"
 import { asking, changing, costing, type ReadFleet } from "../gateway.ts"
 import type { Filter, Question, Tags } from "../board/choice.ts"
 import type { GroupQuestion } from "../board/groups.ts"
@@ -214,24 +214,6 @@ interface Forgetting {
   readonly until?: number
 }
 
-/** Throws about what names nothing, or several things at once. */
-const forgettable = ({ assistant, everything, text, topic, ...sayings }: Forgetting): Forgettable => {
-  const isSaid = Object.keys(sayings).length > 0
-  const named = [everything, text, topic, isSaid ? true : undefined].filter((each) => each !== undefined).length
-  if (named <= 1 && !(everything === true && assistant !== undefined)) {
-    if (everything === true) return { everything }
-    if (text !== undefined) return { text, ...defined({ assistant }) }
-    if (topic !== undefined) return { topic, ...defined({ assistant }) }
-    if (isSaid) return { ...sayings, ...defined({ assistant }) }
-    if (assistant !== undefined) return { assistant }
-  }
-  throw new Malformed({
-    message:
-      "one thing is forgotten at a time: an assistant, a text, a topic, what was said (by a person, in messages, in a span of time), or everything",
-    hint: 'send {"assistant": ID}, {"text": TEXT}, {"topic": WORDS}, {"person": NAME}, {"since": MILLIS, "until": MILLIS} (each of them with "assistant" too), {"assistant": ID, "messages": [ID]} or {"everything": true}'
-  })
-}
-
 /** The log of changes says whose it was: what was forgotten would stand there for good. */
 const forgottenOf = ({ assistant, messages, person, since, text, topic, until }: Forgetting): string => {
   const named = [
@@ -309,9 +291,9 @@ export const assistantsLive = HttpApiBuilder.group(
       orderAll: ({ payload }) => orderAll(boards, payload),
       forget: ({ payload: { dryRun = false, ...payload } }) =>
         changing("assistants.forget", `${dryRun ? "a trial: " : ""}${forgottenOf(payload)}`, async (fleet) => {
-          const what = forgettable(payload)
           if (payload.assistant !== undefined) await living(fleet, payload.assistant)
-          return fleet.forget(what, { dryRun })
+          // The fleet refuses what names nothing, or several things at once.
+          return fleet.forget(payload as Forgettable, { dryRun })
         }),
       vacuum: ({ payload: { dryRun = false } }) =>
         dryRun
