@@ -208,6 +208,7 @@ describe("memory", () => {
       assert.include((await at("memory", "clerk", "facts")).stdout, "estrel-9713", "no fact has it")
       const trial = await at("forget", "clerk", "--text", "KESTREL-9713", "--dry-run")
       assert.match(trial.stdout, /^would erase of clerk: \d+ events, \d+ messages?/)
+      assert.match(trial.stdout, /^what says it: .*\n *clerk message m\/\d+\/\d+: .*estrel-9713/m)
       assert.isTrue(await keeps("estrel-9713"), "a trial erased")
       assert.include((await at("forget", "--text", "kestrel-9713", "--json")).stdout, "consent-needed")
       const told = JSON.parse((await at("forget", "--text", "kestrel-9713", "--yes", "--json")).stdout) as Fields
@@ -221,6 +222,14 @@ describe("memory", () => {
       await fleet.answer("clerk", "My cat is called Wendeline.", { from: "ann" })
       assert.match((await at("forget", "--person", "Ann", "--since", "1h", "--dry-run")).stdout, /^would erase of all/)
       assert.match((await at("forget", "clerk", "--person", "ann", "--until", "1h", "--yes")).stdout, /^nothing of it/)
+      const today = new Date().toISOString().slice(0, 10)
+      const day = await at("forget", "clerk", "--since", today, "--until", today, "--dry-run")
+      assert.match(
+        day.stdout,
+        new RegExp(`^would erase of clerk, said from ${today}T00:00:00.000Z to ${today}T23:59:59.999Z: `)
+      )
+      const long = await at("forget", "clerk", "--until", "2020-02", "--yes")
+      assert.match(long.stdout, /^nothing of it is kept of clerk, said up to 2020-02-29T23:59:59\.999Z/)
       assert.isTrue(await keeps("Wendeline"))
       assert.match(
         (await at("forget", "clerk", "--person", "ann", "--yes")).stdout,

@@ -83,7 +83,10 @@ export const withoutJson = (whole: string): string => {
 /** What the parts of a life are called where they are counted. */
 const partWords: Readonly<Record<string, readonly [one: string, many?: string]>> = {
   blob: ["attached file"],
+  entity: ["profile"],
   entry: ["event"],
+  journal: ["journal entry", "journal entries"],
+  shown: ["memory called to mind", "memories called to mind"],
   envelope: ["message"],
   send: ["delivery", "deliveries"]
 }

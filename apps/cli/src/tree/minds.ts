@@ -2,7 +2,17 @@
 
 import { Argument, type Command, Option } from "commander"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
-import { atLeastOne, fleetOption, gathered, modelOption, moment, seconds, timeoutOption, whole } from "./options.ts"
+import {
+  atLeastOne,
+  endMoment,
+  fleetOption,
+  gathered,
+  modelOption,
+  moment,
+  seconds,
+  timeoutOption,
+  whole
+} from "./options.ts"
 
 const kinds = ["message", "answer", "episode", "fact", "passage", "profile", "block"]
 
@@ -120,7 +130,11 @@ const addErasing = (root: Command, trunk: Trunk): void => {
         moment
       )
     )
-    .addOption(new Option("--until <moment>", "what was said up to then").argParser(moment))
+    .addOption(
+      new Option("--until <moment>", "what was said up to then; of a date, to the end of that day (UTC)").argParser(
+        endMoment
+      )
+    )
     .option("--everything", "all that the fleet keeps", false)
   does(erase, trunk, async (options, id) =>
     (await import("../commands/agents/memory.ts")).erase(id, options, trunk.stop)

@@ -25,6 +25,16 @@ export const moment = (text: string): number => {
   return millis
 }
 
+/** The same for the end of a span: a bare date counts to the end of its day, month or year, in UTC as it is read. */
+export const endMoment = (text: string): number => {
+  const begin = moment(text)
+  const [, year, month, day] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text.trim()) ?? []
+  if (year === undefined) return begin
+  const [y, m] = [Number(year), Number(month ?? 1) - 1]
+  if (day !== undefined) return Date.UTC(y, m, Number(day) + 1) - 1
+  return (month === undefined ? Date.UTC(y + 1, 0) : Date.UTC(y, m + 1)) - 1
+}
+
 export const whole = (text: string): number => {
   const value = Number(text)
   if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0) {

@@ -279,6 +279,13 @@ const sayFound = ({ found }: ForgetReceipt): void => {
   }
 }
 
+/** The span as it was read, so that no one takes one that was meant otherwise for empty. */
+const spanText = ({ since, until }: EraseOptions): string => {
+  const [from, to] = [since, until].map((at) => (at === undefined ? undefined : new Date(at).toISOString()))
+  if (from === undefined) return to === undefined ? "" : `, said up to ${to}`
+  return to === undefined ? `, said from ${from} on` : `, said from ${from} to ${to}`
+}
+
 const becameOf = {
   missing: {
     back: "is missing, so nothing in it was forgotten; when you put it back, forget again",
@@ -317,14 +324,16 @@ export const erase = async (name: string | undefined, options: EraseOptions, sto
   const id = name === undefined ? undefined : (await named(backend, name)).id
   const what = defined({ assistant: id, text, topic, everything: everything ? (true as const) : undefined, ...sayings })
   const forgotten = (dryRun: boolean) => backend.assistants((api) => api.forget({ payload: { ...what, dryRun } }))
-  const whose = id ?? "all assistants"
+  const whose = `${id ?? "all assistants"}${spanText(options)}`
   const would = await forgotten(true)
-  if (!options.json) sayFound(would)
+  if (!options.json && text === undefined) sayFound(would)
   if (Object.keys(would.gone).length === 0 || options.dryRun) {
     if (options.json) sayJson({ ok: true, ...would })
-    else if (options.dryRun && would.assistants > 0) say(plain(`would erase of ${whose}: ${countsText(would.gone)}`))
+    else if (Object.keys(would.gone).length > 0) say(plain(`would erase of ${whose}: ${countsText(would.gone)}`))
     else say(plain(`nothing of it is kept of ${whose}`))
-    if (!options.json) sayUnread(would)
+    if (options.json) return 0
+    if (text !== undefined) sayFound(would)
+    sayUnread(would)
     return 0
   }
   await assertConsent(options, `of ${whose} would be erased for good: ${countsText(would.gone)}`)
