@@ -4,6 +4,7 @@
 // K1  What lies in the folder is made anew each time: nothing of an older build is published.
 // K2  The licence of every package that anything was taken of lies in it.
 // K3  The documents for users lie in it as Markdown, of this very version, with a skill for coding agents that leads to them.
+// K4  No relative link in it is dead: a package with one is not made.
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -12,6 +13,7 @@ import { buildPage } from "../apps/dashboard/build.ts"
 import { root, run } from "./check/program.ts"
 import { pagesOf, writeMarkdown } from "./docs/pages.ts"
 import { bundleCode, bundleTypes } from "./pack/bundle.ts"
+import { deadLinks, packedReadme } from "./pack/links.ts"
 import { copies, entries, OLDEST_NODE, optionalPeers } from "./pack/parts.ts"
 
 const readJson = (path: string): Readonly<Record<string, unknown>> =>
@@ -94,13 +96,18 @@ export const pack = async (folder: string): Promise<Packed> => {
   const lib = join(folder, "lib")
   const taken = await bundleCode(lib)
   await Promise.all([bundleTypes(lib), addPage(join(folder, "page/dist"))])
-  writeMarkdown(join(folder, "docs"), pagesOf(lib))
+  const pages = pagesOf(lib)
+  writeMarkdown(join(folder, "docs"), pages)
+  const readme = packedReadme(readFileSync(join(root, "README.md"), "utf8"), new Set(pages.map(({ slug }) => slug)))
+  writeFileSync(join(folder, "README.md"), readme)
   for (const [from, to] of Object.entries(copies)) {
     mkdirSync(dirname(join(folder, to)), { recursive: true })
     copyFileSync(join(root, from), join(folder, to))
   }
   writeFileSync(join(folder, "THIRD-PARTY.md"), licences(taken))
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`)
+  const dead = deadLinks(folder)
+  if (dead.length > 0) throw new Error(`links of the package lead to no file of it: ${dead.join(", ")}`)
   const files = filesIn(folder)
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
   return { folder, files: files.length, bytes, bundled: taken.size }

@@ -57,7 +57,8 @@ const others: Readonly<Record<string, readonly [section: string, description: st
 
 const sectionsInOrder = ["Start here", "Guides", "Run it", "Come from", "Reference"]
 
-const slugOf = (path: string): string =>
+/** The address of the page that a file of docs/ is. */
+export const slugOf = (path: string): string =>
   path.startsWith(GUIDES) ? `guides/${posix.basename(path, ".md")}` : posix.basename(path, ".md").toLowerCase()
 
 /** P2. `here` is where the text stands in the repository. */

@@ -33,9 +33,9 @@ export const places: Readonly<Record<string, string>> = {
 
 /** Files that are copied as they are. */
 export const copies: Readonly<Record<string, string>> = {
-  "README.md": "README.md",
   LICENSE: "LICENSE",
   "packages/reverie/SKILL.md": "skills/reverie/SKILL.md",
+  "apps/dashboard/context.png": "docs/context.png",
   "packages/assistant/machine.json": "lib/machine.json",
   "examples/harbor/day.jsonl": "lib/harbor/day.jsonl",
   "node_modules/loro-crdt/nodejs/loro_wasm_bg.wasm": "lib/loro_wasm_bg.wasm"
