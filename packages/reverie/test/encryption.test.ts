@@ -81,7 +81,7 @@ describe("encryption at rest", () => {
     await restore({ from: copy, data, force: true })
     const failure = await failureOf(encrypt({ data, encryption }))
     assert.instanceOf(failure, StoreSealed)
-    const [kept = ""] = readdirSync(data).filter((name) => name.includes("-before-restore-"))
+    const kept = readdirSync(data).find((name) => name.includes("-before-restore-")) ?? ""
     assert.include(failure.message, kept)
     rmSync(join(data, kept), { recursive: true })
     await encrypt({ data, encryption })

@@ -23,11 +23,11 @@ const BUSY_MILLIS = 1_000
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** By a restore, or by a start that found it in the way. */
-const PUT_ASIDE = /^(?!recall\.).*(?:-before-restore-|\.moved-away$)/
+const FORMER = /^(?!recall\.).*(?:-before-restore-|\.moved-away$)/
 
 /** The names of what is kept in a directory of an earlier store. An index that was moved away is made anew, and is none. */
-export const putAside = (directory: string): ReadonlyArray<string> =>
-  existsSync(directory) ? readdirSync(directory).filter((name) => PUT_ASIDE.test(name)) : []
+export const formerIn = (directory: string): ReadonlyArray<string> =>
+  existsSync(directory) ? readdirSync(directory).filter((name) => FORMER.test(name)) : []
 
 const moveAway = (directory: string, name: string): void => {
   const file = join(directory, name)

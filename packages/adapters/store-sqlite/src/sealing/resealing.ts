@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import { type StoreError, StoreSealed, StoreUnopenable } from "../errors.ts"
 import { DATABASE } from "../files/safeguard.ts"
 import { closeFiles, own, privateDirectory } from "../files/owner.ts"
-import { putAside, survive } from "../files/survival.ts"
+import { formerIn, survive } from "../files/survival.ts"
 import { NO_DATA, presentFormat } from "../format.ts"
 import { formats } from "../formats.ts"
 import { directoryMarks } from "../ledger/marks.ts"
@@ -231,11 +231,11 @@ export const encryptDirectory = (
         reason: "it is encrypted already; other keys are made with `reverie keys rotate`"
       })
     }
-    const aside = putAside(directory)
-    if (aside.length > 0) {
+    const former = formerIn(directory)
+    if (former.length > 0) {
       return yield* new StoreSealed({
         directory,
-        reason: `it keeps an earlier store in the clear, in ${aside.join(", ")}; move that elsewhere or remove it, and run this again`
+        reason: `it keeps an earlier store in the clear, in ${former.join(", ")}; move that elsewhere or remove it, and run this again`
       })
     }
     const keys = keysOf(directory, encryption)
