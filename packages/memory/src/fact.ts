@@ -112,4 +112,34 @@ export interface Lived {
   readonly trust?: number
   /** What it was given by hand or by a heuristic, 1 to 10. */
   readonly importance: number
+  /** Whose conversation it belongs to, where the assistant keeps people apart. */
+  readonly thread?: string
+  /** The assistant answered it before anyone else spoke. */
+  readonly answered?: boolean
 }
+
+/** Of one item: what is longer is shown in parts. */
+export const MAX_SHOWN_CHARS = 2_000
+
+/** Stands before the number of a part in its id, and in no id of an item. */
+const PART = "#"
+
+/** An item in as many as it needs, each short enough to be shown whole. */
+export const inParts = (item: Lived): ReadonlyArray<Lived> => {
+  if (item.text.length <= MAX_SHOWN_CHARS) return [item]
+  const parts: Array<Lived> = []
+  for (let rest = item.text.trim(); rest !== "";) {
+    const within = rest.slice(0, MAX_SHOWN_CHARS)
+    // After a line, a sentence or a word, where one ends in its second half; never inside of a letter.
+    const after = ["\n", ". ", " "].map((mark) => within.lastIndexOf(mark) + 1).find((at) => at > MAX_SHOWN_CHARS / 2)
+    const end = after ?? (/[\uD800-\uDBFF]$/.test(within) ? MAX_SHOWN_CHARS - 1 : MAX_SHOWN_CHARS)
+    const text = rest.length <= MAX_SHOWN_CHARS ? rest : rest.slice(0, end)
+    const id = parts.length === 0 ? item.id : `${item.id}${PART}${parts.length}`
+    parts.push({ ...item, id, text: text.trim() })
+    rest = rest.slice(text.length).trim()
+  }
+  return parts
+}
+
+/** Of the item that a part is of. */
+export const wholeId = (id: string): string => id.split(PART)[0] ?? id

@@ -58,7 +58,7 @@ export {
   RecallUnavailable,
   VectorsUnfit
 } from "./errors.ts"
-export { Fact, isFact, trustOf } from "./fact.ts"
+export { Fact, inParts, isFact, type Lived, trustOf } from "./fact.ts"
 export {
   applyRoutes,
   readRoutes,
@@ -71,14 +71,7 @@ export {
   type Review
 } from "./facts/apply-routes.ts"
 export { writtenByPerson } from "./facts/write.ts"
-export {
-  factIndex,
-  consolidateAsk,
-  type Consolidated,
-  inParts,
-  type Proposal,
-  readConsolidated
-} from "./facts/consolidate.ts"
+export { factIndex, consolidateAsk, type Consolidated, type Proposal, readConsolidated } from "./facts/consolidate.ts"
 export {
   applyLinks,
   asksFor,
@@ -100,13 +93,13 @@ export {
   type IndexWindow,
   isWindowWhole,
   NOTHING_SAID,
-  recordChanges
+  recordChanges,
+  threadOf
 } from "./indexing/indexing.ts"
 export { applyChanges, indexInSteps, type RecentEntries, searchRecent } from "./indexing/recent-entries.ts"
 export { admitFact, asData, lineOfHit, type MemoryLine, releaseFact } from "./integrity/as-data.ts"
 export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"
 export { instructionIn, rulesReady } from "./integrity/instruction.ts"
-export { type Lived } from "./fact.ts"
 export { profileWrittenByPerson } from "./profiles/edit.ts"
 export { digest, withdraw, profileAsk, readProfileAnswer } from "./profiles/digest.ts"
 export { entityIdOf, idsIn, namedIn } from "./profiles/name.ts"

@@ -6,12 +6,15 @@
 // C2  A proposal names an item that was shown, and has its time, its origin and no more than its trust.
 // C3  What does not fit is dropped with a reason, never mended: too many, too long, unknown, about the assistant.
 // C5  An item that is too long to be shown whole is shown in parts; what is drawn from a part names the item.
+// C6  What was said in conversations that are kept apart is shown apart: no fact joins what two people said who do not hear each other.
 // C4  Importance is a whole number from 1 to 10; an item that was not scored keeps its own.
 
 import {
   type Address,
+  ANSWERED,
   type Ask,
   askLine,
+  conversationLine,
   isJsonObject,
   type Json,
   rowsIn,
@@ -19,10 +22,9 @@ import {
   type Task,
   taskLine
 } from "@reverie/protocol"
-import type { Fact, Lived, Origin } from "../fact.ts"
-import { flawOfStatement } from "../integrity/clean-text.ts"
+import { type Fact, type Lived, MAX_SHOWN_CHARS, type Origin, wholeId } from "../fact.ts"
 import { instructionFrom, trustIn } from "../integrity/as-data.ts"
-import { cleanLine } from "../integrity/clean-text.ts"
+import { cleanLine, flawOfStatement } from "../integrity/clean-text.ts"
 import { instructionIn } from "../integrity/instruction.ts"
 import { queryTerms } from "../text/tokens.ts"
 import { episodicKinds, type MemoryEntry, type MemoryKind } from "../indexing/messages.ts"
@@ -32,8 +34,6 @@ export const MAX_FACTS_PER_ITEM = 5
 export const MAX_FACT_CHARS = 300
 const MAX_ENTITIES = 8
 const MAX_ENTITY_CHARS = 60
-/** Of one item: what comes later in a long text is not read. */
-const MAX_SHOWN_CHARS = 2_000
 
 /** A fact that may be kept, under an id of its batch. */
 export interface Proposal {
@@ -87,6 +87,9 @@ Answer with one JSON array and nothing else, with an object for each item that i
 [{"id": "the id", "importance": 1-10, "facts": [{"text": "the fact", "entities": ["names in it"]}]}]
 An item without facts may be left out, or scored with "facts": [].`
 
+const marksRule = `
+"${ANSWERED}": the assistant answered the line above, so the next one does not. Below each heading "Conversation" are other people, who do not hear those below another: no fact joins two.`
+
 /** `2023-05-08T13:56Z`, or nothing when the time is none. */
 const minuteOf = (at: number): string => {
   const time = new Date(at)
@@ -101,36 +104,28 @@ const cut = (text: string, chars: number): string => {
 const lineOf = ({ at, id, speaker, text }: Lived): string =>
   askLine(id, `${minuteOf(at)} ${cleanLine(speaker)}: ${cut(cleanLine(text), MAX_SHOWN_CHARS)}`)
 
-/** Stands before the number of a part in its id, and in no id of an item. */
-const PART = "#"
-
-/** An item in as many as it needs, each short enough to be shown whole. */
-export const inParts = (item: Lived): ReadonlyArray<Lived> => {
-  if (item.text.length <= MAX_SHOWN_CHARS) return [item]
-  const parts: Array<Lived> = []
-  for (let rest = item.text.trim(); rest !== "";) {
-    const within = rest.slice(0, MAX_SHOWN_CHARS)
-    // After a line, a sentence or a word, where one ends in its second half; never inside of a letter.
-    const after = ["\n", ". ", " "].map((mark) => within.lastIndexOf(mark) + 1).find((at) => at > MAX_SHOWN_CHARS / 2)
-    const end = after ?? (/[\uD800-\uDBFF]$/.test(within) ? MAX_SHOWN_CHARS - 1 : MAX_SHOWN_CHARS)
-    const text = rest.length <= MAX_SHOWN_CHARS ? rest : rest.slice(0, end)
-    const id = parts.length === 0 ? item.id : `${item.id}${PART}${parts.length}`
-    parts.push({ ...item, id, text: text.trim() })
-    rest = rest.slice(text.length).trim()
-  }
-  return parts
-}
-
-const wholeId = (id: string): string => id.split(PART)[0] ?? id
-
 /** The rule that an item breaks as an instruction; a speaker's name can be one too. */
 const ruleBrokenBy = ({ origin, speaker, text }: Lived): string | undefined =>
   instructionFrom(origin, text) ?? instructionIn(speaker)
 
+/** With a mark where the assistant answered before someone else spoke. */
+const linesOf = (items: ReadonlyArray<Lived>): ReadonlyArray<string> =>
+  items.flatMap((item, at) =>
+    item.answered === true && (items[at + 1] ?? item).speaker !== item.speaker ? [lineOf(item), ANSWERED] : lineOf(item)
+  )
+
 /** What to ask about the items; undefined when there is nothing to read in them. */
 export const consolidateAsk = (batch: ReadonlyArray<Lived>): Ask | undefined => {
   const shown = batch.filter((item) => ruleBrokenBy(item) === undefined && cleanLine(item.text) !== "")
-  return shown.length === 0 ? undefined : { task: "consolidate", instructions, data: shown.map(lineOf).join("\n") }
+  if (shown.length === 0) return undefined
+  const apart = [...Map.groupBy(shown, ({ thread }) => thread).values()].map(linesOf)
+  const headed = apart.flatMap((each, place) => [conversationLine(place + 1), ...each])
+  const lines = apart.length === 1 ? headed.slice(1) : headed
+  return {
+    task: "consolidate",
+    instructions: lines.length === shown.length ? instructions : `${instructions}${marksRule}`,
+    data: lines.join("\n")
+  }
 }
 
 const importanceIn = (value: Json | undefined): number | undefined => {

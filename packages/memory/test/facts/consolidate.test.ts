@@ -31,6 +31,26 @@ describe("consolidate", () => {
     ])
   })
 
+  it("C6 shows what was said in conversations that are kept apart below a heading each, and what was answered", () => {
+    const gus = { speaker: "Gus", thread: "Gus" }
+    const items = [
+      lived("m/1/0", "When is my biopsy?", { ...gus, answered: true }),
+      lived("m/2/0", "The fair is on Tuesday.", { thread: "Caroline" }),
+      lived("m/3/0", "Good.", gus)
+    ]
+    const ask = consolidateAsk(items)
+    assert.deepStrictEqual(ask?.data.split("\n"), [
+      "Conversation 1:",
+      "[m/1/0] 2023-05-08T12:00Z Gus: When is my biopsy?",
+      "[m/3/0] 2023-05-08T12:00Z Gus: Good.",
+      "Conversation 2:",
+      "[m/2/0] 2023-05-08T12:00Z Caroline: The fair is on Tuesday."
+    ])
+    assert.include(ask?.instructions ?? "", 'Below each heading "Conversation"')
+    const together = items.map(({ thread: _, ...item }) => item)
+    assert.strictEqual(consolidateAsk(together)?.data.split("\n")[1], "(answered)")
+  })
+
   it("C1 does not show what poses as an instruction, and proposes it to be held back", () => {
     assert.notInclude(consolidateAsk(batch)?.data ?? "", "Eve")
     const { dropped, proposed } = readConsolidated(

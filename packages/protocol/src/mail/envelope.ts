@@ -217,6 +217,12 @@ export const onOneLine = (text: string): string => text.replace(/\s+/g, " ").tri
 
 export const askLine = (id: string, text: string): string => `[${id}] ${onOneLine(text)}`
 
+/** Stands above the lines of one conversation, where an ask has those of several: people of two do not hear each other. */
+export const conversationLine = (number: number): string => `Conversation ${number}:`
+
+/** Stands below a line that the assistant answered before anyone else spoke. */
+export const ANSWERED = "(answered)"
+
 // Answer: a model's free answer to a question that asked for data.
 // I1  Any text gives a value or undefined; none throws.
 // I2  What was cut off in the middle of a list still gives the objects that were whole.
