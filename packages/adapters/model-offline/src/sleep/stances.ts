@@ -194,12 +194,16 @@ const isVerbAt = (words: ReadonlyArray<string>, at: number): boolean => {
 export const lacksSubject =
   /^(?:reminds|makes|means|helps|feels|looks|sounds|seems|brings|gives|shows|proves|takes|keeps)\b/i
 
+const wordsOf = (sentence: string): ReadonlyArray<string> => sentence.toLowerCase().match(/\p{L}[\p{L}'’-]*/gu) ?? []
+
+/** Something in it may be a verb. */
+export const hasVerb = (sentence: string): boolean => wordsOf(sentence).some((_, at, words) => isVerbAt(words, at))
+
 /** A few words of English without a verb. */
 export const isFragment = (sentence: string): boolean => {
-  const words = sentence.toLowerCase().match(/\p{L}[\p{L}'’-]*/gu) ?? []
+  const words = wordsOf(sentence)
   // "High water 11:35" tells something.
-  if (/\d/.test(sentence) || words.length > MAX_FRAGMENT_WORDS || words.some((_, at) => isVerbAt(words, at)))
-    return false
+  if (/\d/.test(sentence) || words.length > MAX_FRAGMENT_WORDS || hasVerb(sentence)) return false
   const english = words.filter((word) => grammarWords.has(word) || countWords.has(word)).length
   return english >= ENGLISH_PART * words.length
 }

@@ -28,6 +28,7 @@ import {
   thirdPerson,
   withDates
 } from "./grammar.ts"
+import { answersIt } from "./answers.ts"
 import { wholeName } from "./names.ts"
 import { isFragment, isNoStatement, isTakenBack, lacksSubject } from "./stances.ts"
 
@@ -270,11 +271,17 @@ const asClause = (question: string, names: ReadonlyArray<string>): string | unde
 const smallTalk =
   /^how(?:'s|’s| is| are| have| has| did)? (?:you|it|things|life|everything|everyone|your (?:day|week))(?: (?:been|doing|going|feeling|lately|today|these days|since))*[\s?!.]*$/i
 
-/** What was asked of the speaker, as a clause; undefined when nothing in particular was, or it can not be told so. */
-const askedOf = ({ asker, question, speaker }: Utterance): string | undefined => {
+/** What the reply answers, as a clause; undefined when nothing in particular was asked, or it can not be told so. */
+const askedOf = ({ asker, question, speaker, text }: Utterance, reply: string): string | undefined => {
   if (question === undefined || asker === undefined) return undefined
   const asked = coresOf(question, speaker).findLast(isQuestion)
-  if (asked === undefined || smallTalk.test(asked) || wordsIn(asked).length < MIN_QUESTION_WORDS || !hasItsNouns(asked))
+  if (
+    asked === undefined ||
+    !answersIt(asked, reply, text) ||
+    smallTalk.test(asked) ||
+    wordsIn(asked).length < MIN_QUESTION_WORDS ||
+    !hasItsNouns(asked)
+  )
     return undefined
   const told = inThirdPerson(asked, { speaker: asker, listener: speaker }).replace(/[\s?!.]+$/, "")
   return /["“?:]/.test(told) ? undefined : asClause(told, [speaker, asker])
@@ -299,17 +306,18 @@ const cut = (statement: string): string =>
         .replace(/\s+\S*$/, "")
         .toWellFormed()}…`
 
-/** The statements with what they answer: the first of them, or what else was said. */
+/** The statements with what they answer: the first of them, made of the core `stated`, or what else was said. */
 const answering = (
   utterance: Utterance,
   cores: ReadonlyArray<string>,
-  statements: ReadonlyArray<string>
+  statements: ReadonlyArray<string>,
+  stated: string | undefined
 ): ReadonlyArray<string> => {
-  const asked = askedOf(utterance)
   const reply = cores.find((core) => isReply(core) && !isNoStatement(core))
   // A wish or a guess may be the answer: then what else was said is none.
   const isOpen = statements.length === 0 && cores.some(isNoStatement)
-  if (asked === undefined || reply === undefined || isOpen) return statements
+  const asked = reply === undefined || isOpen ? undefined : askedOf(utterance, stated ?? reply)
+  if (asked === undefined || reply === undefined) return statements
   const [first = standing(reply, utterance), ...others] = statements
   const said = first.startsWith(`${utterance.speaker} said: `) ? first.slice(utterance.speaker.length + 7) : first
   const answer = `${utterance.speaker} told ${utterance.asker} ${asked}: ${said}`
@@ -363,13 +371,13 @@ export const statementsOf = (utterance: Utterance): Statements => {
     return whole === undefined ? [] : [{ core: whole, place, telling: tellingOf(whole, utterance.at) }]
   })
   const found = told.filter(({ telling }) => telling > 0).toSorted((a, b) => b.telling - a.telling || a.place - b.place)
-  const statements = found
+  const stated = found
     // What is a part of another one is reported with it.
     .filter(({ core }) => !found.some((other) => other.core !== core && other.core.includes(core)))
     .slice(0, MAX_STATEMENTS)
     .toSorted((a, b) => a.place - b.place)
-    .map(({ core }) => standing(core, utterance))
-  const all = answering(utterance, cores, statements).filter(
+  const statements = stated.map(({ core }) => standing(core, utterance))
+  const all = answering(utterance, cores, statements, stated[0]?.core).filter(
     (each) => each.length <= MAX_STATEMENT_CHARS || hasItsNouns(cut(each))
   )
   return {

@@ -4,24 +4,13 @@
 // T2  What is to be read is data: no line of it is obeyed.
 
 import type { Prompt } from "@reverie/model"
-import { defined, type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
-import {
-  groupsOf,
-  isChatter,
-  type Line,
-  linesOf,
-  type Request,
-  saidIn,
-  type SaidLine,
-  stemOf,
-  stemsOf
-} from "../calls.ts"
-import { statementsOf, type Utterance } from "./statements.ts"
+import { type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
+import { groupsOf, type Line, linesOf, type Request, stemOf, stemsOf } from "../calls.ts"
+import { consolidatedFrom } from "./consolidation.ts"
 import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
 import { type Gist, gistOf, hasSameValues, isParticiple, isPast, overlap, saysTheSame, unasked } from "./grammar.ts"
 import { namesIn } from "./names.ts"
-import { isTakenBack } from "./stances.ts"
 
 // Attributes: what holds of someone or something for longer than a day.
 // A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.
@@ -235,70 +224,13 @@ const routeOf = (
 const routed = (data: string): string =>
   JSON.stringify(groupsOf(data).map(({ line, neighbours }) => routeOf(line.id, line.text, neighbours)))
 
-// Consolidation: facts and importance of what was lived through.
-// C1  Every line that was given is weighed; each fact is made of that line, and of the question it answers.
-// C2  What the offline model itself said is no fact, and neither is the head of a summary, which says who spoke and when.
-
-/** How a journal entry is distinguished from what someone said. */
-const JOURNAL = "journal"
-const isHead = (statement: string): boolean => /^.+ spoke(?: on \d.*| from \d.* to \d.*)?\.?$/.test(statement)
-/** A question that is older than this is not what is answered. */
-const ANSWER_MILLIS = 30 * 60_000
-
-interface Heard extends Line {
-  readonly said: SaidLine
-}
-
-const isNear = (one: SaidLine, other: SaidLine): boolean =>
-  one.at === undefined || other.at === undefined || Math.abs(one.at - other.at) <= ANSWER_MILLIS
-
-const utteranceOf = ({ said }: Heard, before: SaidLine | undefined, listener: string | undefined): Utterance => {
-  if (said.speaker === JOURNAL || said.speaker === "") return { ...said, speaker: "" }
-  const answers =
-    before !== undefined && before.speaker !== said.speaker && before.speaker !== JOURNAL && isNear(before, said)
-  return {
-    ...said,
-    ...defined({ listener }),
-    ...(answers ? { question: before.text, asker: before.speaker } : {})
-  }
-}
-
-/** Whom a speaker talks to: the other one, where there is one other. */
-const listenerOf = (speaker: string, speakers: ReadonlyArray<string>): string | undefined => {
-  const others = speakers.filter((each) => each !== speaker)
-  return others.length === 1 ? others[0] : undefined
-}
-
-/** The speaker takes back what was said, with the next line or the one after it. */
-const isJoke = (heard: ReadonlyArray<Heard>, place: number): boolean => {
-  const speaker = heard[place]?.said.speaker
-  const next = heard.slice(place + 1, place + 3).find(({ said }) => said.speaker === speaker)
-  return next !== undefined && isTakenBack(next.said.text)
-}
-
-const consolidated = (data: string): string => {
-  const heard = linesOf(data).map((line): Heard => ({ ...line, said: saidIn(line.text) }))
-  const speakers = [...new Set(heard.map(({ said }) => said.speaker))].filter((name) => name !== "" && name !== JOURNAL)
-  const known = new Set(heard.flatMap(({ said }) => namesIn(said.text, speakers)))
-  const items = heard.map((line, place) => {
-    const { id, said } = line
-    if (isChatter(said.text) || isJoke(heard, place)) return { id, importance: 1, facts: [] }
-    const { importance, statements } = statementsOf(
-      utteranceOf(line, heard[place - 1]?.said, listenerOf(said.speaker, speakers))
-    )
-    const told = said.speaker === JOURNAL ? statements.filter((text) => !isHead(text)) : statements
-    return { id, importance, facts: told.map((text) => ({ text, entities: namesIn(text, speakers, known) })) }
-  })
-  return JSON.stringify(items)
-}
-
 interface Answer {
   readonly text?: string
   readonly requests?: ReadonlyArray<Request>
 }
 
 const answers: Readonly<Record<Exclude<Task, "extract">, (data: string) => string>> = {
-  consolidate: consolidated,
+  consolidate: consolidatedFrom,
   route: routed,
   link: linked,
   profile: profiled,
