@@ -125,6 +125,30 @@ describe("people apart", () => {
     assert.isAtLeast((await noted(false)).having, 1)
   })
 
+  test("L3 no night joins what one person asked with what another said, nor puts the one in the place of the other", async () => {
+    const learnt = async (perPerson: boolean) => {
+      const { fleet, say } = await opened({ memory: { perPerson }, instructions: "You only listen." })
+      await using _fleet = fleet
+      await say("Gus", "Which clinic did you choose for the melanoma?")
+      await say("Ann", "The Aldgate clinic that my aunt likes.")
+      await say("Ann", "The fair of Graz is in May 2024.")
+      await fleet.sleep("desk")
+      await fleet.idle()
+      await say("Gus", "The fair of Graz is in June 2024.")
+      await fleet.sleep("desk")
+      await fleet.idle()
+      return (await fleet.memory.facts("desk")).filter(({ state }) => state === "active").map(({ text }) => text)
+    }
+    const apart = await learnt(true)
+    assert.isFalse(apart.some((text) => text.includes("melanoma")))
+    assert.lengthOf(
+      apart.filter((text) => text.includes("fair")),
+      2
+    )
+    const together = await learnt(false)
+    assert.isTrue(together.some((text) => text.includes("melanoma")))
+  })
+
   test("S1 what stands beside events of one person, such as goals, is shown anew beside those of another", async () => {
     const { fleet, prompts, say } = await opened({ memory: { perPerson: true }, tools: selfTools })
     await using _fleet = fleet

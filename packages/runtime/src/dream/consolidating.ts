@@ -36,13 +36,15 @@ import {
   readRoutes,
   type Route,
   routeAsk,
-  routeQuestions
+  routeQuestions,
+  threadOf
 } from "@reverie/memory"
 import { Model } from "@reverie/model"
 import {
   type Address,
   addressKey,
   type Ask,
+  defined,
   type Envelope,
   isBefore,
   isJsonObject,
@@ -57,6 +59,7 @@ import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
 import { assemble, collect, contextIn, dataOf, openWindow, type Round, withRound } from "@reverie/context"
 import { Conversations, journalOn, recordsOf } from "../session/own-records.ts"
+import { keepsApart } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
 import { Faults } from "../jobs/job-end.ts"
 
@@ -150,7 +153,8 @@ export const askModel = Effect.fnUntraced(function* (
 
 // Lived: what an assistant has lived through and not yet digested.
 // L1  Everything is read once: the cursor moves with the commit that keeps what was found.
-// L2  The assistant's own words are not read: what it knows of the world it knows from others, and from its journal.
+// L2  The assistant's own words are not read: what it knows of the world it knows from others, and from its journal. That it answered is.
+// L3  Where it keeps people apart, an item says whose conversation it belongs to, and a fact is compared with those of that one alone.
 
 /** Under this key of the kind `state` stands the first place that no dream has read. */
 const CURSOR_KEY = "lived-until"
@@ -182,16 +186,19 @@ const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS)
 /** What a compaction has archived: it is read to its end, and not weighed. */
 const isArchive = ({ source_type }: JournalEntry): boolean => source_type === "compaction"
 
-const itemsOf = (entry: JournalEntry): ReadonlyArray<Lived> =>
-  inParts({
+const itemsOf = (entry: JournalEntry, isApart: boolean): ReadonlyArray<Lived> => {
+  const speaker = entry.source_entity ?? "journal"
+  return inParts({
     id: entryId("episode", entry.id),
     at: Date.parse(entry.timestamp),
-    speaker: entry.source_entity ?? "journal",
+    speaker,
+    ...defined({ thread: isApart ? speaker : undefined }),
     text: isArchive(entry) ? entry.content.replace(/^\[[^\]\n]*\]\n/, "") : clipped(entry.content),
     origin: { type: "self", name: "journal" },
     trust: entry.source_trust,
     importance: entry.importance
   })
+}
 
 /** Entries that have not become memory, the oldest first, archives behind them. The next dream reads what this one wrote. */
 const undigestedEntries = ({ decoded, own }: Session): ReadonlyArray<JournalEntry> => {
@@ -203,11 +210,11 @@ const undigestedEntries = ({ decoded, own }: Session): ReadonlyArray<JournalEntr
 }
 
 /** As many whole entries as one ask may have, at least one. */
-const firstBatch = (entries: ReadonlyArray<JournalEntry>): ReadonlyArray<JournalEntry> => {
+const firstBatch = (entries: ReadonlyArray<JournalEntry>, isApart: boolean): ReadonlyArray<JournalEntry> => {
   let chars = 0
   let items = 0
   const upTo = entries.findIndex((entry, index) => {
-    const parts = itemsOf(entry)
+    const parts = itemsOf(entry, isApart)
     items += parts.length
     chars += parts.reduce((sum, { text }) => sum + text.length, 0)
     return index > 0 && (items > BATCH_ITEMS || chars > BATCH_CHARS)
@@ -220,6 +227,17 @@ const UNWEIGHED = 5
 
 const isSaid = ({ content, name, role }: Message): boolean =>
   role === "user" && name !== "clock" && content.trim() !== ""
+
+/** It heard, or does not know: someone else may. */
+const saysNothing =
+  /^(?:(?:sorry[,.] )?I (?:do not|don['’]t) know\b|(?:noted|understood|ok|okay|got it|I see|thanks)[.!]*$)/i
+
+/** The assistant answers, in its own words or by a tool that speaks. */
+const isAnswer = ({ calls = [], content, rejected, role }: Message): boolean =>
+  role === "assistant" &&
+  rejected === undefined &&
+  !saysNothing.test(content.trim()) &&
+  (content.trim() !== "" || calls.some(({ tool }) => tool === "say" || tool === "reply"))
 
 interface Undigested {
   readonly items: ReadonlyArray<Lived>
@@ -243,6 +261,8 @@ const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
       for (const [index, message] of entry.messages.entries()) {
         const place = { no: entry.no, index }
         if (isBefore(place, next)) continue
+        const last = items.at(-1)
+        if (last !== undefined && isAnswer(message)) items.splice(-1, 1, { ...last, answered: true })
         if (!isSaid(message)) continue
         const text = clipped(message.content)
         const isFull = items.length >= BATCH_ITEMS || (items.length > 0 && chars + text.length > BATCH_CHARS)
@@ -250,7 +270,9 @@ const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
         const { at } = message
         chars += text.length
         const origin = originOf(message, session.address.assistant)
-        items.push({ id: messageId(place), at, speaker: origin.name, text, origin, importance: UNWEIGHED })
+        const thread = keepsApart(session) ? threadOf({ origin }) : undefined
+        const item = { id: messageId(place), at, speaker: origin.name, text, origin, importance: UNWEIGHED }
+        items.push({ ...item, ...defined({ thread }) })
       }
       next = { no: entry.no + 1, index: 0 }
     }
@@ -282,11 +304,12 @@ const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
 /** The journal goes first: it holds what the assistant itself found worth writing down. */
 export const nextBatch = Effect.fnUntraced(function* (session: Session) {
   const pending = undigestedEntries(session)
+  const isApart = keepsApart(session)
   if (pending.length > 0) {
-    const read = firstBatch(pending)
+    const read = firstBatch(pending, isApart)
     const ids = read.map(({ id }) => id)
     const batch: Batch = {
-      items: read.flatMap(itemsOf),
+      items: read.flatMap((entry) => itemsOf(entry, isApart)),
       marks: (consolidated) => {
         const journal = journalOn(session.own)
         return journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids))
@@ -306,7 +329,11 @@ const routed = Effect.fnUntraced(function* (
   { proposed }: Consolidated,
   usage: Array<Usage>
 ) {
-  const questions = routeQuestions(factIndex(facts.values()), facts.values(), proposed)
+  const parts = keepsApart(session) ? [...Map.groupBy(proposed, threadOf)] : [[undefined, proposed] as const]
+  const questions = parts.flatMap(([thread, ofOne]) => {
+    const known = [...facts.values()].filter((fact) => !keepsApart(session) || threadOf(fact) === thread)
+    return routeQuestions(factIndex(known), known, ofOne)
+  })
   const routes: Array<Route> = []
   for (const [part, ask] of asksFor(routeAsk, questions, session.definition).entries()) {
     const reply = yield* askModel(session, ask, `route.${part}`)

@@ -21,7 +21,8 @@ const speakerOf = (message: Message): string | undefined => {
 
 type Dealing = Pick<Session, "definition" | "window">
 
-const keepsApart = ({ definition }: Pick<Session, "definition">): boolean => definition.memory?.perPerson === true
+export const keepsApart = ({ definition }: Pick<Session, "definition">): boolean =>
+  definition.memory?.perPerson === true
 
 const eventOf = ({ window }: Pick<Session, "window">): Message | undefined =>
   window.messages.findLast(({ role }) => role === "user")
