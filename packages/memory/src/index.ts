@@ -102,7 +102,7 @@ export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"
 export { instructionIn, rulesReady } from "./integrity/instruction.ts"
 export { profileWrittenByPerson } from "./profiles/edit.ts"
 export { digest, withdraw, profileAsk, readProfileAnswer } from "./profiles/digest.ts"
-export { entityIdOf, idsIn, namedIn } from "./profiles/name.ts"
+export { entityIdOf, idsIn, namedIn, namingPeople } from "./profiles/name.ts"
 export { gather, nextNews, observe, noteObservation, pendingObservations } from "./profiles/observe.ts"
 export { profileText } from "./profiles/profile-text.ts"
 export {

@@ -107,6 +107,37 @@ export const idsIn = (text: string): ReadonlyArray<string> => {
   return [...ids].slice(0, MAX_IDS)
 }
 
+// People: those who have spoken, named in what is proposed.
+// P1  Who speaks to the assistant is found in a fact whatever the case of letters: written large anywhere, or as called where it begins.
+// P2  A month or a day is no one, though someone may be called so.
+
+const calendar = /^(?:april|may|june|august|sunday|monday|friday)$/i
+
+const isMeant = (text: string, name: string): boolean => {
+  const large = name.charAt(0).toUpperCase() + name.slice(1)
+  return !calendar.test(name) && (text.startsWith(name) || text.includes(large))
+}
+
+const MAX_ENTITIES = 8
+
+interface Naming {
+  readonly text: string
+  readonly entities: ReadonlyArray<string>
+}
+
+/** With those among the entities who have spoken, now or before, under the names that they speak under. */
+export const namingPeople = <Of extends Naming>(of: Of, speakers: Iterable<string>): Of => {
+  const ids = new Map(of.entities.map((name) => [entityIdOf(name), name]))
+  for (const { name } of namedIn(
+    of.text,
+    [...speakers].map((each) => ({ name: each, aliases: [] }))
+  )) {
+    const id = entityIdOf(name)
+    if (!ids.has(id) && isMeant(of.text, name)) ids.set(id, name)
+  }
+  return ids.size === of.entities.length ? of : { ...of, entities: [...ids.values()].slice(0, MAX_ENTITIES) }
+}
+
 // Relationship: how near someone or something is to an assistant, from how often and how lately it came up.
 // R1  Strength is 0 to 1. It never falls by a further contact, and never rises by waiting.
 // R2  Hearing of the same contact again changes nothing.

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
-import { consolidateAsk, readConsolidated } from "../../src/index.ts"
+import { consolidateAsk, namingPeople, readConsolidated } from "../../src/index.ts"
 import { attacks } from "../integrity/attack-corpus.ts"
-import { lived, NOON } from "./facts.ts"
+import { aProposal, lived, NOON } from "./facts.ts"
 import { MAX_FACT_CHARS, MAX_FACTS_PER_ITEM } from "../../src/facts/consolidate.ts"
 
 const batch = [
@@ -49,6 +49,15 @@ describe("consolidate", () => {
     assert.include(ask?.instructions ?? "", 'Below each heading "Conversation"')
     const together = items.map(({ thread: _, ...item }) => item)
     assert.strictEqual(consolidateAsk(together)?.data.split("\n")[1], "(answered)")
+  })
+
+  it("P1 P2 names who has spoken, whatever the case of letters, and no month", () => {
+    const named = (text: string, entities: ReadonlyArray<string> = []) =>
+      namingPeople(aProposal("new_0", { text, entities }), ["bob", "will", "May", "Bob"]).entities
+    assert.deepStrictEqual(named("ann said: Bob works at the airport"), ["bob"])
+    assert.deepStrictEqual(named("bob has a dog", ["Bob"]), ["Bob"])
+    assert.deepStrictEqual(named("The Birch will sail in May 2024"), [])
+    assert.deepStrictEqual(named("Will has a dog"), ["will"])
   })
 
   it("C1 does not show what poses as an instruction, and proposes it to be held back", () => {

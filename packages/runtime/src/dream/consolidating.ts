@@ -29,6 +29,7 @@ import {
   keyOfId,
   type Lived,
   messageId,
+  namingPeople,
   NOTHING_WORKING,
   originOf,
   type Profiles,
@@ -365,8 +366,11 @@ export const consolidated = Effect.fnUntraced(function* (
 ) {
   const usage = [...before]
   const names = [session.address.assistant]
-  const read = readConsolidated(text, items, (fact) => personaRejection(fact, names))
+  const answer = readConsolidated(text, items, (fact) => personaRejection(fact, names))
   const facts = yield* factsOf(session)
+  const heard = [...facts.values(), ...items].filter(({ origin }) => origin.type === "person" && origin.name !== "")
+  const speakers = new Set(heard.map(({ origin }) => origin.name))
+  const read = { ...answer, proposed: answer.proposed.map((each) => namingPeople(each, speakers)) }
   const routes = yield* routed(session, facts, read, usage)
   const moment = { tick: contextOf(session.decoded).tick, now: yield* Clock.currentTimeMillis }
   const { review } = session.definition
