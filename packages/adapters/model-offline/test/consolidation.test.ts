@@ -73,6 +73,47 @@ describe("facts", () => {
     )
   })
 
+  it("S2 what no longer holds, and what holds of several, keeps its verb", () => {
+    assert.deepStrictEqual(
+      factsOf(
+        "Nora: I no longer work at the shipyard.",
+        "Nora: Marta and I are divorced.",
+        "Nora: My sister and I live in Graz.",
+        "Nora: The crane broke and I work at the mill."
+      ),
+      [
+        "Nora no longer works at the shipyard",
+        "Marta and Nora are divorced",
+        "Nora's sister and Nora live in Graz",
+        "The crane broke and Nora works at the mill"
+      ]
+    )
+  })
+
+  it("S2 N3 who is called in small letters is called so in facts, and meant by the same name written large", () => {
+    const rows = rowsFor(
+      "consolidate",
+      `[a] ${DAY} ann: I live in Bergen.`,
+      `[b] ${DAY} ann: Bob's birthday is on 2 July.`,
+      `[c] ${DAY} bob: My sister will see Will.`,
+      `[d] ${DAY} will: I have a dog.`
+    )
+    assert.deepStrictEqual(
+      rows.flatMap(({ facts }) => facts),
+      [
+        { text: "ann lives in Bergen", entities: ["ann", "Bergen"] },
+        { text: "ann said: Bob's birthday is on 2 July", entities: ["ann", "bob"] },
+        { text: "bob's sister will see Will", entities: ["will", "bob"] },
+        { text: "will has a dog", entities: ["will"] }
+      ]
+    )
+  })
+
+  it("G3 what is no word of any language teaches nothing", () => {
+    assert.deepStrictEqual(factsOf("Nora: asdf qwer zxcv", "Nora: hjkl xxx"), [])
+    assert.lengthOf(factsOf("Nora: Vivo a Roma con mia moglie.", "Nora: mam psa i kota"), 2)
+  })
+
   it("S2 you is the other one, where there is one other", () => {
     assert.deepStrictEqual(factsOf("Nora: I saw you at your desk.", "Ivo: Hi!"), ["Nora saw Ivo at Ivo's desk"])
     assert.deepStrictEqual(factsOf("Nora: I saw you at your desk.", "Ivo: Hi!", "Eva: Hi!"), [

@@ -5,7 +5,7 @@
 // N2  A part of a name is none: neither the ship in "Captain Mara of the Heron", where someone is called so, nor Merrow in
 //     "the Duchess of Merrow".
 
-import { grammarWords, isAdverb, isPast, monthNames, pronouns, weekdayNames } from "./grammar.ts"
+import { grammarWords, isAdverb, isPast, modals, monthNames, pronouns, weekdayNames } from "./grammar.ts"
 
 const calendar: ReadonlySet<string> = new Set([...monthNames, ...weekdayNames])
 const capitals = "\\p{Lu}[\\p{L}\\p{N}&+-]*"
@@ -36,6 +36,16 @@ const isNamed = (found: string): boolean => {
 export const wholeName = (name: string): RegExp =>
   new RegExp(`(?<![\\p{L}\\p{N}])${name.replace(/[^\p{L}\p{N} ]/gu, ".")}(?![\\p{L}\\p{N}])`, "gu")
 
+/** The text without one who speaks under that name, where it is meant. */
+const withoutCalled = (text: string, name: string): string => {
+  const large = name.charAt(0).toUpperCase() + name.slice(1)
+  const isWord = [grammarWords, pronouns, modals].some((words) => words.has(name)) || isPast(name) || isAdverb(name)
+  if (!text.includes(name) && !text.includes(large)) return text
+  // A small letter begins a statement only where it is a name.
+  const exact = isWord ? new RegExp(`^${wholeName(name).source}`, "u") : wholeName(name)
+  return text.replace(exact, "_").replace(wholeName(large), "_")
+}
+
 /** The names in a text, each once, in their order: of the people in it first. Others that are known count where they begin a sentence, too. */
 export const namesIn = (
   text: string,
@@ -45,7 +55,7 @@ export const namesIn = (
   const names = new Set<string>()
   let rest = text
   for (const name of people.toSorted((a, b) => b.length - a.length)) {
-    const without = name === "" || !rest.includes(name) ? rest : rest.replace(wholeName(name), "_")
+    const without = name === "" ? rest : withoutCalled(rest, name)
     if (without !== rest) names.add(name)
     rest = without
   }

@@ -163,6 +163,7 @@ const isOrder = (plain: string): boolean => {
 
 // Fragment: what has no verb.
 // G1  A word that may be a verb is taken for one: only what surely has none is a fragment.
+// G3  What runs along the keys, or has no vowel, is no word of any language: a sentence of such words teaches nothing.
 // G2  What is not English is none: by its words of grammar it would seem so.
 
 const MAX_FRAGMENT_WORDS = 6
@@ -199,8 +200,22 @@ const wordsOf = (sentence: string): ReadonlyArray<string> => sentence.toLowerCas
 /** Something in it may be a verb. */
 export const hasVerb = (sentence: string): boolean => wordsOf(sentence).some((_, at, words) => isVerbAt(words, at))
 
-/** A few words of English without a verb. */
+const keyRows = ["qwertyuiop", "asdfghjkl", "zxcvbnm"]
+
+const isMashed = (word: string): boolean =>
+  /^[a-z]{3,}$/.test(word) &&
+  (!/[aeiouy]/.test(word) || /(.)\1\1/.test(word) || (word.length > 3 && keyRows.some((row) => row.includes(word))))
+
+/** Most of its words are none, and none is known. */
+const isMash = (sentence: string): boolean => {
+  const words = sentence.match(/[\p{L}\p{N}'’-]+/gu) ?? []
+  const isKnown = (word: string): boolean => word !== word.toLowerCase() || /\d/.test(word) || grammarWords.has(word)
+  return !words.some(isKnown) && words.filter(isMashed).length > words.length / 2
+}
+
+/** A few words of English without a verb, or no words at all. */
 export const isFragment = (sentence: string): boolean => {
+  if (isMash(sentence)) return true
   const words = wordsOf(sentence)
   // "High water 11:35" tells something.
   if (/\d/.test(sentence) || words.length > MAX_FRAGMENT_WORDS || hasVerb(sentence)) return false

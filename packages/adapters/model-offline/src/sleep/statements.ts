@@ -30,7 +30,7 @@ import {
 } from "./grammar.ts"
 import { answersIt } from "./answers.ts"
 import { wholeName } from "./names.ts"
-import { isFragment, isNoStatement, isTakenBack, lacksSubject } from "./stances.ts"
+import { hasVerb, isFragment, isNoStatement, isTakenBack, lacksSubject } from "./stances.ts"
 
 // ThirdPerson: what someone said about himself, said about him.
 // P1  What stands in quotation marks is kept as it is.
@@ -43,7 +43,7 @@ const subject = /(?<![\w'-])[Ii](?:'(m|ve|ll|d))?(?![\w'-])((?:\s+[a-z]+(?:'t)?)
 /** A verb after its subject, adverbs passed over. */
 const conjugated = (words: string): string => {
   const parts = words.split(/(\s+)/)
-  const verb = parts.findIndex((part) => /\S/.test(part) && !isAdverb(part))
+  const verb = parts.findIndex((part) => /\S/.test(part) && !isAdverb(part) && part !== "no" && part !== "longer")
   return parts.map((part, index) => (index === verb ? thirdPerson(part) : part)).join("")
 }
 
@@ -88,12 +88,17 @@ const outsideQuotes = (text: string, change: (part: string) => string): string =
     .map((part, index) => (index % 2 === 1 ? part : change(part)))
     .join("")
 
+/** "Marta and I are", "Marta and I live", and no clause behind another one. */
+const isOfSeveral = (before: string, words: string): boolean =>
+  /\band\s+$/i.test(before) && (/^\s+(?:are|were|have|aren't|weren't|haven't)\b/.test(words) || !hasVerb(before))
+
 /** The sentence as a third one would say it. */
 const inThirdPerson = (sentence: string, { listener, speaker }: Told): string =>
   outsideQuotes(sentence.replaceAll("’", "'"), (part) => {
-    const ofSpeaker = part.replace(subject, (_, short: string | undefined, words: string) =>
-      short === undefined ? `${speaker}${conjugated(words)}` : `${speaker} ${shortForms[short]}${words}`
-    )
+    const ofSpeaker = part.replace(subject, (_, short: string | undefined, words: string, at: number) => {
+      if (short !== undefined) return `${speaker} ${shortForms[short]}${words}`
+      return `${speaker}${isOfSeveral(part.slice(0, at), words) ? words : conjugated(words)}`
+    })
     const told = replacePronouns(ofSpeaker, speaker, first)
     return listener === undefined ? told : replacePronouns(told, listener, second)
   })
@@ -235,7 +240,11 @@ const withSubject = (core: string, speaker: string): string => {
   return `${speaker} ${linkOf(first)}${core.charAt(0).toLowerCase()}${core.slice(1)}`
 }
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** A name stays as its bearer is called. */
+const capitalised = (text: string, names: ReadonlyArray<string | undefined>): string =>
+  names.some((name = "") => name !== "" && text.startsWith(name) && !/^[\p{L}\p{N}]/u.test(text.slice(name.length)))
+    ? text
+    : text.charAt(0).toUpperCase() + text.slice(1)
 
 /** What a sentence states, so that it needs nothing beside it. */
 const standing = (core: string, utterance: Utterance): string => {
@@ -243,7 +252,7 @@ const standing = (core: string, utterance: Utterance): string => {
   const dated = at === undefined ? core : withDates(core, at)
   const told = speaker === "" ? dated : inThirdPerson(withSubject(dated, speaker), utterance)
   const named = speaker === "" || wholeName(speaker).test(told) ? told : `${speaker} said: ${told}`
-  return capitalised(named).replace(/[\s!.,;:-]+$/, "")
+  return capitalised(named, [speaker, utterance.listener, utterance.asker]).replace(/[\s!.,;:-]+$/, "")
 }
 
 const auxiliary = "is|are|was|were|has|have|had|does|do|did|can|could|will|would|should|might|must"
