@@ -82,6 +82,19 @@ describe("profile", () => {
     )
   })
 
+  it("A2 what has one value at a time takes the place of what is known", () => {
+    const [row] = ask(["[a1] Nora likes rye bread", "[a2] Nora lives in Graz"], "[f1] Nora lives in Rome now")
+    assert.deepStrictEqual([row?.["action"], row?.["target"]], ["UPDATE", "a2"])
+  })
+
+  it("A1 the case of a name makes no difference", () => {
+    const rows = rowsFor("profile", "Entity: nora", "Known:", "New:", "[f1] Nora likes rye bread")
+    assert.deepStrictEqual(
+      rows.map(({ attribute }) => attribute),
+      ["Nora likes rye bread"]
+    )
+  })
+
   it("A2 what is known is ignored, what two facts say is one attribute of both", () => {
     assert.deepStrictEqual(
       ask(["[a1] Nora likes rye bread"], "[f1] Nora likes rye bread.", "[f2] Nora has a dog", "[f3] Nora has a dog!"),

@@ -11,10 +11,11 @@ import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
 import { type Gist, gistOf, hasSameValues, isParticiple, isPast, overlap, saysTheSame, unasked } from "./grammar.ts"
 import { namesIn } from "./names.ts"
+import { replaces } from "./replacing.ts"
 
 // Attributes: what holds of someone or something for longer than a day.
 // A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.
-// A2  What is known already is ignored, with the attribute that says so; nothing is ever taken back.
+// A2  What is known already is ignored, with the attribute that says so. Only what has one value at a time takes the place of another.
 
 const lasting =
   "is|has|likes|loves|hates|dislikes|enjoys|prefers|wants|needs|works|lives|owns|plays|speaks|studies|believes|knows|comes|keeps|collects|teaches|runs|fears|trusts|cannot|can't|never|always|usually"
@@ -28,7 +29,7 @@ const property = /^['’]s\s[^.]{1,60}?\s(?:is|are)\s/
 
 const attributeIn = (fact: string, entity: string): string | undefined => {
   const said = unasked(fact).trim()
-  if (entity === "" || !said.startsWith(entity)) return undefined
+  if (entity === "" || !said.toLowerCase().startsWith(entity.toLowerCase())) return undefined
   const rest = said.slice(entity.length)
   const [, verb = "", next = ""] = predicate.exec(rest) ?? []
   const isUnderWay = verb === "is" && /^(?:\p{L}+in[g']|gonna|off|about|so|just)$/u.test(next)
@@ -57,8 +58,10 @@ const profiled = (data: string): string => {
   }
   return JSON.stringify(
     found.map(({ attribute, evidence }) => {
-      const target = known.find(({ text }) => isSame(text, attribute))?.id ?? null
-      return { action: target === null ? "ADD" : "IGNORE", target, attribute, evidence }
+      const same = known.find(({ text }) => isSame(text, attribute))
+      const old = same === undefined ? known.find(({ text }) => replaces(attribute, text)) : undefined
+      const action = old !== undefined ? "UPDATE" : same === undefined ? "ADD" : "IGNORE"
+      return { action, target: (same ?? old)?.id ?? null, attribute, evidence }
     })
   )
 }
@@ -179,6 +182,7 @@ const linked = (data: string): string => {
 // R1  IGNORE only when the same numbers, months and negation stand in both, and nearly all the words.
 // R2  UPDATE only of what holds until further notice, said of the same subject in nearly the same words with another
 //     value. What happened once is not undone by what happened another time.
+//     What has one value at a time is in replacing.ts.
 // R3  In doubt ADD: what is kept twice can be joined later, what is lost can not.
 
 const RENEWED = 0.75
@@ -199,8 +203,12 @@ const tellsAnEvent = (statement: string): boolean =>
     .slice(1, 5)
     .some((word) => word !== "was" && isPast(word))
 
+/** What is known says it, and more. */
+const saysLess = (fact: Gist, known: Gist): boolean => fact.values.isSubsetOf(known.values) && !known.values.has("not")
+
 const isRenewed = (fact: Gist, known: Gist): boolean =>
   fact.first === known.first &&
+  !saysLess(fact, known) &&
   fact.values.size > 0 &&
   known.values.size + fact.values.size > 0 &&
   !hasSameValues(fact, known) &&
@@ -215,7 +223,9 @@ const routeOf = (
   const candidates = known.map((each) => ({ ...each, gist: gistOf(each.text) }))
   const same = candidates.find(({ gist }) => saysTheSame(fact, gist))
   if (same !== undefined) return { fact: id, action: "IGNORE", target: same.id }
-  const renewed = tellsAnEvent(text) ? undefined : candidates.find(({ gist }) => isRenewed(fact, gist))
+  const renewed =
+    candidates.find((each) => replaces(unasked(text), unasked(each.text))) ??
+    (tellsAnEvent(text) ? undefined : candidates.find(({ gist }) => isRenewed(fact, gist)))
   return renewed === undefined
     ? { fact: id, action: "ADD", target: null }
     : { fact: id, action: "UPDATE", target: renewed.id }
