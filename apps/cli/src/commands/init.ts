@@ -1,13 +1,15 @@
 // Init: the beginning of a fleet in a directory.
 // Owns the files it is made of, and what it finds in the environment. Leaves running it to `dev`.
 // I1  A file that is there stays as it is.
+// I2  The fleet file is one that Node loads as a module, whatever the package.json that is there says.
 
 import { defined } from "@reverie/protocol"
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, stat, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import type { ChangeOptions } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
 import { say, sayJson } from "../output.ts"
+import { isCommonJs } from "../running/module-type.ts"
 import { onOneLine } from "../texts/plain.ts"
 import { ownVersion } from "./version.ts"
 
@@ -45,19 +47,33 @@ const manifest = (name: string): string =>
     2
   )}\n`
 
-const readme = `# A fleet of assistants
+const readme = (fleet: string): string => `# A fleet of assistants
 
     npm i                        once
     npx reverie dev              keeps it up, with a page to look at it
     npx reverie chat desk        speaks with the desk
     npx reverie agents ls        the assistants, and what they do
 
-\`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet is. Its data is in
+\`${fleet}\` says who they are; \`reverie.config.json\` where the fleet is. Its data is in
 \`.reverie\`, or in the database that \`DATABASE_URL\` names.
 `
 
 // Without `data`, which would count for more than DATABASE_URL; embedded it is .reverie all the same.
-const config = `${JSON.stringify({ fleet: "fleet.ts" }, undefined, 2)}\n`
+const config = (fleet: string): string => `${JSON.stringify({ fleet }, undefined, 2)}\n`
+
+/** `npm init -y` writes a package.json of CommonJS, in which an `import` of `fleet.ts` is a mistake of syntax. */
+const fleetName = async (directory: string): Promise<string> => {
+  const isThere = await stat(join(directory, "fleet.ts")).catch(() => undefined)
+  return isThere === undefined && (await isCommonJs(join(directory, "fleet.ts"))) ? "fleet.mts" : "fleet.ts"
+}
+
+const filesOf = (directory: string, fleet: string): Readonly<Record<string, string>> => ({
+  [fleet]: fleetFile,
+  "package.json": manifest(packageName(directory)),
+  "reverie.config.json": config(fleet),
+  "README.md": readme(fleet),
+  ".gitignore": ".reverie\nnode_modules\n.env\n"
+})
 
 /** Servers that the environment names. */
 const detected = (): ReadonlyArray<string> =>
@@ -86,13 +102,7 @@ const packageName = (directory: string): string =>
     .replaceAll(/^-+|-+$/g, "") || "fleet"
 
 export const init = async (directory: string = ".", { dryRun, json }: ChangeOptions): Promise<number> => {
-  const files: Readonly<Record<string, string>> = {
-    "fleet.ts": fleetFile,
-    "package.json": manifest(packageName(directory)),
-    "reverie.config.json": config,
-    "README.md": readme,
-    ".gitignore": ".reverie\nnode_modules\n.env\n"
-  }
+  const files = filesOf(directory, await fleetName(resolve(directory)))
   const made: Array<string> = []
   const kept: Array<string> = []
   if (!dryRun) {

@@ -3,10 +3,11 @@
 // I1  An events file is read whole and checked to its last line before anything of it is sent.
 
 import { readFile, stat } from "node:fs/promises"
-import { resolve } from "node:path"
+import { basename, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { FleetDefinition, ScriptLine } from "reverie"
 import { CommandFailed, failureOf } from "../failure.ts"
+import { isCommonJs } from "./module-type.ts"
 import { beginHosting } from "./stop.ts"
 
 const isFleet = (value: unknown): value is FleetDefinition =>
@@ -21,10 +22,20 @@ const assertFile = async (path: string, what: string): Promise<void> => {
   if (found.isDirectory()) throw new CommandFailed("usage", `the ${what} ${path} is a directory`)
 }
 
+/** What Node says of `import` and `export` in a file that it takes as CommonJS. */
+const isModuleSyntax = (error: unknown): boolean =>
+  error instanceof SyntaxError && /import statement outside a module|Unexpected token 'export'/.test(error.message)
+
+const asCommonJs = (path: string): readonly [message: string, changes: { readonly hint: string }] => [
+  `${path} can not be loaded: its package.json says "type": "commonjs", which knows no import`,
+  { hint: `npm pkg set type=module, or name the file ${basename(path).replace(/\.([jt]s)$/, ".m$1")}` }
+]
+
 const importFile = async (path: string): Promise<unknown> => {
   try {
     return await import(pathToFileURL(path).href)
   } catch (error) {
+    if (isModuleSyntax(error) && (await isCommonJs(path))) throw new CommandFailed("fleet-invalid", ...asCommonJs(path))
     const { message } = failureOf(error)
     throw new CommandFailed("fleet-invalid", `${path} can not be loaded: ${message}`)
   }
