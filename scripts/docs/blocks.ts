@@ -138,7 +138,9 @@ const commandFault = (line: string, files: ReadonlyArray<string>, known: Known):
   if (program === "npx" && rest[0] === "skills") return undefined
   if (program === "curl") return curlFault(command, known)
   if (program === "npm")
-    return ["i", "install", "create", "test"].includes(rest[0] ?? "") ? undefined : `npm ${rest[0]} is not known`
+    return ["i", "init", "install", "create", "pkg", "test"].includes(rest[0] ?? "")
+      ? undefined
+      : `npm ${rest[0]} is not known`
   if (program === "node")
     return rest.some((word) => files.includes(word)) ? undefined : `${line} runs no file of this page`
   return ["cd", "export", "docker", "cp", "mkdir"].includes(program) ? undefined : `${program} is not known`

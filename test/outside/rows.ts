@@ -12,6 +12,7 @@ import { clone } from "./clone.ts"
 import { create } from "./create.ts"
 import { aiSdk, documents, mounted, schemas, tasks, tests } from "./entries.ts"
 import { features } from "./features.ts"
+import { firstSteps } from "./first-steps.ts"
 import {
   answered,
   firstQuestion,
@@ -247,8 +248,7 @@ const workers: Row = {
     for (const each of nodesFor(scene)) {
       rmSync(join(folder, "data"), { recursive: true, force: true })
       const said = await scene.run(folder, "node", ["desk.mjs"], { node: await scene.node(each) })
-      const isCounted = /^25 primes/m.test(said.stdout)
-      findings.push([`Node ${each}: the isolated tool answers`, isCounted, said.text])
+      findings.push([`Node ${each}: the isolated tool answers`, /^25 primes/m.test(said.stdout), said.text])
       findings.push([`Node ${each}: a block is edited`, /berth 7 is free until noon/.test(said.stdout), said.text])
     }
     return findings
@@ -301,8 +301,7 @@ const init: Row = {
     const command = await scene.installed("command")
     const folder = scene.program("init")
     rmSync(join(folder, "package.json"))
-    const cli = join(packageOf(command), "lib/cli.js")
-    const made = await scene.must(folder, "node", [cli, "init"])
+    const made = await scene.must(folder, "node", [join(packageOf(command), "lib/cli.js"), "init"])
     // The version that it names is not published: the tarball stands for it.
     await scene.must(folder, "npm", ["install", "--no-audit", "--no-fund", "--offline", scene.tarball])
     const findings: Array<Finding> = [["init says what comes next", /npm i/.test(made.stdout), made.stdout]]
@@ -375,6 +374,7 @@ export const rows: ReadonlyArray<Row> = [
   publish,
   hello,
   readme,
+  firstSteps,
   tests,
   mounted,
   documents,
