@@ -9,7 +9,8 @@ import { everyCommand, treeOf } from "../../apps/cli/src/program.ts"
 import { Stop } from "../../apps/cli/src/running/stop.ts"
 import { factsOf } from "../../apps/cli/src/tree/leaf.ts"
 import { Api } from "../../apps/server/src/api/index.ts"
-import { DEFAULT_SETTINGS } from "../../packages/assistant/src/settings.ts"
+import { DEFAULT_SETTINGS, settingRanges } from "../../packages/assistant/src/settings.ts"
+import { settingNames } from "../../packages/reverie/src/define-assistant.ts"
 import { filesOfRepository, moduleOf, readText } from "../../test/architecture/repository.ts"
 import { markdownOf, type Syntax } from "./sdk.ts"
 
@@ -122,10 +123,22 @@ const settingRows = (): ReadonlyArray<ReadonlyArray<string>> =>
     ]
   })
 
+const isSetting = (name: string): name is keyof typeof settingNames => Object.hasOwn(settingNames, name)
+
+/** From the least to the most that is taken; a share of the window has no whole numbers. */
+const rangeOf = (name: keyof typeof settingNames): string => {
+  const inEngine = settingNames[name]
+  const [least, most] = Object.entries(settingRanges).find(([each]) => each === inEngine)?.[1] ?? [0, 1]
+  if (typeof DEFAULT_SETTINGS[inEngine] === "boolean") return ""
+  return most === Number.MAX_SAFE_INTEGER ? `${least} and more` : `${least} to ${most}`
+}
+
+/** Under the names that a program writes; those of the engine are of no use to it. */
 const assistantRows = (): ReadonlyArray<ReadonlyArray<string>> =>
-  membersOf("packages/assistant/src/settings.ts", "Settings").map(({ name, says, type }) => {
-    const byDefault = (DEFAULT_SETTINGS as unknown as Readonly<Record<string, unknown>>)[name]
-    return [code(name), code(type), says, code(JSON.stringify(byDefault))]
+  membersOf("packages/reverie/src/define-assistant.ts", "AssistantSettings").map(({ name, says, type }) => {
+    if (!isSetting(name)) throw new Error(`defineAssistant takes no setting ${name}`)
+    const byDefault = DEFAULT_SETTINGS[settingNames[name]]
+    return [code(name), code(type), says, rangeOf(name), code(JSON.stringify(byDefault))]
   })
 
 export const settingsText = (): string => {
@@ -141,8 +154,9 @@ export const settingsText = (): string => {
       otherVariables.map(([name, says]) => [code(name), says])
     ),
     "## Settings of an assistant",
-    "The option `settings` of `defineAssistant`. Durations are in milliseconds. A value outside its range is brought into it.",
-    table(["Setting", "Type", "Meaning", "Default"], assistantRows())
+    "The option `settings` of `defineAssistant`. Durations are in milliseconds. A value outside its range is refused, and so is a name that is not here.",
+    table(["Setting", "Type", "Meaning", "Range", "Default"], assistantRows()),
+    "Model calls of a tick (`maxSteps`), sub-agents, budgets, prices, hours of sleep and the window are options beside `settings`: [SDK](sdk.md) lists them under `AssistantOptions`, `SpendingOptions` and `ModelOptions`."
   )
 }
 

@@ -1,6 +1,7 @@
 // Sdk: the reference of what programs import, read from the declarations that the package ships.
 // Owns finding what each exported name stands for, and how it is shown. Leaves making the declarations to pack/bundle.ts.
 // K1  Every name that an entry point exports has exactly one entry; one whose declaration is not found breaks the build.
+// K2  A name that stands for a declaration of the same name shows that one, a class with all its members.
 
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -103,14 +104,16 @@ const kindOf = ({ node, text }: Declared): SdkName["kind"] => {
 
 const MAX_LINES = 150
 
-/** As it is read: without the marks of the bundler, and cut where it would be a page of its own. */
+/** As it is read: without the marks of the bundler, and cut where it would be a page of its own, unless it is a class. */
 const shown = (text: string): string => {
   const lines = text
     .replaceAll(/\b([A-Za-z]\w*)\$\d+\b/g, "$1")
-    .replaceAll(/^ {2}#private;\n/gm, "")
+    .replaceAll(/^ {2}(?:#private|private constructor\(\));\n/gm, "")
     .replace(/^export /, "")
     .split("\n")
-  return lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), "// …"].join("\n") : lines.join("\n")
+  return lines.length > MAX_LINES && !/^(?:declare )?class /.test(lines[0] ?? "")
+    ? [...lines.slice(0, MAX_LINES), "// …"].join("\n")
+    : lines.join("\n")
 }
 
 /** A field of a schema as what a program reads from it. */
@@ -140,6 +143,26 @@ const withBases = (found: Declared, declared: Declarations["declared"]): string 
   return known ?? `${own}\n\n${withBases(above, declared)}`
 }
 
+/** The name inside of what a name only stands for, as that of a door: `type Fleet = Fleet$1`. */
+const behind = (name: string, { text }: Declared): string | undefined => {
+  const [, target] = /^(?:export )?(?:declare )?(?:type \w+ =|const \w+: typeof) ([\w$]+);/.exec(text) ?? []
+  return target?.replace(/\$\d+$/, "") === name ? target : undefined
+}
+
+/** Of a class both comments count; of anything else that of the declaration, unless it is one of a library. */
+const saidOf = (kind: SdkName["kind"], own: string, door: string): string => {
+  const said = own.includes("@since") ? "" : markdownOf(own)
+  const before = markdownOf(door)
+  if (kind === "class") return [before, said].filter((part) => part !== "").join("\n\n")
+  return said === "" ? before : said
+}
+
+interface Found {
+  readonly found: Declared
+  readonly file: string
+  readonly declared: Declarations["declared"]
+}
+
 const readers = new Map<string, Declarations>()
 
 /** The names that an entry point exports, e.g. "index", from the folder of the declarations. */
@@ -150,10 +173,10 @@ export const sdkNames = (lib: string, entry: string): ReadonlyArray<SdkName> => 
     readers.set(path, known)
     return known
   }
-  const find = (file: string, local: string): readonly [Declared, Declarations] => {
+  const find = (file: string, local: string): Found => {
     const here = read(file)
     const found = here.declared.get(local)
-    if (found !== undefined) return [found, here]
+    if (found !== undefined) return { found, file, declared: here.declared }
     const [from, name] = here.imported.get(local) ?? []
     if (from === undefined || name === undefined) throw new Error(`${file} exports ${local}, which it does not declare`)
     const there = from.replace(/^\.\//, "").replace(/\.js$/, ".d.ts")
@@ -161,8 +184,12 @@ export const sdkNames = (lib: string, entry: string): ReadonlyArray<SdkName> => 
   }
   const file = `${entry}.d.ts`
   return [...read(file).exported].map(([name, local]) => {
-    const [found, where] = find(file, local)
-    return { name, kind: kindOf(found), says: markdownOf(found.comment), declaration: withBases(found, where.declared) }
+    const named = find(file, local)
+    const target = behind(name, named.found)
+    const { declared, found } = target === undefined ? named : find(named.file, target)
+    const kind = kindOf(found)
+    const says = saidOf(kind, found.comment, target === undefined ? "" : named.found.comment)
+    return { name, kind, says, declaration: withBases(found, declared) }
   })
 }
 

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, beforeAll, describe, test } from "vitest"
+import { defineAssistant } from "../../packages/reverie/src/index.ts"
 import { entries } from "../../scripts/pack/parts.ts"
 import { llmsText, markdownFile, type Page } from "../../scripts/docs/pages.ts"
 import { currentPages, flawsOf } from "../../scripts/docs.ts"
@@ -18,6 +19,7 @@ beforeAll(async () => {
 
 const bodyOf = (slug: string): string =>
   pages.find((page) => page.slug === slug)?.body ?? assert.fail(`no page ${slug}`)
+const entryOf = (slug: string, name: string): string => bodyOf(slug).split(`### ${name}\n`)[1]?.split("\n### ")[0] ?? ""
 const without = (body: string, wanted: ReadonlyArray<string>): ReadonlyArray<string> =>
   wanted.filter((line) => !body.split("\n").includes(line))
 
@@ -50,6 +52,55 @@ describe("the generated reference", () => {
       )
     }
   )
+
+  test.each([
+    ["Fleet", "packages/reverie/src/fleet.ts", ["ask", "answer", "send", "approve", "forget", "close"]],
+    ["FleetReader", "packages/reverie/src/views/peek.ts", ["views", "list", "inspect"]]
+  ])("K2 shows the members of %s, each with its comment", (name, source, known) => {
+    const entry = entryOf("reference/sdk", name)
+    const [, body = ""] = readText(source).split(`export class ${name} `)
+    const members = [...body.matchAll(/^ {2}(?:readonly |static |async |get )*([a-z]\w*)[<(:?!]/gm)].map(
+      ([, each = ""]) => each
+    )
+    const wanted = [...new Set(members)].filter((each) => each !== "constructor" && each !== "private")
+    assert.includeMembers(wanted, known)
+    const said = [...entry.matchAll(/\*\/\n {2}(?:readonly |static |get )*([a-z]\w*)[<(:?]/g)].map(
+      ([, each = ""]) => each
+    )
+    assert.deepStrictEqual(
+      wanted.filter((each) => !said.includes(each)),
+      []
+    )
+  })
+
+  test("K2 no entry says of a name only that it is itself", () => {
+    const empty = ["sdk", "testing", "server"].flatMap((page) => [
+      ...bodyOf(`reference/${page}`).matchAll(/^(?:declare )?(?:type (\w+) =|const (\w+): typeof) (?:\1|\2);$/gm)
+    ])
+    assert.deepStrictEqual(
+      empty.map(([line]) => line),
+      []
+    )
+  })
+
+  test("N1 every setting of an assistant is one that defineAssistant takes, with its default, in its range and not outside", () => {
+    const rows = [
+      ...bodyOf("reference/settings").matchAll(/^\| `(\w+)` \| `(number|boolean)` \|.*\| ([^|`]*) \| `([^`|]+)` \|$/gm)
+    ]
+    const make = (settings: Readonly<Record<string, unknown>>) =>
+      defineAssistant({ id: "desk", instructions: "You keep the desk.", settings })
+    assert.isAbove(rows.length, 10)
+    for (const [, name = "", type, range = "", byDefault = ""] of rows) {
+      make({ [name]: JSON.parse(byDefault) })
+      if (type === "boolean") continue
+      const [, least = "", most] = /^(\d+) (?:to (\d+)|and more)$/.exec(range) ?? []
+      make({ [name]: Number(least) })
+      assert.throws(() => make({ [name]: Number(least) - 1 }), new RegExp(`settings\\.${name} must be`))
+      if (most === undefined) continue
+      make({ [name]: Number(most) })
+      assert.throws(() => make({ [name]: Number(most) + 1 }), new RegExp(`settings\\.${name} must be`))
+    }
+  })
 
   test("N1 has an entry for every command that the command line completes", async () => {
     const said = await run("node", [

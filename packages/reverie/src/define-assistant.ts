@@ -207,7 +207,7 @@ export const ID_FORM = "1 to 128 letters, digits and . _ : @ # + -"
 const SECOND_MILLIS = 1_000
 
 /** The words of the engine, in which settings are stored. */
-const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyof Settings } = {
+export const settingNames: { readonly [Name in keyof Required<AssistantSettings>]: keyof Settings } = {
   multiStep: "multiAction",
   requireApproval: "confirmDangerous",
   stopOnFinal: "terminalEndsLoop",
