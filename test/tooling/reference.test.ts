@@ -64,11 +64,11 @@ describe("the generated reference", () => {
     )
     const wanted = [...new Set(members)].filter((each) => each !== "constructor" && each !== "private")
     assert.includeMembers(wanted, known)
-    const said = [...entry.matchAll(/\*\/\n {2}(?:readonly |static |get )*([a-z]\w*)[<(:?]/g)].map(
-      ([, each = ""]) => each
+    const said = new Set(
+      [...entry.matchAll(/\*\/\n {2}(?:readonly |static |get )*([a-z]\w*)[<(:?]/g)].map(([, each = ""]) => each)
     )
     assert.deepStrictEqual(
-      wanted.filter((each) => !said.includes(each)),
+      wanted.filter((each) => !said.has(each)),
       []
     )
   })

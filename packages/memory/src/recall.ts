@@ -181,6 +181,7 @@ export class Recall extends Context.Service<
 
 /** auto: hybrid where there is an embedder with vectors, else fts. */
 export const searchModes = ["auto", "fts", "vector", "hybrid"] as const
+/** How a search is asked for. */
 export type SearchMode = (typeof searchModes)[number]
 
 /** How a search is done in fact: what needs an embedder becomes the search for words where there is none (F107). */

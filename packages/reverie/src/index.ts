@@ -11,6 +11,7 @@ export {
   chartOf as chart,
   DEFAULT_SETTINGS,
   isTagged,
+  type Listening,
   type Mode,
   modeOf,
   modes,
@@ -29,6 +30,7 @@ export {
 } from "@reverie/assistant"
 export {
   Compaction,
+  type CompactionConfig,
   compareReports,
   type HistoryStart,
   type PartChange,
@@ -80,14 +82,18 @@ export type {
   IndexState,
   IndexStatus,
   KeptChange,
+  MemoryEntry,
   MemoryKind,
   Passage,
   Recalled,
   RecallOptions,
   RecallScope,
+  SearchMode,
   Why
 } from "@reverie/memory"
 export type {
+  AssignmentReport,
+  AssignmentRequest,
   ContentPart,
   Entry,
   Event,
@@ -102,6 +108,7 @@ export type {
   Receipt,
   RecordKind,
   RecordRow,
+  ReminderRule,
   ToolCategory,
   ToolRule
 } from "@reverie/protocol"
@@ -150,7 +157,7 @@ export {
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
 export type { AnswerOf, Parts } from "./ask.ts"
-export type { AnswerError, Part } from "./stream/parts.ts"
+export type { AnswerError, Done, Part } from "./stream/parts.ts"
 export { isPlace, type Placed, PartWriter } from "./stream/part-writer.ts"
 export { UI_STREAM_END, UI_STREAM_HEADERS, UIChunks, uiFrame, type UIMessageChunk } from "./stream/ui-stream.ts"
 export type { AnswerSchema, FormOption } from "./letter.ts"
@@ -202,6 +209,7 @@ export type {
   DreamSource
 } from "./views/dream-account.ts"
 export type {
+  DecisionOptions,
   FleetCompactions,
   FleetMemories,
   OrderOptions,
@@ -211,7 +219,7 @@ export type {
   SleepOptions,
   StopOptions
 } from "./fleet/ordering.ts"
-export type { Forgettable, ForgetOptions, ForgetReceipt, UnreadSegment } from "./forgetting/forgetting.ts"
+export type { Forgettable, ForgetOptions, ForgetReceipt, Sayings, UnreadSegment } from "./forgetting/forgetting.ts"
 export type { ForgetFound, ForgetSample } from "./forgetting/topics.ts"
 export * from "./errors.ts"
 export {

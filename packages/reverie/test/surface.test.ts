@@ -169,6 +169,16 @@ describe("the surface of the SDK", () => {
     )
   })
 
+  it("types that a program writes down to fill in an option or to hold an answer can be imported", () => {
+    const wanted =
+      "MemoryEntry SearchMode Sayings ReminderRule AssignmentRequest AssignmentReport Done DecisionOptions CompactionConfig Listening"
+    const names = namesIn(barrels[0] ?? "")
+    assert.deepStrictEqual(
+      wanted.split(" ").filter((name) => !names.includes(name)),
+      []
+    )
+  })
+
   it("every member of every type has a text", () => {
     assert.isAbove(types.length, 200)
     assert.deepStrictEqual(

@@ -48,6 +48,7 @@ const ROOM_PREFIX = "room:"
 
 /** How an assistant listens to what others say. */
 export interface Listening {
+  /** False hears nothing that is said in a channel. */
   readonly enabled: boolean
   /** What it is called besides its id: `@name` anywhere in a text mentions it, in small letters or capitals. */
   readonly names: ReadonlyArray<string>

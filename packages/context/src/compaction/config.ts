@@ -22,16 +22,21 @@ export type CompactionStrategy =
       readonly chunkMessages?: number
     }
 
+/** How a history is compacted. */
 export interface CompactionConfig {
   /** How many of the newest messages stay as they are. */
   readonly compactPreserveWindow: number
+  /** The model that summarizes, by its name; that of the assistant where null. */
   readonly compactModel: string | null
+  /** What it is asked with; Reverie's own words where null. */
   readonly compactPrompt: string | null
   /** The assistant may save facts before its history is compacted. */
   readonly preCompactExtractionEnabled: boolean
   /** How often it is asked for them at most. */
   readonly preCompactMaxIterations: number
+  /** What it is asked with; Reverie's own words where null. */
   readonly preCompactPrompt: string | null
+  /** Summaries of summaries, or the oldest messages left out. */
   readonly strategy: CompactionStrategy
 }
 

@@ -49,12 +49,15 @@ export type Readers = "owner" | "fleet" | ReadonlyArray<AssistantId>
 /** The thread of what belongs to no conversation, and may come to mind in each. */
 export const OF_NO_ONE = ""
 
+/** A memory as it is found. */
 export interface MemoryEntry {
   /** Unique within its owner: see `entryId`. */
   readonly id: string
+  /** What kind of memory it is. */
   readonly kind: MemoryKind
   /** When it happened or was learnt, in milliseconds since the epoch. */
   readonly at: number
+  /** Its words. */
   readonly text: string
   /** Who said it. Searched with the text. */
   readonly speaker?: string
@@ -64,11 +67,13 @@ export interface MemoryEntry {
   readonly thread?: string
   /** Names of whom and what it is about. */
   readonly entities: ReadonlyArray<string>
+  /** Words that it was given to be found by. */
   readonly tags: ReadonlyArray<string>
   /** How far its source is believed, 0 to 1. */
   readonly trust: number
   /** 1 to 10. */
   readonly importance: number
+  /** Who may find it, besides its owner. */
   readonly readers: Readers
 }
 

@@ -56,11 +56,17 @@ export type Forgettable =
    */
   | Only<Sayings>
 
-interface Sayings {
+/** Which of what was said is meant; what all of them mean, where several are given. */
+export interface Sayings {
+  /** What this person said. */
   readonly person?: string
+  /** Messages by their ids, as `m/12/0`; `assistant` says whose. */
   readonly messages?: ReadonlyArray<string>
+  /** From this moment on, in milliseconds since the epoch. */
   readonly since?: number
+  /** Up to this moment, itself included. */
   readonly until?: number
+  /** What was said to this assistant; to all of them when left out. */
   readonly assistant?: string
 }
 

@@ -101,7 +101,8 @@ interface Sum {
   readonly usage?: Used
 }
 
-type Done<Output> = {
+/** The end of an answer that is whole. */
+export type Done<Output> = {
   readonly type: "done"
   readonly outcome: TickOutcome
   readonly reply: string
