@@ -140,6 +140,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   ReminderInvalid: row("not-a-reminder", 2, false, "reverie reminders set --help shows what a rule is"),
   DeadLetterRefused: ownRows.conflict,
   DeadLetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
+  MemoryUnknown: ownRows["not-found"],
   DefinitionUnknown: row("unknown-definition", 4, false, ""),
   ForkRefused: ownRows.conflict,
   McpUnavailable: row("mcp-unavailable", 6, true, "check the command or the URL of the MCP server"),

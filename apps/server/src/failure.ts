@@ -28,6 +28,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   ApprovalUnknown: NotFound,
   UnknownAssistant: NotFound,
   DeadLetterUnknown: NotFound,
+  MemoryUnknown: NotFound,
   DeadLetterRefused: Conflict,
   ReminderInvalid: Malformed,
   BlockUnknown: NotFound,

@@ -112,6 +112,19 @@ export class DeadLetterRefused extends Schema.TaggedError<DeadLetterRefused>()("
 }
 
 /**
+ * An order about a memory names a fact, a passage, an attribute, a dream or an item of one that the assistant does not have. The caller
+ * must name one of those that there are.
+ * @example if (error instanceof MemoryUnknown) console.error(error.message)
+ */
+export class MemoryUnknown extends Schema.TaggedError<MemoryUnknown>()("MemoryUnknown", {
+  assistant: Schema.String,
+  memory: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
  * A reminder is no rule, has no time that is still to come, or is not there to be cancelled. The message says what is wrong.
  * @example if (error instanceof ReminderInvalid) console.error(error.message)
  */

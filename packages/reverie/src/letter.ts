@@ -35,6 +35,18 @@ const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
 
 const spoken = ["text", "content"] as const
 
+const isEmpty = (text: string): boolean => text.trim() === ""
+
+const flawOfProfile = ({
+  attribute,
+  entity,
+  text
+}: Extract<Envelope["event"], { readonly type: "writeProfile" }>): string | undefined => {
+  if (isEmpty(entity)) return "the profile has no name: say whom it is of"
+  if (text !== undefined && isEmpty(text)) return "the text of the attribute is empty"
+  return attribute === undefined && text === undefined ? "say an attribute, or a text to add" : undefined
+}
+
 /** A field that no event has, or a text that says nothing: what would be left out or change nothing is refused. */
 const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefined => {
   const strange = Object.entries(Object(given)).find(
@@ -42,8 +54,10 @@ const flawOfEvent = (event: Envelope["event"], given: unknown): string | undefin
   )
   if (strange !== undefined)
     return `an event of the type ${event.type} has no ${JSON.stringify(strange[0].slice(0, 60))}`
+  if (event.type === "writeFact" && isEmpty(event.text)) return "the text of the fact is empty"
+  if (event.type === "writeProfile") return flawOfProfile(event)
   if (event.type !== "message") return undefined
-  if (event.text.trim() === "" && (event.parts ?? []).length === 0) return "the text of the message is empty"
+  if (isEmpty(event.text) && (event.parts ?? []).length === 0) return "the text of the message is empty"
   const form = event.output === undefined ? undefined : formOf(event.output)
   return typeof form === "string" ? form : undefined
 }

@@ -11,6 +11,7 @@ import {
   defineAssistant,
   type Fleet,
   memoryTools,
+  MemoryUnknown,
   FleetReader,
   type RecallOptions
 } from "../src/index.ts"
@@ -166,7 +167,8 @@ describe("the tools of memory", () => {
     )
     const found = async () =>
       (await fleet.memory.recall("desk", "Which berth does Hansen prefer?", { kinds: ["passage"] })).hits.length
-    await fleet.memory.deletePassage("desk", "passage_0000000000000000")
+    const strange = fleet.memory.deletePassage("desk", "passage_0000000000000000")
+    assert.instanceOf(await strange.catch((error: unknown) => error), MemoryUnknown)
     await fleet.idle()
     assert.deepStrictEqual([(await fleet.memory.passages("desk")).length, await found()], [1, 1])
     assert.strictEqual((await fleet.memory.deletePassage("desk", report.id)).outcome, "accepted")

@@ -296,12 +296,11 @@ describe("memory", () => {
           payload: { text: "The Birch has berth 14." }
         })
       )
-    const add = (token: string) =>
-      ask(token, ({ memory }) =>
-        memory.addFact({ params: { id: "desk" }, headers: {}, payload: { text: "The pilot is Nora." } })
-      )
+    const add = (token: string, text = "The pilot is Nora.") =>
+      ask(token, ({ memory }) => memory.addFact({ params: { id: "desk" }, headers: {}, payload: { text } }))
     assert.strictEqual(await refusalOf(correct("north:ro", "fact_11")), "Forbidden")
     assert.strictEqual(await refusalOf(add("north:ro")), "Forbidden")
+    assert.strictEqual(await refusalOf(add("north", " ")), "Malformed")
     assert.strictEqual(await refusalOf(correct("north", "fact_none")), "NotFound")
     assert.strictEqual(await refusalOf(correct("south", "fact_11")), "NotFound")
     assert.strictEqual((await correct("north", "fact_11", "k-1")).outcome, "accepted")

@@ -193,7 +193,10 @@ export interface UndoDreamOptions extends OrderOptions {
   readonly reason?: string
 }
 
-/** `fleet.memory` of an open fleet: what assistants remember, and a person's orders about it. */
+/**
+ * `fleet.memory` of an open fleet: what assistants remember, and a person's orders about it. An order that names what is not there is
+ * refused with MemoryUnknown, one whose text is empty with EnvelopeInvalid; then nothing is accepted.
+ */
 export interface FleetMemories extends FleetMemory {
   /** Deletes a text that was put away (`store_memory`): it is found no more. The same order twice is one. */
   readonly deletePassage: (to: string, passage: string) => Promise<Receipt>

@@ -34,6 +34,7 @@ import { type Blocks, blocksOf } from "./blocks.ts"
 import { type DeadLetterReadings, deadLettersIn, lettersBy } from "./dead-letters.ts"
 import { type Core, newestFirst, type RunReading, tenantPage } from "./entry-source.ts"
 import { type CompactionReadings, compactionsIn, type FleetMemory, memoryIn } from "./memories.ts"
+import { flawOfMemoryOrder } from "./memory-orders.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { type ReminderReadings, remindersIn } from "./reminders.ts"
 import { type ReplayReadings, replayIn } from "./replay.ts"
@@ -136,7 +137,7 @@ export const coreOf = (run: RunReading, tenant: TenantId): Core => {
 }
 
 // Judged: an event before it is accepted.
-// J1  An approval that names nothing, a kind of context that there is none of, a form that is asked of a team, and a message to
+// J1  An approval that names nothing, an order about a memory that there is none of, a kind of context that there is none of, a form that is asked of a team, and a message to
 //     an assistant whose definition is gone are refused before anything is written; what waits is kept.
 // J2  An id stands for one message: with another one it is refused, and never taken for an answer to the new one.
 // J3  What is sent to one assistant is accepted in the order of the calls, however long each takes to be judged.
@@ -232,9 +233,16 @@ const judgeApproval = async (judging: Judging, envelope: Envelope): Promise<void
   })
 }
 
+const judgeMemory = async (judging: Judging, envelope: Envelope): Promise<void> => {
+  const flaw = await flawOfMemoryOrder(judging.core, envelope)
+  // The same order once more is a duplicate, also when what it was about is gone.
+  if (flaw !== undefined && (await letterOf(judging, envelope)) === undefined) throw flaw
+}
+
 const judge = async (judging: Judging, envelope: Envelope): Promise<void> => {
   if (beginsWork(envelope.event)) await judgeWork(judging, envelope)
   if (envelope.event.type === "approval") await judgeApproval(judging, envelope)
+  await judgeMemory(judging, envelope)
   if (envelope.event.type === "message" && envelope.event.parts !== undefined) {
     await judging.core.run(keepParts(envelope, judging.loose))
   }

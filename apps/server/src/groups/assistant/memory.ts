@@ -2,39 +2,37 @@
 // Owns edits of blocks in the name of the caller. Leaves pages to ../memory-pages.ts, every rule to `memory`.
 
 import { defined } from "@reverie/protocol"
-import type { Fact, Fleet, Json } from "reverie"
+import type { Fact, Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, Conflict, Forbidden, Malformed, NotFound } from "../../api/index.ts"
+import { Api, Conflict, Forbidden, Malformed } from "../../api/index.ts"
 import { boundOf, clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing, costing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
 import { factCache, found, living } from "../../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
 
-const stateOf = (facts: ReadonlyArray<Fact>, id: string, fact: string) =>
-  found(
-    facts.find((each) => each.id === fact),
-    `fact ${fact} of ${id}`
-  ).state
+/** Of one that is not there, which the fleet refuses, undefined. */
+const stateOf = (facts: ReadonlyArray<Fact>, fact: string): Fact["state"] | undefined =>
+  facts.find((each) => each.id === fact)?.state
 
-/** Throws about a fact that is not there, or is retired. */
-const retirable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
-  if (stateOf(facts, id, fact) !== "retired") return
+/** Throws about a fact that is retired. */
+const retirable = (facts: ReadonlyArray<Fact>, fact: string): void => {
+  if (stateOf(facts, fact) !== "retired") return
   throw new Conflict({ message: `${fact} is retired already`, hint: "list those that hold with state=active" })
 }
 
-/** Throws about a fact that is not there, or in whose place another one stands. */
-const correctable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
-  const state = stateOf(facts, id, fact)
+/** Throws about a fact in whose place another one stands. */
+const correctable = (facts: ReadonlyArray<Fact>, fact: string): void => {
+  const state = stateOf(facts, fact)
   if (state !== "retired" && state !== "superseded") return
   throw new Conflict({ message: `${fact} is ${state}`, hint: "correct one that holds, or add what is right" })
 }
 
-/** Throws about a fact that is not there, or not in quarantine. */
-const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void => {
-  const state = stateOf(facts, id, fact)
-  if (state === "quarantined" || state === "proposed") return
+/** Throws about a fact that is not in quarantine. */
+const releasable = (facts: ReadonlyArray<Fact>, fact: string): void => {
+  const state = stateOf(facts, fact)
+  if (state === undefined || state === "quarantined" || state === "proposed") return
   throw new Conflict({
     message: `${fact} is not in quarantine: it is ${state}`,
     hint: "list those with state=quarantined"
@@ -44,11 +42,6 @@ const releasable = (facts: ReadonlyArray<Fact>, id: string, fact: string): void 
 const deletesPassage = (id: string, passage: string) =>
   changing("memory.deletePassage", `${id}/${passage}`, async (fleet) => {
     await living(fleet, id)
-    const rows = await fleet.memory.records(id, ["passage"])
-    found(
-      rows.find(({ key }) => key === passage),
-      `passage ${passage} of ${id}`
-    )
     return fleet.memory.deletePassage(id, passage)
   })
 
@@ -57,7 +50,7 @@ type Facts = ReturnType<typeof factCache>
 const correctsFact = (factsOf: Facts, id: string, fact: string, text: string, key: string | undefined) =>
   changing("memory.correctFact", `${id}/${fact}`, async (fleet, { name }) => {
     const { version } = await living(fleet, id)
-    correctable(await factsOf(fleet, id, version), id, fact)
+    correctable(await factsOf(fleet, id, version), fact)
     return fleet.memory.correctFact(id, fact, text, { from: name, ...defined({ id: key }) })
   })
 
@@ -108,23 +101,11 @@ interface ProfileAsked {
   readonly undo?: boolean
 }
 
-/** Throws about an attribute that is not there, nor was of late. */
-const editable = async (fleet: Fleet, id: string, entity: string, { attribute, text }: ProfileAsked) => {
-  if (attribute === undefined) {
-    if (text === undefined) throw new Malformed({ message: "say an attribute, or a text to add" })
-    return
-  }
-  const profile = (await fleet.memory.profiles(id)).find((each) => each.id === entity)
-  const known = [...(profile?.attributes ?? []), ...(profile?.removed ?? [])]
-  if (known.some((each) => each.id === attribute)) return
-  throw new NotFound({ message: `${entity} has no attribute ${attribute} in the memory of ${id}` })
-}
-
 const writesProfile = (id: string, entity: string, asked: ProfileAsked, key: string | undefined) =>
   changing("memory.writeProfile", `${id}/${entity}/${asked.attribute ?? "new"}`, async (fleet, { name }) => {
     await living(fleet, id)
-    await editable(fleet, id, entity, asked)
     const { attribute = "", text, undo = false } = asked
+    if (attribute === "" && text === undefined) throw new Malformed({ message: "say an attribute, or a text to add" })
     const options = { from: name, ...defined({ id: key }) }
     const { addAttribute, correctAttribute, removeAttribute, undoAttribute } = fleet.memory
     if (undo) return undoAttribute(id, entity, attribute, options)
@@ -151,13 +132,13 @@ export const memoryLive = HttpApiBuilder.group(
       releaseFact: ({ params: { fact, id } }) =>
         changing("memory.releaseFact", `${id}/${fact}`, async (fleet) => {
           const { version } = await living(fleet, id)
-          releasable(await factsOf(fleet, id, version), id, fact)
+          releasable(await factsOf(fleet, id, version), fact)
           return fleet.memory.releaseFact(id, fact)
         }),
       retireFact: ({ params: { fact, id }, payload }) =>
         changing("memory.retireFact", `${id}/${fact}`, async (fleet) => {
           const { version } = await living(fleet, id)
-          retirable(await factsOf(fleet, id, version), id, fact)
+          retirable(await factsOf(fleet, id, version), fact)
           return fleet.memory.retireFact(id, fact, payload)
         }),
       correctFact: ({ headers, params: { fact, id }, payload: { text } }) =>

@@ -84,22 +84,14 @@ const dreamOf = async (fleet: ReadFleet, id: string, dream: string) => {
   return found(await fleet.memory.dream(id, dream), `dream ${dream} of ${id}`)
 }
 
-/** Throws about an item that its account does not have. */
-const assertItems = ({ changed, forgotten, id, learnt, linked }: DreamAccount, items: ReadonlyArray<string> = []) => {
-  const known = new Set([...changed, ...forgotten, ...learnt, ...linked].map(({ item }) => item))
-  for (const item of items) found(known.has(item) || undefined, `item ${item} of ${id}`)
-}
-
 /** Throws about a dream of which nothing waits for a person. */
-const assertWaiting = (account: DreamAccount, items?: ReadonlyArray<string>) => {
-  assertItems(account, items)
+const assertWaiting = (account: DreamAccount) => {
   if ([...account.learnt, ...account.forgotten].some(({ waits }) => waits === true)) return
   throw new Conflict({ message: `nothing of ${account.id} waits for a person`, hint: "its account says what does" })
 }
 
 /** Throws about a dream that was taken back. */
-const assertStanding = (account: DreamAccount, items?: ReadonlyArray<string>) => {
-  assertItems(account, items)
+const assertStanding = (account: DreamAccount) => {
   if (account.undoneAt === undefined) return
   throw new Conflict({ message: `${account.id} was taken back already`, hint: "its account says what became of it" })
 }
@@ -147,12 +139,12 @@ export const nightLive = HttpApiBuilder.group(
         asking(async (fleet) => clipAll(await dreamOf(fleet, id, dream), boundOf(isWhole, TEXT_CHARS)) as DreamAccount),
       acceptDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.accept-dream", `${id}/${dream}`, async (fleet) => {
-          assertWaiting(await dreamOf(fleet, id, dream), payload.items)
+          assertWaiting(await dreamOf(fleet, id, dream))
           return fleet.memory.acceptDream(id, dream, { ...payload, ...defined({ id: key }) })
         }),
       undoDream: ({ headers: { "idempotency-key": key }, params: { dream, id }, payload }) =>
         changing("night.undo-dream", `${id}/${dream}`, async (fleet) => {
-          assertStanding(await dreamOf(fleet, id, dream), payload.items)
+          assertStanding(await dreamOf(fleet, id, dream))
           return fleet.memory.undoDream(id, dream, { ...payload, ...defined({ id: key }) })
         })
     })

@@ -1,0 +1,69 @@
+// MemoryOrders: what an order about a memory names, looked for before the order is accepted.
+// Owns finding facts, passages, attributes, dreams and items of them. Leaves whether the order still means anything to the assistant:
+// what stands there when it is heard, only the assistant knows.
+// O1  An order about what is not there is refused before anything is written, so that its id is still free when it is there.
+
+import { Ledger } from "@reverie/ledger"
+import { isEntityProfile, profileNamed } from "@reverie/memory"
+import type { Envelope, Event, RecordKind } from "@reverie/protocol"
+import { MemoryUnknown } from "../errors.ts"
+import type { Core } from "./entry-source.ts"
+import { memoryIn } from "./memories.ts"
+
+type Order<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>
+
+const isKept = async ({ address, run }: Core, id: string, kind: RecordKind, key: string): Promise<boolean> =>
+  (await run(Ledger.use((ledger) => ledger.records(address(id), [kind], { keys: [key] })))).length > 0
+
+const kept = async (core: Core, id: string, kind: "fact" | "passage", key: string): Promise<string | undefined> =>
+  (await isKept(core, id, kind, key)) ? undefined : `${kind} ${key}`
+
+/** What was removed is still there to be put back. */
+const attributeOf = async (core: Core, id: string, { attribute, entity }: Order<"writeProfile">) => {
+  if (attribute === undefined) return undefined
+  const rows = await core.records(id, ["entity"])
+  const profiles = new Map(rows.flatMap(({ key, value }) => (isEntityProfile(value) ? [[key, value] as const] : [])))
+  const profile = profiles.get(entity) ?? profileNamed(profiles, entity)
+  const known = [...(profile?.attributes ?? []), ...(profile?.removed ?? [])]
+  return known.some((each) => each.id === attribute) ? undefined : `attribute ${attribute} in the profile of ${entity}`
+}
+
+/** A night whose entries retention has taken away is known by its report alone, and its items are no more. */
+const dreamOf = async (core: Core, id: string, { dream, items = [] }: Order<"acceptDream" | "undoDream">) => {
+  const account = await memoryIn(core, core.run).dream(id, dream)
+  if (account === undefined) return (await isKept(core, id, "dream", dream)) ? undefined : `dream ${dream}`
+  const { changed, forgotten, learnt, linked } = account
+  const known = new Set([...changed, ...forgotten, ...learnt, ...linked].map(({ item }) => item))
+  const strange = items.find((item) => !known.has(item))
+  return strange === undefined ? undefined : `item ${strange} of ${dream}`
+}
+
+const missingIn = async (core: Core, id: string, event: Event): Promise<string | undefined> => {
+  switch (event.type) {
+    case "deletePassage":
+      return kept(core, id, "passage", event.passage)
+    case "releaseFact":
+    case "retireFact":
+      return kept(core, id, "fact", event.fact)
+    case "writeFact":
+      return event.fact === undefined ? undefined : kept(core, id, "fact", event.fact)
+    case "writeProfile":
+      return attributeOf(core, id, event)
+    case "undoDream":
+    case "acceptDream":
+      return dreamOf(core, id, event)
+    default:
+      return undefined
+  }
+}
+
+/** What is wrong with an order about a memory; undefined when nothing is, and of every other event. */
+export const flawOfMemoryOrder = async (
+  core: Core,
+  { event, to: { assistant } }: Pick<Envelope, "event" | "to">
+): Promise<MemoryUnknown | undefined> => {
+  const missing = await missingIn(core, assistant, event)
+  if (missing === undefined || (await core.inspect(assistant)) === undefined) return undefined
+  const message = `there is no ${missing} in the memory of ${assistant}; list what is there for its id`
+  return new MemoryUnknown({ assistant, memory: missing, message })
+}
