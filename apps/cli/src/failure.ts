@@ -141,6 +141,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   DeadLetterRefused: ownRows.conflict,
   DeadLetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
   MemoryUnknown: ownRows["not-found"],
+  RecallRefused: row("usage", 2, false, ""),
   DefinitionUnknown: row("unknown-definition", 4, false, ""),
   ForkRefused: ownRows.conflict,
   McpUnavailable: row("mcp-unavailable", 6, true, "check the command or the URL of the MCP server"),

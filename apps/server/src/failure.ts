@@ -30,6 +30,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   DeadLetterUnknown: NotFound,
   MemoryUnknown: NotFound,
   DeadLetterRefused: Conflict,
+  RecallRefused: Malformed,
   ReminderInvalid: Malformed,
   BlockUnknown: NotFound,
   PromptUnknown: NotFound,

@@ -194,7 +194,7 @@ export interface RecallOptions {
   readonly mode?: SearchMode
   /** "shared" when not said. */
   readonly scope?: RecallScope
-  /** Most hits; 10 when not said. */
+  /** Most hits, at least 1; 10 when not said, and never more than 100. */
   readonly limit?: number
   /** All but profiles when not said. */
   readonly kinds?: ReadonlyArray<MemoryKind>

@@ -31,7 +31,7 @@ export class HostBroken extends Schema.TaggedError<HostBroken>()("HostBroken", {
 }
 
 /**
- * An assistant asked for memories of others that its definition does not grant it.
+ * Memories were asked for in a way that there is none of, or by an assistant whose definition does not grant it those of others.
  * @example if (error instanceof RecallRefused) console.error(error.message)
  */
 export class RecallRefused extends Schema.TaggedError<RecallRefused>()("RecallRefused", {

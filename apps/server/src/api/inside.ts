@@ -4,9 +4,11 @@
 import { ContentPart } from "@reverie/protocol"
 import { EntityProfile, Fact } from "reverie/forms"
 import * as Schema from "effect/Schema"
+import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import {
+  bodyParsing,
   BlockEdit,
   cursor,
   Key,
@@ -246,7 +248,15 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
       mode: Schema.optionalKey(Schema.Literals(["auto", "fts", "vector", "hybrid"])),
       scope: Schema.optionalKey(Schema.Literals(["own", "shared", "fleet"])),
       /** Kinds of memories, with commas between them; what was said and answered when not said. */
-      kinds: Schema.optionalKey(Text(200))
+      kinds: Schema.optionalKey(Text(200)),
+      /** Bounds of when it happened, both inclusive. */
+      since: Schema.optionalKey(Schema.FiniteFromString),
+      until: Schema.optionalKey(Schema.FiniteFromString),
+      /** Least trust, 0 to 1. */
+      minTrust: Schema.optionalKey(Schema.FiniteFromString),
+      /** Names of whom and what it is about, and tags, with commas between them: one of each must be there. */
+      entities: Schema.optionalKey(Text(2_000)),
+      tags: Schema.optionalKey(Text(2_000))
     },
     success: Schema.Struct({
       items: Schema.Array(Hit),
@@ -257,7 +267,8 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
       degraded: Schema.optionalKey(Schema.String)
     }),
     error: failures
-  }),
+    // A condition that is no condition here would be left out of the search in silence.
+  }).annotate(HttpApi.QueryParseOptions, bodyParsing),
   /** A fact is wrong: it is retired with the reason and found no more, once the assistant has heard of it at rest. */
   HttpApiEndpoint.post("retireFact", "/v1/assistants/:id/memory/facts/:fact/retire", {
     params: { ...ofAssistant, fact: Text(128) },

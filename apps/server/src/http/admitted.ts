@@ -91,7 +91,8 @@ const MAX_MESSAGE_CHARS = 300
 const issueOf = (path: ReadonlyArray<string>, message: string) => {
   if (!message.startsWith(NAME)) return { path, message: message.slice(0, MAX_MESSAGE_CHARS), isName: false }
   const within = path.slice(1, -1).join(".")
-  const where = within === "" ? "the body" : `${within} in the body`
+  const slot = path[0] === slots.Query ? "the query" : "the body"
+  const where = within === "" ? slot : `${within} in ${slot}`
   return {
     path,
     message: `${where} has no ${unknownName(path.at(-1) ?? "", message.slice(1).split(NAME))}`,

@@ -143,12 +143,22 @@ export interface RecallAsked {
   readonly mode?: "auto" | "fts" | "vector" | "hybrid"
   readonly scope?: "own" | "shared" | "fleet"
   readonly kinds?: string
+  readonly since?: number
+  readonly until?: number
+  readonly minTrust?: number
+  readonly entities?: string
+  readonly tags?: string
+}
+
+const listIn = (words: string | undefined): ReadonlyArray<string> | undefined => {
+  const list = (words ?? "").split(",").filter((word) => word !== "")
+  return list.length === 0 ? undefined : list
 }
 
 const isKind = (name: string): name is MemoryKind => (memoryKinds as ReadonlyArray<string>).includes(name)
 
 const kindsIn = (names: string | undefined): ReadonlyArray<MemoryKind> | undefined => {
-  const kinds = names?.split(",").filter((name) => name !== "")
+  const kinds = listIn(names)
   const unknown = kinds?.find((name) => !isKind(name))
   if (unknown === undefined) return kinds?.filter(isKind)
   throw new Malformed({
@@ -160,7 +170,7 @@ const kindsIn = (names: string | undefined): ReadonlyArray<MemoryKind> | undefin
 export const recalledPage = async (
   fleet: ReadFleet,
   id: string,
-  { kinds, limit, mode, q, scope }: RecallAsked,
+  { entities, kinds, limit, q, tags, ...asked }: RecallAsked,
   { isWhole }: Telling = { isWhole: false }
 ) => {
   await living(fleet, id)
@@ -171,7 +181,8 @@ export const recalledPage = async (
     mode: searched
   } = await fleet.memory.recall(id, q, {
     limit: Math.min(limit, boundOf(isWhole, MAX_HITS)),
-    ...defined({ mode, scope, kinds: kindsIn(kinds) })
+    ...asked,
+    ...defined({ kinds: kindsIn(kinds), entities: listIn(entities), tags: listIn(tags) })
   })
   return {
     items: hits.map((hit) => hitOf(hit, boundOf(isWhole, TEXT_CHARS))),

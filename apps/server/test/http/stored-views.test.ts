@@ -145,6 +145,20 @@ describe("what a person changes, by HTTP", () => {
     const certaintyOf = async (q: string) => (await ask(`/v1/assistants/desk/memory/recall?q=${q}`)).json.certainty
     assert.deepStrictEqual([await certaintyOf("barge"), await certaintyOf("vaccine")], [1, 0])
     assertFailure(await ask("/v1/assistants/desk/memory/recall?q=barge&kinds=dream"), 400, "Malformed")
+    const found = async (asked: string) =>
+      (await ask(`/v1/assistants/desk/memory/recall?q=barge&${asked}`)).json.items.length
+    assert.deepStrictEqual(
+      [await found("minTrust=0&since=0&until=9e15"), await found("until=1"), await found("minTrust=1&tags=a,b")],
+      [1, 0, 0]
+    )
+    for (const [query, says] of [
+      ["minTrust=9", "minTrust must be a number from 0 to 1, and is 9"],
+      ["minTrusts=1", 'the query has no "minTrusts"; there are q, limit']
+    ] as const) {
+      const refused = await ask(`/v1/assistants/desk/memory/recall?q=barge&${query}`)
+      assertFailure(refused, 400, "Malformed")
+      assert.include(refused.json.message, says)
+    }
     const { items, next } = (await ask("/v1/assistants/desk/replay?to=2")).json
     assert.deepStrictEqual([items.map(({ no }: Loose) => no), next], [[1, 2], null])
     assert.deepStrictEqual((await ask("/v1/assistants/desk/replay?from=3&to=2")).json, { items: [], next: null })

@@ -28,6 +28,8 @@ import {
   windowParts
 } from "@reverie/context"
 import { settingsOf } from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
+import { UnknownAssistant } from "@reverie/mailbox"
 import type { Recalled, RecallOptions } from "@reverie/memory"
 import { type Address, defined, type PlacedMessage, type RecordKind, type RecordRow } from "@reverie/protocol"
 import {
@@ -38,6 +40,7 @@ import {
   readHistoryNow,
   readNight,
   readPast,
+  RecallRefused,
   rebuildIndex,
   recallFor
 } from "@reverie/runtime"
@@ -46,6 +49,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type DreamAccount, dreamAccount } from "../views/dream-account.ts"
 import { type MemoryIndex, memoryIndexIn } from "../checks/memory-index.ts"
+import { flawOfShape, recallShape } from "../options/shape.ts"
 import type { Core, RunReading } from "./entry-source.ts"
 
 const fitting =
@@ -56,6 +60,13 @@ const fitting =
 const factsIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Fact> = fitting(isFact)
 const profilesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<EntityProfile> = fitting(isEntityProfile)
 const passagesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Passage> = fitting(isPassage)
+
+/** One reading, so that a fleet that is closed waits for it as a whole. */
+const recalled = Effect.fnUntraced(function* (address: Address, question: string, options: RecallOptions) {
+  const record = yield* Ledger.use((ledger) => ledger.inspect(address))
+  if (record === undefined) return yield* new UnknownAssistant({ address })
+  return yield* recallFor(address, question, options)
+})
 
 /** What a rebuilt index was made from, and holds. */
 export interface Rebuilt {
@@ -83,7 +94,8 @@ const rebuilt = Effect.fnUntraced(function* (address: Address) {
 export interface FleetMemory {
   /**
    * What an assistant remembers of a question, the best first. Without an index, or while it does not answer, only the newest
-   * of it, and `degraded` says so. Rejects with IdInvalid and RecallRefused.
+   * of it, and `degraded` says so. Rejects with IdInvalid, with UnknownAssistant, and with RecallRefused about an option that there is none
+   * of or a value outside its range.
    * @example const { hits } = await fleet.memory.recall("desk", "Which berth has the Birch?")
    */
   readonly recall: (id: string, question: string, options?: RecallOptions) => Promise<Recalled>
@@ -110,7 +122,11 @@ export interface FleetMemory {
 }
 
 export const memoryIn = ({ address, entries, records, views }: Core, run: RunReading): FleetMemory => ({
-  recall: async (id, question, options = {}) => run(recallFor(address(id), question, options)),
+  recall: async (id, question, options = {}) => {
+    const flaw = flawOfShape("options", options, recallShape)
+    if (flaw !== undefined) throw new RecallRefused({ scope: options.scope ?? "shared", message: `recall: ${flaw}` })
+    return run(recalled(address(id), question, options))
+  },
   facts: async (id) => factsIn(await records(id, ["fact"])),
   profiles: async (id) => profilesIn(await records(id, ["entity"])),
   passages: async (id) => passagesIn(await records(id, ["passage"])),

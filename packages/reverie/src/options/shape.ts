@@ -7,7 +7,7 @@
 
 import { isKnownZone, MAX_ITERATIONS, settingRanges, type Settings } from "@reverie/assistant"
 import { flawOfBound } from "@reverie/ledger"
-import { memoryKinds, reviews, searchModes } from "@reverie/memory"
+import { memoryKinds, recallScopes, reviews, searchModes } from "@reverie/memory"
 import { hookNames, unknownName } from "@reverie/protocol"
 import { MAX_HOOK_MILLIS } from "@reverie/tools"
 
@@ -186,6 +186,22 @@ const memoryShape: Shape = {
   kinds: listOf(...memoryKinds),
   minTrust: share,
   perPerson: flag
+}
+
+const moment = must("a time in milliseconds since the epoch", Number.isFinite)
+
+/** How memories may be asked for. */
+export const recallShape: Shape = {
+  mode: oneOf(...searchModes),
+  scope: oneOf(...recallScopes),
+  limit: whole(1),
+  kinds: listOf(...memoryKinds),
+  since: moment,
+  until: moment,
+  entities: texts,
+  tags: texts,
+  thread: text,
+  minTrust: share
 }
 
 const limitsShape: Shape = {
