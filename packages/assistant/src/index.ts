@@ -13,7 +13,14 @@ export {
 } from "./events.ts"
 export { type Bound, flawsOf, isBounded, remaining, used, roomOfCall, windowOf } from "./budget/account.ts"
 export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart/chart.ts"
-export { type AssistantContext, mayRepair, type SubAgentStart, patternNow, settingsNow } from "./context.ts"
+export {
+  type AssistantContext,
+  callOfApproval,
+  mayRepair,
+  type SubAgentStart,
+  patternNow,
+  settingsNow
+} from "./context.ts"
 export {
   creation,
   contextOf,

@@ -97,7 +97,7 @@ export {
   threadOf
 } from "./indexing/indexing.ts"
 export { applyChanges, indexInSteps, type RecentEntries, searchRecent } from "./indexing/recent-entries.ts"
-export { admitFact, asData, lineOfHit, type MemoryLine, releaseFact } from "./integrity/as-data.ts"
+export { admitFact, asData, lineOfHit, type MemoryLine, releaseFact, withDecisionNote } from "./integrity/as-data.ts"
 export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"
 export { instructionIn, rulesReady } from "./integrity/instruction.ts"
 export { profileWrittenByPerson } from "./profiles/edit.ts"

@@ -35,6 +35,9 @@ const Message = Schema.Struct({
   blocks: Schema.optionalKey(Schema.Array(Schema.String)),
   output: Schema.optionalKey(Fields),
   rejected: Schema.optionalKey(Schema.String),
+  note: Schema.optionalKey(
+    Schema.Struct({ by: Schema.String, decision: Schema.Literals(["approved", "denied"]), text: Schema.String })
+  ),
   at: Schema.Finite,
   tokens: Schema.Finite,
   meta: Schema.optionalKey(Fields)

@@ -6,6 +6,7 @@
 // P3  A text that was rendered from some objects is not rendered again from the same ones.
 // P4  It remembers what the last prompt with that component had, and nothing older.
 
+import { withDecisionNote } from "@reverie/memory"
 import { type Accepts, TOKENS_PER_MESSAGE, type ToolOffer, tokensOfParts } from "@reverie/model"
 import type { Message } from "@reverie/protocol"
 import type { Component, CountMessage } from "../layout/component.ts"
@@ -140,13 +141,13 @@ type CountText = (text: string) => number
  * rejected, and what a chat format adds. `accepts`: the parts that the model takes; every one when not said.
  */
 export const countMessage = (
-  message: Pick<Message, "content" | "name" | "parts" | "calls" | "reasoning" | "rejected">,
+  message: Pick<Message, "content" | "name" | "parts" | "calls" | "reasoning" | "rejected" | "note">,
   count: CountText,
   accepts?: Accepts
 ): number =>
   TOKENS_PER_MESSAGE +
   (message.parts === undefined ? 0 : tokensOfParts(message.parts, count, accepts)) +
-  count(message.content) +
+  count(withDecisionNote(message.content, message.note)) +
   (message.name === undefined ? 0 : count(message.name)) +
   (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls))) +
   (message.reasoning ?? []).reduce((sum, { tokens }) => sum + tokens, 0) +

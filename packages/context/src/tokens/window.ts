@@ -11,6 +11,7 @@
 // W5  Appending one by one keeps at least what opening with the whole history keeps, and both keep the limit, unless the
 //     pending turn alone is longer.
 
+import { withDecisionNote } from "@reverie/memory"
 import { defined, type Message, type ToolCall } from "@reverie/protocol"
 import { type PromptMessage, TOKENS_PER_MESSAGE } from "@reverie/model"
 
@@ -46,9 +47,9 @@ export interface Unit {
   readonly cuts: ReadonlyArray<Cut>
 }
 
-const wireOf = ({ call, calls, content, name, parts, reasoning, role }: Message): PromptMessage => ({
+const wireOf = ({ call, calls, content, name, note, parts, reasoning, role }: Message): PromptMessage => ({
   role,
-  content,
+  content: withDecisionNote(content, note),
   ...defined({ name, parts, calls: calls === undefined || calls.length === 0 ? undefined : calls, call, reasoning })
 })
 
@@ -187,8 +188,9 @@ export const withCuts = (unit: Unit, shorter: ReadonlyMap<number, Shorter>): Uni
     const message = unit.history[index]
     const short = shorter.get(index)
     if (message === undefined) return wire
-    if (short !== undefined) return wire.content === short.content ? wire : shortened(wire, short)
-    return wire.content === message.content ? wire : wireOf(message)
+    const content = withDecisionNote(short?.content ?? message.content, message.note)
+    if (short !== undefined) return wire.content === content ? wire : shortened(wire, { ...short, content })
+    return wire.content === content ? wire : wireOf(message)
   }),
   tokens: unit.history.reduce((sum, message, index) => sum + (shorter.get(index)?.tokens ?? message.tokens), 0),
   cuts: [...shorter.values()].flatMap(({ cut }) => cut ?? [])

@@ -249,7 +249,7 @@ class Eraser {
 }
 
 /** What work under way leans on; every other record that holds the text goes whole. */
-const LEANT_ON = new Set<string>(["assignment", "replies", "reminder", "state", "team"])
+const LEANT_ON = new Set<string>(["assignment", "decision", "replies", "reminder", "state", "team"])
 export const REMEMBERED: ReadonlySet<string> = new Set(recordKinds.filter((kind) => !LEANT_ON.has(kind)))
 
 const entryWithout = (eraser: Eraser, entry: Json): Json => {

@@ -4,8 +4,10 @@
 // D1  Each memory is one line, `- (kind, day, trust, from whom) text`; no text begins another one.
 // D2  No text, name or kind closes the fence or opens one: nothing in them looks like the beginning of a tag.
 // D3  What poses as an instruction says so in its own brackets.
+// D4  A note to a decision is one line behind what it belongs to: who wrote it, and its words as a JSON string, which nothing in
+//     them ends.
 
-import { defined } from "@reverie/protocol"
+import { type DecisionNote, defined } from "@reverie/protocol"
 import { type Fact, type Origin, trustOf } from "../fact.ts"
 import type { Hit } from "../recall.ts"
 import { cleanLine } from "./clean-text.ts"
@@ -70,6 +72,15 @@ export const asData = (memories: ReadonlyArray<MemoryLine>): string => {
   if (memories.length === 0) return ""
   const lines = memories.map((memory) => `- (${marksOf(memory).join(", ")}) ${inert(memory.text)}`)
   return [`<${FENCE}>`, NOTICE, ...lines, `</${FENCE}>`].join("\n")
+}
+
+const SOMEONE = "person"
+
+/** A content with the note of who decided about its call behind it. */
+export const withDecisionNote = (content: string, note: DecisionNote | undefined): string => {
+  if (note === undefined) return content
+  const who = note.by === SOMEONE ? "" : ` (${nameOf(note.by)})`
+  return `${content}\n[The person who ${note.decision} this call${who} wrote: ${JSON.stringify(inert(note.text))}]`.trimStart()
 }
 
 // PlainRequest: a person who asks the assistant to keep something.

@@ -92,6 +92,14 @@ export interface ReasoningPart {
   readonly tokens: number
 }
 
+/** What a person wrote to a decision about a tool call. */
+export interface DecisionNote {
+  /** Who decided. */
+  readonly by: string
+  readonly decision: "approved" | "denied"
+  readonly text: string
+}
+
 export interface Message {
   readonly role: Role
   readonly content: string
@@ -110,6 +118,8 @@ export interface Message {
   readonly output?: AnswerForm
   /** What the model reads after an answer of its own that had another form than it must have. */
   readonly rejected?: string
+  /** What the person wrote who decided about the call that a tool message answers. The model reads it behind the content. */
+  readonly note?: DecisionNote
   /** Milliseconds since the epoch. */
   readonly at: number
   /** Counted once, when the message was committed. */

@@ -33,6 +33,8 @@ export const ownKinds = [
   "shown",
   /** A reminder, by its id: its rule, when it is next due, and what became of its times. */
   "reminder",
+  /** What a person wrote to a decision about a call, until that is answered, by the call. */
+  "decision",
   /** Of a team: a question it works on, by its envelope, and whose turn it is. */
   "team"
 ] as const

@@ -43,6 +43,7 @@ import { pricesNow } from "../jobs/job-end.ts"
 import { notOvertaken, recordsOf } from "../session/own-records.ts"
 import { readCompactions, readPast } from "../prompt/past.ts"
 import { fillOf, type Session } from "../session/session.ts"
+import { addDecisionNotes } from "../commit/decision-notes.ts"
 import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
 import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
 import type { CommitDraft } from "../commit/commit-draft.ts"
@@ -267,6 +268,7 @@ const addReminders: Contributor = (draft, _decision, view) => {
 /** In this order: each one sees what those before it have added. */
 const contributors: ReadonlyArray<Contributor> = [
   dropOvertaken,
+  (draft, _decision, view) => addDecisionNotes(draft, view),
   recordInFlight,
   addReplies,
   (draft, decision, view) =>

@@ -4,7 +4,7 @@
 // H2  Messages are reported as data, each with its place, its time and its speaker, without anything invisible.
 // H3  An answer is bounded; what has no room says where to read on, down to the rest of one long message.
 
-import { cleanText, messageId, placeOfId } from "@reverie/memory"
+import { cleanText, messageId, placeOfId, withDecisionNote } from "@reverie/memory"
 import { type Json, type MessagePlace, type PlacedMessage, defined, textWithParts } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { clipped } from "../results/sentences.ts"
@@ -48,8 +48,8 @@ const piece = (text: string, offset: number): { readonly text: string; readonly 
 }
 
 const toldOf = ({ message, place }: PlacedMessage, self: string, offset: number): Told => {
-  const { at, call, calls = [], name, parts, role } = message
-  const content = textWithParts(message.content, parts)
+  const { at, call, calls = [], name, note, parts, role } = message
+  const content = withDecisionNote(textWithParts(message.content, parts), note)
   // The piece alone is cleaned: a message may have a million characters, and each answer shows a few thousand of them.
   const { end, text } = piece(content, offset)
   const room = Math.min(MAX_CALL_CHARS, Math.floor(MAX_CALLS_CHARS / Math.max(1, calls.length)))
