@@ -1,8 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { atLength } from "@reverie/testkit/length"
-import { defineAssistant, defineFleet, EnvelopeInvalid, Fleet, memoryTools, selfTools } from "../src/index.ts"
+import {
+  defineAssistant,
+  defineFleet,
+  defineTool,
+  EnvelopeInvalid,
+  Fleet,
+  memoryTools,
+  selfTools
+} from "../src/index.ts"
 import { liveWithPeople, settleInDirectory } from "./forgetting-lives.ts"
-import { aDirectory, failureOf, filesWith, openFleet } from "./rig.ts"
+import { aDirectory, calling, failureOf, filesWith, openFleet } from "./rig.ts"
 
 /** Random lives of a run. */
 const LIVES = Number(process.env["REVERIE_FORGET_LIVES"] ?? atLength(10, 24))
@@ -130,6 +138,30 @@ describe("forgetting whom and when", () => {
       await fleet.close()
     })
   }
+
+  it("K6 of a person goes the note of a decision, however short, where the model of another one's tick read it", async () => {
+    const data = aDirectory()
+    const refund = defineTool({ name: "refund", description: "Pays.", needsApproval: true, run: () => "paid" })
+    const says = [calling("refund"), { text: "No." }, calling("refund"), { text: "Yes." }]
+    const fleet = await openFleet({ data, tools: [refund], says })
+    for (const decide of [fleet.deny.bind(fleet), fleet.approve.bind(fleet)]) {
+      await fleet.send("desk", "Pay me.", { from: "ben" })
+      await fleet.idle()
+      const [asked] = await fleet.approvals.list("desk")
+      await decide("desk", asked?.approval ?? "", { from: "zara", note: "walrus" })
+      await fleet.idle()
+    }
+    const told = async () =>
+      (await fleet.history.entries("desk")).flatMap(({ entry: { messages } }) =>
+        messages.flatMap(({ note }) => (note === undefined ? [] : [`${note.by}: ${note.text}`]))
+      )
+    assert.deepStrictEqual(await told(), ["zara: walrus", "zara: walrus"])
+    await fleet.forget({ person: "Zara" })
+    assert.deepStrictEqual(await told(), ["forgotten: [forgotten]", "forgotten: [forgotten]"])
+    for (const text of ["walrus", "zara"]) assert.isFalse(isOnDisk(data, text), text)
+    assert.isTrue((await fleet.replay.verify("desk")).equal)
+    await fleet.close()
+  })
 
   it("one message goes with its tick, and nothing else", async () => {
     const data = aDirectory()

@@ -75,6 +75,7 @@ export const hushedMessage = (message: Json): Json =>
   changed(message, {
     content: hushed,
     parts: nothing,
+    note: nothing,
     reasoning: nothing,
     calls: eachOf((call) => changed(call, { arguments: () => ({}) }))
   })
@@ -108,10 +109,15 @@ const NO_NAMES: ReadonlySet<string> = new Set(["hook", "person", "time", "rule",
 /** Under `name` others have theirs too: tools, steps, assistants. */
 const isOfPerson = ({ role, type }: Fields): boolean => role === "user" || type === "person"
 
+/** What a person wrote to a decision stands in the tick of another one; its words go as they stand, however short they are. */
+const isNoteOf = ({ by, decision, text }: Fields, person: string): boolean =>
+  isName(by, person) && (decision === "approved" || decision === "denied") && typeof text === "string"
+
 export const nameless = (value: Json, person: string, isNamed = false): Json => {
   if (typeof value === "string") return isNamed && isName(value, person) ? NO_NAME : value
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => nameless(each, person, isNamed))
   if (!isJsonObject(value)) return value
+  if (isNoteOf(value, person)) return changed(value, { by: () => NO_NAME, text: () => FORGOTTEN })
   const isHis = (name: string) =>
     (NAMED.has(name) && !(name === "by" && NO_NAMES.has(person))) || (name === "name" && isOfPerson(value))
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, nameless(each, person, isHis(name))]))
