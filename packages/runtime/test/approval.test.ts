@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Event, Json } from "@reverie/protocol"
+import { type Event, isJsonObject, type Json } from "@reverie/protocol"
 import { anAddress, inTurn } from "@reverie/testkit"
 import { approvalId } from "@reverie/tools"
 import * as Effect from "effect/Effect"
@@ -172,6 +172,36 @@ describe("approvals", () => {
     life.rest()
     assert.deepStrictEqual(sunk, [])
     assert.deepInclude(life.settled().at(-1), { id: "late", outcome: "ignored" })
+  })
+
+  it("R1 a call that does not fit asks no one, neither a person nor the tool: the model reads what to correct, and the fitting one asks", () => {
+    const judged: Array<Json> = []
+    const sunk: Array<Json> = []
+    const checked = {
+      validate: (args: Json) =>
+        isJsonObject(args) && args["ship"] === "Ann" ? Effect.succeed(args) : Effect.fail(["no such ship"]),
+      effect: (args: unknown) => Effect.sync(() => sunk.push(args as Json)).pipe(Effect.as("sunk"))
+    }
+    const needsConsent = (args: Json) => judged.push(args) > 0
+    const wrong = { ship: 7 }
+    const call = (tool: string, args: Json) => ({ calls: [{ tool, arguments: args }] })
+    const { life } = captain({
+      tools: [aTool("sink", { category: "dangerous", ...checked }), aTool("ram", { needsConsent, ...checked })],
+      model: inTurn(call("sink", wrong), call("ram", wrong), call("sink", { ship: "Ann" }), { text: "Done." })
+    })
+    life.say("Sink the Ann.")
+    life.rest()
+    const unfit = (tool: string) =>
+      `Refused: The arguments of "${tool}" do not fit. Nothing was run. Correct this and call it again:\n- no such ship`
+    assert.deepStrictEqual(life.toolTexts(), [unfit("sink"), unfit("ram")])
+    assert.deepStrictEqual(judged, [])
+    assert.deepStrictEqual(
+      asked(life).map(({ call, tool }) => [call, tool]),
+      [["1.3.0", "sink"]]
+    )
+    life.post(decision("approved"))
+    life.rest()
+    assert.deepStrictEqual(sunk, [{ ship: "Ann" }])
   })
 
   it("a second dangerous call of the same tick is refused, in one reply or in a later iteration", () => {

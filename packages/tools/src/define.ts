@@ -52,8 +52,8 @@ export interface ToolBasics<Input extends ToolInput | undefined> {
   /** What the tool takes: an Effect Schema, a Standard Schema that gives JSON Schema, or a JSON Schema. Without it, nothing. */
   readonly input?: Input
   /**
-   * A person approves each call before it runs (`true`), or the calls for which the function says so. It gets the arguments as
-   * the model wrote them, and the memory blocks of the assistant; when it throws, approval is needed. False when left out.
+   * A person approves each call before it runs (`true`), or the calls for which the function says so. It gets arguments that fit
+   * `input`, as the model wrote them, and the memory blocks of the assistant; when it throws, approval is needed. False when left out.
    */
   readonly needsApproval?: boolean | ((args: GivenTo<Input>, blocks: ReadonlyArray<BlockView>) => boolean)
   /** A call that succeeds ends the tick: the model is not asked again. False when left out; not together with `needsApproval`. */

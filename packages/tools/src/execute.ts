@@ -138,6 +138,26 @@ export const execute = (tool: Tool | undefined, call: ToolCall, context: RunCont
   return checkedRun(tool, call, context)
 }
 
+/** A statechart keeps it with the call. */
+const MAX_UNFIT_CHARS = 400
+
+/**
+ * Why a call can not run as it was made, as its model reads it; undefined where it can. A check that breaks, or takes longer than a run
+ * of the tool may, says nothing: the run will.
+ */
+export const unfitness = (tool: Tool, call: ToolCall): Effect.Effect<string | undefined> =>
+  call.malformed === undefined
+    ? Effect.suspend(() => tool.validate(call.arguments)).pipe(
+        Effect.match({
+          onSuccess: () => undefined,
+          onFailure: (issues) => clipped(misfit(call, issues).content, MAX_UNFIT_CHARS)
+        }),
+        Effect.catchDefect(() => Effect.undefined),
+        Effect.timeoutOption(tool.timeoutMs),
+        Effect.map(Option.getOrUndefined)
+      )
+    : Effect.succeed(unreadable(call, call.malformed).content)
+
 const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, context: RunContext) {
   const place = yield* RunPlace
   const controller = new AbortController()

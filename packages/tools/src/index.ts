@@ -10,7 +10,7 @@ export {
 } from "./tool.ts"
 export type { BlockAccess } from "./blocks/outcome.ts"
 export { blockTools } from "./blocks/block-tools.ts"
-export { type ToolCache, toolCache, convicted, crashIn, execute, interrupted, refused } from "./execute.ts"
+export { type ToolCache, toolCache, convicted, crashIn, execute, interrupted, refused, unfitness } from "./execute.ts"
 export {
   type DefinedTool,
   defineTool,

@@ -296,10 +296,12 @@ export const guardedReply = Effect.fnUntraced(function* (
   return guarded
 })
 
-/** What hooks say of one call. */
+/** What hooks say of one call, and its schema. */
 export interface Verdict {
   readonly refuse?: string
   readonly asks?: true
+  /** What of its arguments does not fit. */
+  readonly unfit?: string
 }
 
 const callPlace = ({ id, tool }: ToolCall): Place<Json> => {

@@ -42,6 +42,7 @@ import { noteShown, type Session } from "../session/session.ts"
 import { inSpan } from "../telemetry/spans.ts"
 import { guardedCalls, type GuardedPrompt, guardedPrompt, guardedReply, type Guarding, stopText } from "./hooks.ts"
 import { inferFailed, inferred, MAX_CALLS, seeing, servedIn, unsentJob } from "./infer-end.ts"
+import { judgedCalls } from "./tool-job.ts"
 import { bytesFor, Faults, isMetered, keptReply, pricesNow, Secrets, withHooks } from "./job-end.ts"
 
 const failureOf = (error: ModelError): InferFailure => ({
@@ -269,8 +270,8 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     reply === undefined || !isJudged ? undefined : yield* judgedAnswer(session, form, reply, after?.refusal, pressed)
   const now = yield* Clock.currentTimeMillis
   const priceOf = yield* pricesNow(session)
-  const { server } = model.serves ?? {}
-  const took = { pressed, judged, server, priceOf, firstAt: showing?.firstAt, verdicts: after?.verdicts ?? [] }
+  const verdicts = yield* judgedCalls(session, reply?.calls.slice(0, MAX_CALLS), after?.verdicts)
+  const took = { pressed, judged, server: model.serves?.server, priceOf, firstAt: showing?.firstAt, verdicts }
   const end =
     "reply" in outcome
       ? inferred(session, job, { ...took, reply: reply ?? outcome.reply }, shown, now, startedAt)

@@ -17,7 +17,8 @@ import {
   judgeCalls,
   refused,
   type Tool,
-  type ToolResult
+  type ToolResult,
+  unfitness
 } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -245,6 +246,28 @@ export const brokenTool = (session: Session, job: OpenJob, reason: string, now: 
 }
 
 // Requests: the calls of a reply, as the statechart learns of them.
+// R1  No one is asked about a call whose arguments do not fit, neither a person nor the tool itself: its model reads that at once.
+
+/** Whether someone may be asked before the tool runs. */
+const mayAsk = (tool: Tool, { asks }: Verdict): boolean =>
+  asks === true || tool.category === "dangerous" || tool.needsConsent !== undefined
+
+/** What is said of each call before it is asked for, with those among them that do not fit. */
+export const judgedCalls = (
+  { definition }: Session,
+  calls: ReadonlyArray<ToolCall> = [],
+  guarded: ReadonlyArray<Verdict> = []
+): Effect.Effect<ReadonlyArray<Verdict>> =>
+  Effect.forEach(
+    calls,
+    (call, index) => {
+      const verdict = guarded[index] ?? {}
+      const tool = definition.toolkit.get(call.tool)
+      if (tool === undefined || verdict.refuse !== undefined || !mayAsk(tool, verdict)) return Effect.succeed(verdict)
+      return Effect.map(unfitness(tool, call), (unfit) => ({ ...verdict, ...defined({ unfit }) }))
+    },
+    { concurrency: "unbounded" }
+  )
 
 /** What a kind of context leaves out is offered all the same: its call is refused. */
 const notAllowed = ({ tool }: ToolCall, allowed: ReadonlyArray<string> | undefined): string | undefined =>
@@ -270,10 +293,11 @@ export const requestsOf = (
   const allowed = allowedNow(session)
   return calls.map((call, index): CallRequest => {
     const { ends, refusal = notAllowed(call, allowed) } = verdicts[index] ?? {}
-    const { asks: isHookAsking = false, refuse = refusal } = guarded[index] ?? {}
+    const { asks: isHookAsking = false, unfit, refuse = refusal ?? unfit } = guarded[index] ?? {}
     const tool = definition.toolkit.get(call.tool)
     const isAsked = isHookAsking && tool !== undefined
-    const asks = isAsked || tool?.needsConsent?.(call.arguments, session.blocks.known) === true
+    const asks =
+      refuse === undefined && (isAsked || tool?.needsConsent?.(call.arguments, session.blocks.known) === true)
     const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
     // A tool that ends the tick still does when a person was asked first.
     const isLast = isAsked && tool.category === "terminal" && terminalEndsLoop
