@@ -33,6 +33,7 @@ import { sharedFleet } from "./opening/shared-fleets.ts"
 import { warmed } from "./opening/warming.ts"
 import { type FleetDeadLetters, openDeadLetters } from "./fleet/dead-letters.ts"
 import {
+  decisionKey,
   decisionOf,
   type DecisionOptions,
   type FleetCompactions,
@@ -161,12 +162,11 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     judgeOptions(options)
     const { loose, said } = withParts(event, options.parts)
-    const id = options.id ?? (await this.#run(freshId))
     const assistant = this.#isExact ? to : targetIn(this.#opened.directory, to)
+    const id = options.id ?? decisionKey(assistant, event) ?? (await this.#run(freshId))
     const { from = "user", traceparent } = options
-    const envelope = Result.getOrThrow(
-      envelopeOf({ id, tenant: this.tenant, to: assistant, from, event: said, traceparent })
-    )
+    const letter = { id, tenant: this.tenant, to: assistant, from, event: said, traceparent }
+    const envelope = Result.getOrThrow(envelopeOf(letter))
     const judging = { ...this.#opened, core: this.#read.core, loose }
     return acceptJudged(judging, envelope, () => this.#run(arriveWhole(envelope, loose)))
   }

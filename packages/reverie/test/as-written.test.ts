@@ -113,6 +113,57 @@ describe("what a user sends", () => {
     assert.strictEqual((await fleet.approve("desk", approval, { id: "yes" })).outcome, "duplicate")
     assert.instanceOf(await failureOf(fleet.deny("desk", approval)), ApprovalUnknown)
   })
+
+  it("judged J5 of two decisions about one approval the first is accepted, whenever the second comes, and the same once more is a duplicate", async () => {
+    const asks = calling("sign")
+    const fleet = await opened({
+      tools: [sign],
+      says: [asks, { text: "One." }, asks, { text: "Two." }, asks, { text: "Three." }]
+    })
+    const asked = async () => {
+      await fleet.send("desk", "Sign.")
+      await fleet.idle()
+      return (await fleet.approvals.list("desk"))[0]?.approval ?? ""
+    }
+    const outcomes = (decisions: ReadonlyArray<Promise<{ readonly outcome: string }>>) =>
+      Promise.all(
+        decisions.map((each) =>
+          each.then(
+            ({ outcome }) => outcome,
+            (error: Error) => `${error.name}: ${error.message}`
+          )
+        )
+      )
+    const race = await asked()
+    const late = `ApprovalUnknown: desk: ${race} was decided already`
+    const both = [fleet.approve("desk", race, { from: "ann" }), fleet.deny("desk", race, { from: "bob" })]
+    assert.deepStrictEqual(await outcomes(both), ["accepted", late])
+    await fleet.idle()
+    assert.deepStrictEqual(await outcomes([fleet.deny("desk", race), fleet.approve("desk", race, { from: "ann" })]), [
+      late,
+      "duplicate"
+    ])
+    const held = await asked()
+    await fleet.halt("desk", "wait")
+    assert.strictEqual((await fleet.deny("desk", held, { note: "closed" })).outcome, "accepted")
+    assert.strictEqual((await fleet.deny("desk", held, { note: "closed" })).outcome, "duplicate")
+    const decided = `ApprovalUnknown: desk: ${held} was decided already`
+    assert.deepStrictEqual(await outcomes([fleet.approve("desk", held), fleet.approve("desk", held, { id: "own" })]), [
+      decided,
+      decided
+    ])
+    await fleet.resume("desk")
+    const own = await asked()
+    await fleet.halt("desk", "wait")
+    assert.strictEqual((await fleet.approve("desk", own, { id: "mine" })).outcome, "accepted")
+    assert.include((await outcomes([fleet.deny("desk", own)]))[0], "was decided already")
+    await fleet.resume("desk")
+    await fleet.idle()
+    assert.deepStrictEqual(
+      (await fleet.history.ticks("desk")).ticks.map(({ tools }) => tools[0]?.ok),
+      [true, false, true]
+    )
+  })
 })
 
 describe("what a user defines", () => {

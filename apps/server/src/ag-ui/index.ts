@@ -216,7 +216,7 @@ const decidedIn = (message: Fields): UIAsked => {
   const known = parts.map(({ toolCallId }) => wordIn(toolCallId))
   const prepare = async (fleet: Fleet, assistant: string) => {
     for (const { approved, id, reason } of decided) {
-      const options = { id: `decision-${wordIn(id)}`, ...defined({ note: wordIn(reason) || undefined }) }
+      const options = defined({ note: wordIn(reason) || undefined })
       await (approved === true
         ? fleet.approve(assistant, wordIn(id), options)
         : fleet.deny(assistant, wordIn(id), options))

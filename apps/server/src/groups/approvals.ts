@@ -1,10 +1,10 @@
 // Approvals: the group about calls that wait for a person.
 // Owns refusing a decision about what is not as it was shown. Leaves what a decision does to the statechart.
 // V1  What is decided is what was shown: other arguments, or none any more, are a conflict.
-// V2  One decision is accepted for one approval, no matter who else decides at the same moment.
+// V2  One decision is accepted for one approval, no matter who else decides at the same moment: the fleet takes no second one.
 
 import { defined } from "@reverie/protocol"
-import { ApprovalUnknown, type Fleet, IdReused } from "reverie"
+import { ApprovalUnknown, type Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict } from "../api/index.ts"
@@ -31,13 +31,10 @@ const decide = async (fleet: Fleet, id: string, approval: string, { decision, no
   if (seen !== undefined && seen !== asked.arguments) {
     throw new Conflict({ message: "the arguments are not those that were shown", hint: "look at them again" })
   }
-  // One key for one approval: who comes second finds it taken.
-  const key = `decision/${id}/${approval}`
-  const options = { id: key, ...defined({ note }) }
+  const options = defined({ note })
   const decided = decision === "approved" ? fleet.approve(id, approval, options) : fleet.deny(id, approval, options)
   const receipt = await decided.catch((error: unknown) => {
-    // The other decision has the key, or this one came when nothing waited any more.
-    if (error instanceof IdReused || error instanceof ApprovalUnknown) return undefined
+    if (error instanceof ApprovalUnknown) return undefined
     throw error
   })
   if (receipt?.outcome !== "accepted") throw new Conflict({ message: `${approval} was decided already` })

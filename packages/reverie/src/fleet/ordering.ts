@@ -119,6 +119,15 @@ export const decisionOf = (approval: string, decision: "approved" | "denied", no
   ...defined({ note })
 })
 
+/** More than any approval has. */
+const MAX_APPROVAL_CHARS = 64
+
+/** The id of a decision that is given none: one for one approval, so that of two decisions one is accepted. */
+export const decisionKey = (to: string, event: Event): string | undefined =>
+  event.type === "approval" && event.approval !== undefined && event.approval.length <= MAX_APPROVAL_CHARS
+    ? `decision/${to}/${event.approval}`
+    : undefined
+
 /** For `fleet.stop`. */
 export interface StopOptions extends OrderOptions {
   /** Which tick is meant; the one in progress when left out. */

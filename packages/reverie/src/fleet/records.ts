@@ -18,6 +18,7 @@ import {
   unknownName
 } from "@reverie/protocol"
 import { isDeepStrictEqual } from "node:util"
+import { Mailbox } from "@reverie/mailbox"
 import { type Definition, DefinitionMissing } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -36,6 +37,7 @@ import { type Core, newestFirst, type RunReading, tenantPage } from "./entry-sou
 import { type CompactionReadings, compactionsIn, type FleetMemory, memoryIn } from "./memories.ts"
 import { flawOfMemoryOrder } from "./memory-orders.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
+import { decisionKey } from "./ordering.ts"
 import { type ReminderReadings, remindersIn } from "./reminders.ts"
 import { type ReplayReadings, replayIn } from "./replay.ts"
 import { type SubAgentReadings, subAgentsIn } from "./sub-agents.ts"
@@ -142,6 +144,7 @@ export const coreOf = (run: RunReading, tenant: TenantId): Core => {
 // J2  An id stands for one message: with another one it is refused, and never taken for an answer to the new one.
 // J3  What is sent to one assistant is accepted in the order of the calls, however long each takes to be judged.
 // J4  The bytes of its parts are durable before a message is accepted; one that refers to bytes that are not kept is refused.
+// J5  Of two decisions about one approval one is accepted: by their id, which is one for an approval; where one was given, by what waits.
 
 /** What the judging knows of the open fleet. */
 export interface Judging {
@@ -213,6 +216,17 @@ const judgeWork = async (judging: Judging, { event, to }: Envelope): Promise<voi
 const letterOf = async ({ core }: Judging, { id, to }: Envelope): Promise<AcceptedEnvelope | undefined> =>
   (await core.run(lettersBy(to, [id]))).get(id)
 
+const MOST_WAITING = 64
+
+/** Whether a decision waits to be heard. */
+const isDecided = async ({ core }: Judging, to: Address, approval: string): Promise<boolean> => {
+  const waiting = await core.run(Mailbox.use((mailbox) => mailbox.pending(to, ["reply"], MOST_WAITING)))
+  return waiting.some((each) => "event" in each && each.event.type === "approval" && each.event.approval === approval)
+}
+
+const decidedBefore = ({ assistant }: Address, approval: string): ApprovalUnknown =>
+  new ApprovalUnknown({ assistant, approval, open: [], message: `${assistant}: ${approval} was decided already` })
+
 const judgeApproval = async (judging: Judging, envelope: Envelope): Promise<void> => {
   const { event, to } = envelope
   // One that names none is for what waits; where nothing does, it is on record as ignored, with the reason.
@@ -222,7 +236,11 @@ const judgeApproval = async (judging: Judging, envelope: Envelope): Promise<void
   const open = viewOf(record).approvals.map(({ approval }) => approval)
   const { approval } = event
   // The same decision once more is a duplicate, also when it has long been heard.
-  if (open.includes(approval) || (await letterOf(judging, envelope)) !== undefined) return
+  if ((await letterOf(judging, envelope)) !== undefined) return
+  if (open.includes(approval)) {
+    if (await isDecided(judging, to, approval)) throw decidedBefore(to, approval)
+    return
+  }
   const others = open.length === 0 ? "nothing waits for approval" : `what waits is ${open.join(", ")}`
   const what = `no approval ${JSON.stringify(approval)}`
   throw new ApprovalUnknown({
@@ -285,6 +303,8 @@ export const acceptJudged = async (
   // A script that is played again may date the same words anew.
   const isSame = before?.from === from && isDeepStrictEqual({ ...before.event, at: 0 }, { ...event, at: 0 })
   if (before === undefined || isSame) return receipt
+  if (event.type === "approval" && id === decisionKey(to.assistant, event))
+    throw decidedBefore(to, event.approval ?? "")
   const message = `the id ${JSON.stringify(id)} stands for another message to ${to.assistant}; this one was not accepted`
   throw new IdReused({ assistant: to.assistant, id, message })
 }
