@@ -42,6 +42,21 @@ describe("fleet.reminders", () => {
     assert.deepStrictEqual(await fleet.reminders.list("desk"), [])
   })
 
+  it("R3: what is cancelled before the order to set it was taken up never comes", async () => {
+    await using fleet = await testFleet(desk, { model: "offline" })
+    await fleet.reminders.set("desk", "tide", { inMs: HOUR, note: "Look at the tide." })
+    const cancelled = await fleet.reminders.cancel("desk", "tide")
+    assert.strictEqual(cancelled.outcome, "accepted")
+    await fleet.idle()
+    await fleet.clock.advance(2 * HOUR)
+    assert.deepStrictEqual(
+      (await fleet.reminders.list("desk")).map(({ sent, state }) => [state, sent]),
+      [["cancelled", 0]]
+    )
+    const none = await fleet.reminders.cancel("desk", "tide").catch((error: unknown) => error)
+    assert.instanceOf(none, ReminderInvalid)
+  })
+
   it("R1: a change moves it, a cancellation ends it", async () => {
     await using fleet = await testFleet(desk, { model: "offline" })
     const note = "Tide."

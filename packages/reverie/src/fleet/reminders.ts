@@ -2,8 +2,11 @@
 // Owns `fleet.reminders`. Leaves rules to `assistant`, and hearing an order to the runtime.
 // R1  What is no rule is refused before anything is sent.
 // R2  An order is durable when it resolves; the worker of the assistant follows it, also while the assistant is halted.
+// R3  Orders about one reminder are followed in the order in which they were given: a cancellation may come before the order that it
+//     is about was taken up.
 
 import type { Reminder } from "@reverie/assistant/reminders"
+import { MAX_PENDING, Mailbox } from "@reverie/mailbox"
 import { defined, type Receipt, ReminderRule } from "@reverie/protocol"
 import { reminderRules } from "@reverie/tools"
 import * as Clock from "effect/Clock"
@@ -57,6 +60,21 @@ const ruleOf = (reminder: string, { at, inMs, ...request }: ReminderRequest): Re
   return rule.success
 }
 
+const isActive = async ({ list }: ReminderReadings, to: string, reminder: string): Promise<boolean> =>
+  (await list(to)).some(({ id, state }) => id === reminder && state === "active")
+
+/** Whether an order that sets it waits to be heard. It waits until its commit: asked before the records are, none is missed. */
+const isOrdered = async ({ address, run }: Core, to: string, reminder: string): Promise<boolean> => {
+  const waiting = await run(Mailbox.use((mailbox) => mailbox.pending(address(to), ["control"], MAX_PENDING)))
+  return waiting.some(
+    (each) =>
+      "event" in each &&
+      each.event.type === "remind" &&
+      each.event.reminder === reminder &&
+      each.event.rule !== undefined
+  )
+}
+
 export const openReminders = (core: Core, post: Post): FleetReminders => {
   const reading = remindersIn(core)
   return {
@@ -70,8 +88,8 @@ export const openReminders = (core: Core, post: Post): FleetReminders => {
       return post(to, { type: "remind", reminder, rule }, { from: "person", ...options })
     },
     cancel: async (to, reminder, options = {}) => {
-      const found = (await reading.list(to)).find(({ id }) => id === reminder)
-      if (found?.state !== "active") throw invalid(reminder, `${to} has no active reminder ${JSON.stringify(reminder)}`)
+      const isThere = (await isOrdered(core, to, reminder)) || (await isActive(reading, to, reminder))
+      if (!isThere) throw invalid(reminder, `${to} has no active reminder ${JSON.stringify(reminder)}`)
       return post(to, { type: "remind", reminder }, { from: "person", ...options })
     }
   }
