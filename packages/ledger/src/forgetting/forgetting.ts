@@ -21,6 +21,7 @@ import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "../bundle
 import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
+import { withoutEmptied } from "./emptied.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
 import {
   type Fields,
@@ -344,7 +345,10 @@ export const finderOf = (sought: Sought, life: Bundle): Finder => {
 export const withoutSought = (sought: Sought, { head, parts }: Bundle): Bundle => {
   const eraser = new Eraser(sought, { head, parts })
   const ordered = ordersWith(eraser, parts)
-  const made = parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+  const made = withoutEmptied(
+    parts,
+    parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+  )
   const named = new Set(
     made.flatMap((part) =>
       part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []

@@ -5,7 +5,8 @@
 //     what the statechart was told stay, so that the life replays and counts as before.
 // K2  What was learnt of it goes wherever it stands: facts and insights by their sources, observations by their facts, attributes by
 //     their observations. Of a person also every fact about it, its profile, and its name.
-// K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it.
+// K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it. What stands beside events
+//     for the cache's sake is made of what was known then, so all of it goes.
 // K4  A summary that covers something of it is forgotten whole, and so is each that was made of that one.
 // K6  Of a person goes what was written without a message too, whatever is left of the mail: edits of facts and profiles, notes of reminders,
 //     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
@@ -27,8 +28,10 @@ import {
   saying,
   textsOfOrder
 } from "./hushing.ts"
-import { REMEMBERED, type Sought, withoutSought } from "./forgetting.ts"
+import { withoutEmptied } from "./emptied.ts"
+import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { FORGOTTEN } from "./row-words.ts"
+import { sentences, sentencesOf } from "./sentences.ts"
 
 /** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
 export interface Ticks {
@@ -43,9 +46,6 @@ export interface Ticks {
 
 type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
-
-/** A shorter sentence is said by many, of many things. */
-const MIN_SENTENCE_CHARS = 12
 
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 const textsOf = (value: Json | undefined): ReadonlyArray<string> => listOf(value).map(textOf)
@@ -80,26 +80,6 @@ const isOfItself = (entry: Entry, what: Ticks): boolean => {
   return (kind === "compact" || kind === "dream") && !isMeant(entry, what)
 }
 
-// Sentences: what was said, to be found where it was repeated.
-
-const BETWEEN = /[.:!?\n\r"\u201c\u201d\u201e]+/
-
-const sentencesOf = (text: string): ReadonlyArray<string> =>
-  text
-    .split(BETWEEN)
-    .map((each) => lowered(each))
-    .filter((each) => each.length >= MIN_SENTENCE_CHARS && each.includes(" "))
-
-const sentences = (said: ReadonlySet<string>): Sought => ({
-  isIn: (text) => text.length >= MIN_SENTENCE_CHARS && sentencesOf(text).some((each) => said.has(each)),
-  cut: (text) =>
-    text
-      .split(new RegExp(`(${BETWEEN.source})`))
-      .map((each) => (said.has(lowered(each)) ? "\u2026" : each))
-      .join(""),
-  spares: (value) => value["role"] === "user" || value["kind"] === "envelope"
-})
-
 const textsIn = (value: Json): ReadonlyArray<string> => {
   if (typeof value === "string") return [value]
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).flatMap(textsIn)
@@ -108,6 +88,9 @@ const textsIn = (value: Json): ReadonlyArray<string> => {
 
 // Prefixes of ids by which memories name what they were made of.
 const PREFIXES: Readonly<Record<string, string>> = { fact: "f", journal: "j", episode: "j", passage: "p", entity: "e" }
+
+/** What an assistant writes down for itself in a tick, and calls by no id. */
+const NOTES: ReadonlySet<string> = new Set(["goal", "observation", "project"])
 
 const nameOf = ({ key, kind }: Pick<RecordChange, "key" | "kind">): string => `${kind} ${key}`
 
@@ -165,7 +148,7 @@ class Going {
     for (const each of settled) this.envelopes.add(each.id)
     for (const [index, { content, role }] of messages.entries()) {
       this.ids.add(`m/${no}/${index}`)
-      if (role === "user") for (const each of sentencesOf(content)) this.said.add(each)
+      if (role === "user") this.#saidIn([content])
     }
   }
 
@@ -177,10 +160,8 @@ class Going {
   }
 
   #order(order: Json | undefined): void {
-    for (const text of textsOfOrder(order)) {
-      this.ordered.add(text)
-      for (const each of sentencesOf(text)) this.said.add(each)
-    }
+    for (const text of textsOfOrder(order)) this.ordered.add(text)
+    this.#saidIn(textsOfOrder(order))
   }
 
   /** Whether a reminder was set by the person. */
@@ -193,8 +174,12 @@ class Going {
     const prefix = PREFIXES[kind]
     if (prefix !== undefined) this.ids.add(`${prefix}/${key}`)
     // What was called to mind, and what a summary says, is of others too: it goes, and is sought nowhere else.
-    if (prefix === undefined || this.compactions.has(key)) return
-    for (const text of textsIn(value)) for (const each of sentencesOf(text)) this.said.add(each)
+    if ((prefix === undefined && !NOTES.has(kind)) || this.compactions.has(key)) return
+    this.#saidIn(textsIn(value))
+  }
+
+  #saidIn(texts: Iterable<string>): void {
+    for (const text of texts) for (const each of sentencesOf(text)) this.said.add(each)
   }
 
   /** True when a memory goes now that did not go before. */
@@ -221,14 +206,16 @@ class Going {
     const namedBy = (changes: ReadonlyArray<RecordChange>) =>
       new Set(changes.flatMap(({ value }) => (isJsonObject(value) ? textsOf(value["entities"]) : [])).map(lowered))
     const isGone = (change: RecordChange) => this.records.has(nameOf(change))
-    const [gone, left] = [namedBy(told.filter(isGone)), namedBy(told.filter((change) => !isGone(change)))]
+    const [gone, still] = [namedBy(told.filter(isGone)), namedBy(told.filter((change) => !isGone(change)))]
     for (const change of newest.values()) {
       const { kind, value } = change
       if (kind !== "entity" || !isJsonObject(value) || isGone(change)) continue
-      const { attributes, observations } = withoutObservations(value, this)
+      const left = withoutObservations(value, this)
+      const { attributes, observations } = left
+      this.#saidIn(new Set(textsIn(value)).difference(new Set(textsIn(left))))
       if (listOf(attributes).length + listOf(observations).length > 0) continue
       const name = lowered(textOf(value["name"]))
-      if (!left.has(name) && (gone.has(name) || listOf(value["observations"]).length > 0)) this.#drop(change)
+      if (!still.has(name) && (gone.has(name) || listOf(value["observations"]).length > 0)) this.#drop(change)
     }
   }
 
@@ -251,6 +238,10 @@ class Going {
   isDraftOf(value: Fields): boolean {
     const isDraft = typeof value["summary"] === "string" && value["keep"] !== undefined
     return isDraft && (this.compactions.size > 0 || this.#lieWithin(value))
+  }
+
+  namesGone(name: string): boolean {
+    return this.records.has(`project ${name}`)
   }
 
   #lieWithin(range: Fields): boolean {
@@ -296,13 +287,20 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   // What a replay goes on from holds names, and is made again in time.
   if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
   if (going.leantOn.has(nameOf(change)) || going.isSetBy(change)) return saying(value)
+  // A state may name what goes, as the active project.
+  if (typeof value === "string") return kind === "state" && going.namesGone(value) ? null : value
   if (!isJsonObject(value)) return value
+  if (kind === "shown") return textsIn(value).length > 0 ? null : value
   if (kind === "entity") return withoutObservations(value, going)
   const isSummary =
     going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
     (kind === "state" && going.isDraftOf(value))
   return isSummary ? summaryless(value) : value
 }
+
+/** Work leans on what a state counts or measures, and not on what it names. */
+const isTakenBack = ({ kind, value }: RecordChange, before: Json): boolean =>
+  REMEMBERED.has(kind) || (kind === "state" && [value, before].some((each) => typeof each === "string"))
 
 /** Records as they are without what goes: each change, and what stands in the end. */
 class Ledgered {
@@ -316,8 +314,9 @@ class Ledgered {
   changes(entry: Entry): ReadonlyArray<RecordChange> {
     return (entry.records ?? []).map((change) => {
       const name = nameOf(change)
-      const isUndone = this.#going.entries.has(entry.no) && REMEMBERED.has(change.kind)
-      const value = isUndone ? (this.#standing.get(name) ?? null) : cleaned(this.#going, change)
+      const before = this.#standing.get(name) ?? null
+      const isUndone = this.#going.entries.has(entry.no) && isTakenBack(change, before)
+      const value = isUndone ? before : cleaned(this.#going, change)
       this.#standing.set(name, value)
       return { ...change, value }
     })
@@ -393,6 +392,6 @@ export const withoutTicks =
     const isNone = going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0
     if (isNone && !isNamed(life, going)) return life
     const records = new Ledgered(going)
-    const parts = life.parts.flatMap(withoutGoing(going, records))
+    const parts = withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
     return withoutPerson(withoutSought(sentences(going.said), { head: life.head, parts }), going)
   }
