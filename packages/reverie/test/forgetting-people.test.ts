@@ -55,6 +55,20 @@ const live = async (fleet: Fleet): Promise<void> => {
 const factsOf = async (fleet: Fleet) => (await fleet.memory.facts("desk")).map(({ text }) => text)
 
 describe("forgetting whom and when", () => {
+  it("of a person in small letters goes what others said of it, in whatever night", async () => {
+    await using fleet = await open(":memory:", plain)
+    const night = async (...said: ReadonlyArray<readonly [from: string, text: string]>): Promise<void> => {
+      for (const [from, text] of said) await fleet.answer("desk", text, { from })
+      await fleet.sleep("desk")
+      await fleet.idle()
+    }
+    await night(["bob", "I live in Bergen."], ["ann", "Bob works at the airport."])
+    await night(["ann", "Bob's birthday is on 2 July."], ["ann", "I have a dog called Biscuit."])
+    assert.lengthOf(await factsOf(fleet), 4)
+    await fleet.forget({ person: "bob" })
+    assert.deepStrictEqual(await factsOf(fleet), ["ann has a dog called Biscuit"])
+  })
+
   it("of a person goes what it said, what was answered, done and learnt of it, and its name; others stay", async () => {
     const data = aDirectory()
     const fleet = await open(data)
