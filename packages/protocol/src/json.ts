@@ -145,7 +145,10 @@ const ownProperty = { configurable: true, enumerable: true, writable: true }
 // I1  An id is printable, has no slash and at most 128 characters, so that it can stand in a path, a key and a screen.
 // I2  An assistant is found by tenant and id together; no key ever holds the id alone.
 
-const plainId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9._:@#+-]+$/), Schema.isMaxLength(128))
+const plainId = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9._:@#+-]+$/, { message: "must have 1 to 128 letters, digits and . _ : @ # + -" }),
+  Schema.isMaxLength(128)
+)
 
 export const TenantId = plainId.pipe(Schema.brand("TenantId"))
 export type TenantId = typeof TenantId.Type

@@ -86,6 +86,19 @@ const wellFormed = (event: unknown): unknown => {
       }
 }
 
+/** What a field is called by who writes it. */
+const fieldNames: Readonly<Record<string, string>> = { "to.assistant": "the name of the assistant" }
+
+/** What a schema says of a value, on one line, with the field before it as its writer knows it. */
+export const inWords = (message: string): string => {
+  const line = message.replaceAll(/\s+/g, " ")
+  const [, said = "", path = ""] = /^(.*) at ((?:\["?[^\]]+"?\])+)$/.exec(line) ?? []
+  if (path === "") return line
+  const where = [...path.matchAll(/\["?([^"\]]+)"?\]/g)].map(([, name = ""]) => name).join(".")
+  const field = fieldNames[where] ?? where.replace(/^event\./, "")
+  return said.startsWith("must ") ? `${field} ${said}` : `${field}: ${said}`
+}
+
 export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInvalid> => {
   const { event, from, id, tenant, to } = letter
   const kept = storedTraceparent(letter.traceparent)
@@ -99,9 +112,7 @@ export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInva
     hops: 0,
     ...trace
   }).pipe(
-    Result.mapError(
-      ({ message }) => new EnvelopeInvalid({ message: flawOfText(event) ?? message.replaceAll(/\s+/g, " ") })
-    ),
+    Result.mapError(({ message }) => new EnvelopeInvalid({ message: flawOfText(event) ?? inWords(message) })),
     Result.flatMap((envelope) => {
       const flaw = flawOfEvent(envelope.event, event)
       return flaw === undefined ? Result.succeed(envelope) : Result.fail(new EnvelopeInvalid({ message: flaw }))

@@ -37,6 +37,14 @@ describe("fleet.reminders", () => {
         .catch((error: unknown) => error)
       assert.instanceOf(refused, ReminderInvalid)
     }
+    const quiet = { from: "25:00", until: "07:00", policy: "later" } as const
+    for (const [rule, says] of [
+      [{ inMs: 50, note: " " }, "reminder tide: note must not be empty"],
+      [{ inMs: 50, note: "Tide.", quiet }, "reminder tide: quiet.from must be a clock time from 00:00 to 23:59"]
+    ] as const) {
+      const refused: unknown = await fleet.reminders.set("desk", "tide", rule).catch((error: unknown) => error)
+      assert.strictEqual((refused as Error).message, says)
+    }
     const none = await fleet.reminders.cancel("desk", "tide").catch((error: unknown) => error)
     assert.instanceOf(none, ReminderInvalid)
     assert.deepStrictEqual(await fleet.reminders.list("desk"), [])

@@ -28,9 +28,11 @@ export type Insulation = (typeof insulations)[number]
 /** Longest task, in UTF-16 units. */
 export const MAX_TASK_CHARS = 32_000
 
+const somethingSaid = Schema.isPattern(/\S/, { message: "must not be empty" })
+
 /** What is asked for when a task is handed on. */
 export const AssignmentRequest = Schema.Struct({
-  task: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(MAX_TASK_CHARS)),
+  task: Schema.String.check(somethingSaid, Schema.isMaxLength(MAX_TASK_CHARS)),
   /** The name of an assistant's definition; that of the one who asks when not said. */
   specialist: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
   /** orchestrator when not said. */
@@ -113,8 +115,15 @@ const MessageEvent = Schema.Struct({
 // Reminder: a time that an assistant or a person asked for, as it crosses the wire.
 
 /** What a reminder of its own is called: it stands in ids of envelopes. */
-const reminderId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]*$/), Schema.isMaxLength(64))
-const clockTime = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
+const reminderId = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, {
+    message: "must have 1 to 64 letters, digits and . _ -, and begin with a letter or a digit"
+  }),
+  Schema.isMaxLength(64)
+)
+const clockTime = Schema.String.check(
+  Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/, { message: "must be a clock time from 00:00 to 23:59" })
+)
 const short = Schema.String.check(Schema.isMaxLength(256))
 
 /** once: of several that are due, the newest runs. skip: only what is due now. all: each. */
@@ -130,7 +139,7 @@ export type ReminderNeed = (typeof reminderNeeds)[number]
  * `cron` (five fields) and `rrule` (RFC 5545, from `start` on).
  */
 export const ReminderRule = Schema.Struct({
-  note: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(1_500)),
+  note: Schema.String.check(somethingSaid, Schema.isMaxLength(1_500)),
   at: Schema.optionalKey(short),
   inMs: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
   cron: Schema.optionalKey(short),

@@ -13,6 +13,7 @@ import * as Clock from "effect/Clock"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ReminderInvalid } from "../errors.ts"
+import { inWords } from "../letter.ts"
 import type { OrderOptions, Post } from "./ordering.ts"
 import type { Core } from "./entry-source.ts"
 
@@ -56,7 +57,7 @@ const invalid = (reminder: string, problem: string) => new ReminderInvalid({ rem
 const ruleOf = (reminder: string, { at, inMs, ...request }: ReminderRequest): ReminderRule => {
   const text = at === undefined || typeof at === "string" ? at : new Date(at).toISOString()
   const rule = decodeRule({ ...request, ...defined({ at: text, inMs }) })
-  if (Result.isFailure(rule)) throw invalid(reminder, `reminder ${reminder}: ${rule.failure.message}`)
+  if (Result.isFailure(rule)) throw invalid(reminder, `reminder ${reminder}: ${inWords(rule.failure.message)}`)
   return rule.success
 }
 
