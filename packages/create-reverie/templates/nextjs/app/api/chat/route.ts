@@ -23,6 +23,15 @@ export const POST = async (request: Request): Promise<Response> => {
       isBegun ||= part.type === "text"
     }
   }
-  // A reader that leaves ends the listening only: the question is durable, and is answered all the same.
-  return new Response(ReadableStream.from(answer()), { headers: { "content-type": "text/plain; charset=utf-8" } })
+  const parts = answer()
+  const stream = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await parts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    // A reader that leaves ends the listening only: the question is durable, and is answered all the same.
+    cancel: async () => void (await parts.return())
+  })
+  return new Response(stream, { headers: { "content-type": "text/plain; charset=utf-8" } })
 }
