@@ -106,7 +106,14 @@ export {
   readPart
 } from "./bundle-part.ts"
 export * from "./bundles.ts"
-export { SEALED_OVERHEAD, Sealing, type Subject, type SubjectKey, type SubjectKeys } from "./sealing/sealing.ts"
+export {
+  keyIdOf,
+  SEALED_OVERHEAD,
+  Sealing,
+  type Subject,
+  type SubjectKey,
+  type SubjectKeys
+} from "./sealing/sealing.ts"
 export {
   openingOf,
   type SealedRows,

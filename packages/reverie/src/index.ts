@@ -55,7 +55,7 @@ export type {
 } from "@reverie/ledger"
 export type { VacuumOptions, VacuumReport } from "./opening/vacuuming.ts"
 export type { SegmentsChoice, SegmentStorage } from "./options/segments.ts"
-export type { BackupContents, Restored } from "@reverie/store-sqlite"
+export type { BackupContents, KeysLacking, Restored } from "@reverie/store-sqlite"
 export {
   defineMcpServer,
   mcpServer,

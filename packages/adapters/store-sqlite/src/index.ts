@@ -17,7 +17,7 @@ export {
 export { processWide, realPath, temporaryPlace } from "./files/shared-place.ts"
 export { flawOfSegmentDirectory, segmentDirectory } from "./files/segment-directory.ts"
 export { IN_MEMORY, openSqliteStore, SqliteStore, storeSqliteLayer } from "./store.ts"
-export { type Encryption, encryptionFromEnvironment, type EncryptionKey } from "./sealing/opening.ts"
+export { type Encryption, encryptionFromEnvironment, type EncryptionKey, type KeysLacking } from "./sealing/opening.ts"
 export { type Encrypted, encryptDirectory, rotateKeys, type Rotated } from "./sealing/resealing.ts"
 export type { MasterKey } from "./sealing/keyring.ts"
 export type { WriterStats } from "./writer.ts"

@@ -128,6 +128,10 @@ const encoded = (text: string): Uint8Array =>
 const isSealed = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length >= SEALED_OVERHEAD && (value[0] === TEXT || value[0] === BYTES)
 
+/** The number of the data key that bytes were sealed with; 0 where they are not sealed. */
+export const keyIdOf = (sealed: Uint8Array): number =>
+  isSealed(sealed) ? new DataView(sealed.buffer, sealed.byteOffset).getUint32(1) : 0
+
 /** Made of a data key once: the key that seals, and its subject as it stands in JSON. */
 interface Derived {
   readonly key: KeyObject

@@ -62,14 +62,25 @@ export const makeBackup = async (
 
 export const putBack = async (source: string, options: BackupOptions): Promise<number> => {
   const data = dataOf(options, "restore")
-  const { accepted, at, committed, former } = await restore({ from: named(source), data, force: options.force })
+  const { accepted, at, committed, former, lacking } = await restore({
+    from: named(source),
+    data,
+    force: options.force
+  })
   if (options.json) {
-    sayJson({ ok: true, data, backup: source, at, accepted, committed, ...defined({ former }) })
+    sayJson({ ok: true, data, backup: source, at, accepted, committed, ...defined({ former, lacking }) })
     return 0
   }
   const when = new Date(at).toISOString()
   say(plain(`${data} is as it was at ${when}: ${accepted} messages, ${committed} events`))
   if (former !== undefined) say(plain(`what was there before is kept in ${former}`))
+  if (lacking?.isAll === true) {
+    note(plain(`it is encrypted, and its data keys are not there: put the keys.db of that time into ${data}`))
+  } else if (lacking !== undefined) {
+    note(
+      plain(`the data keys there do not open ${lacking.assistants.join(", ")}: forgotten since, or given other keys`)
+    )
+  }
   return 0
 }
 

@@ -23,6 +23,7 @@ import { type BackupContents, CONTENTS, contentsIn, refuse } from "./backup-cont
 import { isSegment, putSegmentsBack, takeSegments } from "./backup-segments.ts"
 import { assertNoBackup, formerOf, partialOf, swap, targetOf } from "./backup-target.ts"
 import { own, privateDirectory, privateFile } from "./owner.ts"
+import { type KeysLacking, lackingIn } from "../sealing/opening.ts"
 import { lossIn } from "./survival.ts"
 
 /** The index of memories comes along: made again it costs time, and its vectors cost money. */
@@ -238,6 +239,8 @@ export const backupDirectory = (
 export interface Restored extends BackupContents {
   /** Where the files that were there before are kept. */
   readonly former?: string
+  /** What of it does not open with the data keys that lie there now; not there where all of it does, or nothing is encrypted. */
+  readonly lacking?: KeysLacking
 }
 
 /** Puts a backup in the place of a data directory that no one works on. */
@@ -260,5 +263,6 @@ export const restoreDirectory = (
     })
     yield* own(directory)
     const former = yield* attempted(directory, () => putBack(source, directory, contents, segments))
-    return { ...contents, ...defined({ former }) }
+    const lacking = yield* attempted(directory, async () => lackingIn(directory, join(directory, DATABASE)))
+    return { ...contents, ...defined({ former, lacking }) }
   }).pipe(Effect.scoped)

@@ -153,6 +153,21 @@ export class Keyring implements SubjectKeys {
     return file !== IN_MEMORY && existsSync(file)
   }
 
+  /** The numbers of the keys in a file, for which no key has to be at hand. */
+  static idsIn(file: string): ReadonlySet<number> {
+    const database = new DatabaseSync(file, { readOnly: true })
+    try {
+      return new Set(
+        database
+          .prepare("SELECT id FROM keys")
+          .all()
+          .map(({ id }) => Number(id))
+      )
+    } finally {
+      database.close()
+    }
+  }
+
   current(subject: Subject): SubjectKey {
     const known = this.#current.get(subject.tenant)?.get(subject.assistant)
     if (known !== undefined) return known

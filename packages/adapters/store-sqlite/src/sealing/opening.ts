@@ -6,7 +6,8 @@
 
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { DatabaseSync } from "node:sqlite"
+import { DatabaseSync } from "node:sqlite"
+import { keyIdOf } from "@reverie/ledger"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -88,6 +89,32 @@ export const isSealedIn = (database: DatabaseSync): boolean | undefined => {
     if (row !== undefined) return typeof Object.values(row)[0] !== "string"
   }
   return undefined
+}
+
+/** What of a data directory does not open with the data keys that lie in it. */
+export interface KeysLacking {
+  /** Assistants whose keys are not among them: they were forgotten, or are sealed with later ones. */
+  readonly assistants: ReadonlyArray<string>
+  /** There are no keys in it. */
+  readonly isAll: boolean
+}
+
+/** Undefined where nothing lacks, or nothing is sealed. */
+export const lackingIn = (directory: string, file: string): KeysLacking | undefined => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    if (isSealedIn(database) !== true) return undefined
+    const path = keysOf(directory)
+    if (!Keyring.isThere(path)) return { assistants: [], isAll: true }
+    const ids = Keyring.idsIn(path)
+    const rows = database.prepare("SELECT tenant, id, state FROM assistants ORDER BY tenant, id").all()
+    const assistants = rows.flatMap(({ id, state, tenant }) =>
+      state instanceof Uint8Array && ids.has(keyIdOf(state)) ? [] : [`${String(tenant)}/${String(id)}`]
+    )
+    return assistants.length === 0 ? undefined : { assistants, isAll: false }
+  } finally {
+    database.close()
+  }
 }
 
 const failureOf = (directory: string, error: unknown): StoreSealed => {
