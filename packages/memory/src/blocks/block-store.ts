@@ -219,6 +219,8 @@ export interface KeptBlock {
   readonly snapshot: { readonly version: number; readonly bytes: number; readonly since: number }
   /** Where its document stands: one that was read and stands elsewhere is damaged. */
   readonly place: Place
+  /** How often words were taken out of its versions; left out where never. */
+  readonly remade?: number
 }
 
 /** Who looks: an assistant by its id, or the system under any name. */
@@ -230,7 +232,10 @@ export interface BlockViewer {
 }
 
 /** A block as a viewer may see it. */
-export interface BlockView extends Omit<KeptBlock, "past" | "future" | "shows" | "snapshot" | "place" | "permission"> {
+export interface BlockView extends Omit<
+  KeptBlock,
+  "past" | "future" | "shows" | "snapshot" | "place" | "remade" | "permission"
+> {
   /** The permission that remains for a viewer. */
   readonly permission: BlockPermission
   /** What the viewer may do, and why not. */
@@ -287,7 +292,7 @@ export const accessTo = (block: KeptBlock, viewer: BlockViewer, act: BlockAct): 
 }
 
 export const viewOf = (block: KeptBlock, viewer: BlockViewer): BlockView => {
-  const { future: _future, past: _past, place: _place, shows: _shows, snapshot: _snapshot, ...told } = block
+  const { future: _1, past: _2, place: _3, remade: _4, shows: _5, snapshot: _6, ...told } = block
   const access = Object.fromEntries(blockActs.map((act) => [act, accessTo(block, viewer, act)]))
   const rights = { access: access as BlockView["access"] }
   if (isOwner(block, viewer)) return { ...told, ...rights }

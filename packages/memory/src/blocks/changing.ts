@@ -48,7 +48,7 @@ export const keep = (
 ): Result.Result<BlockChange, BlockRefused> =>
   Result.map(committed(block, document, from, request, stands), (ready) => {
     put(rows, request.tenant, ready)
-    documents.keep(block.id, ready.block.version, document)
+    documents.keep(block.id, ready.block.version, document, block.remade)
     onUndo(() => documents.drop(block.id))
     return ready.change
   })
@@ -88,7 +88,7 @@ export const changed = (bench: Bench, id: string, operation: BlockOperation) =>
         ? yield* document.change(operation, authorOf(block, request))
         : yield* changedAsSeen(bench, block, document, operation, seen)
     if (isChanged) return yield* keep(bench, block, document, from, { kind: "edit" })
-    documents.keep(id, block.version, document)
+    documents.keep(id, block.version, document, block.remade)
     return unchanged(block)
   })
 
@@ -153,9 +153,9 @@ const readAnew = (bench: Bench, before: KeptBlock, after: KeptBlock) =>
     const from = document.place
     document.writeAs(peerOf("author", before.id, request.by))
     if (document.trim() > 0) return yield* keep(bench, after, document, from, { kind: "edit" })
-    const { charLimit, id, version } = after
+    const { charLimit, id, remade, version } = after
     putBlock(rows, request.tenant, { ...after, text: document.render(charLimit), chars: document.chars })
-    documents.keep(id, version, document)
+    documents.keep(id, version, document, remade)
     return { ...unchanged(after), changed: true }
   })
 

@@ -151,7 +151,7 @@ const looking = (
             content: contentJson(seen.content())
           }
           if (seen !== document) seen.free()
-          documents.keep(id, block.version, document)
+          documents.keep(id, block.version, document, block.remade)
           return reading
         })
       )

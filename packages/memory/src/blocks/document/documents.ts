@@ -14,6 +14,7 @@ const DEFAULT_DOCUMENTS = 64
 
 interface Held {
   readonly version: number
+  readonly remade: number
   readonly document: StructuredDocument
 }
 
@@ -35,11 +36,11 @@ export class Documents {
     loro: Loro,
     rows: BlockLooks,
     tenant: TenantId,
-    { id, label, place, schema, snapshot, version }: KeptBlock
+    { id, label, place, remade = 0, schema, snapshot, version }: KeptBlock
   ): Result.Result<StructuredDocument, BlockUnreadable> {
     const held = this.#held.get(id)
     this.#held.delete(id)
-    if (held?.version === version) {
+    if (held?.version === version && held.remade === remade) {
       held.document.schema = schema
       return Result.succeed(held.document)
     }
@@ -52,8 +53,9 @@ export class Documents {
     })
   }
 
-  keep(id: string, version: number, document: StructuredDocument): void {
-    this.#held.set(id, { version, document })
+  /** `remade`: how often words were taken out of the block. */
+  keep(id: string, version: number, document: StructuredDocument, remade: number = 0): void {
+    this.#held.set(id, { version, remade, document })
     for (const [oldest, { document: idle }] of this.#held) {
       if (this.#held.size <= this.#capacity) return
       this.#held.delete(oldest)
