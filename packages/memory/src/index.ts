@@ -12,7 +12,8 @@ export {
   type BlockVersion,
   type KeptChange
 } from "./blocks/block-store.ts"
-export { StructuredDocument, loadLoro } from "./blocks/document/document.ts"
+export { blanked } from "./blocks/blanked.ts"
+export { StructuredDocument, loadLoro, type Loro } from "./blocks/document/document.ts"
 export {
   keepBlocks,
   expired,

@@ -41,7 +41,7 @@ export class StructuredDocument {
   readonly #label: string
   #schema: BlockSchema
 
-  private constructor(doc: LoroDoc, label: string, schema: BlockSchema) {
+  constructor(doc: LoroDoc, label: string, schema: BlockSchema) {
     this.#doc = doc
     this.#label = label
     this.#schema = schema
