@@ -47,6 +47,7 @@ export {
   withoutSought,
   withoutText
 } from "./forgetting/forgetting.ts"
+export type { BlockRemaking } from "./forgetting/forgotten-blocks.ts"
 export { type Ticks, withoutTicks } from "./forgetting/forgotten-ticks.ts"
 export {
   type LeftOfLost,

@@ -58,7 +58,7 @@ const blockParts = (rows: BlockRows): ReadonlyArray<BundlePart> => {
 }
 
 /** The block that an answer is about. */
-const blockOfAnswer = (answer: Json): string | undefined => {
+export const blockOfAnswer = (answer: Json): string | undefined => {
   const change = isJsonObject(answer) ? answer["change"] : undefined
   const block = isJsonObject(change) ? change["block"] : undefined
   return typeof block === "string" ? block : undefined

@@ -20,6 +20,7 @@ import * as Result from "effect/Result"
 import { type Bundle, type BundlePart, digestsIn, flawOfBundle } from "../bundle-part.ts"
 import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
+import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
@@ -278,6 +279,10 @@ const blocksWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlyS
     })
   )
 
+/** Blocks that say what is sought, in any version. */
+export const blocksSaying = (sought: Sought, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
+  blocksWith(new Eraser(sought, parts), parts)
+
 const partWithout =
   (eraser: Eraser, blocks: ReadonlySet<string>) =>
   (part: BundlePart): ReadonlyArray<BundlePart> => {
@@ -293,6 +298,9 @@ const partWithout =
       case "block-snapshot":
         return blocks.has(part.block) ? [] : [part]
       case "block-answer":
+        // A block of a definition is made again when the fleet is opened, as one that was never made.
+        if (blocks.has(blockOfAnswer(part.answer) ?? "")) return []
+        return eraser.isInAny(part as unknown as Json) ? [] : [part]
       case "prompt":
         return eraser.isInAny(part as unknown as Json) ? [] : [part]
       case "blob":

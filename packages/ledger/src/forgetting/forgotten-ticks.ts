@@ -15,6 +15,7 @@
 
 import { defined, isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
+import { blockOfAnswer } from "../packing.ts"
 import {
   blocksOf,
   lowered,
@@ -30,6 +31,7 @@ import {
 } from "./hushing.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
+import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
 import { FORGOTTEN } from "./row-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
 
@@ -240,10 +242,6 @@ class Going {
     return isDraft && (this.compactions.size > 0 || this.#lieWithin(value))
   }
 
-  namesGone(name: string): boolean {
-    return this.records.has(`project ${name}`)
-  }
-
   #lieWithin(range: Fields): boolean {
     const [from, to] = [numberAt(range["from"], "no"), numberAt(range["to"], "no")]
     return [...this.entries].some((no) => no >= from && no <= to)
@@ -288,7 +286,7 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   if (going.records.has(nameOf(change)) || kind === "checkpoint") return null
   if (going.leantOn.has(nameOf(change)) || going.isSetBy(change)) return saying(value)
   // A state may name what goes, as the active project.
-  if (typeof value === "string") return kind === "state" && going.namesGone(value) ? null : value
+  if (typeof value === "string") return kind === "state" && going.records.has(`project ${value}`) ? null : value
   if (!isJsonObject(value)) return value
   if (kind === "shown") return textsIn(value).length > 0 ? null : value
   if (kind === "entity") return withoutObservations(value, going)
@@ -362,6 +360,8 @@ const withoutGoing =
       }
       case "block-snapshot":
         return going.blocks.has(part.block) ? [] : [part]
+      case "block-answer":
+        return going.blocks.has(blockOfAnswer(part.answer) ?? "") ? [] : [part]
       default:
         return [part]
     }
@@ -385,7 +385,7 @@ const isNamed = ({ parts }: Bundle, { person }: Going): boolean =>
 
 /** A life without these ticks. What a tenant has besides its assistants is left as it is. */
 export const withoutTicks =
-  (what: Ticks) =>
+  (what: Ticks, remaking?: BlockRemaking) =>
   (life: Bundle): Bundle => {
     if (life.head.kind === "tenant") return life
     const going = new Going(life, what)
@@ -393,5 +393,7 @@ export const withoutTicks =
     if (isNone && !isNamed(life, going)) return life
     const records = new Ledgered(going)
     const parts = withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
-    return withoutPerson(withoutSought(sentences(going.said), { head: life.head, parts }), going)
+    const left = { head: life.head, parts }
+    const made = remaking === undefined ? left : withoutInBlocks(left, going, remaking)
+    return withoutPerson(withoutSought(sentences(going.said), made), going)
   }

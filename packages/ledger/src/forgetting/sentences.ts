@@ -16,12 +16,26 @@ export const sentencesOf = (text: string): ReadonlyArray<string> =>
     .map((each) => lowered(each))
     .filter((each) => each.length >= MIN_SENTENCE_CHARS && each.includes(" "))
 
+const mapped = (text: string, isMeant: (sentence: string) => boolean, change: (sentence: string) => string): string =>
+  text
+    .split(new RegExp(`(${BETWEEN.source})`))
+    .map((each) => (isMeant(lowered(each)) ? change(each) : each))
+    .join("")
+
+/** A text with a space for each of its signs. */
+export const blank = (text: string): string => text.replaceAll(/\S/gu, " ")
+
+/** A text in which sentences are blank. */
+export const blankSentences = (isMeant: (sentence: string) => boolean, text: string): string =>
+  mapped(text, isMeant, blank)
+
 export const sentences = (said: ReadonlySet<string>): Sought => ({
   isIn: (text) => text.length >= MIN_SENTENCE_CHARS && sentencesOf(text).some((each) => said.has(each)),
   cut: (text) =>
-    text
-      .split(new RegExp(`(${BETWEEN.source})`))
-      .map((each) => (said.has(lowered(each)) ? "\u2026" : each))
-      .join(""),
+    mapped(
+      text,
+      (each) => said.has(each),
+      () => "\u2026"
+    ),
   spares: (value) => value["role"] === "user" || value["kind"] === "envelope"
 })
