@@ -280,8 +280,8 @@ const blocksWith = (eraser: Eraser, parts: ReadonlyArray<BundlePart>): ReadonlyS
   )
 
 /** Blocks that say what is sought, in any version. */
-export const blocksSaying = (sought: Sought, parts: ReadonlyArray<BundlePart>): ReadonlySet<string> =>
-  blocksWith(new Eraser(sought, parts), parts)
+export const blocksSaying = (sought: Sought, life: Bundle): ReadonlySet<string> =>
+  blocksWith(new Eraser(sought, life), life.parts)
 
 const partWithout =
   (eraser: Eraser, blocks: ReadonlySet<string>) =>

@@ -61,7 +61,7 @@ const withoutWritten = (text: string, before: string, said: Set<string>): string
 export const withoutInBlocks = (life: Bundle, { said, ticks }: Forgotten, remaking: BlockRemaking): Bundle => {
   const sought = sentences(said)
   const written = versionsOf(life, ticks)
-  const saying = blocksSaying(sought, life.parts)
+  const saying = blocksSaying(sought, life)
   const groups = Map.groupBy(life.parts, blockOf)
   const made = new Map<string, ReadonlyArray<BundlePart>>()
   for (const [id, group] of groups) {

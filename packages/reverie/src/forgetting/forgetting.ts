@@ -23,13 +23,14 @@ import { type AssistantId, defined, type Entry, type TenantId } from "@reverie/p
 import * as Effect from "effect/Effect"
 import { emptyIndex, forgottenLife } from "@reverie/runtime"
 import { WakeQueue } from "@reverie/mailbox"
-import { placeOfId, Recall } from "@reverie/memory"
+import { loadLoro, placeOfId, Recall } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { EnvelopeInvalid } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
 import { type Core, tenantPage } from "../fleet/entry-source.ts"
+import { remakingWith } from "./block-remaking.ts"
 import { type ForgetFound, type ForgetSample, foundIn, textTopic, type Topic, topicOf } from "./topics.ts"
 
 const PAGE = 500
@@ -332,11 +333,13 @@ export const forgotten = async (
   if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
     throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
   }
-  const topic = named.topic === undefined ? (text === undefined ? undefined : textTopic(text)) : topicOf(named.topic)
+  const remaking = remakingWith(await run(loadLoro))
+  const sought = named.topic === undefined ? undefined : topicOf(named.topic, remaking)
+  const topic = sought ?? (text === undefined ? undefined : textTopic(text))
   if (named.topic !== undefined && topic === undefined)
     throw flaw("the topic to forget has no word that says something")
   const ticks = ticksOf(named)
-  const without = topic?.without ?? (ticks && withoutTicks(ticks))
+  const without = topic?.without ?? (ticks && withoutTicks(ticks, remaking))
   const assistant = named.assistant === undefined ? undefined : core.address(named.assistant).assistant
   const receipt = await run(forgetting(core.tenant, assistant, { without, topic, ticks }, dryRun))
   if (!dryRun && receipt.assistants + Object.keys(receipt.gone).length > 0)

@@ -7,6 +7,7 @@
 
 import { Buffer } from "node:buffer"
 import {
+  type BlockRemaking,
   type Bundle,
   type BundlePart,
   finderOf,
@@ -122,7 +123,7 @@ export const textTopic = (text: string): Topic => ({
 })
 
 /** Undefined where nothing is left of a topic without its stop words. */
-export const topicOf = (text: string): Topic | undefined => {
+export const topicOf = (text: string, remaking: BlockRemaking): Topic | undefined => {
   const words = new Set(termsOf(text).filter((term) => !stopTerms.has(term)))
   if (words.size === 0) return undefined
   const sought = soughtWords(words)
@@ -131,7 +132,7 @@ export const topicOf = (text: string): Topic | undefined => {
       const messages = life.parts
         .flatMap((part) => (part.kind === "entry" ? messagesOf(part) : []))
         .flatMap(({ content, place, role }) => (role === "user" && sought.isIn(content) ? [place] : []))
-      return withoutSought(sought, messages.length === 0 ? life : withoutTicks({ messages })(life))
+      return withoutSought(sought, messages.length === 0 ? life : withoutTicks({ messages }, remaking)(life))
     },
     findIn: (life) => samplesOf(sought, life)
   }
