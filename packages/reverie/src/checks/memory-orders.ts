@@ -7,8 +7,8 @@ import { Ledger } from "@reverie/ledger"
 import { isEntityProfile, profileNamed } from "@reverie/memory"
 import type { Envelope, Event, RecordKind } from "@reverie/protocol"
 import { MemoryUnknown } from "../errors.ts"
-import type { Core } from "./entry-source.ts"
-import { memoryIn } from "./memories.ts"
+import type { Core } from "../fleet/entry-source.ts"
+import { memoryIn } from "../fleet/memories.ts"
 
 type Order<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>
 
