@@ -15,6 +15,7 @@ export {
   runWorker,
   type WorkerSettings
 } from "./worker/worker.ts"
+export { Ending } from "./worker/ending.ts"
 export { arrive } from "./intake/inbox.ts"
 export { type HostFailure, HostFailures, isLasting, type StoreFailure } from "./worker/host-failure.ts"
 export { NoticeHub } from "./commit/replies.ts"

@@ -23,6 +23,7 @@ import {
   creationOf,
   type Definition,
   Definitions,
+  Ending,
   Faults,
   FleetDirectory,
   type HostFailure,
@@ -173,18 +174,15 @@ export class Life {
   /** Starts a worker. `seen` changes what it sees of the store. */
   work(
     settings: Partial<WorkerSettings> = {},
-    seen: (store: Store) => Store = this.#options.store ?? ((store) => store)
+    seen: (store: Store) => Store = this.#options.store ?? ((store) => store),
+    ending: Ending = new Ending()
   ) {
     const { worker } = this.#options
-    const running = runWorker({
-      worker: "worker-1",
-      leaseMs: 30_000,
-      idleMs: 5_000,
-      sweepMs: 1_000,
-      concurrency: 8,
-      ...worker,
-      ...settings
-    }).pipe(Effect.provide(this.services(seen(this.store))))
+    const chosen = { ...worker, ...settings }
+    const running = runWorker(
+      { worker: "worker-1", leaseMs: 30_000, idleMs: 5_000, sweepMs: 1_000, concurrency: 8, ...chosen },
+      ending
+    ).pipe(Effect.provide(this.services(seen(this.store))))
     return this.fork(this.#struck(running))
   }
 

@@ -52,11 +52,12 @@ const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): T
 const unshowable = (problem: string, sends: ReadonlyArray<Envelope>): ToolResult =>
   failed("not-json", `The tool ran, but its result can not be shown: ${problem}.${unsent(sends.length)}`)
 
-/** The result of a call that a crash cut off: whether it took effect is not known. */
-export const interrupted = (call: ToolCall): ToolResult =>
+/** The result of a call that was cut off, by a crash or by the end of its process: whether it took effect is not known. */
+export const interrupted = (call: ToolCall, by: "crash" | "stop" = "crash"): ToolResult =>
   failed(
     "interrupted",
-    `The call of ${nameOf(call)} was started before a crash; whether it took effect is unknown. ` +
+    `The call of ${nameOf(call)} was ${by === "crash" ? "started before a crash" : "cut off when its process was stopped"}; ` +
+      "whether it took effect is unknown. " +
       "Do not assume either; check before repeating it."
   )
 

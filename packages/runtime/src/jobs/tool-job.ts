@@ -115,7 +115,9 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   }
   const tool = session.definition.toolkit.get(call.tool)
   if (recovered && tool !== undefined && !tool.idempotent) {
-    return toolEnd(job, call.id, call.tool, interrupted(call), startedAt, startedAt)
+    // A holder that let go in good order is none that was lost.
+    const cutOff = interrupted(call, (job.lost ?? 0) > 0 ? "crash" : "stop")
+    return toolEnd(job, call.id, call.tool, cutOff, startedAt, startedAt)
   }
   if (!isApproved(session, job, call)) {
     const why = "What was approved is not this call with these arguments."

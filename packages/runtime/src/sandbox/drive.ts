@@ -23,6 +23,7 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { failedJob, type StandIn, StandIns } from "../jobs/jobs.ts"
+import { Ending } from "../worker/ending.ts"
 import type { Signal } from "../worker/host.ts"
 import { OutageBook, Outages } from "../outages/outage-book.ts"
 import { runLeaseSession } from "../worker/lease-session.ts"
@@ -106,6 +107,7 @@ const settings = {
   worker: "sandbox",
   leaseMillis: LONG_MILLIS,
   idleTimeoutMillis: LONG_MILLIS,
+  ending: new Ending(),
   onSent: Effect.void,
   working: <A, E, R>(work: Effect.Effect<A, E, R>) => work
 }

@@ -33,6 +33,7 @@ import { failedJob, runJob } from "../jobs/jobs.ts"
 import { type OutageBook, Outages } from "../outages/outage-book.ts"
 import type { Session } from "../session/session.ts"
 import { beginTurn, inTurn } from "../telemetry/spans.ts"
+import { type Ending, isBegunAtEnd } from "./ending.ts"
 
 /** Most envelopes of a lane that are read at once. */
 const PENDING_LIMIT = 8
@@ -46,6 +47,8 @@ export interface HostSettings {
   readonly idleTimeoutMillis: number
   /** Called after a commit that wrote envelopes for others. */
   readonly onSent: Effect.Effect<void>
+  /** Asked, nothing more is taken up. */
+  readonly ending: Ending
   /** Wraps each turn of work: bounds how many assistants work at once. */
   readonly working: <A, E, R>(work: Effect.Effect<A, E, R>, address: Address) => Effect.Effect<A, E, R>
 }
@@ -115,7 +118,8 @@ const follow = Effect.fnUntraced(function* (host: Host, { sent, started, stopped
     if (fiber !== undefined) yield* Effect.forkDetach(Fiber.interrupt(fiber))
   }
   yield* noteAgain(host.session)
-  for (const job of started) yield* startJob(host, job, false)
+  const { isAsked } = host.settings.ending
+  for (const job of started) if (!isAsked || isBegunAtEnd(host.session, job)) yield* startJob(host, job, false)
   if (sent) yield* host.settings.onSent
 })
 
@@ -175,6 +179,7 @@ const step = Effect.fnUntraced(function* (host: Host) {
     yield* follow(host, yield* tryEvent(session, `end ${id}`, `the result of ${name} was taken in`, taken(), taken))
     return true
   }
+  if (host.settings.ending.isAsked) return false
   const timer = dueTimer(host) ?? endedWait(host)
   if (timer !== undefined) {
     const fired = (problem?: string) => handleTimer(session, timer, problem)
@@ -218,6 +223,7 @@ const millisToTimer = (host: Host, now: number): number =>
 
 /** Between two turns no job is open: waits for a signal until a timer is due or the time at rest is over. True: go on. */
 export const rest = Effect.fnUntraced(function* (host: Host) {
+  if (host.settings.ending.isAsked) return false
   const waitMs = Math.min(millisToTimer(host, yield* Clock.currentTimeMillis), host.settings.idleTimeoutMillis)
   const signal = yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMs)))
   if (Option.isSome(signal)) {
@@ -227,19 +233,23 @@ export const rest = Effect.fnUntraced(function* (host: Host) {
   return millisToTimer(host, yield* Clock.currentTimeMillis) <= 0
 })
 
+const isMoreWanted = ({ session: { decoded }, settings: { ending }, waiting: { mail } }: Host): boolean =>
+  !ending.isAsked && mail.length > 0 && receives(decoded).includes("mail")
+
 /** One turn: until nothing is left to do, or only mail after the tick that was taken up. True: another turn is wanted. */
 export const work = Effect.fnUntraced(function* (host: Host) {
   host.served = false
   while (true) {
     while (yield* step(host)) continue
-    if (host.fibers.size === 0) return host.waiting.mail.length > 0 && receives(host.session.decoded).includes("mail")
+    if (host.fibers.size === 0) return isMoreWanted(host)
     noteSignal(host, yield* Queue.take(host.signals))
   }
 })
 
 /** Takes up what a crash may have left open. */
 export const takeUp = Effect.fnUntraced(function* (host: Host) {
-  const { session } = host
+  const { session, settings } = host
+  if (settings.ending.isAsked) return
   if (session.jobs.length > 0) {
     yield* read(host)
     while (receives(session.decoded).includes("control")) {

@@ -74,6 +74,7 @@ const pausing = Effect.fnUntraced(function* (leaseSession: LeaseSession, claim: 
 
 /** The first turn, from the claim on; undefined when there has to be a pause first. */
 const begin = Effect.fnUntraced(function* (leaseSession: LeaseSession) {
+  if (leaseSession.settings.ending.isAsked) return yield* Effect.interrupt
   const hold = yield* claimed(leaseSession)
   const millis = pauseMillis(suspicionOf(hold), hold.state.jobs)
   return millis === 0 ? yield* enter(leaseSession, hold) : { hold, millis }
@@ -122,6 +123,8 @@ const live = Effect.fnUntraced(function* (leaseSession: LeaseSession) {
     isMore = yield* working(work(host), address)
   }
   if (isRetired(host)) yield* deadLetterAll(host)
+  // The index may lag: an end does not wait for it.
+  if (settings.ending.isAsked) return
   yield* working(keepIndexed(address, knownOf(session.recollection)), address)
 })
 

@@ -4,6 +4,7 @@
 // I2  A lost wake-up is found by the sweep: whatever is due and held by no one is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
+// I5  Asked to end, it takes up nothing more and lets what runs end (ending.ts).
 // I4  An assistant that waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
@@ -17,6 +18,7 @@ import { recovering } from "../outages/recovery.ts"
 import { Conversations } from "../session/own-records.ts"
 import type { StoreFailure } from "./host-failure.ts"
 import type { HostSettings } from "./host.ts"
+import { Ending } from "./ending.ts"
 import { openHosts } from "./lease-session.ts"
 import { relayAll } from "./relay.ts"
 
@@ -182,10 +184,13 @@ export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
 /** Most assistants that one sweep wakes. */
 const SWEEP_LIMIT = 256
 
-/** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
-export const runWorker = (settings: WorkerSettings) =>
+/**
+ * Works until it is interrupted, or fails when the store does. Interruption lets go of every claim; by `ending` it is asked to come to
+ * rest before.
+ */
+export const runWorker = (settings: WorkerSettings, ending: Ending = new Ending()) =>
   Effect.suspend(() =>
-    Effect.scoped(working(settings)).pipe(
+    Effect.scoped(working(settings, ending)).pipe(
       Effect.provideService(Conversations, new Map()),
       Effect.provideService(CourtOfProcess, openCourt()),
       Effect.provideService(Outages, new OutageBook())
@@ -211,36 +216,28 @@ const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
   }
 })
 
-const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
+const working = Effect.fnUntraced(function* (settings: WorkerSettings, ending: Ending) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   const fatal = yield* Deferred.make<never, StoreFailure>()
   const sent = yield* Latch.make(true)
   const bound = settings.bound ?? inTurns(openTurnLine(settings.concurrency, settings.tenantWeight))
-  /** Turns that are held or waited for. */
-  let wanted = 0
-  const counted: NonNullable<WorkerSettings["bound"]> = (work, address) =>
-    Effect.suspend(() => {
-      wanted++
-      return Effect.ensuring(
-        bound(work, address),
-        Effect.sync(() => wanted--)
-      )
-    })
   const hosts = yield* openHosts(
     {
       worker: settings.worker,
       leaseMillis: settings.leaseMs,
       idleTimeoutMillis: settings.idleMs,
       onSent: Effect.asVoid(Latch.open(sent)),
-      working: counted
+      ending,
+      working: (work, address) => ending.counted(bound(work, address))
     },
     (failure) => Deferred.fail(fatal, failure)
   )
 
   const sweep = Effect.gen(function* () {
     while (true) {
-      const most = settings.isOneOfMany === true ? Math.min(SWEEP_LIMIT, settings.concurrency - wanted) : SWEEP_LIMIT
+      const most =
+        settings.isOneOfMany === true ? Math.min(SWEEP_LIMIT, settings.concurrency - ending.working) : SWEEP_LIMIT
       // Those who can not be hosted here stay due, and must not hide the others.
       const due =
         most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + hosts.refusedCount()))
@@ -259,5 +256,6 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
 
   const { isOneOfMany = false, leaseMs: leaseMillis } = settings
   const recovery = recovering(hosts.wake, { isOneOfMany, leaseMillis })
-  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
+  const intake = Effect.raceAllFirst([dispatch, sweep, recovery, ending.whenAsked])
+  return yield* Effect.raceAllFirst([Effect.andThen(intake, Effect.never), relaying(sent), Deferred.await(fatal)])
 })
