@@ -69,6 +69,21 @@ describe("reverie serve", () => {
       assert.strictEqual((await running.ended).code, 143)
     }))
 
+  it("S1 lets a running tool end before it ends itself, and is told to wait no longer by --grace", () =>
+    inDirectory(async (data) => {
+      const paying = async (grace: string) => {
+        const running = serving(data, ["--fleet", fixture("slow-fleet.ts"), "--grace", grace])
+        const url = await addressOf(running)
+        await say(`${url}/v1/assistants/clerk/messages`, "/pay", `m-${grace}`)
+        await running.saying("pay begins")
+        running.child.kill("SIGTERM")
+        assert.strictEqual((await running.ended).code, 143)
+        return running.said()
+      }
+      assert.include(await paying("20"), "pay ends")
+      assert.notInclude(await paying("0"), "pay ends")
+    }))
+
   it("answers a wrong request with one JSON object that says so, and never a 500", () =>
     inDirectory(async (data) => {
       const running = serving(data)

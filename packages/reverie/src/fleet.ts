@@ -64,14 +64,14 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   readonly #opened: Opened
   readonly #read: Readings
   /** What closing it does; nothing where another fleet was opened. */
-  readonly #release: (() => Promise<void>) | undefined
+  readonly #release: ((graceMs: number) => Promise<void>) | undefined
   readonly #isExact: boolean
   readonly #post: Post = (...sent) => this.post(...sent)
   readonly #run = <A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> => this.#opened.openFleet.run(effect)
   /** What model calls have used, by assistant, hour, model or purpose; of one assistant, or of all of this tenant. */
   readonly usage: FleetReadings["usage"] = (question) => this.#read.usage(question)
 
-  private constructor(opened: Opened, tenant: TenantId, release?: () => Promise<void>, isExact = false) {
+  private constructor(opened: Opened, tenant: TenantId, release?: (graceMs: number) => Promise<void>, isExact = false) {
     this.#opened = opened
     this.#read = new Readings((effect) => opened.openFleet.run(effect), tenant, { freshKey: freshId })
     this.#release = release
@@ -88,7 +88,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    */
   static async open(options: FleetOptions): Promise<Fleet> {
     const found = await opened(options)
-    return new Fleet(found, tenantOf(options.tenant), () => found.openFleet.close())
+    return new Fleet(found, tenantOf(options.tenant), (graceMs) => found.openFleet.close(graceMs))
   }
 
   /**
@@ -384,9 +384,9 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#opened.openFleet.endingWith(this.#run(untilRest(patienceMs)))
   }
 
-  /** Stops working and closes the store; of a fleet that `forTenant` returned, nothing. */
-  async close(): Promise<void> {
-    await this.#release?.()
+  /** Stops working and closes the store; of a fleet that `forTenant` returned, nothing. `graceMs`: what runs may end before, so long. */
+  async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    await this.#release?.(graceMs)
   }
 
   /** Closes it at the end of an `await using` block. */

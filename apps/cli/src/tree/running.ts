@@ -126,6 +126,9 @@ const addServe = (root: Command, trunk: Trunk): void => {
     .option("--allow-host <name...>", "names under which it is asked, besides localhost; with --open the only ones")
     .option("--no-page", "serve no page, only the API")
     .addOption(new Option("--concurrency <n>", "assistants that may work at once").argParser(atLeastOne))
+    .addOption(
+      new Option("--grace <seconds>", "asked to stop, wait so long for what runs to end").argParser(whole).default(20)
+    )
   does(serve, trunk, async (options) => (await import("../commands/running/serve.ts")).serve(options, trunk.stop))
 }
 

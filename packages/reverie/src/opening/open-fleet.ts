@@ -17,6 +17,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import {
   DEFAULT_WORKER,
+  Ending,
   Faults,
   FleetDirectory,
   type HostFailure,
@@ -60,14 +61,20 @@ class OpenFleet<Services> {
   readonly ended: Promise<FleetClosed | undefined>
   readonly #runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
   readonly #worker: Fiber.Fiber<never, unknown>
+  readonly #ending: Ending
   readonly #waiting = new Set<(reason: FleetClosed) => void>()
   #over: FleetClosed | undefined
   /** A store that failed to write can still be read, so only closing shuts the door. */
   #isClosed = false
 
-  constructor(runtime: ManagedRuntime.ManagedRuntime<Services, unknown>, worker: Fiber.Fiber<never, unknown>) {
+  constructor(
+    runtime: ManagedRuntime.ManagedRuntime<Services, unknown>,
+    worker: Fiber.Fiber<never, unknown>,
+    ending: Ending
+  ) {
     this.#runtime = runtime
     this.#worker = worker
+    this.#ending = ending
     this.ended = Effect.runPromise(Fiber.await(worker)).then((exit) => {
       const reason = reasonOf(exit)
       this.#end(reason)
@@ -100,7 +107,11 @@ class OpenFleet<Services> {
     })
   }
 
-  async close(): Promise<void> {
+  /** What runs may end before, within so many milliseconds. */
+  async close(graceMs = 0): Promise<void> {
+    if (graceMs > 0 && !this.#isClosed) {
+      await this.#runtime.runPromise(Effect.timeoutOption(this.#ending.ask, graceMs))
+    }
     await Effect.runPromise(Fiber.interrupt(this.#worker))
     this.#isClosed = true
     this.#end()
@@ -229,9 +240,10 @@ export const opened = async (options: FleetOptions): Promise<Opened> => {
       })
     )
     const worker = `worker-${await runtime.runPromise(freshId)}`
+    const ending = new Ending()
     const settings = { worker, tenantWeight: weightIn(terms), ...DEFAULT_WORKER, ...profile.worker, ...options.worker }
-    const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings))
-    const openFleet = new OpenFleet(runtime, runtime.runFork(working))
+    const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings, ending))
+    const openFleet = new OpenFleet(runtime, runtime.runFork(working), ending)
     const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
     const onBroken = (listener: OnFailure) => {
       listeners.add(listener)

@@ -11,9 +11,9 @@ import type { FleetDefinition, FleetOptions } from "../fleet-options.ts"
 
 /** What was opened to be shared. */
 export interface Shareable<Fleet> {
-  readonly fleet: { readonly ended: Promise<unknown>; readonly close: () => Promise<void> }
+  readonly fleet: { readonly ended: Promise<unknown>; readonly close: (options: { graceMs: number }) => Promise<void> }
   /** The fleet in the hands of one holder, who lets go of it by `release`. */
-  readonly handle: (release: () => Promise<void>) => Fleet
+  readonly handle: (release: (graceMs: number) => Promise<void>) => Fleet
 }
 
 interface Entry {
@@ -33,10 +33,10 @@ const keyOf = ({ data, deployment }: FleetOptions): string => {
   return data === ":memory:" ? data : `data ${realPath(data)}`
 }
 
-const closed = (key: string, entry: Entry): Promise<void> => {
+const closed = (key: string, entry: Entry, graceMs = 0): Promise<void> => {
   entry.isOver = true
   entry.closing ??= entry.opening
-    .then(({ fleet }) => fleet.close())
+    .then(({ fleet }) => fleet.close({ graceMs }))
     .finally(() => {
       if (entries().get(key) === entry) entries().delete(key)
     })
@@ -67,11 +67,11 @@ export const sharedFleet = async <Fleet>(
   const entry = isSame ? known : begun(key, options.fleet, open)
   entry.holders++
   let isHeld = true
-  const release = async (): Promise<void> => {
+  const release = async (graceMs: number): Promise<void> => {
     if (!isHeld) return entry.closing
     isHeld = false
     entry.holders--
-    if (entry.holders === 0) await closed(key, entry)
+    if (entry.holders === 0) await closed(key, entry, graceMs)
   }
   const { handle } = (await entry.opening) as Shareable<Fleet>
   return handle(release)

@@ -1,6 +1,6 @@
 // Serve: one process of a deployment, until it is asked to stop.
 // Owns the role of the process, where it listens, and giving memory back at rest. Leaves requests to the server, assistants to the fleet.
-// S1  Asked to stop, it takes in nothing more, lets the work in hand end or leaves it for others, and then ends.
+// S1  Asked to stop, it takes in nothing more, lets the work in hand end for so long or leaves it for others, and then ends.
 // S2  It listens on this machine only, unless a token guards it or someone says that something else does.
 
 import { defined } from "@reverie/protocol"
@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly allowHost?: ReadonlyArray<string>
   readonly page: boolean
   readonly concurrency?: number
+  /** Seconds. */
+  readonly grace: number
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|::1)$/.test(host)
@@ -69,7 +71,25 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
   const ended = fleet.ended.then((failure) => {
     throw failure ?? new CommandFailed("unexpected", "the fleet was closed")
   })
-  return await stop.orAsked(ended)
+  try {
+    return await stop.orAsked(ended)
+  } finally {
+    await server[Symbol.asyncDispose]()
+    await closing(fleet, options.grace)
+  }
+}
+
+const QUIET_MILLIS = 500
+
+/** Closes it, and says what it waits for where that takes its time. */
+const closing = async (fleet: Fleet, grace: number): Promise<void> => {
+  const waits = `waits up to ${grace} s for what runs to end; asked once more it ends at once`
+  const saying = setTimeout(() => note(painted("dim", waits)), QUIET_MILLIS)
+  try {
+    await fleet.close({ graceMs: grace * 1_000 })
+  } finally {
+    clearTimeout(saying)
+  }
 }
 
 // IdleCollection: gives back the memory that a burst of work has left behind, once the process is at rest.
