@@ -7,6 +7,7 @@
 // P4  Where a place can tell that it has nothing of a store that refers to segments there, it is given no new one.
 
 import { createHash } from "node:crypto"
+import { defined } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { SegmentLost, type SegmentPlaceUnavailable } from "./errors.ts"
@@ -104,6 +105,8 @@ export const removeDamaged = (
 export interface PlaceReport {
   /** Where it is. */
   readonly place: string
+  /** False where no place is named, so that nothing can be said of what lies there; otherwise left out. */
+  readonly isNamed?: false
   /** How many segments the store has there. */
   readonly segments: number
   /** How many bytes these are. */
@@ -136,6 +139,7 @@ export const reportOfPlace = (
     const ours = new Set([...known.map(({ key }) => key), ...noted])
     return {
       place: place?.says ?? "no place is given",
+      ...defined({ isNamed: place === undefined ? (false as const) : undefined }),
       segments: known.length,
       bytes: known.reduce((sum, each) => sum + each.bytes, 0),
       removed,

@@ -256,6 +256,8 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       segments: Schema.optionalKey(
         Schema.Struct({
           place: Schema.String,
+          /** False where no place is named: then all that lies apart counts as missing. */
+          isNamed: Schema.optionalKey(Schema.Literal(false)),
           segments: Schema.Int,
           bytes: Schema.Int,
           removed: Schema.Int,
