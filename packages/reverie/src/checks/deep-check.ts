@@ -2,8 +2,9 @@
 // Owns the walk and the sentences. Leaves reading to the ports, and the cure to a person.
 // D1  It changes nothing, works beside a running fleet, and goes on behind what it cannot read.
 // D2  Each finding names the assistant that it belongs to, where there is one.
+// D3  A segment that is lost is one finding, and not one for each entry that it has.
 
-import { Ledger } from "@reverie/ledger"
+import { type EntrySpan, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { type Address, addressKey, LANES, recordKinds } from "@reverie/protocol"
 import { SqliteStore } from "@reverie/store-sqlite"
@@ -32,12 +33,21 @@ const PAGE = 500
 const ENTRY_PAGE = 200
 const PENDING = 64
 
-/** The flaw that a failed reading stands for; undefined when it did not fail. */
-const flawIn = <A, R>(reading: Effect.Effect<A, { readonly message: string }, R>) =>
+interface Failed {
+  readonly message: string
+  /** Entries that are lost together. */
+  readonly lost?: EntrySpan | undefined
+}
+
+/** What made a reading fail; undefined when it did not. */
+const failureIn = <A, E extends Failed, R>(reading: Effect.Effect<A, E, R>) =>
   Effect.match(reading, {
-    onSuccess: (): string | undefined => undefined,
-    onFailure: ({ message }): string | undefined => message
+    onSuccess: (): Failed | undefined => undefined,
+    onFailure: (failed): Failed | undefined => failed
   })
+
+const flawIn = <A, R>(reading: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.map(failureIn(reading), (failed) => failed?.message)
 
 /** Reads all entries of an assistant: in pages, and one by one where a page of them cannot be read. */
 const entriesOf = Effect.fnUntraced(function* (address: Address) {
@@ -50,10 +60,12 @@ const entriesOf = Effect.fnUntraced(function* (address: Address) {
     const page = yield* Effect.option(ledger.entries(address, next, ENTRY_PAGE))
     const rows = Option.getOrElse(page, () => [])
     if (Option.isNone(page)) {
-      const flaw = yield* flawIn(ledger.entries(address, next, 1))
-      if (flaw !== undefined) flaws.push(`entry ${next}: ${flaw}`)
+      const failed = yield* failureIn(ledger.entries(address, next, 1))
+      const last = Math.max(next, failed?.lost?.to ?? 0)
+      const which = last === next ? `entry ${next}` : `entries ${next} to ${last}`
+      if (failed !== undefined) flaws.push(`${which}: ${failed.message}`)
       if (!Number.isFinite(version)) break
-      next++
+      next = last + 1
       continue
     }
     for (const { entry } of rows) {
