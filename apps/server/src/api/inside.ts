@@ -130,7 +130,14 @@ export class TimelineGroup extends HttpApiGroup.make("timeline").add(
   HttpApiEndpoint.get("entries", "/v1/assistants/:id/entries", {
     params: ofAssistant,
     query: { from: Schema.optionalKey(WholeFromQuery), limit },
-    success: Schema.Struct({ items: Schema.Array(LedgerEntry), next: Schema.NullOr(Schema.Int) }),
+    success: Schema.Struct({
+      items: Schema.Array(LedgerEntry),
+      /** Those among them that cannot be read, because the segment that holds them is missing or damaged. */
+      lost: Schema.optionalKey(
+        Schema.Array(Schema.Struct({ from: Schema.Int, to: Schema.Int, reason: Schema.String }))
+      ),
+      next: Schema.NullOr(Schema.Int)
+    }),
     error: failures
   })
 ) {}

@@ -12,6 +12,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type Modes, type TickView } from "../../api/index.ts"
 import { boundOf, clip, clipAll, TEXT_CHARS } from "../../views/message-view.ts"
 import { asking } from "../../gateway.ts"
+import { entryPage } from "../../views/entry-page.ts"
 import { found, living } from "../../views/facts.ts"
 import { Live } from "../../live.ts"
 
@@ -74,7 +75,7 @@ export const timelineLive = HttpApiBuilder.group(
       modes: ({ params: { id } }) =>
         asking(async (fleet) => {
           const { version } = await living(fleet, id)
-          const rows = await fleet.history.entries(id, Math.max(1, version - MODE_ENTRIES + 1), MODE_ENTRIES)
+          const { rows } = await entryPage(fleet, id, Math.max(1, version - MODE_ENTRIES + 1), version)
           return modesOf(
             rows.map(({ entry }) => entry),
             Date.now()
@@ -83,10 +84,12 @@ export const timelineLive = HttpApiBuilder.group(
       entries: ({ params: { id }, query: { from = 1, limit } }) =>
         asking(async (fleet) => {
           const { version } = await living(fleet, id)
-          const rows = await fleet.history.entries(id, Math.max(1, from), limit)
-          const last = rows.at(-1)?.entry.no ?? version
+          const first = Math.max(1, from)
+          const { lost, rows } = await entryPage(fleet, id, first, Math.min(version, first + limit - 1))
+          const last = Math.max(rows.at(-1)?.entry.no ?? 0, lost.at(-1)?.to ?? 0) || version
           return {
             items: rows.map(({ entry }) => clipAll(entry, maxChars) as Entry),
+            ...defined({ lost: lost.length === 0 ? undefined : lost }),
             next: last < version ? last + 1 : null
           }
         })
