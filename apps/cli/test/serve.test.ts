@@ -69,7 +69,7 @@ describe("reverie serve", () => {
       assert.strictEqual((await running.ended).code, 143)
     }))
 
-  it("S1 lets a running tool end before it ends itself, and is told to wait no longer by --grace", () =>
+  it("S1 lets a running tool end before it ends itself, and waits no longer than --grace says", () =>
     inDirectory(async (data) => {
       const paying = async (grace: string) => {
         const running = serving(data, ["--fleet", fixture("slow-fleet.ts"), "--grace", grace])

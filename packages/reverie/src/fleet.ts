@@ -48,7 +48,8 @@ import {
   stopTick
 } from "./fleet/ordering.ts"
 import { type Forgettable, type ForgetOptions, type ForgetReceipt, forgotten } from "./forgetting/forgetting.ts"
-import { acceptJudged, type FleetReadings, judgeOptions, Readings } from "./fleet/records.ts"
+import { acceptJudged, judgeOptions } from "./checks/judging.ts"
+import { type FleetReadings, Readings } from "./fleet/records.ts"
 import { type FleetReminders, openReminders } from "./fleet/reminders.ts"
 import { type FleetReplay, openReplay } from "./fleet/replay.ts"
 import { type FleetSubAgents, openSubAgents } from "./fleet/sub-agents.ts"
@@ -163,8 +164,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     judgeOptions(options)
     const { loose, said } = withParts(event, options.parts)
     const assistant = this.#isExact ? to : targetIn(this.#opened.directory, to)
-    const id = options.id ?? decisionKey(assistant, event) ?? (await this.#run(freshId))
-    const { from = "user", traceparent } = options
+    const { from = "user", id = decisionKey(assistant, event) ?? (await this.#run(freshId)), traceparent } = options
     const letter = { id, tenant: this.tenant, to: assistant, from, event: said, traceparent }
     const envelope = Result.getOrThrow(envelopeOf(letter))
     const judging = { ...this.#opened, core: this.#read.core, loose }
