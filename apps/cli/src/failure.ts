@@ -272,8 +272,21 @@ const definitionRow = (error: unknown): Row => {
   return { ...row, hint: definitionHints[text(error, "subject") ?? ""] ?? hint }
 }
 
+/** Of older entries that cannot be read, one sentence says why, and what it begins with. */
+const segmentRow = (error: unknown): Row | undefined => {
+  const table = rowsByTag["UnreadableRecord"]
+  const message = text(error, "message") ?? ""
+  if (table === undefined || !message.startsWith("segment ")) return undefined
+  const isNamed = !message.includes("no place is given")
+  const hint = isNamed
+    ? "what was said since is kept and read"
+    : "REVERIE_SEGMENTS names the directory that they lie in"
+  return { ...table, hint }
+}
+
 const usualRow = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
+  if (tag === "UnreadableRecord" || tag === "LedgerUnavailable") return segmentRow(error) ?? rowsByTag[tag]
   if (tag === "FleetDefinitionInvalid") return definitionRow(error)
   if (tag === "BundleRefused") return refusedRow(error)
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]

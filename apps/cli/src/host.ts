@@ -6,7 +6,7 @@
 import { defined } from "@reverie/protocol"
 import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
 import { modelAway } from "./running/away.ts"
-import { CommandFailed, troubleHint } from "./failure.ts"
+import { CommandFailed, failureOf } from "./failure.ts"
 import type { ListedView } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
 
@@ -23,14 +23,16 @@ export interface HostOptions {
 }
 
 /** What is wrong with one assistant while the rest works. */
-const unhosted = (assistant: string, failure: HostFailure): CommandFailed =>
-  new CommandFailed(
-    "assistant-unhosted",
-    failure._tag === "DefinitionMissing"
-      ? `assistant "${assistant}" was made from the definition "${failure.definition}", which the fleet file does not have`
-      : `assistant "${assistant}" can not work: ${failure.message}`,
-    defined({ hint: troubleHint(failure) })
-  )
+const unhosted = (assistant: string, failure: HostFailure): CommandFailed => {
+  if (failure._tag !== "DefinitionMissing") {
+    const { hint } = failureOf(failure)
+    return new CommandFailed("assistant-unhosted", `assistant "${assistant}" can not work: ${failure.message}`, {
+      hint
+    })
+  }
+  const lacking = `the definition "${failure.definition}", which the fleet file does not have`
+  return new CommandFailed("assistant-unhosted", `assistant "${assistant}" was made from ${lacking}`)
+}
 
 export class Host implements AsyncDisposable {
   readonly fleet: Fleet

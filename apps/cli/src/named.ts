@@ -53,7 +53,7 @@ const writtenArguments = async (
   call: string
 ): Promise<{ readonly tool: string; readonly json: string } | undefined> => {
   const commits = (await source.view(assistant))?.commits ?? 0
-  const entries = await source.entries(assistant, Math.max(1, commits - MOST_ENTRIES + 1), MOST_ENTRIES)
+  const { items: entries } = await source.entries(assistant, Math.max(1, commits - MOST_ENTRIES + 1), MOST_ENTRIES)
   for (const { messages } of entries.toReversed()) {
     for (const { calls = [] } of messages) {
       const found = calls.find(({ id }) => id === call)

@@ -9,6 +9,75 @@ import { assertFailure, run, temporary } from "./command-line.ts"
 
 const CANARY = "kestrel-9713"
 
+test("G1 inspect and logs tell which events are in a segment that lacks, and all others", async () => {
+  await using place = await temporary()
+  const [data, apart] = [join(place.path, "data"), join(place.path, "apart")]
+  const fleet = await Fleet.open({
+    data,
+    model: "offline",
+    segments: { directory: apart },
+    fleet: defineFleet({
+      assistants: [defineAssistant({ id: "desk", instructions: "You are under test.", retention: { archiveAfter: 1 } })]
+    })
+  })
+  const files = () =>
+    readdirSync(apart, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+  const live = async () => {
+    for (let each = 0; each < 35; each++) await fleet.send("desk", `Ship ${each} came in.`)
+    await fleet.idle()
+    await fleet.vacuum()
+  }
+  await live()
+  const older = files()
+  await live()
+  await fleet.close()
+  const file = files().find((each) => !older.includes(each)) ?? ""
+  rmSync(file)
+  const told = (...args: ReadonlyArray<string>) => run([...args, "--data", data], { env: { REVERIE_SEGMENTS: apart } })
+  const lacks = /^ *events (\d+) to (\d+): segment \S+ is missing in .*; put it back there from a backup of that place/m
+
+  const inspected = await told("agents", "inspect", "desk")
+  assert.strictEqual(inspected.code, 0, inspected.stderr)
+  assert.match(inspected.stdout, lacks)
+  const { code, stdout } = await told("agents", "logs", "desk", "--limit", "1000")
+  assert.strictEqual(code, 0)
+  const [, from = "", to = ""] = lacks.exec(stdout) ?? []
+  const numbers = [...stdout.matchAll(/^(\d+) /gm)].map(([, no]) => Number(no))
+  assert.deepStrictEqual(
+    numbers,
+    [...numbers.keys()].map((at) => (at + 1 < Number(from) ? at + 1 : at + 1 + Number(to) - Number(from) + 1))
+  )
+  assert.isAbove(Number(from), 60)
+  assert.isAtLeast(numbers.at(-1) ?? 0, Number(to) + 1)
+  const { entries, lost } = JSON.parse((await told("agents", "logs", "desk", "--limit", "20", "--json")).stdout)
+  assert.strictEqual(entries.length + lost[0].to - lost[0].from + 1, 20)
+
+  const exported = await told("export", "desk", "--out", join(place.path, "desk.jsonl"), "--json")
+  assertFailure(exported, 5, "record-unreadable", "put it back there")
+  assert.notMatch(exported.stdout, /free space|upgrade/)
+
+  const looked = await told("doctor", "--deep")
+  assert.match(
+    looked.stdout,
+    /^FAIL segments +1 of \d+ segments missing in .*\n +put them back from a backup of it, or set/m
+  )
+  assert.lengthOf([...looked.stdout.matchAll(/^FAIL damage +default\/desk: entries \d+ to \d+: segment/gm)], 1)
+  assert.match(looked.stderr, /reverie: segments, damage, deep failed/)
+  const vacuumed = await told("vacuum", "--yes")
+  assert.match(vacuumed.stdout, /^\d segments of older entries \(0\.0 MB\) in \S+; 1 missing: put back \S+$/m)
+  const unnamed = (...args: ReadonlyArray<string>) => run([...args, "--data", data])
+  assert.match(
+    (await unnamed("vacuum", "--yes")).stdout,
+    /apart from the store: their place is not named, set REVERIE_SEGMENTS/
+  )
+  assert.match(
+    (await unnamed("doctor")).stdout,
+    /FAIL segments +\d segments of older entries apart from the store, and their/
+  )
+})
+
 test("L1 L2 forget says which segment it could not read, and a replay which events are unknown", async () => {
   await using place = await temporary()
   const [data, apart] = [join(place.path, "data"), join(place.path, "apart")]

@@ -38,6 +38,7 @@ import type {
   Totals
 } from "reverie"
 import {
+  entriesFrom,
   everyPage,
   type ForkRequest,
   type FrameRequest,
@@ -63,6 +64,7 @@ export type BlockSummary = typeof BlockSchema.Type
 export type ContextReport = ContextView
 export type Entry = LedgerEntry
 export type SubAgentTree = SubAgentNode
+export type EntryPage = Awaited<ReturnType<Backend["entries"]>>
 type UsageQuery = Parameters<Contract["assistants"]["usage"]>[0]["query"]
 export type UsageSums = Awaited<ReturnType<Backend["usage"]>>
 
@@ -137,17 +139,9 @@ export class Backend implements AsyncDisposable {
   /** Of the whole store, every tenant together; undefined where that is no one's business. */
   readonly totals = async (): Promise<Totals | undefined> => (await this.page({ limit: 1 })).totals
 
-  /** Its entries from number `from` on. */
-  async entries(id: string, from: number, limit: number): Promise<ReadonlyArray<Entry>> {
-    const entries: Array<Entry> = []
-    while (entries.length < limit) {
-      const query = { from: from + entries.length, limit: Math.min(PAGE, limit - entries.length) }
-      const { items, next } = await this.#ask("timeline", (api) => api.entries({ params: { id }, query }))
-      entries.push(...items)
-      if (next === null || items.length === 0) break
-    }
-    return entries
-  }
+  /** Its entries from number `from` on, and which of these numbers cannot be read. */
+  readonly entries = (id: string, from: number, limit: number) =>
+    entriesFrom(from, limit, (query) => this.#ask("timeline", (api) => api.entries({ params: { id }, query })))
 
   contextReport(
     id: string,

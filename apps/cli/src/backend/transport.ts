@@ -100,6 +100,35 @@ export const PAGE = 500
 const isTagged = (error: unknown, tag: string): boolean =>
   typeof error === "object" && error !== null && Reflect.get(error, "_tag") === tag
 
+/** Entries that cannot be read, both numbers included. */
+interface LostSpan {
+  readonly from: number
+  readonly to: number
+  readonly reason: string
+}
+
+interface NumberedPage<Item> {
+  readonly items: ReadonlyArray<Item>
+  readonly lost?: ReadonlyArray<LostSpan>
+  readonly next: number | null
+}
+
+/** So many entries from a number on, asked a page at a time, and which of these numbers cannot be read. */
+export const entriesFrom = async <Item>(
+  from: number,
+  limit: number,
+  page: (query: { readonly from: number; readonly limit: number }) => Promise<NumberedPage<Item>>
+) => {
+  const [items, lost]: [Array<Item>, Array<LostSpan>] = [[], []]
+  for (let at: number | null = from; at !== null && at < from + limit;) {
+    const found: NumberedPage<Item> = await page({ from: at, limit: Math.min(PAGE, from + limit - at) })
+    items.push(...found.items)
+    lost.push(...(found.lost ?? []))
+    at = found.next
+  }
+  return { items, lost }
+}
+
 /** Undefined for what is not there. */
 export const orNothing = async <A>(asked: Promise<A>): Promise<A | undefined> => {
   try {

@@ -148,18 +148,16 @@ const segmentChecks = async (data: string | undefined): Promise<ReadonlyArray<Ch
     await using peek = await FleetReader.open(data)
     const report = await peek.segments()
     if (report === undefined) return []
-    const { missing, place, segments } = report
+    const { isNamed, missing, place, segments } = report
+    if (isNamed === false) {
+      const says = `${counted(segments, "segment")} of older entries apart from the store, and their place is not named`
+      return [{ name, ok: false, says, fix: "set REVERIE_SEGMENTS to the directory that they lie in" }]
+    }
     const [first] = missing
     if (first === undefined) return [{ name, ok: true, says: `${counted(segments, "segment")} in ${place}` }]
     const says = `${missing.length} of ${counted(segments, "segment")} missing in ${place}: ${first}${missing.length > 1 ? ", ..." : ""}`
-    return [
-      {
-        name,
-        ok: false,
-        says,
-        fix: "name the place they lie in (REVERIE_SEGMENTS), or put them back from a backup of it"
-      }
-    ]
+    const cure = missing.length === segments ? "mount the disk of that place" : "put them back from a backup of it"
+    return [{ name, ok: false, says, fix: `${cure}, or set REVERIE_SEGMENTS to the directory that they lie in` }]
   } catch (error) {
     const { code, message } = failureOf(error)
     if (!message.includes("older segments")) return []
@@ -240,7 +238,9 @@ export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<n
     else say(checks.map(line).join("\n"))
     return 0
   }
-  const failure = failureOf(new CommandFailed("unhealthy", `${failed.map(({ name }) => name).join(", ")} failed`))
+  const failure = failureOf(
+    new CommandFailed("unhealthy", `${[...new Set(failed.map(({ name }) => name))].join(", ")} failed`)
+  )
   if (json) sayJson({ ...failureEnvelope(failure), checks })
   else say(checks.map(line).join("\n"))
   note(`${painted("red", "reverie:")} ${failure.message}`)

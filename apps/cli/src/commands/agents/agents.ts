@@ -11,7 +11,7 @@ import { say, sayJson } from "../../output.ts"
 import { ago, onOneLine, plain, counted } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
 import { PAGE } from "../../backend/transport.ts"
-import type { Backend, Entry, SubAgentTree, UsageSums, View } from "../../backend/backend.ts"
+import type { Backend, Entry, EntryPage, SubAgentTree, UsageSums, View } from "../../backend/backend.ts"
 import { assistantTable, useTable } from "../../texts/report.ts"
 import type { Stop } from "../../running/stop.ts"
 import { outageLines, waitText } from "../../running/away.ts"
@@ -85,7 +85,21 @@ export const viewText = (view: View): ReadonlyArray<string> => [
   ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
 ]
 
-const latest = (backend: Backend, { commits, id }: View, count: number): Promise<ReadonlyArray<Entry>> =>
+/** Lines of entries in their order; a segment that lacks is one line in the place of its entries. */
+const linesOf = ({ items, lost }: EntryPage, told: (entry: Entry) => ReadonlyArray<string>): ReadonlyArray<string> =>
+  [
+    ...items.map((entry) => ({ no: entry.no, lines: told(entry) })),
+    ...lost.map(({ from, reason, to }) => {
+      const which = from === to ? `event ${from}` : `events ${from} to ${to}`
+      return { no: from, lines: [onOneLine(`${which}: ${reason}`, 300)] }
+    })
+  ]
+    .toSorted((one, other) => one.no - other.no)
+    .flatMap(({ lines }) => lines)
+
+const lostBeside = ({ lost }: EntryPage) => defined({ lost: lost.length === 0 ? undefined : lost })
+
+const latest = (backend: Backend, { commits, id }: View, count: number): Promise<EntryPage> =>
   backend.entries(id, Math.max(1, commits - count + 1), count)
 
 /** What one may spend, as far as anything bounds it. */
@@ -100,10 +114,11 @@ export const budget = async (name: string, options: LookOptions, stop: Stop): Pr
 export const inspect = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
   await using backend = await findBackend(options, "look", stop)
   const view = await named(backend, name)
-  const entries = await latest(backend, view, SHOWN_ENTRIES)
+  const page = await latest(backend, view, SHOWN_ENTRIES)
+  const { items: entries } = page
   const deadLetters = (await backend.dead(1_000)).filter(({ assistant }) => assistant === view.id)
   if (options.json) {
-    sayJson({ ok: true, assistant: view, entries, deadLetters })
+    sayJson({ ok: true, assistant: view, entries, ...lostBeside(page), deadLetters })
     return 0
   }
   const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(backend, view.id, call)))
@@ -113,7 +128,7 @@ export const inspect = async (name: string, options: LookOptions, stop: Stop): P
     ...asked.map((call) => `  ${call}`),
     ...dead,
     "",
-    ...entries.flatMap(({ messages }) => messages.map((each) => `  ${onOneLine(messageText(each))}`))
+    ...linesOf(page, ({ messages }) => messages.map((each) => onOneLine(messageText(each)))).map((each) => `  ${each}`)
   ]
   say(plain(told.join("\n")))
   return 0
@@ -165,9 +180,16 @@ export const logs = async (name: string, options: LookOptions & ListOptions, sto
       const commits = (await backend.view(id))?.commits ?? 0
       const last = cursor === undefined ? commits : Math.min(commits, Number.parseInt(cursor, 10) || 0)
       const from = Math.max(1, last - limit + 1)
-      const items = last < 1 ? [] : await backend.entries(id, from, last - from + 1)
+      const page = last < 1 ? { items: [], lost: [] } : await backend.entries(id, from, last - from + 1)
+      const { items } = page
       const next = from > 1 ? String(from - 1) : null
-      return { key: "entries", items, next, beside: { assistant: id }, text: items.map(logLine).join("\n") }
+      return {
+        key: "entries",
+        items,
+        next,
+        beside: { assistant: id, ...lostBeside(page) },
+        text: linesOf(page, (entry) => [logLine(entry)]).join("\n")
+      }
     },
     backend
   )

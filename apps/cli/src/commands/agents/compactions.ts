@@ -355,7 +355,8 @@ export const compact = async (name: string, options: OrderOptions, stop: Stop): 
   const { envelope, outcome } = await backend.within(backend.order(id, "compact", key))
   await followed(backend, id, options)
   const made = (await backend.compactions(id)).find((each) => each.trigger === "order" && !known.has(each.id))
-  const skipped = made === undefined ? whyNot(await backend.entries(id, commits + 1, MAX_COMMITS), envelope) : undefined
+  const skipped =
+    made === undefined ? whyNot((await backend.entries(id, commits + 1, MAX_COMMITS)).items, envelope) : undefined
   if (options.json) {
     const why = skipped === undefined ? {} : { skipped }
     sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: made?.id ?? null, ...why })

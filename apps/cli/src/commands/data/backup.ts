@@ -87,12 +87,18 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
 // Vacuum: what is due by retention is put away, and the files become small.
 // Owns asking where something is deleted, and the figures in words. Leaves the work to the fleet.
 
-const placeInWords = ({ bytes, missing, place, removed, segments, unknown }: PlaceReport): string => {
+const MOST_NAMED = 3
+
+const placeInWords = ({ bytes, isNamed, missing, place, removed, segments, unknown }: PlaceReport): string => {
+  const all = `${counted(segments, "segment")} of older entries (${sizeOf(bytes)})`
+  if (isNamed === false) return `${all} apart from the store: their place is not named, set REVERIE_SEGMENTS`
+  const more = missing.length > MOST_NAMED ? ", ..." : ""
+  const lacking = `${missing.length} missing: put back ${missing.slice(0, MOST_NAMED).join(", ")}${more}`
   const parts = [
-    `${segments} segments of ${sizeOf(bytes)} lie in ${place}`,
-    ...(removed > 0 ? [`${removed} that nothing refers to were removed`] : []),
-    ...(missing.length > 0 ? [`${missing.length} are MISSING (${missing.slice(0, 3).join(", ")}): put them back`] : []),
-    ...(unknown > 0 ? [`${unknown} are not known here and were left`] : [])
+    `${all} in ${place}`,
+    ...(removed > 0 ? [`${removed} removed that nothing refers to`] : []),
+    ...(missing.length > 0 ? [lacking] : []),
+    ...(unknown > 0 ? [`${unknown} left there that this store does not know`] : [])
   ]
   return parts.join("; ")
 }
