@@ -7,7 +7,7 @@
 // I3  Nothing is kept between two requests: every answer is read for itself.
 // I4  What is loaded is the group that is asked: the others are not.
 
-import { DEFAULT_TENANT } from "@reverie/protocol"
+import type { TenantId } from "@reverie/protocol"
 import type { Fleet, FleetDefinition, FleetReader } from "reverie"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -127,12 +127,10 @@ const boardsOf = (read: ReadFleet): Live["Service"]["boards"] => ({
   touch: () => {}
 })
 
-const principal = Principal.of({ tenant: DEFAULT_TENANT, name: "person", readOnly: false })
-
-const accessLive = Layer.succeed(
-  Access,
-  Access.of({ bearer: (asked) => Effect.provideService(asked, Principal, principal) })
-)
+const accessOf = (tenant: TenantId) => {
+  const principal = Principal.of({ tenant, name: "person", readOnly: false })
+  return Layer.succeed(Access, Access.of({ bearer: (asked) => Effect.provideService(asked, Principal, principal) }))
+}
 
 /** No token is asked for. */
 const asking = HttpApiMiddleware.layerClient(Access, ({ next, request }) => next(request))
@@ -156,6 +154,7 @@ export const mountInProcess = (options: MountOptions): Mounted => {
     record: () => {},
     audited: () => []
   }
+  const accessLive = accessOf(read.tenant)
   const drops = new Drops()
   fleet?.outbox.onRewritten(() => drops.drop())
   const live: Live["Service"] = {

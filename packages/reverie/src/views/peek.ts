@@ -4,7 +4,7 @@
 //     running fleet is not disturbed.
 // P2  The index of memories is opened by the first question that needs it: most looks ask nothing of it.
 
-import { Archive, type PlaceReport } from "@reverie/ledger"
+import { Archive, Bundles, type PlaceReport } from "@reverie/ledger"
 import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import { SqliteStore, type StoreShortened } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
@@ -146,6 +146,15 @@ export class FleetReader implements FleetReadings, AsyncDisposable {
     return this.#opened.run(
       Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
         Option.isNone(store) ? Effect.undefined : store.value.loss
+      )
+    )
+  }
+
+  /** Every tenant that has anything in the store, in the order of their ids. */
+  tenants(): Promise<ReadonlyArray<string>> {
+    return this.#opened.run(
+      Effect.flatMap(Effect.serviceOption(Bundles), (bundles) =>
+        Option.isNone(bundles) ? Effect.succeed([]) : bundles.value.tenants
       )
     )
   }
