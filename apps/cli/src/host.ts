@@ -14,6 +14,7 @@ export interface HostOptions {
   readonly fleet: FleetDefinition
   /** None: what the environment names. */
   readonly data: string | undefined
+  readonly tenant?: string
   readonly model?: ModelChoice
   /** Open a directory though it holds less than was acknowledged. */
   readonly force?: boolean
@@ -45,13 +46,13 @@ export class Host implements AsyncDisposable {
     this.#trouble = trouble
   }
 
-  static async open({ data, fleet, force = false, model, onNotice, stop }: HostOptions): Promise<Host> {
+  static async open({ data, fleet, force = false, model, onNotice, stop, tenant }: HostOptions): Promise<Host> {
     const trouble = Promise.withResolvers<never>()
     trouble.promise.catch(() => {})
     const opened = await Fleet.open({
       fleet,
       acceptLoss: force,
-      ...defined({ data, model, onNotice }),
+      ...defined({ data, model, onNotice, tenant }),
       onError: (address, failure) => {
         if (failure.recovery === "stop" || failure.recovery === "tell-owner") {
           trouble.reject(unhosted(address.assistant, failure))

@@ -72,6 +72,9 @@ test("G1 inspect and logs tell which events are in a segment that lacks, and all
     (await unnamed("vacuum", "--yes")).stdout,
     /apart from the store: their place is not named, set REVERIE_SEGMENTS/
   )
+  await unnamed("agents", "send", "desk", "Is it there?")
+  const listed = await unnamed("agents", "ls")
+  assert.match(listed.stdout, /^\d segments of older entries .* not named: set REVERIE_SEGMENTS$/m)
   assert.match(
     (await unnamed("doctor")).stdout,
     /FAIL segments +\d segments of older entries apart from the store, and their/

@@ -107,6 +107,10 @@ export class Backend implements AsyncDisposable {
     return this.#transport.place
   }
 
+  get store(): Transport["store"] {
+    return this.#transport.store
+  }
+
   get isWorking(): boolean {
     return this.#transport.isWorking
   }

@@ -5,6 +5,7 @@
 // W1  What is said is used or fails; nothing is done somewhere else by surprise: what was found is reported.
 
 import { readdir, readFile, realpath, rename, writeFile } from "node:fs/promises"
+import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../failure.ts"
 import { note, painted } from "../output.ts"
 import type { Stop } from "../running/stop.ts"
@@ -20,6 +21,8 @@ export interface Where {
   /** Of the store: with it, what is sent is followed here. */
   readonly fleet?: string
   readonly model?: string
+  /** Of the store; at a server the token says it. */
+  readonly tenant?: string
 }
 
 /**
@@ -46,16 +49,18 @@ const checkedUrl = (url: string): string => {
 }
 
 const storeBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
-  const { hosting, looking, ordering } = await import("./in-process.ts")
+  const { assertTenant, hosting, looking, ordering } = await import("./in-process.ts")
   const { data, fleet, model } = where
-  if (request === "look") return looking(data, stop)
-  if (fleet === undefined) return request === "fork" ? looking(data, stop) : ordering(data, stop)
+  const store = { data, ...defined({ tenant: where.tenant }) }
+  if (request === "look") return looking(store, stop)
+  if (fleet === undefined) return request === "fork" ? looking(store, stop) : ordering(store, stop)
   const { loadFleet } = await import("../running/fleet-file.ts")
   const definition = await loadFleet(fleet)
-  if (request === "fork") return looking(data, stop, definition)
+  if (request === "fork") return looking(store, stop, definition)
+  await assertTenant(store)
   const { Host } = await import("../host.ts")
   const choice = model === "offline" ? { model: "offline" as const } : {}
-  return hosting(await Host.open({ fleet: definition, data, ...choice, stop }), stop)
+  return hosting(await Host.open({ ...store, fleet: definition, ...choice, stop }), stop)
 }
 
 /** The file of a data directory that has data. */
@@ -122,6 +127,11 @@ export const storeIn = async ({ data, fleet }: Where): Promise<string | undefine
 export const findBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
   const url = await serverFor(where)
   if (url === undefined) return storeBackend({ ...where, data: await storeIn(where) }, request, stop)
+  if (where.tenant !== undefined) {
+    throw new CommandFailed("usage", `${url} is asked for the tenant of its token`, {
+      hint: "--tenant is for a data directory that no server works on; give the token of that tenant"
+    })
+  }
   const { atServer } = await import("./server.ts")
   return atServer(url, await tokenOf(where), stop)
 }

@@ -49,6 +49,7 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
       host === undefined ? timed(stop.orAsked(work), timeoutMs) : host.within(work, timeoutMs),
     listen: (listener) => fleet?.on("*", listener) ?? silent,
     changed: () => new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLIS)),
+    ...defined({ store: "peek" in source ? source.peek : undefined }),
     close: async () => {
       await unmount()
       await close()
@@ -56,21 +57,44 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
   }
 }
 
-/** Only looks. With a definition, a tick may be lived again beside the store. */
-export const looking = async (data: string | undefined, stop: Stop, definition?: FleetDefinition): Promise<Backend> => {
+/** A store, and whose assistants of it. */
+interface Store {
+  readonly data: string | undefined
+  readonly tenant?: string
+}
+
+/** A tenant that is named has something there: a wrong name finds nothing, and begins nothing. */
+const openedFor = async ({ data, tenant }: Store): Promise<FleetReader> => {
   const peek = await FleetReader.open(data)
+  if (tenant === undefined) return peek
+  const there = await peek.tenants()
+  await peek[Symbol.asyncDispose]()
+  if (there.includes(tenant)) return FleetReader.open(data, tenant)
+  throw new CommandFailed("usage", `there is no tenant "${tenant}" in ${data ?? "the database"}`, {
+    hint: there.length === 0 ? "nothing is there yet" : `those there: ${there.join(", ")}`
+  })
+}
+
+export const assertTenant = async (store: Store): Promise<void> => {
+  if (store.tenant !== undefined) await (await openedFor(store))[Symbol.asyncDispose]()
+}
+
+/** Only looks. With a definition, a tick may be lived again beside the store. */
+export const looking = async (store: Store, stop: Stop, definition?: FleetDefinition): Promise<Backend> => {
+  const { data } = store
+  const peek = await openedFor(store)
   const place = data === undefined ? "the servers of the environment" : `data directory ${data}`
   const source = { peek, ...defined({ definition }) }
   return new Backend(transportOf({ source, place, stop, close: async () => peek[Symbol.asyncDispose]() }))
 }
 
 /** Takes orders and lets others follow them: no assistant works here. */
-export const ordering = async (data: string | undefined, stop: Stop): Promise<Backend> => {
+export const ordering = async (store: Store, stop: Stop): Promise<Backend> => {
   // What is not there is not made.
-  await (await FleetReader.open(data))[Symbol.asyncDispose]()
+  await (await openedFor(store))[Symbol.asyncDispose]()
   const { Fleet } = await import("reverie")
   const nobody = { assistants: [], defaultAssistant: "nobody" as never }
-  const fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
+  const fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data: store.data, tenant: store.tenant }) })
   return new Backend(transportOf({ source: { fleet }, place: fleet.profile, stop, close: () => fleet.close() }))
 }
 

@@ -4,7 +4,7 @@
 
 import { defined, type Json } from "@reverie/protocol"
 import type { MountedGroup } from "@reverie/server/in-process"
-import type { Notice, Part } from "reverie"
+import type { FleetReader, Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"
 
 export interface Page<Item> {
@@ -92,6 +92,8 @@ export interface Transport {
   /** Resolves when something has changed, or it is worth looking again. */
   readonly changed: () => Promise<void>
   readonly close: () => Promise<void>
+  /** Of a store that is only looked into: its tenants, and what of it lies apart. */
+  readonly store?: Pick<FleetReader, "segments" | "tenant" | "tenants">
 }
 
 /** Items in one request. */

@@ -186,7 +186,7 @@ const addLimits = (root: Command, trunk: Trunk): void => {
     kind: "order",
     says: "show what a tenant may use of models in a minute and a day, or set it",
     example: "limits --cost-per-day 5.00 --calls-per-minute none"
-  }).option("--tenant <tenant>", "whose limits are set; those of the token when not said")
+  })
   for (const [flag, , name, noun] of limitFlags) {
     const isMoney = name.startsWith("cost")
     limits.addOption(

@@ -116,6 +116,7 @@ export const addBackend = (command: Command): Command =>
     .addOption(new Option("--url <url>", "a running server").env("REVERIE_URL"))
     .addOption(new Option("--token-file <file>", "the file with its token; REVERIE_TOKEN when not said"))
     .addOption(dataOption())
+    .option("--tenant <tenant>", "whose assistants, in a data directory or database; default when not said")
 
 /** What every list has. */
 export const addListing = (command: Command): Command =>

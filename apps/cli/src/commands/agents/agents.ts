@@ -25,6 +25,15 @@ interface AssistantsOptions extends LookOptions, ListOptions {
   readonly tag?: string
 }
 
+/** Why some may wait: what they need of the store lies apart, and where that is was not said. */
+const unreachedLines = async ({ store }: Backend, items: ReadonlyArray<View>): Promise<ReadonlyArray<string>> => {
+  if (!items.some(({ waiting }) => waiting > 0)) return []
+  const apart = await store?.segments()
+  if (apart?.isNamed !== false) return []
+  const which = counted(apart.segments, "segment")
+  return [`${which} of older entries apart from the store, and their place is not named: set REVERIE_SEGMENTS`, ""]
+}
+
 export const list = async (options: AssistantsOptions, stop: Stop): Promise<number> => {
   const { cursor, definition, fleet, limit = 50, tag } = options
   await using backend = await findBackend(options, tag === undefined || fleet === undefined ? "look" : "fork", stop)
@@ -37,15 +46,20 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
     options,
     async () => {
       const { items, next, totals } = await backend.page({ limit, ...defined({ cursor, definition, tag }) })
-      const text = [...outageLines(items), assistantTable(items)].join("\n")
+      const text = [...outageLines(items), ...(await unreachedLines(backend, items)), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }
       const { accepted, discarded, dead, settled } = totals
+      const others = ((await backend.store?.tenants()) ?? []).filter((each) => each !== backend.store?.tenant)
+      const whose = others.length === 0 ? "" : `, of all tenants; also here: ${others.join(", ")} (--tenant)`
       return {
         key: "assistants",
         items,
         next,
-        beside: { total: { accepted, committed: settled, deadLetters: dead, discarded: discarded } },
-        text: `${text}\n\n${accepted} received, ${settled} processed, ${counted(dead - discarded, "dead letter")}`
+        beside: {
+          total: { accepted, committed: settled, deadLetters: dead, discarded: discarded },
+          ...defined({ otherTenants: others.length === 0 ? undefined : others })
+        },
+        text: `${text}\n\n${accepted} received, ${settled} processed, ${counted(dead - discarded, "dead letter")}${whose}`
       }
     },
     backend

@@ -2,7 +2,7 @@
 // Owns telling them, and how far they are used up. Leaves judging what is set to the fleet.
 
 import { type Amount, defined } from "@reverie/protocol"
-import { findBackend } from "../../backend/find-backend.ts"
+import { findBackend, serverFor, type Where } from "../../backend/find-backend.ts"
 import type { Backend } from "../../backend/backend.ts"
 import { say, sayJson } from "../../output.ts"
 import { onOneLine, plain } from "../../texts/plain.ts"
@@ -15,9 +15,12 @@ type LimitName = keyof View["limits"]
 /** Null for what the program says. */
 export type Wanted = { readonly [Name in LimitName]?: number | null }
 
-export interface LimitsOptions extends OrderOptions {
-  /** The tenant of the token when not said. */
-  readonly tenant?: string
+export type LimitsOptions = OrderOptions
+
+/** At a server it is a token that says whose limits are shown, and one of the deployment's own may set those of any tenant. */
+const whereOf = async (options: LimitsOptions): Promise<Where> => {
+  const { tenant: _, ...where } = options
+  return (await serverFor(options)) === undefined ? options : where
 }
 
 const lookAt = async (backend: Backend) =>
@@ -69,7 +72,7 @@ export const limitsText = (view: View): ReadonlyArray<string> => {
 
 export const limits = async (wanted: Wanted, options: LimitsOptions, stop: Stop): Promise<number> => {
   const isLook = Object.keys(wanted).length === 0
-  await using backend = await findBackend(options, isLook ? "look" : "order", stop)
+  await using backend = await findBackend(await whereOf(options), isLook ? "look" : "order", stop)
   const payload = { ...wanted, ...defined({ tenant: options.tenant }) }
   if (!isLook && options.dryRun) {
     const now = await lookAt(backend)
