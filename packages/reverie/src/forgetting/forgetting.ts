@@ -284,7 +284,7 @@ const assertOneThing = (what: Nameable): void => {
   if (unknown !== undefined) throw flaw(`nothing is forgotten by ${JSON.stringify(unknown)}`)
   const empty = Object.entries(what).find(([, value]) => value === undefined)
   if (empty !== undefined) throw flaw(`${empty[0]} is undefined; leave it out to forget all of an assistant`)
-  if ("everything" in what && what.everything !== true) throw flaw("everything is true, or left out")
+  if ("everything" in what && !what.everything) throw flaw("everything is true, or left out")
   const ways = (["everything", "text", "topic"] as const).filter((name) => name in what)
   const isSaid = SAID.some((name) => name in what)
   if (ways.length + (isSaid ? 1 : 0) > 1 || ("everything" in what && "assistant" in what)) {

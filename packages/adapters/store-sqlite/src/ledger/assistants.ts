@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite"
 import {
   type Address,
   type AssistantId,
+  type AssistantState,
   type Cursors,
   type Envelope,
   type EnvelopeId,
@@ -12,9 +13,11 @@ import {
   type Lane,
   laneOf,
   LANES,
+  readState,
   type TenantId
 } from "@reverie/protocol"
-import { LedgerUnavailable } from "@reverie/ledger"
+import { LedgerUnavailable, unopenedReason } from "@reverie/ledger"
+import * as Result from "effect/Result"
 import { undamaged } from "../files/salvage.ts"
 import { change, query, sealedOverhead, type SqliteFailure } from "../sql.ts"
 import { segmentsOf } from "./segments.ts"
@@ -63,6 +66,10 @@ export const addressOf = ({ tenant, id }: Pick<AssistantRow, "tenant" | "id">): 
   tenant: tenant as TenantId,
   assistant: id as AssistantId
 })
+
+/** The state of a row; why it can not be read. */
+export const stateOf = ({ state }: Pick<StateRow, "state">): Result.Result<AssistantState, string> =>
+  Result.mapError(readState(state), (problem) => unopenedReason(state) ?? problem)
 
 export const assistantQueries = (database: DatabaseSync) => {
   const byAddress = query<FoundRow>(

@@ -13,7 +13,6 @@ import {
   type OpenSend,
   Readable,
   type RecordFilter,
-  unopenedReason,
   UnreadableRecord
 } from "@reverie/ledger"
 import {
@@ -27,7 +26,6 @@ import {
   type EnvelopeId,
   parseJson,
   readEnvelope,
-  readState,
   stateText,
   type RecordKind,
   type RecordRow
@@ -44,6 +42,7 @@ import {
   type ListedRow,
   padded,
   receivesColumn,
+  stateOf,
   type StateRow
 } from "./assistants.ts"
 import { entryQueries, sqliteEntryHistory } from "./entries.ts"
@@ -103,14 +102,9 @@ const sqliteRegister = (database: DatabaseSync, readable: Readable): Register =>
 
   const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
     const address = addressOf(row)
-    const state = readState(row.state)
+    const state = stateOf(row)
     if (Result.isFailure(state)) {
-      return Result.fail(
-        new UnreadableRecord({
-          record: `state of ${addressKey(address)}`,
-          message: unopenedReason(row.state) ?? state.failure
-        })
-      )
+      return Result.fail(new UnreadableRecord({ record: `state of ${addressKey(address)}`, message: state.failure }))
     }
     const { version, epoch } = row
     const cursors = cursorsOf(row)

@@ -14,7 +14,6 @@ import {
   StateUnreadable,
   UnknownAssistant
 } from "@reverie/mailbox"
-import { unopenedReason } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -25,7 +24,6 @@ import {
   laneOf,
   readEnvelope,
   readKeyText,
-  readState,
   type Receipt,
   type UnreadableEnvelope
 } from "@reverie/protocol"
@@ -40,7 +38,8 @@ import {
   envelopeQueries,
   type EnvelopeRow,
   isHeard,
-  type Leases
+  type Leases,
+  stateOf
 } from "../ledger/assistants.ts"
 import { change, limited, query, reading, readingLong, type SqliteFailure } from "../sql.ts"
 import type { OnUndo, Writer } from "../writer.ts"
@@ -214,21 +213,16 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
     if (held !== undefined && held.worker !== worker) {
       return Result.fail(new ClaimHeld({ address, worker: held.worker, leaseUntil: held.until }))
     }
-    return Result.map(
-      Result.mapError(readState(row.state), (problem) =>
-        unreadableState(address)(unopenedReason(row.state) ?? problem)
-      ),
-      (state): Hold => {
-        const epoch = row.epoch + 1
-        const attempts = row.attempts + 1
-        const leaseUntil = now + leaseMillis
-        grant(epoch, attempts, row.key)
-        onUndo(leases.grant(row.key, { worker, until: leaseUntil }, now))
-        const claim = { address: addressOf(row), worker, epoch, leaseUntil }
-        const noted = row.note === null ? {} : { note: row.note }
-        return { claim, state, version: row.version, cursors: cursorsOf(row), attempts, ...noted }
-      }
-    )
+    return Result.map(Result.mapError(stateOf(row), unreadableState(address)), (state): Hold => {
+      const epoch = row.epoch + 1
+      const attempts = row.attempts + 1
+      const leaseUntil = now + leaseMillis
+      grant(epoch, attempts, row.key)
+      onUndo(leases.grant(row.key, { worker, until: leaseUntil }, now))
+      const claim = { address: addressOf(row), worker, epoch, leaseUntil }
+      const noted = row.note === null ? {} : { note: row.note }
+      return { claim, state, version: row.version, cursors: cursorsOf(row), attempts, ...noted }
+    })
   }
 
   const forgotten = (claim: Claim): Result.Result<void> => {
