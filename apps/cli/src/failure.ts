@@ -276,7 +276,8 @@ const definitionRow = (error: unknown): Row => {
 const segmentRow = (error: unknown): Row | undefined => {
   const table = rowsByTag["UnreadableRecord"]
   const message = text(error, "message") ?? ""
-  if (table === undefined || !message.startsWith("segment ")) return undefined
+  const isOfRows = ["UnreadableRecord", "LedgerUnavailable"].includes(text(error, "_tag") ?? "")
+  if (table === undefined || !isOfRows || !message.startsWith("segment ")) return undefined
   const isNamed = !message.includes("no place is given")
   const hint = isNamed
     ? "what was said since is kept and read"
@@ -286,13 +287,12 @@ const segmentRow = (error: unknown): Row | undefined => {
 
 const usualRow = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
-  if (tag === "UnreadableRecord" || tag === "LedgerUnavailable") return segmentRow(error) ?? rowsByTag[tag]
   if (tag === "FleetDefinitionInvalid") return definitionRow(error)
   if (tag === "BundleRefused") return refusedRow(error)
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
 }
 
-const rowOf = (error: unknown): Row | undefined => troubledRow(error, usualRow(error))
+const rowOf = (error: unknown): Row | undefined => segmentRow(error) ?? troubledRow(error, usualRow(error))
 
 const messageOf = (error: unknown): string => {
   const address: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "address") : undefined
