@@ -340,7 +340,9 @@ export const erase = async (name: string | undefined, options: EraseOptions, sto
   const receipt = await forgotten(false)
   if (options.json) sayJson({ ok: true, ...receipt })
   else {
-    say(plain(`erased of ${whose}: ${countsText(receipt.gone)}; exports and backups made before still hold it`))
+    say(
+      plain(`erased of ${whose}: ${countsText(receipt.gone)}; exports, backups and what a restore kept still hold it`)
+    )
     sayUnread(receipt)
   }
   return 0
