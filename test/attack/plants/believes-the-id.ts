@@ -2,7 +2,7 @@
 import { rewrite } from "../rewriting.ts"
 
 rewrite(
-  "packages/reverie/src/fleet/records.ts",
+  "packages/reverie/src/checks/judging.ts",
   'if (receipt.outcome === "accepted") return receipt',
   "if (receipt !== undefined) return receipt"
 )

@@ -75,7 +75,8 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
     return await stop.orAsked(ended)
   } finally {
     await server[Symbol.asyncDispose]()
-    await closing(fleet, options.grace)
+    // A fleet that has ended by itself keeps nothing more: there is nothing to wait for.
+    if (stop.isAsked) await closing(fleet, options.grace)
   }
 }
 
