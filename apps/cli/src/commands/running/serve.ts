@@ -74,9 +74,11 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
   try {
     return await stop.orAsked(ended)
   } finally {
-    await server[Symbol.asyncDispose]()
     // A fleet that has ended by itself keeps nothing more: there is nothing to wait for.
-    if (stop.isAsked) await closing(fleet, options.grace)
+    if (stop.isAsked) {
+      await server[Symbol.asyncDispose]()
+      await closing(fleet, options.grace)
+    }
   }
 }
 
