@@ -1,3 +1,4 @@
+import { cachedDataVersionTag } from "node:v8"
 import { assert, describe, it } from "@effect/vitest"
 import { IdleCollection } from "../src/commands/running/serve.ts"
 
@@ -26,6 +27,13 @@ const rig = () => {
 }
 
 describe("idle collection", () => {
+  it("leaves the flags of V8 as they were: under others, code that Node keeps compiled is refused", () => {
+    const before = cachedDataVersionTag()
+    const collection = IdleCollection.start()
+    collection[Symbol.dispose]()
+    assert.strictEqual(cachedDataVersionTag(), before)
+  })
+
   it("I1 a process that works is left alone, one that rests is collected", () => {
     const { look } = rig()
     assert.strictEqual(look(5_000, 400), 0)
