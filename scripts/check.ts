@@ -44,10 +44,9 @@ const steps: ReadonlyArray<Step> = [
   testStep("journey"),
   features,
   crash,
+  attack,
   outside,
-  simulate,
-  // Some of what it asks is asked within a second: it has the machine to itself, or nearly.
-  attack
+  simulate
 ]
 
 /** Two at a time: most of a step's time is one core, and a machine that checks has at least two. */

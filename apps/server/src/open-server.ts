@@ -70,8 +70,6 @@ const POLL_MILLIS = 250
 const BACKLOG = 4_096
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
-/** The same where the fleet has ended: what still waits for it gets no answer. */
-const LAST_MILLIS = 200
 
 /** A hundred who listen learn of it 30 milliseconds later. */
 const gathering = (streams: number): number => Math.min(50, 5 + streams / 4)
@@ -94,9 +92,9 @@ const listening = (server: Server, port: number, host: string): Promise<AddressI
     server.listen({ port, host, backlog: BACKLOG }, () => resolve(server.address() as AddressInfo))
   })
 
-const closed = (server: Server, graceMillis: number): Promise<void> =>
+const closed = (server: Server): Promise<void> =>
   new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), graceMillis)
+    const force = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
     // A connection whose answer has just ended is idle only a moment later.
     const idle = setInterval(() => server.closeIdleConnections(), 20)
     server.close(() => {
@@ -219,14 +217,12 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   // A fleet that is closed meanwhile needs nothing any more.
   if (role !== "api") fleet.warm().catch(() => {})
   let closing: Promise<void> | undefined
-  let hasEnded = false
-  void fleet.ended.then(() => (hasEnded = true))
   const close = async (): Promise<void> => {
     isClosing = true
     watch.stop()
     parts.silence()
     await mcp.close()
-    await closed(server, hasEnded ? LAST_MILLIS : GRACE_MILLIS)
+    await closed(server)
     await parts.close()
   }
   return {
