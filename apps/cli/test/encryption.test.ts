@@ -12,16 +12,20 @@ const isInTheClear = (data: string): boolean =>
     (entry) => entry.isFile() && readFileSync(join(data, entry.name)).includes(CANARY)
   )
 
-test("Z1 O1 a directory is encrypted with the key of the environment, read with it, and opened with another one after a rotation", async () => {
-  await using place = await temporary()
-  const data = join(place.path, "data")
-  const fleet = await Fleet.open({
+/** Tells the desk of a directory the code. */
+const tellCode = async (data: string): Promise<void> => {
+  await using fleet = await Fleet.open({
     data,
     model: "offline",
     fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
   })
   await fleet.answer("desk", `The code is ${CANARY}.`)
-  await fleet.close()
+}
+
+test("Z1 O1 a directory is encrypted with the key of the environment, read with it, and opened with another one after a rotation", async () => {
+  await using place = await temporary()
+  const data = join(place.path, "data")
+  await tellCode(data)
   assert.isTrue(isInTheClear(data))
   const key = { REVERIE_KEY: randomBytes(32).toString("hex") }
   assertFailure(await run(["encrypt", "--data", data, "--json"]), 5, "data-sealed", "no key is given")
@@ -46,13 +50,7 @@ test("Z1 O1 a directory is encrypted with the key of the environment, read with 
 test("R1 new data keys make a backup of before unreadable without the keys of its time, and the command says so", async () => {
   await using place = await temporary()
   const [data, backup] = [join(place.path, "data"), join(place.path, "backup")]
-  const fleet = await Fleet.open({
-    data,
-    model: "offline",
-    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You are under test." })] })
-  })
-  await fleet.answer("desk", `The code is ${CANARY}.`)
-  await fleet.close()
+  await tellCode(data)
   const env = { REVERIE_KEY: randomBytes(32).toString("hex") }
   const asked = (...args: ReadonlyArray<string>) => run([...args, "--data", data], { env })
   for (const args of [["encrypt"], ["backup", backup]]) assert.strictEqual((await asked(...args)).code, 0)

@@ -31,6 +31,15 @@ const acceptedIn = (directory: string) =>
     return (yield* ledger.totals).accepted
   }).pipe(Effect.scoped)
 
+/** A directory that was lived in, and two backups of it. */
+const twiceKept = Effect.gen(function* () {
+  const data = aDirectory()
+  yield* lived(data)
+  const [first, second] = [join(dirname(data), "first"), join(dirname(data), "second")]
+  for (const to of [first, second]) yield* backupDirectory(data, to)
+  return { data, first, second }
+})
+
 /** Everything below a directory, with its bytes. */
 const wholeOf = (directory: string): ReadonlyArray<readonly [string, string]> =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -70,10 +79,7 @@ describe("what a backup may replace", () => {
 
   it.live("T1 a backup in which something else lies stays, and so does one that a fleet has worked on", () =>
     Effect.gen(function* () {
-      const data = aDirectory()
-      yield* lived(data)
-      const [first, second] = [join(dirname(data), "first"), join(dirname(data), "second")]
-      for (const to of [first, second]) yield* backupDirectory(data, to)
+      const { data, first, second } = yield* twiceKept
       writeFileSync(join(first, "thesis.txt"), "years")
       yield* assertRefused(data, first, /first: it holds more than a backup: thesis\.txt; move that away/)
       yield* acceptedIn(second)
@@ -151,10 +157,7 @@ describe("what a backup may replace", () => {
 describe("where a backup is put back", () => {
   it.live("T1 not into itself, nor into another backup", () =>
     Effect.gen(function* () {
-      const data = aDirectory()
-      yield* lived(data)
-      const [first, second] = [join(dirname(data), "first"), join(dirname(data), "second")]
-      for (const to of [first, second]) yield* backupDirectory(data, to)
+      const { data, first, second } = yield* twiceKept
       const before = wholeOf(dirname(data))
       const refused = (into: string) => Effect.flip(restoreDirectory(first, into, { force: true }))
       assert.match((yield* refused(first)).message, /it is the backup itself; name another data directory/)
