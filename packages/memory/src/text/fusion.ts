@@ -21,7 +21,7 @@ interface Fusible {
 /** Of the best score by words, what the nearest entry gets. */
 const NEARNESS_SHARE = 0.25
 /** What an entry gets that stands beside the nearest one: what is meant is said in more than one message. */
-const WINDOW_SHARE = 0.1
+const WINDOW_SHARE = 0.08
 /** Of nearness, in deviations from the mean: from here on nothing is nearer. */
 const FARTHEST_OUT = 2.5
 /** Vectors that agree with the words so far are believed wholly. By chance some hundred entries agree by up to 0.1. */

@@ -26,6 +26,8 @@ export interface Refined<A> {
 
 /** For an entry with all words of the question, over one that has them from what was said around it only. */
 const COVERAGE_SHARE = 0.4
+/** Of a word that only a fact of the entry says: it is what was meant, in the words of a dream. */
+const TOLD_WORD_PART = 0.5
 const SPEAKER_SHARE = 0.2
 /** Off a message that only asks: who asks tells little. */
 const ASKING_SHARE = 0.4
@@ -192,7 +194,10 @@ const coverageOf = ({ entry, facts }: Refinable, terms: ReadonlySet<string>): nu
   const said = termsSaid(isLong ? { ...entry, text: entry.text.slice(0, READ_CHARACTERS) } : entry)
   const told = facts.map(({ text }) => termsOf(text))
   let count = 0
-  for (const term of terms) if (said.has(term) || told.some((each) => each.includes(term))) count++
+  for (const term of terms) {
+    if (said.has(term)) count++
+    else if (told.some((each) => each.includes(term))) count += TOLD_WORD_PART
+  }
   return count / terms.size
 }
 
