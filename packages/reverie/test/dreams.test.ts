@@ -66,6 +66,40 @@ describe("a dream over a conversation, by rules alone", () => {
     }
   })
 
+  it("F49 of what was said on one day the later word holds, and a profile says what holds", async () => {
+    await using fleet = await Fleet.open({
+      data: aDirectory(),
+      model: "offline",
+      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You only listen." })] })
+    })
+    const day = async (...said: ReadonlyArray<string>) => {
+      for (const text of said) await fleet.send("desk", text, { from: "Ana" })
+      await fleet.idle()
+      await fleet.sleep("desk")
+      await fleet.idle()
+      const facts = await fleet.memory.facts("desk")
+      const [ana] = (await fleet.memory.profiles("desk")).filter(({ name }) => name === "Ana")
+      return {
+        holds: facts.filter(({ state }) => state === "active").map(({ text }) => text),
+        over: facts.filter(({ state }) => state === "superseded").map(({ text }) => text),
+        known: ana?.attributes.map(({ text }) => text)
+      }
+    }
+    assert.deepStrictEqual(
+      await day("I live in Oslo.", "My birthday is on 3 May.", "Sorry, my birthday is on 4 May."),
+      {
+        holds: ["Ana lives in Oslo", "Ana's birthday is on 4 May"],
+        over: ["Ana's birthday is on 3 May"],
+        known: ["Ana lives in Oslo", "Ana's birthday is on 4 May"]
+      }
+    )
+    assert.deepStrictEqual(await day("I moved to Bergen.", "Actually, I live in Rome now.", "I like tea."), {
+      holds: ["Ana's birthday is on 4 May", "Actually, Ana lives in Rome now", "Ana likes tea"],
+      over: ["Ana lives in Oslo", "Ana's birthday is on 3 May", "Ana moved to Bergen"],
+      known: ["Ana lives in Rome now", "Ana's birthday is on 4 May", "Ana likes tea"]
+    })
+  })
+
   it("D1 D2 a dream tells what it learnt with its sources; one without news says so; undone, nothing of it is found or comes back", async () => {
     await using fleet = await Fleet.open({
       data: aDirectory(),

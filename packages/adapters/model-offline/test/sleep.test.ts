@@ -30,6 +30,11 @@ describe("route", () => {
     assert.deepStrictEqual(routeOf("Nora ran 5 miles on 7 May 2024", "Nora ran 5 miles on 9 May 2024"), ["ADD", null])
     assert.deepStrictEqual(routeOf("Ivo has 3 boats in Graz", "Nora has 2 boats in Graz"), ["ADD", null])
     assert.deepStrictEqual(rowsFor("route", "[f1] Nora has a boat"), [{ fact: "f1", action: "ADD", target: null }])
+    // Of several it is the one that was said last.
+    const said = ["  [fact_3_1] Nora lives in Oslo", "  [new_1] Nora lives in Rome", "  [new_10] Nora lives in Graz"]
+    assert.deepStrictEqual(rowsFor("route", "[new_11] Nora now lives in Turin", ...said), [
+      { fact: "new_11", action: "UPDATE", target: "new_10" }
+    ])
   })
 })
 
@@ -85,6 +90,15 @@ describe("profile", () => {
   it("A2 what has one value at a time takes the place of what is known", () => {
     const [row] = ask(["[a1] Nora likes rye bread", "[a2] Nora lives in Graz"], "[f1] Nora lives in Rome now")
     assert.deepStrictEqual([row?.["action"], row?.["target"]], ["UPDATE", "a2"])
+    for (const [said, attribute] of [
+      ["Nora moved to Bergen", "Nora moved to Bergen"],
+      ["Actually, Nora lives in Rome", "Nora lives in Rome"],
+      ["Nora now lives in Rome", "Nora now lives in Rome"]
+    ] as const) {
+      const rows = ask(["[a1] Nora likes rye bread", "[a2] Nora lives in Graz"], `[f1] ${said}`)
+      assert.deepStrictEqual(rows, [{ action: "UPDATE", target: "a2", attribute, evidence: ["f1"] }])
+    }
+    assert.deepStrictEqual(ask(["[a1] Nora likes rye bread"], "[f1] Nora moved to Bergen"), [])
   })
 
   it("A1 the case of a name makes no difference", () => {

@@ -241,7 +241,7 @@ export const readConsolidated = (
   }
 }
 
-// Candidates: the known facts that a new one may concern.
+// Candidates: the known facts that a new one may concern, or that may have to do with one.
 // N1  Only facts that hold are found. The order is total: nearness, then the younger, then the id.
 // N2  A word is worth the more, the fewer facts have it; a fact counts by the part of its words that is shared.
 // N3  Built once for many questions: 5,000 facts and 20 questions take a fraction of a second.
@@ -252,18 +252,21 @@ export const MAX_CANDIDATES = 5
 export interface Neighbourhood {
   readonly id: string
   readonly text: string
-  readonly near: ReadonlyArray<Fact>
+  readonly near: ReadonlyArray<Pick<Fact, "id" | "text" | "entities">>
 }
+
+/** A fact, or what may become one. */
+type Indexed = Pick<Fact, "id" | "text" | "entities" | "at"> & Partial<Pick<Fact, "state">>
 
 interface Sought {
   readonly text: string
   readonly entities: ReadonlyArray<string>
-  /** A fact that is not to be found: itself. */
-  readonly except?: string
+  /** Ids that are not to be found, as its own. */
+  readonly except?: ReadonlySet<string>
 }
 
-export interface FactIndex {
-  readonly near: (sought: Sought, limit?: number) => ReadonlyArray<Fact>
+export interface FactIndex<A extends Indexed = Fact> {
+  readonly near: (sought: Sought, limit?: number) => ReadonlyArray<A>
 }
 
 const termsIn = ({ entities, text }: Pick<Fact, "text" | "entities">): ReadonlyArray<string> =>
@@ -273,8 +276,8 @@ interface Posting {
   readonly places: Array<number>
 }
 
-export const factIndex = (facts: Iterable<Fact>): FactIndex => {
-  const active = [...facts].filter(({ state }) => state === "active")
+export const factIndex = <A extends Indexed>(facts: Iterable<A>): FactIndex<A> => {
+  const active = [...facts].filter(({ state }) => state === undefined || state === "active")
   const terms = active.map(termsIn)
   const postings = new Map<string, Posting>()
   for (const [place, each] of terms.entries()) {
@@ -296,11 +299,13 @@ export const factIndex = (facts: Iterable<Fact>): FactIndex => {
     return shared
   }
 
-  const near = (sought: Sought, limit: number = MAX_CANDIDATES): ReadonlyArray<Fact> =>
+  const near = (sought: Sought, limit: number = MAX_CANDIDATES): ReadonlyArray<A> =>
     [...nearness(sought)]
       .flatMap(([place, shared]) => {
         const fact = active[place]
-        return fact === undefined || fact.id === sought.except ? [] : [{ fact, score: shared / (lengths[place] ?? 1) }]
+        return fact === undefined || sought.except?.has(fact.id) === true
+          ? []
+          : [{ fact, score: shared / (lengths[place] ?? 1) }]
       })
       .toSorted((a, b) => b.score - a.score || b.fact.at - a.fact.at || (a.fact.id < b.fact.id ? -1 : 1))
       .slice(0, limit)

@@ -105,7 +105,7 @@ export const linkQuestions = (
     .filter(({ linked, state }) => state === "active" && !linked)
     .toSorted((a, b) => a.learnt_at - b.learnt_at)
     .slice(0, limit)
-    .map(({ entities, id, text }) => ({ id, text, near: index.near({ text, entities, except: id }) }))
+    .map(({ entities, id, text }) => ({ id, text, near: index.near({ text, entities, except: new Set([id]) }) }))
 
 export const linkAsk = (questions: ReadonlyArray<Neighbourhood>): Ask | undefined =>
   neighbourAsk("link", instructions, questions)
@@ -130,7 +130,7 @@ const sameness: ReadonlySet<string> = new Set(
 const capitalised = (text: string): ReadonlyArray<string> => text.match(/\p{Lu}[\p{L}\p{N}'’&+-]*/gu) ?? []
 
 /** True of a reason that has no word besides names of the two facts and words that tie them. */
-const isNameAlone = (why: string, { text }: Neighbourhood, near: Fact): boolean => {
+const isNameAlone = (why: string, { text }: Neighbourhood, near: Pick<Fact, "text" | "entities">): boolean => {
   const told = termsOf(why).filter((term) => !stopTerms.has(term))
   const isNamed = (name: string): boolean => text.includes(name) && near.text.includes(name)
   const names = new Set([...near.entities, ...capitalised(why).filter(isNamed)].flatMap(termsOf))

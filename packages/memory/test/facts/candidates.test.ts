@@ -15,7 +15,7 @@ describe("factIndex", () => {
       aFact("d", { text: "Bob sails.", state: "superseded", superseded_by: "a" })
     ])
     assert.deepStrictEqual(idsOf(index.near(sought("bob sailed"))), ["a"])
-    assert.deepStrictEqual(index.near({ ...sought("bob sailed"), except: "a" }), [])
+    assert.deepStrictEqual(index.near({ ...sought("bob sailed"), except: new Set(["a"]) }), [])
     assert.deepStrictEqual(index.near(sought("the of and")), [])
     assert.deepStrictEqual(index.near(sought("")), [])
   })

@@ -255,7 +255,7 @@ describe("answers", () => {
   const batch = [lived("m/1/0", "Bob sails."), lived("m/2/0", "Anna rows.")]
   const known = [aFact("f0", { text: "Bob sails often." }), aFact("f1", { text: "Bob has a boat." })]
   const index = factIndex(known)
-  const toRoute = routeQuestions(index, known, [aProposal("new_0", { text: "Bob sells the boat." })])
+  const toRoute = routeQuestions(known, [aProposal("new_0", { text: "Bob sells the boat." })])
   const toLink = linkQuestions(index, known)
 
   it("whatever a model answers, what is read names only what was asked about", () => {

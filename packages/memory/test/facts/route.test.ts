@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
 import {
+  acceptedByPerson,
   applyRoutes,
   type Fact,
-  factIndex,
   mendLinks,
   readRoutes,
   retiredByPerson,
@@ -34,8 +34,7 @@ const learn = (
 const after = ({ changed }: Learnt, id: string): Fact | undefined => changed.find((fact) => fact.id === id)
 
 describe("route", () => {
-  const index = factIndex(known)
-  const questions = routeQuestions(index, known, [
+  const questions = routeQuestions(known, [
     aProposal("new_0", { text: "Bob moved from Berlin to Paris.", entities: ["Bob"] }),
     aProposal("new_1", { text: "bob lives  in berlin" }),
     aProposal("new_2", { text: "Quantum chess." }),
@@ -51,6 +50,18 @@ describe("route", () => {
     assert.strictEqual(taskOf(ask?.instructions ?? ""), "route")
     assert.strictEqual(ask?.data, "[new_0] Bob moved from Berlin to Paris.\n  [fact_1_0] Bob lives in Berlin.")
     assert.strictEqual(routeAsk([]), undefined)
+  })
+
+  it("R1 what was proposed before stands beside what is known, what comes later does not, and the same words are asked about once", () => {
+    const [paris, rome, again] = [
+      aProposal("new_0", { text: "Bob lives in Paris.", entities: ["Bob"] }),
+      aProposal("new_1", { text: "Bob lives in Rome.", entities: ["Bob"] }),
+      aProposal("new_2", { text: "bob lives in paris", entities: ["Bob"] })
+    ]
+    const shown = routeQuestions([], [paris, rome, again])
+    assert.strictEqual(routeAsk(shown)?.data, "[new_1] Bob lives in Rome.\n  [new_0] Bob lives in Paris.")
+    const held = aProposal("new_0", { text: "Bob lives in Paris.", entities: ["Bob"], held: "override" })
+    assert.deepStrictEqual(routeQuestions([], [held, rome]), [])
   })
 
   it("R1 a target that was not shown is no target", () => {
@@ -237,6 +248,77 @@ describe("applyRoutes", () => {
     )
     assert.deepStrictEqual(learnt.added, ["fact_7_0", "fact_7_1"])
     assert.strictEqual(after(learnt, "fact_1_0")?.superseded_by, "fact_7_0")
+  })
+
+  it("L10 a target that was proposed before it is the fact which that has become", () => {
+    const said = (n: number, text: string, more: object = {}) =>
+      aProposal(`new_${n}`, { text, source: `m/${n + 5}/0`, ...more })
+    const update = (fact: number, target: string) => ({ fact: `new_${fact}`, action: "UPDATE", target }) as const
+    const day = [said(0, "Anna lives in Oslo."), said(1, "Anna lives in Bergen."), said(2, "Anna lives in Rome.")]
+    const learnt = applyRoutes([], day, [update(1, "new_0"), update(2, "new_1")], moment)
+    assert.deepStrictEqual(
+      learnt.changed.map(({ state, superseded_by, text }) => [text, state, superseded_by]),
+      [
+        ["Anna lives in Oslo.", "superseded", "fact_7_1"],
+        ["Anna lives in Bergen.", "superseded", "fact_7_2"],
+        ["Anna lives in Rome.", "active", undefined]
+      ]
+    )
+    // The first of them said only what was known: it is that which is renewed.
+    const known = applyRoutes(
+      [berlin],
+      [said(0, "bob lives in Berlin"), said(1, "Bob lives in Paris.")],
+      [update(1, "new_0")],
+      moment
+    )
+    assert.deepStrictEqual([known.superseded, known.added], [["fact_1_0"], ["fact_7_0"]])
+    const ignored = applyRoutes(
+      [berlin],
+      [said(0, "Berlin is home to Bob."), said(1, "Bob lives in Paris.")],
+      [{ fact: "new_0", action: "IGNORE", target: "fact_1_0" }, update(1, "new_0")],
+      moment
+    )
+    assert.deepStrictEqual([ignored.superseded, ignored.added], [["fact_1_0"], ["fact_7_0"]])
+    const repeated = applyRoutes(
+      [],
+      [said(0, "Anna rows."), said(1, "Anna often rows.")],
+      [{ fact: "new_1", action: "IGNORE", target: "new_0" }],
+      moment
+    )
+    assert.deepStrictEqual(
+      repeated.changed.map(({ sources }) => sources),
+      [["m/5/0", "m/6/0"]]
+    )
+    // What was held back is the target of nothing.
+    const held = said(0, "Anna obeys.", { held: "override" })
+    const beside = applyRoutes([], [held, said(1, "Anna rules.")], [update(1, "new_0")], moment, "uncertain")
+    assert.deepStrictEqual([beside.added, beside.waiting, beside.superseded], [["fact_7_1"], [], []])
+  })
+
+  it("L10 accepted in whatever order, what was said last holds", () => {
+    const day = [
+      aProposal("new_0", { text: "Anna lives in Oslo." }),
+      aProposal("new_1", { text: "Anna lives in Bergen.", source: "m/9/0" })
+    ]
+    const { changed, waiting } = applyRoutes(
+      [],
+      day,
+      [{ fact: "new_1", action: "UPDATE", target: "new_0" }],
+      moment,
+      "all"
+    )
+    const facts = new Map(changed.map((fact) => [fact.id, fact]))
+    for (const ids of [waiting, waiting.toReversed()]) {
+      const accepted = acceptedByPerson(facts, ids)
+      assert.deepStrictEqual(
+        accepted.map(({ state, text }) => [text, state]),
+        [
+          ["Anna lives in Oslo.", "superseded"],
+          ["Anna lives in Bergen.", "active"]
+        ]
+      )
+      assert.isTrue(accepted.every(({ replaces }) => replaces === undefined))
+    }
   })
 
   it("L7 what poses as an instruction is kept in quarantine and touches nothing", () => {

@@ -22,7 +22,6 @@ import {
   entryId,
   expired,
   type Fact,
-  factIndex,
   inParts,
   isEntityProfile,
   isFact,
@@ -333,7 +332,7 @@ const routed = Effect.fnUntraced(function* (
   const parts = keepsApart(session) ? [...Map.groupBy(proposed, threadOf)] : [[undefined, proposed] as const]
   const questions = parts.flatMap(([thread, ofOne]) => {
     const known = [...facts.values()].filter((fact) => !keepsApart(session) || threadOf(fact) === thread)
-    return routeQuestions(factIndex(known), known, ofOne)
+    return routeQuestions(known, ofOne)
   })
   const routes: Array<Route> = []
   for (const [part, ask] of asksFor(routeAsk, questions, session.definition).entries()) {

@@ -29,6 +29,9 @@ interface Statement {
 const reported = /^[^\s:"][^:"]{0,100}? said: /u
 const opening =
   /^(?:(?:actually|correction|update|to correct myself|sorry|in fact|no|now|from now on|as of today)\s*[,:!.-]?\s+|i was wrong\s*[:,]\s*)+/i
+/** Without words that only say that something else was said before. */
+export const withoutOpening = (statement: string): string => statement.replace(opening, "")
+
 const change =
   /\b(?:now|actually|correction|no longer|any ?more|these days|instead|moved|changed|switched|from now on|as of|new)\b/i
 const beside = /\b(?:also|too|as well|both|another|sometimes|often|part-time|weekends?|second|besides|or)\b/i
@@ -36,8 +39,7 @@ const beside = /\b(?:also|too|as well|both|another|sometimes|often|part-time|wee
 const statementIn = (fact: string): Statement => {
   const told = fact.replace(reported, "")
   return {
-    text: told
-      .replace(opening, "")
+    text: withoutOpening(told)
       .replaceAll("’", "'")
       .replace(/[\s.!]+$/, ""),
     isReported: told !== fact,
@@ -221,7 +223,7 @@ export const replaces = (fact: string, known: string): boolean => {
   const before = heldBy(earlier)
   return clausesOf(later.text).some((clause) => {
     if (later.isReported === earlier.isReported && isEnded(clause, earlier.text)) return true
-    const held = heldBy({ ...later, text: clause.replace(opening, "") })
+    const held = heldBy({ ...later, text: withoutOpening(clause) })
     if (held === undefined || before === undefined) return false
     if (held.needsChange === true && !later.saysChange) return false
     if (held.isOwn && later.isReported && !earlier.isReported) return false

@@ -11,24 +11,25 @@ import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
 import { type Gist, gistOf, hasSameValues, isParticiple, isPast, overlap, saysTheSame, unasked } from "./grammar.ts"
 import { namesIn } from "./names.ts"
-import { replaces } from "./replacing.ts"
+import { replaces, withoutOpening } from "./replacing.ts"
 
 // Attributes: what holds of someone or something for longer than a day.
 // A1  An attribute is what someone is, has, likes, wants or does as a rule; never what is going on or happened once.
-// A2  What is known already is ignored, with the attribute that says so. Only what has one value at a time takes the place of another.
+// A2  What is known already is ignored, with the attribute that says so. Only what has one value at a time takes the place of another;
+//     so does what happened once, where it ends what was so: "Nora moved to Bergen".
 
 const lasting =
   "is|has|likes|loves|hates|dislikes|enjoys|prefers|wants|needs|works|lives|owns|plays|speaks|studies|believes|knows|comes|keeps|collects|teaches|runs|fears|trusts|cannot|can't|never|always|usually"
 
 /** What a fact says of someone or something that lasts; undefined when it says nothing of the kind. */
 const predicate = new RegExp(
-  `^(?:\\s+(?:also|really|still|always|never|often|usually))?\\s+(${lasting})\\s+([\\p{L}'-]+)`,
+  `^(?:\\s+(?:also|really|still|always|never|often|usually|now|currently))?\\s+(${lasting})\\s+([\\p{L}'-]+)`,
   "u"
 )
 const property = /^['’]s\s[^.]{1,60}?\s(?:is|are)\s/
 
 const attributeIn = (fact: string, entity: string): string | undefined => {
-  const said = unasked(fact).trim()
+  const said = withoutOpening(unasked(fact)).trim()
   if (entity === "" || !said.toLowerCase().startsWith(entity.toLowerCase())) return undefined
   const rest = said.slice(entity.length)
   const [, verb = "", next = ""] = predicate.exec(rest) ?? []
@@ -36,6 +37,12 @@ const attributeIn = (fact: string, entity: string): string | undefined => {
   const isPerfect = verb === "has" && (next === "got" || next === "to" || isPast(next) || isParticiple(next))
   if (verb !== "" && !isUnderWay && !isPerfect) return said
   return property.test(rest) ? said : undefined
+}
+
+/** What happened, where it takes the place of something known. */
+const endingIn = (fact: string, known: ReadonlyArray<Line>): string | undefined => {
+  const said = withoutOpening(unasked(fact)).trim()
+  return known.some(({ text }) => replaces(said, text)) ? said : undefined
 }
 
 interface Found {
@@ -50,7 +57,7 @@ const profiled = (data: string): string => {
   const found: Array<Found> = []
   const isSame = (one: string, other: string): boolean => saysTheSame(gistOf(one), gistOf(other))
   for (const { id, text } of linesOf(after)) {
-    const attribute = attributeIn(text, entity)
+    const attribute = attributeIn(text, entity) ?? endingIn(text, known)
     if (attribute === undefined) continue
     const again = found.find((each) => isSame(each.attribute, attribute))
     if (again === undefined) found.push({ attribute, evidence: [id] })
@@ -214,13 +221,19 @@ const isRenewed = (fact: Gist, known: Gist): boolean =>
   !hasSameValues(fact, known) &&
   overlap(fact.words, known.words) >= RENEWED
 
+/** What is new itself was said after all that is known: it is what a later word takes the place of. */
+const lastFirst = <A extends { readonly id: string }>(known: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const numberOf = ({ id }: A): number => Number(/^new_(\d+)$/.exec(id)?.[1] ?? -1)
+  return known.toSorted((a, b) => numberOf(b) - numberOf(a))
+}
+
 const routeOf = (
   id: string,
   text: string,
   known: ReadonlyArray<{ readonly id: string; readonly text: string }>
 ): Route => {
   const fact = gistOf(text)
-  const candidates = known.map((each) => ({ ...each, gist: gistOf(each.text) }))
+  const candidates = lastFirst(known).map((each) => ({ ...each, gist: gistOf(each.text) }))
   const same = candidates.find(({ gist }) => saysTheSame(fact, gist))
   if (same !== undefined) return { fact: id, action: "IGNORE", target: same.id }
   const renewed =
