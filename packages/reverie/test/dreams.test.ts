@@ -78,7 +78,7 @@ describe("a dream over a conversation, by rules alone", () => {
       await fleet.sleep("desk")
       await fleet.idle()
       const facts = await fleet.memory.facts("desk")
-      const [ana] = (await fleet.memory.profiles("desk")).filter(({ name }) => name === "Ana")
+      const ana = (await fleet.memory.profiles("desk")).find(({ name }) => name === "Ana")
       return {
         holds: facts.filter(({ state }) => state === "active").map(({ text }) => text),
         over: facts.filter(({ state }) => state === "superseded").map(({ text }) => text),

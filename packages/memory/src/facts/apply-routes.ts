@@ -271,7 +271,7 @@ class Learning {
   accept({ replaces, ...fact }: Fact): void {
     const isTargetWaiting = this.draft.get(replaces ?? "")?.state === "proposed"
     this.#add({ ...fact, state: "active", ...defined({ replaces: isTargetWaiting ? replaces : undefined }) }, replaces)
-    for (const { replaces: target, ...later } of [...this.draft.values()]) {
+    for (const { replaces: target, ...later } of this.draft.values()) {
       if (target !== fact.id || later.state !== "active") continue
       this.draft.set(later.id, later)
       this.#replace(later, target)
