@@ -138,6 +138,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   SchemaError: ownRows["server-unreadable"],
   TargetAmbiguous: row("usage", 2, false, "name one of them"),
   ReminderInvalid: row("not-a-reminder", 2, false, "reverie reminders set --help shows what a rule is"),
+  ReminderUnknown: row("not-found", 4, false, "reverie reminders ls names them"),
   DeadLetterRefused: ownRows.conflict,
   DeadLetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
   MemoryUnknown: ownRows["not-found"],

@@ -32,6 +32,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   DeadLetterRefused: Conflict,
   RecallRefused: Malformed,
   ReminderInvalid: Malformed,
+  ReminderUnknown: NotFound,
   BlockUnknown: NotFound,
   PromptUnknown: NotFound,
   BlockRefused: Conflict,

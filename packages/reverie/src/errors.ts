@@ -125,10 +125,22 @@ export class MemoryUnknown extends Schema.TaggedError<MemoryUnknown>()("MemoryUn
 }
 
 /**
- * A reminder is no rule, has no time that is still to come, or is not there to be cancelled. The message says what is wrong.
+ * A reminder is no rule, or has no time that is still to come. The message says what is wrong.
  * @example if (error instanceof ReminderInvalid) console.error(error.message)
  */
 export class ReminderInvalid extends Schema.TaggedError<ReminderInvalid>()("ReminderInvalid", {
+  reminder: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
+ * A reminder is to be cancelled that the assistant does not have, or that is over. The caller must name one of those that there are.
+ * @example if (error instanceof ReminderUnknown) console.error(error.message)
+ */
+export class ReminderUnknown extends Schema.TaggedError<ReminderUnknown>()("ReminderUnknown", {
+  assistant: Schema.String,
   reminder: Schema.String,
   message: Schema.String
 }) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defineAssistant, ReminderInvalid, selfTools } from "../src/index.ts"
+import { defineAssistant, ReminderInvalid, ReminderUnknown, selfTools } from "../src/index.ts"
 import { scriptedModel, testFleet } from "../src/testing/index.ts"
 
 const desk = defineAssistant({ id: "desk", instructions: "You keep the desk.", tools: [...selfTools] })
@@ -46,7 +46,7 @@ describe("fleet.reminders", () => {
       assert.strictEqual((refused as Error).message, says)
     }
     const none = await fleet.reminders.cancel("desk", "tide").catch((error: unknown) => error)
-    assert.instanceOf(none, ReminderInvalid)
+    assert.instanceOf(none, ReminderUnknown)
     assert.deepStrictEqual(await fleet.reminders.list("desk"), [])
   })
 
@@ -62,7 +62,7 @@ describe("fleet.reminders", () => {
       [["cancelled", 0]]
     )
     const none = await fleet.reminders.cancel("desk", "tide").catch((error: unknown) => error)
-    assert.instanceOf(none, ReminderInvalid)
+    assert.instanceOf(none, ReminderUnknown)
   })
 
   it("R1: a change moves it, a cancellation ends it", async () => {

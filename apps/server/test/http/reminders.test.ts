@@ -93,7 +93,7 @@ describe("reminders by HTTP", () => {
       assertFailure(await put("tide", { note: "Tide.", ...rule }), 400, "Malformed")
     }
     assertFailure(await put("tide", { cron: "0 9 * * *" }), 400, "Malformed")
-    assertFailure(await cancel("tide"), 400, "Malformed")
+    assertFailure(await cancel("tide"), 404, "NotFound")
     assert.deepStrictEqual(await list(), [])
     const guarded = await opened({ tokens })
     const rule = { note: "Tide.", inMs: HOUR }

@@ -12,7 +12,7 @@ import { reminderRules } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { ReminderInvalid } from "../errors.ts"
+import { ReminderInvalid, ReminderUnknown } from "../errors.ts"
 import { inWords } from "../letter.ts"
 import type { OrderOptions, Post } from "./ordering.ts"
 import type { Core } from "./entry-source.ts"
@@ -38,7 +38,7 @@ export interface FleetReminders extends ReminderReadings {
    * @example await fleet.reminders.set("desk", "standup", { cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", note: "Ask for news." })
    */
   readonly set: (to: string, reminder: string, request: ReminderRequest, options?: OrderOptions) => Promise<Receipt>
-  /** Cancels a reminder; a time of it that still waits is dropped. Rejects with ReminderInvalid when there is none. */
+  /** Cancels a reminder; a time of it that still waits is dropped. Rejects with ReminderUnknown when there is none. */
   readonly cancel: (to: string, reminder: string, options?: OrderOptions) => Promise<Receipt>
 }
 
@@ -90,7 +90,10 @@ export const openReminders = (core: Core, post: Post): FleetReminders => {
     },
     cancel: async (to, reminder, options = {}) => {
       const isThere = (await isOrdered(core, to, reminder)) || (await isActive(reading, to, reminder))
-      if (!isThere) throw invalid(reminder, `${to} has no active reminder ${JSON.stringify(reminder)}`)
+      if (!isThere) {
+        const message = `${to} has no active reminder ${JSON.stringify(reminder)}`
+        throw new ReminderUnknown({ assistant: to, reminder, message })
+      }
       return post(to, { type: "remind", reminder }, { from: "person", ...options })
     }
   }
