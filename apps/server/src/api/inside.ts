@@ -14,6 +14,7 @@ import {
   Key,
   keyed,
   limit,
+  LostSpans,
   ofAssistant,
   page,
   Receipt,
@@ -133,9 +134,7 @@ export class TimelineGroup extends HttpApiGroup.make("timeline").add(
     success: Schema.Struct({
       items: Schema.Array(LedgerEntry),
       /** Those among them that cannot be read, because the segment that holds them is missing or damaged. */
-      lost: Schema.optionalKey(
-        Schema.Array(Schema.Struct({ from: Schema.Int, to: Schema.Int, reason: Schema.String }))
-      ),
+      lost: Schema.optionalKey(LostSpans),
       next: Schema.NullOr(Schema.Int)
     }),
     error: failures

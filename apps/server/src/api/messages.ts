@@ -10,7 +10,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { failures } from "./errors.ts"
-import { Id, Key, keyed, limit, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
+import { Id, Key, keyed, limit, LostSpans, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
 
 const MAX_MESSAGE_CHARS = 1_000_000
 
@@ -126,7 +126,12 @@ export class MessagesGroup extends HttpApiGroup.make("messages").add(
   HttpApiEndpoint.get("history", "/v1/assistants/:id/messages", {
     params: ofAssistant,
     query: { before: Schema.optionalKey(WholeFromQuery), limit },
-    success: Schema.Struct({ items: Schema.Array(MessageView), next: Schema.NullOr(Schema.Int) }),
+    success: Schema.Struct({
+      items: Schema.Array(MessageView),
+      /** Entries of the page that cannot be read, because the segment that holds them is missing or damaged. */
+      lost: Schema.optionalKey(LostSpans),
+      next: Schema.NullOr(Schema.Int)
+    }),
     error: failures
   }),
   /** The bytes of a part. `type` is its media type where the bytes do not tell it, `name` what a browser keeps it as. */

@@ -127,3 +127,6 @@ export type BlockEdit = typeof BlockEdit.Type
 
 /** A change under the same key is made once. */
 export const keyed = { "idempotency-key": Schema.optionalKey(Key) }
+
+/** Entries that cannot be read, by their numbers, both included. */
+export const LostSpans = Schema.Array(Schema.Struct({ from: Schema.Int, to: Schema.Int, reason: Schema.String }))

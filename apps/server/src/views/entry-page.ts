@@ -6,7 +6,7 @@ import type { OutboxRow } from "reverie"
 import type { ReadFleet } from "../gateway.ts"
 
 /** Entries that cannot be read, by their numbers, both included. */
-interface LostSpan {
+export interface LostSpan {
   readonly from: number
   readonly to: number
   readonly reason: string

@@ -9,6 +9,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type ContextPoint, type ContextView, type PromptText } from "../../api/index.ts"
 import { clip, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, type ReadFleet } from "../../gateway.ts"
+import { entryPage } from "../../views/entry-page.ts"
 import { found, living, unworded } from "../../views/facts.ts"
 
 /** Entries that one page of points may read. */
@@ -54,7 +55,7 @@ const pointsBefore = async (fleet: ReadFleet, id: string, before: number, limit:
   const least = Math.max(1, before - MAX_READ)
   for (let end = before; end > least && reports.length < limit + READ_BEYOND; end -= READ_AT_ONCE) {
     const from = Math.max(least, end - READ_AT_ONCE)
-    const rows = await fleet.history.entries(id, from, end - from)
+    const { rows } = await entryPage(fleet, id, from, end - 1)
     for (const { entry } of rows.toReversed()) {
       const report = contextReportOf(entry)
       if (report === undefined) continue

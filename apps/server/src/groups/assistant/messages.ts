@@ -13,6 +13,7 @@ import { answersOf, runOf, uiChatOf } from "../../ag-ui/index.ts"
 import { Api, type MessageView, NotFound, type ReminderView } from "../../api/index.ts"
 import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
+import { entryPage, type LostSpan } from "../../views/entry-page.ts"
 import { living } from "../../views/facts.ts"
 import { messageViewOf } from "../../views/message-view.ts"
 
@@ -33,23 +34,34 @@ const READ_AT_ONCE = 100
 const MAX_READ = 4_000
 const MAX_MESSAGE_CHARS = 100_000
 
-/** Messages of whole entries before a number; `next` is where the page before it ends. */
+/** Messages of whole entries before a number, and which of these can not be read; `next` is where the page before it ends. */
 const historyBefore = async (fleet: ReadFleet, id: string, before: number, limit: number) => {
   const pages: Array<ReadonlyArray<MessageView>> = []
+  const lost: Array<LostSpan> = []
   let count = 0
+  const pageTo = (next: number | null) => {
+    const ofPage = lost.toReversed().filter(({ to }) => to >= (next ?? 0))
+    return {
+      items: pages.toReversed().flat(),
+      ...defined({ lost: ofPage.length === 0 ? undefined : ofPage }),
+      next
+    }
+  }
   const least = Math.max(1, before - MAX_READ)
   for (let end = before; end > least; end -= READ_AT_ONCE) {
     const from = Math.max(least, end - READ_AT_ONCE)
-    for (const { entry } of (await fleet.history.entries(id, from, end - from)).toReversed()) {
+    const page = await entryPage(fleet, id, from, end - 1)
+    lost.push(...page.lost.toReversed())
+    for (const { entry } of page.rows.toReversed()) {
       const views = entry.messages.map((message, index) =>
         messageViewOf({ message, place: { no: entry.no, index } }, MAX_MESSAGE_CHARS)
       )
       pages.push(views)
       count += views.length
-      if (count >= limit) return { items: pages.toReversed().flat(), next: entry.no > 1 ? entry.no : null }
+      if (count >= limit) return pageTo(entry.no > 1 ? entry.no : null)
     }
   }
-  return { items: pages.toReversed().flat(), next: least > 1 ? least : null }
+  return pageTo(least > 1 ? least : null)
 }
 
 /** Types that a browser shows and never runs; whatever else comes is kept as a file. */
