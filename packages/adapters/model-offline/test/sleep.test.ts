@@ -30,6 +30,10 @@ describe("route", () => {
     assert.deepStrictEqual(routeOf("Nora ran 5 miles on 7 May 2024", "Nora ran 5 miles on 9 May 2024"), ["ADD", null])
     assert.deepStrictEqual(routeOf("Ivo has 3 boats in Graz", "Nora has 2 boats in Graz"), ["ADD", null])
     assert.deepStrictEqual(rowsFor("route", "[f1] Nora has a boat"), [{ fact: "f1", action: "ADD", target: null }])
+    for (const again of ["Nora also has a boat", "Nora still has a boat", "Nora really has a boat, too."]) {
+      const [row] = rowsFor("route", `[f1] ${again}`, "  [k1] Nora has a boat")
+      assert.deepStrictEqual([row?.["action"], row?.["target"]], ["IGNORE", "k1"], again)
+    }
     // Of several it is the one that was said last.
     const said = ["  [fact_3_1] Nora lives in Oslo", "  [new_1] Nora lives in Rome", "  [new_10] Nora lives in Graz"]
     assert.deepStrictEqual(rowsFor("route", "[new_11] Nora now lives in Turin", ...said), [

@@ -116,6 +116,8 @@ export const pleasantry =
 // G1  A statement says the same as itself, also when all its words are words of grammar.
 
 const shorter = new Set(monthNames)
+/** They say that something else is so, or was, and nothing of it. */
+const emphasis = /\b(?:also|too|as well|still|really)\b/g
 
 /** Nearly all the words. */
 const SAME = 0.9
@@ -139,7 +141,10 @@ export const unasked = (statement: string): string => statement.replace(asked, "
 export const gistOf = (statement: string): Gist => {
   const said = unasked(statement)
   const lower = said.toLowerCase()
-  const plain = lower.replace(/\p{N}+/gu, " ").replace(/\p{L}+/gu, (word) => (shorter.has(word) ? " " : word))
+  const plain = lower
+    .replace(emphasis, " ")
+    .replace(/\p{N}+/gu, " ")
+    .replace(/\p{L}+/gu, (word) => (shorter.has(word) ? " " : word))
   const named = (lower.match(/\p{L}+/gu) ?? []).filter((word) => shorter.has(word))
   return {
     text: lower.replace(/[\s.!?]+$/, ""),
