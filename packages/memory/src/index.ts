@@ -60,17 +60,8 @@ export {
   VectorsUnfit
 } from "./errors.ts"
 export { Fact, inParts, isFact, type Lived, trustOf } from "./fact.ts"
-export {
-  applyRoutes,
-  readRoutes,
-  type Route,
-  routeAsk,
-  routeQuestions,
-  retiredByPerson,
-  acceptedByPerson,
-  reviews,
-  type Review
-} from "./facts/apply-routes.ts"
+export { applyRoutes, retiredByPerson, acceptedByPerson, reviews, type Review } from "./facts/apply-routes.ts"
+export { readRoutes, type Route, routeAsk, routeQuestions } from "./facts/routes.ts"
 export { writtenByPerson } from "./facts/write.ts"
 export { factIndex, consolidateAsk, type Consolidated, type Proposal, readConsolidated } from "./facts/consolidate.ts"
 export {

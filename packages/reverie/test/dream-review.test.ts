@@ -117,6 +117,48 @@ describe("a dream that is reviewed", () => {
   })
 })
 
+describe("moves over several nights", () => {
+  const moves = async (fleet: Opened, ...towns: ReadonlyArray<string>) => {
+    const dreams: Array<string> = []
+    for (const town of towns) dreams.push(await night(fleet, ["Ann", `I live in ${town} now.`]))
+    return dreams
+  }
+  const holding = async (fleet: Opened) => {
+    const facts = await fleet.memory.facts("desk")
+    return facts.filter(({ state }) => state === "active").map(({ text }) => text)
+  }
+  const known = async (fleet: Opened) =>
+    (await fleet.memory.profiles("desk")).flatMap(({ attributes }) => attributes.map(({ text }) => text))
+
+  test("accepted in whatever order, they come to what they would have come to at once", async () => {
+    for (const turn of [0, 1, 2]) {
+      const fleet = await opened("all")
+      const dreams = await moves(fleet, "Bergen", "Oslo", "Paris")
+      for (const dream of [...dreams.slice(turn), ...dreams.slice(0, turn)])
+        await fleet.memory.acceptDream("desk", dream)
+      await fleet.idle()
+      assert.deepStrictEqual(await holding(fleet), ["Ann lives in Paris now"], `from ${turn} on`)
+      await fleet.close()
+    }
+  })
+
+  test("back again, the profile says so too, and each night undone in any order leaves nothing without a source", async () => {
+    const fleet = await opened(undefined)
+    await moves(fleet, "Bergen", "Oslo", "Bergen")
+    assert.deepStrictEqual(await holding(fleet), ["Ann lives in Bergen now"])
+    assert.deepStrictEqual(await known(fleet), ["Ann lives in Bergen now"])
+    await fleet.close()
+    for (const isReversed of [false, true]) {
+      const other = await opened(undefined)
+      const dreams = await moves(other, "Bergen", "Bergen")
+      for (const dream of isReversed ? dreams.toReversed() : dreams) await other.memory.undoDream("desk", dream)
+      await other.idle()
+      assert.deepStrictEqual(await holding(other), [])
+      await other.close()
+    }
+  })
+})
+
 describe("a fact that a person corrects", () => {
   test("holds through a dream and a restart; retired, the old one holds again", async () => {
     const data = aDirectory()

@@ -313,7 +313,7 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Receipt,
     error: failures
   }),
-  /** A fact in quarantine may be used: a person has read it. */
+  /** A fact in quarantine, or one that a dream proposes, may be used: a person has read it. */
   HttpApiEndpoint.post("releaseFact", "/v1/assistants/:id/memory/facts/:fact/release", {
     params: { ...ofAssistant, fact: Text(128) },
     success: Receipt,

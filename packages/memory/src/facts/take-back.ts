@@ -121,8 +121,12 @@ class Facts {
       if (left.sources.length < now.sources.length) this.draft.set(now.id, left)
       return
     }
-    this.gone.push(now.id)
-    for (const each of retiredByPerson(this.draft, now.id, this.#reason)) this.draft.set(each.id, each)
+    this.#retire(now.id)
+  }
+
+  #retire(id: string): void {
+    this.gone.push(id)
+    for (const each of retiredByPerson(this.draft, id, this.#reason)) this.draft.set(each.id, each)
   }
 
   /** What the night turned in what was known. */
@@ -130,7 +134,10 @@ class Facts {
     const [now, led] = [this.#known.get(after.id), this.draft.get(after.id)]
     if (now === undefined || led === undefined) return
     const isAsLeft = isDeepStrictEqual(now, after)
-    this.draft.set(after.id, isAsLeft ? asBefore(led, before, after) : turnedBack(led, before, after))
+    const back = isAsLeft ? asBefore(led, before, after) : turnedBack(led, before, after)
+    this.draft.set(after.id, back)
+    // All that it was heard of was taken back, now or before.
+    if (back.sources.length === 0 && before.sources.length > 0) this.#retire(back.id)
   }
 
   untie(a: string, b: string): void {

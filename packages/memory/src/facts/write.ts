@@ -13,7 +13,8 @@ import { threadOf } from "../indexing/indexing.ts"
 import { namesIn, OF_NO_ONE } from "../indexing/messages.ts"
 import { admitFact } from "../integrity/as-data.ts"
 import { entityIdOf, namedIn } from "../profiles/name.ts"
-import { nextNumber, wordingOf } from "./apply-routes.ts"
+import { nextNumber } from "./apply-routes.ts"
+import { wordingOf } from "./routes.ts"
 
 export interface Writing {
   readonly text: string

@@ -1,6 +1,7 @@
 // Observe: a new observation about a person or a thing.
 // Owns what becomes an observation of whom. Leaves making attributes of it to `digest.ts`.
-// O1  The same thing is observed once, whatever its id, its case, its spaces and its last stop.
+// O1  The same thing is observed once, whatever its id, its case, its spaces and its last stop. A fact that came again after it was no more,
+//     "Bergen" after "Oslo" after "Bergen", is heard again, unless an attribute rests on what was observed then.
 // O2  Over the bound the oldest that is digested gives way. What is not digested stays: it is kept until it was read.
 // O3  What poses as an instruction to the model is not observed: a profile stands in the prompt.
 // O4  Only facts that hold are heard; an assistant keeps no profile of itself (that is what its journal is for).
@@ -73,6 +74,14 @@ const typed = (profile: EntityProfile, origin: Origin, type: EntityType): Entity
   return learnt === "unknown" ? profile : { ...profile, type: learnt }
 }
 
+const isKnownIn = ({ attributes, observations }: EntityProfile, { id, source, text }: NewObservation): boolean => {
+  const resting = new Set(attributes.flatMap(({ evidence }) => evidence))
+  // Two facts that hold never say the same: with another id it is one that holds anew.
+  const isOver = (each: Observation): boolean =>
+    each.digested && source.startsWith("f/") && each.source.startsWith("f/") && !resting.has(each.id)
+  return observations.some((each) => each.id === id || (gist(each.text) === gist(text) && !isOver(each)))
+}
+
 export const observe = (
   profile: EntityProfile,
   observation: NewObservation,
@@ -83,8 +92,7 @@ export const observe = (
   const relationship = met(profile.relationship, observation.at)
   const known = typed(profile, observation.origin, type)
   const heard = relationship === profile.relationship ? known : { ...known, relationship }
-  const isKnown = profile.observations.some((each) => each.id === observation.id || gist(each.text) === gist(text))
-  if (isKnown) return { profile: heard, added: false, dropped: [] }
+  if (isKnownIn(profile, { ...observation, text })) return { profile: heard, added: false, dropped: [] }
   const { dropped, kept } = bounded(
     [...profile.observations, { ...observation, text, digested: false }],
     [...profile.attributes, ...(profile.removed ?? [])]

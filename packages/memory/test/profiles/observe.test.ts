@@ -24,6 +24,25 @@ describe("observe", () => {
     assert.isTrue(isEntityProfile(JSON.parse(JSON.stringify(profile))))
   })
 
+  it("O1 a fact that holds again is heard again, unless an attribute rests on it", () => {
+    const fact = (id: string) => anObservation({ text: "Nora lives in Graz", id, source: `f/${id}` })
+    const first = observe(aProfile(), fact("fact_1_0")).profile
+    assert.isFalse(observe(first, fact("fact_3_0")).added)
+    const digested = { ...first, observations: first.observations.map((each) => ({ ...each, digested: true })) }
+    const again = observe(digested, fact("fact_3_0"))
+    assert.deepStrictEqual([again.added, waitingIn(again.profile).map(({ id }) => id)], [true, ["fact_3_0"]])
+    assert.isFalse(observe(digested, fact("fact_1_0")).added)
+    const attribute = {
+      id: "a1",
+      text: "Nora lives in Graz",
+      at: 0,
+      evidence: ["fact_1_0"],
+      trust: 0.9,
+      superseded: []
+    }
+    assert.isFalse(observe({ ...digested, attributes: [attribute] }, fact("fact_3_0")).added)
+  })
+
   it("O1 the same id, or the same words, are observed once; another day is another contact", () => {
     const first = observe(aProfile(), anObservation()).profile
     assert.strictEqual(observe(first, anObservation()).profile, first)

@@ -173,6 +173,13 @@ const inTurn = async <A>(
   return accepting!
 }
 
+/** A script that is played again may date the same words anew, and a fact is retired once, whatever reason is given again. */
+const asTold = (event: Envelope["event"]): object => ({
+  ...event,
+  at: 0,
+  ...(event.type === "retireFact" ? { reason: "" } : {})
+})
+
 /** Throws what is wrong with an envelope; `accept` makes it durable. */
 export const acceptJudged = async (
   judging: Judging,
@@ -183,8 +190,7 @@ export const acceptJudged = async (
   const receipt = await inTurn(judging, to, () => judge(judging, envelope), accept)
   if (receipt.outcome === "accepted") return receipt
   const before = await letterOf(judging, envelope)
-  // A script that is played again may date the same words anew.
-  const isSame = before?.from === from && isDeepStrictEqual({ ...before.event, at: 0 }, { ...event, at: 0 })
+  const isSame = before?.from === from && isDeepStrictEqual(asTold(before.event), asTold(event))
   if (before === undefined || isSame) return receipt
   if (event.type === "approval" && id === decisionKey(to.assistant, event))
     throw decidedBefore(to, event.approval ?? "")

@@ -279,8 +279,11 @@ export interface FleetMemories extends FleetMemory {
 export const openMemories = (readings: FleetMemory, post: Post): FleetMemories => {
   return {
     ...readings,
-    deletePassage: (to, passage) =>
-      post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` }),
+    deletePassage: (to, named) => {
+      // As recall names it, too.
+      const passage = named.replace(/^p\//, "")
+      return post(to, { type: "deletePassage", passage }, { from: "person", id: `delete/${to}/${passage}` })
+    },
     releaseFact: (to, fact) => post(to, { type: "releaseFact", fact }, { from: "person", id: `release/${to}/${fact}` }),
     retireFact: (to, fact, { reason } = {}) =>
       post(to, { type: "retireFact", fact, ...defined({ reason }) }, { from: "person", id: `retire/${to}/${fact}` }),
