@@ -52,6 +52,21 @@ describe("a budget that a person sets", () => {
     assert.strictEqual((await fleet.usage()).total.calls, 2)
   })
 
+  it("M5 is not spent at night: a dream learns by rules, and asks the model for nothing", async () => {
+    await using fleet = await testFleet(desk({ budget: { tokens: 90_000, calls: 50 } }), { model, prices })
+    await fleet.send("desk", "I live in Oslo. My cat is called Mia.", { from: "Ana" })
+    await fleet.idle()
+    const before = fleet.modelCalls.length
+    await fleet.sleep("desk")
+    await fleet.idle()
+    assert.deepStrictEqual(
+      (await fleet.memory.facts("desk")).map(({ text }) => text),
+      ["Ana lives in Oslo", "Ana's cat is called Mia"]
+    )
+    assert.strictEqual(fleet.modelCalls.length, before)
+    assert.deepInclude((await budgetOf(fleet))?.spent, { calls: before })
+  })
+
   it("is refused of cost that no one could keep, at once and when it is heard", async () => {
     await using fleet = await testFleet(desk(), { model })
     assert.strictEqual((await fleet.subAgents.setBudget("desk", { costMicros: 5 })).outcome, "accepted")

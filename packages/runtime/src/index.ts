@@ -31,6 +31,7 @@ export { type Mismatch, type ReplayVerdict, type UnknownCommits, verifyReplay } 
 export type { Breakpoint, ReplayFrame, SnapshotMark } from "./replay/frame.ts"
 export { isAtRest } from "./session/rest.ts"
 export { hiding, Secrets } from "./jobs/job-end.ts"
+export { RulesModel } from "./prompt/metered.ts"
 export { DisplayName, storedTraceparent } from "./telemetry/spans.ts"
 export { type ContentRequest, Telemetry } from "./telemetry/telemetry.ts"
 export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from "./sandbox/drive.ts"

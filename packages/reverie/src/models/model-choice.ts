@@ -250,6 +250,15 @@ const offline = Effect.map(
   ({ offlineModel }) => offlineModel()
 )
 
+/** The rules of the offline model, as what dreams without asking any other: what they read and say is no usage. */
+export const rules: Model["Service"] = {
+  infer: (prompt, options) =>
+    Effect.map(
+      Effect.flatMap(offline, (model) => model.infer(prompt, options)),
+      (reply) => ({ ...reply, usage: { inputTokens: 0, outputTokens: 0, source: "counted" } })
+    )
+}
+
 const server = Effect.fnUntraced(function* (options: Omit<ServerModel, "apiKey"> & Pick<NamedServer, "apiKey">) {
   const { timeoutMs, ...rest } = options
   const { makeOpenAiModel } = yield* Effect.promise(() => import("@reverie/model-openai"))

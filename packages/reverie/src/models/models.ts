@@ -11,7 +11,7 @@
 
 import { Model, type Tariff } from "@reverie/model"
 import { type AssistantId, defined, type Purpose, purposes } from "@reverie/protocol"
-import { type Definition, type DefinitionModels, Definitions } from "@reverie/runtime"
+import { type Definition, type DefinitionModels, Definitions, RulesModel } from "@reverie/runtime"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ import { FleetDefinitionInvalid } from "../errors.ts"
 import { forModel } from "../options/contexts.ts"
 import { isCosted, reservingSettings } from "../options/sub-agents.ts"
 import { unusedKey } from "./model-names.ts"
-import { flawOfModel, type ModelChoice, type ModelMaker, modelMaker } from "./model-choice.ts"
+import { flawOfModel, type ModelChoice, type ModelMaker, modelMaker, rules } from "./model-choice.ts"
 
 /**
  * Models by what they are asked for. `answer`: ticks, and what tools ask meanwhile; `assess`: weighing a task before it;
@@ -185,5 +185,8 @@ export const modelsLayer = (fleet: FleetModels): Layer.Layer<Model | Definitions
       }
       return Context.make(Model, model).pipe(Context.add(Definitions, { find: (name) => byName.get(name) }))
     })
+  ).pipe(
+    Layer.merge(Layer.succeed(RulesModel, rules)),
     // Standard output belongs to the program.
-  ).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))
+    Layer.provide(Layer.succeed(References.LogToStderr, true))
+  )

@@ -33,7 +33,7 @@ import { compactHistory } from "../compact/compact-job.ts"
 import { dream } from "../dream/dream-job.ts"
 import { watchedModel } from "../outages/outage-book.ts"
 import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
-import { unreachable } from "../prompt/metered.ts"
+import { unmetered } from "../prompt/metered.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import { runChild } from "../sub-agents/child-job.ts"
 import { aroundEach, tracedModel } from "../telemetry/chat-span.ts"
@@ -191,7 +191,7 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
     const limited = yield* limiterOf(session, job)
     const isTick = job.src === "infer"
     if (!isTick && isMetered(session)) {
-      return yield* Effect.provideService(run(session, job, recovered), Model, unreachable)
+      return yield* Effect.provideService(run(session, job, recovered), Model, yield* unmetered(job))
     }
     const model = aroundEach(watched, (each) => tracedModel(session, limited(each)))
     const heard: Array<Reply> = []

@@ -6,7 +6,7 @@
 // M4  What failed before any model has worked costs nothing but the call; any other failure costs what it was sent with.
 //     An outage costs nothing at all: a server that is away for a day must not use up a budget. Only a call that it was
 //     silent on to the end counts as one, for no one can tell what was done meanwhile.
-// M5  Whatever else asks the model there, asks in vain: only the calls of ticks are in the budget.
+// M5  Whatever else asks the model there, asks in vain: only the calls of ticks are in the budget. A dream asks rules (`RulesModel`).
 
 import {
   accountOf,
@@ -19,7 +19,8 @@ import {
   windowOf
 } from "@reverie/assistant"
 import { failureCost, isOutage, type Model, type ModelError, ModelRefused } from "@reverie/model"
-import type { Amount, PriceOf } from "@reverie/protocol"
+import type { Amount, OpenJob, PriceOf } from "@reverie/protocol"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import type { Definition } from "../session/definition.ts"
@@ -105,7 +106,7 @@ export const warningOf = (session: Session, now: number): UncountedMessage | und
 }
 
 /** A model that no one reaches. */
-export const unreachable: Model["Service"] = {
+const unreachable: Model["Service"] = {
   infer: () =>
     Effect.fail(
       new ModelRefused({
@@ -115,3 +116,12 @@ export const unreachable: Model["Service"] = {
       })
     )
 }
+
+/** What dreams where there is a budget: rules, which cost nothing. Without them a dream of such an assistant learns nothing. */
+export const RulesModel = Context.Reference<Model["Service"]>("@reverie/runtime/RulesModel", {
+  defaultValue: () => unreachable
+})
+
+/** What a job other than a tick asks where there is a budget. */
+export const unmetered = ({ src }: Pick<OpenJob, "src">) =>
+  src === "dream" ? Effect.map(RulesModel, (rules) => rules) : Effect.succeed(unreachable)
