@@ -7,8 +7,7 @@
 
 import { isJsonObject, type Json, recordKinds } from "@reverie/protocol"
 
-/** Stands in the place of a text that was forgotten. */
-export const FORGOTTEN = "[forgotten]"
+export { FORGOTTEN } from "@reverie/protocol"
 
 export type Fields = { readonly [name: string]: Json }
 

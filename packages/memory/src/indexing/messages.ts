@@ -8,6 +8,7 @@
 import {
   type AssistantId,
   defined,
+  FORGOTTEN,
   type Entry,
   type Message,
   type MessagePlace,
@@ -160,6 +161,7 @@ export const isWorthIndexing = (entry: Entry, message: Message): boolean => {
   const { step } = entry
   const { name = "", parts, rejected, role } = message
   const content = textWithParts(message.content, parts)
+  if (content === FORGOTTEN) return false
   switch (role) {
     case "user":
       return content.trim() !== "" && !isTimer(entry)

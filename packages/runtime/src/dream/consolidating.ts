@@ -46,6 +46,7 @@ import {
   type Ask,
   defined,
   type Envelope,
+  FORGOTTEN,
   isBefore,
   isJsonObject,
   type Json,
@@ -226,7 +227,7 @@ const firstBatch = (entries: ReadonlyArray<JournalEntry>, isApart: boolean): Rea
 const UNWEIGHED = 5
 
 const isSaid = ({ content, name, role }: Message): boolean =>
-  role === "user" && name !== "clock" && content.trim() !== ""
+  role === "user" && name !== "clock" && content.trim() !== "" && content !== FORGOTTEN
 
 /** It heard, or does not know: someone else may. */
 const saysNothing =

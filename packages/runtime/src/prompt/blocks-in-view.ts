@@ -6,6 +6,7 @@
 import {
   type Address,
   defined,
+  FORGOTTEN,
   isBefore,
   isJsonObject,
   type Json,
@@ -110,9 +111,15 @@ const limitOf = ({ maxContextTokens, reservedResponseTokens }: Definition): numb
   Math.max(1, maxContextTokens - reservedResponseTokens)
 
 /** Reads as much as the context window could hold, so that what overflows it is counted too (F65). */
-export const openHistory = Effect.fnUntraced(function* (address: Address, definition: Definition, own: OwnRecords) {
+export const openHistory = Effect.fnUntraced(function* (
+  address: Address,
+  definition: Definition,
+  own: OwnRecords,
+  isInHand: boolean
+) {
   const start = historyStartOf(recordsOf(own, "state"))
-  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const all = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const placed = remembered(all, isInHand)
   const messages = placed.map(({ message }) => message)
   const opened: OpenHistory = { window: windowOn(messages, definition, own, firstShown(own, placed)), placed }
   return opened
@@ -125,6 +132,18 @@ const isAt = (record: Json | undefined, { index, no }: MessagePlace): boolean =>
 const firstShown = (own: OwnRecords, placed: ReadonlyArray<PlacedMessage>): Message | undefined => {
   const begin = recordsOf(own, "shown").get(WINDOW_BEGIN)
   return begin === undefined ? undefined : placed.find(({ place }) => isAt(begin, place))?.message
+}
+
+/** Without turns that were forgotten: a model would take them for the way to answer. A turn that is in hand stays. */
+const remembered = (placed: ReadonlyArray<PlacedMessage>, isInHand: boolean): ReadonlyArray<PlacedMessage> => {
+  if (!placed.some(({ message }) => message.content === FORGOTTEN)) return placed
+  const turn = isInHand ? placed.findLastIndex(({ message }) => message.role === "user") : placed.length
+  const results = placed.filter(({ message: { content, role } }) => role === "tool" && content === FORGOTTEN)
+  const gone = new Set(results.flatMap(({ message: { call = [] } }) => call))
+  const isGone = ({ message: { calls = [], content, role } }: PlacedMessage): boolean =>
+    content === FORGOTTEN ||
+    (role === "assistant" && content === "" && calls.length > 0 && calls.every(({ id }) => gone.has(id)))
+  return placed.filter((each, at) => at >= turn || !isGone(each))
 }
 
 /** A window on all that was said since the last compaction, whatever of it other prompts had no room for. */

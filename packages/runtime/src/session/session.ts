@@ -147,7 +147,7 @@ export const openSession = Effect.fnUntraced(function* (
   const countText = yield* ready
   const own = openOwnRecords(yield* (yield* Ledger).records(address, ownKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText, definition.accepts)
-  const { placed, window } = yield* openHistory(address, definition, own)
+  const { placed, window } = yield* openHistory(address, definition, own, isInHand(decoded))
   const suspicion = suspicionOf(hold)
   return {
     address,
@@ -206,12 +206,20 @@ export const beginTrial = (session: Session, job: string): void =>
 export const endTrial = (session: Session, ...jobs: ReadonlyArray<string>): void =>
   change(session, { underTrial: new Set([...session.underTrial].filter((job) => !jobs.includes(job))) })
 
+/** A turn of the conversation is not yet over. */
+const isInHand = ({ machine }: Decoded): boolean => !machine.hasTag("atRest")
+
 /** Opens the window anew when a commit has moved the beginning of the history. */
 export const reopenHistory = (session: Session, records: ReadonlyArray<RecordChange> = []) =>
   records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY) ? reopened(session) : Effect.void
 
 const reopened = Effect.fnUntraced(function* (session: Session) {
-  const { placed, window } = yield* openHistory(session.address, session.definition, session.own)
+  const { placed, window } = yield* openHistory(
+    session.address,
+    session.definition,
+    session.own,
+    isInHand(session.decoded)
+  )
   for (const { message, place } of placed) session.places.set(message, place)
   change(session, { window })
 })
