@@ -103,6 +103,7 @@ export {
   isEntityProfile,
   newProfile,
   profileNamed,
+  threadOfObservation,
   toldBy,
   type Profiles,
   waitingIn

@@ -149,6 +149,51 @@ describe("people apart", () => {
     assert.isTrue(together.some((text) => text.includes("melanoma")))
   })
 
+  test("L3 P4 T1 no ask of a night holds what two people said, and nothing is left unread", async () => {
+    const asked = async (perPerson: boolean) => {
+      const asks: Array<string> = []
+      const fleet = await Fleet.open({
+        data: ":memory:",
+        model: "offline",
+        fleet: defineFleet({
+          assistants: [
+            defineAssistant({
+              id: "desk",
+              instructions: "You only listen.",
+              memory: { perPerson },
+              hooks: {
+                beforeModel: ({ messages, purpose }) => {
+                  if (purpose === "dream") asks.push(messages.map(({ content }) => content).join("\n"))
+                }
+              }
+            })
+          ]
+        })
+      })
+      await using _fleet = fleet
+      for (let at = 0; at < 15; at++) {
+        for (const from of ["Ann", "Bob"]) {
+          const name = from === "Ann" ? "heron" : "falcon"
+          await fleet.send("desk", `The ship ${name} ${at} lies at Graz. I have a ${name} called Rex ${at}.`, { from })
+        }
+      }
+      await fleet.idle()
+      await fleet.sleep("desk")
+      await fleet.idle()
+      const facts = (await fleet.memory.facts("desk")).map(({ text }) => text)
+      const profiled = (await fleet.memory.facts("desk")).filter((fact) => fact.state === "active" && !fact.profiled)
+      return { asks, facts, profiled, unlinked: (await fleet.memory.facts("desk")).filter(({ linked }) => !linked) }
+    }
+    const both = (asks: ReadonlyArray<string>) => asks.filter((text) => /heron/.test(text) && /falcon/.test(text))
+    const apart = await asked(true)
+    assert.deepStrictEqual(both(apart.asks), [])
+    const together = await asked(false)
+    assert.isNotEmpty(both(together.asks), "the same life shows both where people are not kept apart")
+    assert.deepStrictEqual(apart.facts.toSorted(), together.facts.toSorted())
+    assert.isAtLeast(apart.facts.length, 30)
+    assert.deepStrictEqual([apart.profiled, apart.unlinked], [[], []])
+  })
+
   test("S1 what stands beside events of one person, such as goals, is shown anew beside those of another", async () => {
     const { fleet, prompts, say } = await opened({ memory: { perPerson: true }, tools: selfTools })
     await using _fleet = fleet

@@ -1,36 +1,23 @@
 // Consolidating: journal and conversation become facts, a batch a step (F49).
-// Owns which batch is next and what is written with it. Leaves asking, reading and routing to `memory`.
+// Owns what is written with a batch. Leaves which one is next to lived.ts, asking, reading and routing to `memory`.
 // C1  A batch is read once: its facts, the importance of its entries, and the mark of how far the dream has come leave
 //     with one commit.
 // C2  An entry that a person weighed keeps its importance, and so does the archive of a compaction, whose importance is
 //     given (F55); what a heuristic or a model guessed before is replaced by what the model says now.
 // C3  A batch that the model refuses for itself is passed over, and the report says so.
 
-import {
-  contextOf,
-  type Journal,
-  journalChanges,
-  type JournalEntry,
-  markConsolidated,
-  personaRejection
-} from "@reverie/assistant"
+import { contextOf, personaRejection } from "@reverie/assistant"
 import {
   applyRoutes,
   asksFor,
   type Consolidated,
   type EntityProfile,
-  entryId,
   expired,
   type Fact,
-  inParts,
   isEntityProfile,
   isFact,
-  keyOfId,
-  type Lived,
-  messageId,
   namingPeople,
   NOTHING_WORKING,
-  originOf,
   type Profiles,
   readConsolidated,
   readRoutes,
@@ -44,14 +31,8 @@ import {
   type Address,
   addressKey,
   type Ask,
-  defined,
   type Envelope,
-  FORGOTTEN,
-  isBefore,
-  isJsonObject,
   type Json,
-  type Message,
-  type MessagePlace,
   type RecordChange,
   type Usage
 } from "@reverie/protocol"
@@ -59,10 +40,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
 import { assemble, collect, contextIn, dataOf, openWindow, type Round, withRound } from "@reverie/context"
-import { Conversations, journalOn, recordsOf } from "../session/own-records.ts"
+import { Conversations } from "../session/own-records.ts"
 import { keepsApart } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
 import { Faults } from "../jobs/job-end.ts"
+import type { Batch } from "./lived.ts"
 
 // Known: what memory holds, read for a step of a dream.
 // K1  A record that does not fit is left alone: neither used nor overwritten nor taken away.
@@ -150,178 +132,6 @@ export const askModel = Effect.fnUntraced(function* (
   const asked = yield* Effect.result(model.infer({ ...withRound(assembled, around), callPrefix }))
   yield* faults.at("after-model", session.address)
   return yield* Effect.fromResult(asked)
-})
-
-// Lived: what an assistant has lived through and not yet digested.
-// L1  Everything is read once: the cursor moves with the commit that keeps what was found.
-// L2  The assistant's own words are not read: what it knows of the world it knows from others, and from its journal. That it answered is.
-// L3  Where it keeps people apart, an item says whose conversation it belongs to, and a fact is compared with those of that one alone.
-
-/** Under this key of the kind `state` stands the first place that no dream has read. */
-const CURSOR_KEY = "lived-until"
-
-const BATCH_ITEMS = 20
-/** What one item may have, in UTF-16 units; of a longer text the beginning is read. */
-const MAX_ITEM_CHARS = 2_000
-/** All items of a batch together. */
-const BATCH_CHARS = 10_000
-const PAGE = 100
-
-const START: MessagePlace = { no: 1, index: 0 }
-
-const cursorOf = ({ own }: Session): MessagePlace => {
-  const kept = recordsOf(own, "state").get(CURSOR_KEY)
-  if (kept === undefined || !isJsonObject(kept)) return START
-  const { index, no } = kept
-  return typeof no === "number" && typeof index === "number" ? { no, index } : START
-}
-
-const cursorChange = ({ index, no }: MessagePlace): RecordChange => ({
-  kind: "state",
-  key: CURSOR_KEY,
-  value: { no, index }
-})
-
-const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS)
-
-/** What a compaction has archived: it is read to its end, and not weighed. */
-const isArchive = ({ source_type }: JournalEntry): boolean => source_type === "compaction"
-
-const itemsOf = (entry: JournalEntry, isApart: boolean): ReadonlyArray<Lived> => {
-  const speaker = entry.source_entity ?? "journal"
-  return inParts({
-    id: entryId("episode", entry.id),
-    at: Date.parse(entry.timestamp),
-    speaker,
-    ...defined({ thread: isApart ? speaker : undefined }),
-    text: isArchive(entry) ? entry.content.replace(/^\[[^\]\n]*\]\n/, "") : clipped(entry.content),
-    origin: { type: "self", name: "journal" },
-    trust: entry.source_trust,
-    importance: entry.importance
-  })
-}
-
-/** Entries that have not become memory, the oldest first, archives behind them. The next dream reads what this one wrote. */
-const undigestedEntries = ({ decoded, own }: Session): ReadonlyArray<JournalEntry> => {
-  const { consolidated, entries } = journalOn(own)
-  const ofThisDream = `entry_${contextOf(decoded).tick}_`
-  return [...entries.values()]
-    .filter(({ id }) => !consolidated.has(id) && !id.startsWith(ofThisDream))
-    .toSorted((a, b) => Number(isArchive(a)) - Number(isArchive(b)))
-}
-
-/** As many whole entries as one ask may have, at least one. */
-const firstBatch = (entries: ReadonlyArray<JournalEntry>, isApart: boolean): ReadonlyArray<JournalEntry> => {
-  let chars = 0
-  let items = 0
-  const upTo = entries.findIndex((entry, index) => {
-    const parts = itemsOf(entry, isApart)
-    items += parts.length
-    chars += parts.reduce((sum, { text }) => sum + text.length, 0)
-    return index > 0 && (items > BATCH_ITEMS || chars > BATCH_CHARS)
-  })
-  return upTo === -1 ? entries : entries.slice(0, upTo)
-}
-
-/** What no heuristic has weighed. */
-const UNWEIGHED = 5
-
-const isSaid = ({ content, name, role }: Message): boolean =>
-  role === "user" && name !== "clock" && content.trim() !== "" && content !== FORGOTTEN
-
-/** It heard, or does not know: someone else may. */
-const saysNothing =
-  /^(?:(?:sorry[,.] )?I (?:do not|don['’]t) know\b|(?:noted|understood|ok|okay|got it|I see|thanks)[.!]*$)/i
-
-/** The assistant answers, in its own words or by a tool that speaks. */
-const isAnswer = ({ calls = [], content, rejected, role }: Message): boolean =>
-  role === "assistant" &&
-  rejected === undefined &&
-  !saysNothing.test(content.trim()) &&
-  (content.trim() !== "" || calls.some(({ tool }) => tool === "say" || tool === "reply"))
-
-interface Undigested {
-  readonly items: ReadonlyArray<Lived>
-  /** Where the next batch begins, and whether that is further than before. */
-  readonly next: MessagePlace
-  readonly moved: boolean
-  /** Messages lie behind these. */
-  readonly more: boolean
-}
-
-/** The next messages that others have said, the oldest first, and how far the reading has come. */
-const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
-  const ledger = yield* Ledger
-  const items: Array<Lived> = []
-  const from = cursorOf(session)
-  let next = from
-  let chars = 0
-  while (true) {
-    const rows = yield* ledger.entries(session.address, next.no, PAGE)
-    for (const { entry } of rows) {
-      for (const [index, message] of entry.messages.entries()) {
-        const place = { no: entry.no, index }
-        if (isBefore(place, next)) continue
-        const last = items.at(-1)
-        if (last !== undefined && isAnswer(message)) items.splice(-1, 1, { ...last, answered: true })
-        if (!isSaid(message)) continue
-        const text = clipped(message.content)
-        const isFull = items.length >= BATCH_ITEMS || (items.length > 0 && chars + text.length > BATCH_CHARS)
-        if (isFull) return { items, next: place, moved: true, more: true } satisfies Undigested
-        const { at } = message
-        chars += text.length
-        const origin = originOf(message, session.address.assistant)
-        const thread = keepsApart(session) ? threadOf({ origin }) : undefined
-        const item = { id: messageId(place), at, speaker: origin.name, text, origin, importance: UNWEIGHED }
-        items.push({ ...item, ...defined({ thread }) })
-      }
-      next = { no: entry.no + 1, index: 0 }
-    }
-    if (rows.length < PAGE) {
-      return { items, next, moved: isBefore(from, next), more: false } satisfies Undigested
-    }
-  }
-})
-
-/** A batch, what says that it was read, and whether another one follows. */
-export interface Batch {
-  readonly items: ReadonlyArray<Lived>
-  readonly marks: (consolidated: Consolidated) => ReadonlyArray<RecordChange>
-  readonly more: boolean
-}
-
-export const NOTHING_READ: Consolidated = { scored: new Map(), proposed: [], dropped: [] }
-
-const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
-  const entries = new Map(journal.entries)
-  for (const [id, importance] of scored) {
-    const entry = entries.get(keyOfId(id) ?? "")
-    if (entry === undefined || entry.importance_method === "manual" || isArchive(entry)) continue
-    entries.set(entry.id, { ...entry, importance, importance_method: "llm" })
-  }
-  return { ...journal, entries }
-}
-
-/** The journal goes first: it holds what the assistant itself found worth writing down. */
-export const nextBatch = Effect.fnUntraced(function* (session: Session) {
-  const pending = undigestedEntries(session)
-  const isApart = keepsApart(session)
-  if (pending.length > 0) {
-    const read = firstBatch(pending, isApart)
-    const ids = read.map(({ id }) => id)
-    const batch: Batch = {
-      items: read.flatMap((entry) => itemsOf(entry, isApart)),
-      marks: (consolidated) => {
-        const journal = journalOn(session.own)
-        return journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids))
-      },
-      more: true
-    }
-    return batch
-  }
-  const { items, more, moved, next } = yield* undigestedMessages(session)
-  const batch: Batch = { items, marks: () => (moved ? [cursorChange(next)] : []), more }
-  return batch
 })
 
 const routed = Effect.fnUntraced(function* (

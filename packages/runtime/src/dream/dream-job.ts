@@ -22,6 +22,7 @@ import {
   consolidateAsk,
   type Episode,
   episodesToPrune,
+  type Fact,
   factIndex,
   itemOf,
   linkAsk,
@@ -30,6 +31,7 @@ import {
   mendLinks,
   readLinks,
   retireFacts,
+  threadOf,
   withdraw
 } from "@reverie/memory"
 import { isModelError } from "@reverie/model"
@@ -52,22 +54,21 @@ import { outageSeen } from "../outages/outage-book.ts"
 import { reflected, reflectionQuestion } from "../prompt/blocks.ts"
 import { keepIndexed } from "../recall/indexer.ts"
 import { journalOn, recordsOf } from "../session/own-records.ts"
+import { keepsApart } from "../session/person.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import {
   type Answered,
   askModel,
-  type Batch,
   consolidated,
   type DreamStep,
   factChange,
   factsOf,
   forgetStale,
-  nextBatch,
-  NOTHING_READ,
   nothingToDo,
   profileChange,
   profilesOf
 } from "./consolidating.ts"
+import { type Batch, nextBatch, NOTHING_READ } from "./lived.ts"
 import { retainQuietly } from "./retention.ts"
 import { dreamId, markStep, profiling, type StepMark, tokensOf } from "./profiling.ts"
 import {
@@ -257,13 +258,18 @@ const reflecting = Effect.fnUntraced(function* (session: Session) {
 })
 
 // Linking: facts that explain each other are tied together, a batch a step (F49, A-MEM).
+// T1  Where people are kept apart, a step is about the facts of one conversation, and no others are shown beside them.
 
 const BATCH = 20
 
 const linking = Effect.fnUntraced(function* (session: Session) {
   const facts = yield* factsOf(session)
-  const all = linkQuestions(factIndex(facts.values()), facts.values(), BATCH + 1)
-  if (all.length === 0) return nothingToDo("there are no new facts")
+  const isNew = ({ linked, state }: Fact) => state === "active" && !linked
+  const first = [...facts.values()].filter(isNew).toSorted((a, b) => a.learnt_at - b.learnt_at)[0]
+  if (first === undefined) return nothingToDo("there are no new facts")
+  const isApart = keepsApart(session)
+  const together = [...facts.values()].filter((fact) => !isApart || threadOf(fact) === threadOf(first))
+  const all = linkQuestions(factIndex(together), together, BATCH + 1)
   const questions = all.slice(0, BATCH)
   const usage: Array<Usage> = []
   const links: Array<Linking> = []
@@ -282,7 +288,7 @@ const linking = Effect.fnUntraced(function* (session: Session) {
     accepted: made,
     records: changed.map(factChange),
     usage,
-    more: all.length > BATCH
+    more: all.length > BATCH || (isApart && [...facts.values()].filter(isNew).length > all.length)
   }
   return step
 })

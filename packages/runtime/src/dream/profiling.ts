@@ -4,6 +4,7 @@
 // P1  A fact is marked in the commit with which the last of its profiles has read it, and no sooner; a pending observation is
 //     taken away in the commit that keeps it in a profile, where it stays until it was read.
 // P2  A night reads everything: nothing gives way unread, and the profile that is asked about is the one with most to read.
+// P4  Where people are kept apart, an ask is about what one of them said, and shows no more of the profile.
 // P3  A profile about which no answer can be had is postponed to another night. It keeps what it has heard, and holds up no one.
 
 import { contextOf, type DreamOperation } from "@reverie/assistant"
@@ -18,6 +19,7 @@ import {
   type Profiles,
   readProfileAnswer,
   roomFor,
+  threadOfObservation,
   waitingIn
 } from "@reverie/memory"
 import { defined, isJsonObject, type RecordChange, type RecordRow, type Usage } from "@reverie/protocol"
@@ -25,6 +27,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { recordsOf } from "../session/own-records.ts"
+import { keepsApart } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
 import {
   askModel,
@@ -128,13 +131,24 @@ const postpone = (
   }
 }
 
+/** What of a profile is of the conversation that the oldest of its news is of. */
+const ofOneThread = (profile: EntityProfile): EntityProfile => {
+  const [first] = waitingIn(profile).toSorted((a, b) => a.at - b.at)
+  const thread = first === undefined ? undefined : threadOfObservation(first)
+  const observations = profile.observations.filter((each) => threadOfObservation(each) === thread)
+  const own = new Set(observations.map(({ id }) => id))
+  const attributes = profile.attributes.filter(({ evidence }) => evidence.every((id) => own.has(id)))
+  return { ...profile, aliases: [], observations, attributes }
+}
+
 export const profiling = Effect.fnUntraced(function* (session: Session) {
   const scene = yield* sceneOf(session)
   const { postponed, facts, news, profiles } = scene
   const heard = nextNews(profiles, news, postponed, NEWS)
   if (heard.facts.length + heard.pending.length > 0) return hear(scene, heard)
   const profile = nextOf(profiles, postponed)
-  const ask = profile === undefined ? undefined : profileAsk(profile, roomFor(session.definition))
+  const shown = profile === undefined || !keepsApart(session) ? profile : ofOneThread(profile)
+  const ask = shown === undefined ? undefined : profileAsk(shown, roomFor(session.definition))
   if (profile === undefined || ask === undefined) return nothingToDo("nothing new was heard of anybody")
   const asked = yield* askModel(session, ask, `profile.${profile.id}`).pipe(
     Effect.map((reply) => ({ reply })),

@@ -1,0 +1,275 @@
+// Lived: what an assistant has lived through and not yet digested.
+// Owns which batch of it is next, and the mark that it was read. Leaves what becomes of it to consolidating.ts.
+// L1  Everything is read once: the cursor moves with the commit that keeps what was found.
+// L2  The assistant's own words are not read: what it knows of the world it knows from others, and from its journal. That it answered is.
+// L3  Where it keeps people apart, a batch is of one conversation: a model that is shown no other can not mistake one for it. What of the
+//     others lies between is passed by, and read next.
+
+import { contextOf, type Journal, journalChanges, type JournalEntry, markConsolidated } from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
+import {
+  type Consolidated,
+  entryId,
+  inParts,
+  keyOfId,
+  type Lived,
+  messageId,
+  originOf,
+  threadOf
+} from "@reverie/memory"
+import {
+  defined,
+  FORGOTTEN,
+  isBefore,
+  isJsonObject,
+  type Json,
+  type Message,
+  type MessagePlace,
+  type RecordChange
+} from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { journalOn, recordsOf } from "../session/own-records.ts"
+import { keepsApart } from "../session/person.ts"
+import type { Session } from "../session/session.ts"
+
+/** Under this key of the kind `state` stands the first place that no dream has read. */
+const CURSOR_KEY = "lived-until"
+
+const BATCH_ITEMS = 20
+/** What one item may have, in UTF-16 units; of a longer text the beginning is read. */
+const MAX_ITEM_CHARS = 2_000
+/** All items of a batch together. */
+const BATCH_CHARS = 10_000
+const PAGE = 100
+
+/** Of a conversation so many messages are looked through for a batch: what lies between is noted one by one. */
+const REACH = 200
+
+/** How far it was read, and the ids of messages that were read beyond that. */
+interface Cursor {
+  readonly at: MessagePlace
+  readonly read: ReadonlySet<string>
+}
+
+const START: Cursor = { at: { no: 1, index: 0 }, read: new Set() }
+
+const cursorOf = ({ own }: Session): Cursor => {
+  const kept = recordsOf(own, "state").get(CURSOR_KEY)
+  if (kept === undefined || !isJsonObject(kept)) return START
+  const { index, no, read } = kept
+  if (typeof no !== "number" || typeof index !== "number") return START
+  const beyond = Array.isArray(read) ? (read as ReadonlyArray<Json>) : []
+  return { at: { no, index }, read: new Set(beyond.filter((id) => typeof id === "string")) }
+}
+
+const cursorChange = ({ at: { index, no }, read }: Cursor): RecordChange => ({
+  kind: "state",
+  key: CURSOR_KEY,
+  value: { no, index, ...(read.size === 0 ? {} : { read: [...read] }) }
+})
+
+const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS)
+
+/** What a compaction has archived: it is read to its end, and not weighed. */
+const isArchive = ({ source_type }: JournalEntry): boolean => source_type === "compaction"
+
+const itemsOf = (entry: JournalEntry, isApart: boolean): ReadonlyArray<Lived> => {
+  const speaker = entry.source_entity ?? "journal"
+  return inParts({
+    id: entryId("episode", entry.id),
+    at: Date.parse(entry.timestamp),
+    speaker,
+    ...defined({ thread: isApart ? speaker : undefined }),
+    text: isArchive(entry) ? entry.content.replace(/^\[[^\]\n]*\]\n/, "") : clipped(entry.content),
+    origin: { type: "self", name: "journal" },
+    trust: entry.source_trust,
+    importance: entry.importance
+  })
+}
+
+/** Entries that have not become memory, the oldest first, archives behind them. The next dream reads what this one wrote. */
+const undigestedEntries = ({ decoded, own }: Session): ReadonlyArray<JournalEntry> => {
+  const { consolidated, entries } = journalOn(own)
+  const ofThisDream = `entry_${contextOf(decoded).tick}_`
+  return [...entries.values()]
+    .filter(({ id }) => !consolidated.has(id) && !id.startsWith(ofThisDream))
+    .toSorted((a, b) => Number(isArchive(a)) - Number(isArchive(b)))
+}
+
+/** Those that the first one's speaker said. */
+const ofOneSpeaker = (entries: ReadonlyArray<JournalEntry>): ReadonlyArray<JournalEntry> =>
+  entries.filter(({ source_entity }) => source_entity === entries[0]?.source_entity)
+
+/** As many whole entries as one ask may have, at least one. */
+const firstBatch = (entries: ReadonlyArray<JournalEntry>, isApart: boolean): ReadonlyArray<JournalEntry> => {
+  let chars = 0
+  let items = 0
+  const upTo = entries.findIndex((entry, index) => {
+    const parts = itemsOf(entry, isApart)
+    items += parts.length
+    chars += parts.reduce((sum, { text }) => sum + text.length, 0)
+    return index > 0 && (items > BATCH_ITEMS || chars > BATCH_CHARS)
+  })
+  return upTo === -1 ? entries : entries.slice(0, upTo)
+}
+
+/** What no heuristic has weighed. */
+const UNWEIGHED = 5
+
+const isSaid = ({ content, name, role }: Message): boolean =>
+  role === "user" && name !== "clock" && content.trim() !== "" && content !== FORGOTTEN
+
+/** It heard, or does not know: someone else may. */
+const saysNothing =
+  /^(?:(?:sorry[,.] )?I (?:do not|don['’]t) know\b|(?:noted|understood|ok|okay|got it|I see|thanks)[.!]*$)/i
+
+/** The assistant answers, in its own words or by a tool that speaks. */
+const isAnswer = ({ calls = [], content, rejected, role }: Message): boolean =>
+  role === "assistant" &&
+  rejected === undefined &&
+  !saysNothing.test(content.trim()) &&
+  (content.trim() !== "" || calls.some(({ tool }) => tool === "say" || tool === "reply"))
+
+interface Undigested {
+  readonly items: ReadonlyArray<Lived>
+  readonly next: Cursor
+  /** It is further than before. */
+  readonly moved: boolean
+  /** Messages lie behind these. */
+  readonly more: boolean
+}
+
+/** A batch of messages as it grows. */
+class Gathering {
+  readonly items: Array<Lived> = []
+  readonly #session: Session
+  readonly #from: Cursor
+  readonly #isApart: boolean
+  /** Of those that were looked at, in their order. */
+  readonly #seen: Array<{ readonly id: string; readonly place: MessagePlace }> = []
+  #chars = 0
+  /** The conversation of the batch; undefined before its first message. */
+  #thread: { readonly of: string | undefined } | undefined
+  /** What was said last belongs to the batch. */
+  #isHeard = false
+
+  constructor(session: Session) {
+    this.#session = session
+    this.#from = cursorOf(session)
+    this.#isApart = keepsApart(session)
+  }
+
+  get at(): MessagePlace {
+    return this.#from.at
+  }
+
+  /** Takes a message up, or passes it by. False when there is no room for it. */
+  take(message: Message, place: MessagePlace): boolean {
+    const last = this.items.at(-1)
+    if (this.#isHeard && last !== undefined && isAnswer(message)) {
+      this.items.splice(-1, 1, { ...last, answered: true })
+    }
+    if (!isSaid(message)) return true
+    const id = messageId(place)
+    const item = this.#itemOf(message, id)
+    const isRead = this.#from.read.has(id)
+    const isOther = this.#thread !== undefined && item.thread !== this.#thread.of
+    if (!isRead && !isOther && this.#isFull(item.text)) return false
+    if (this.#seen.length >= REACH) return false
+    this.#seen.push({ id, place })
+    this.#isHeard = !isRead && !isOther
+    if (!this.#isHeard) return true
+    this.#thread = { of: item.thread }
+    this.#chars += item.text.length
+    this.items.push(item)
+    return true
+  }
+
+  /** Where the next batch begins, when this one has looked at everything before a place. */
+  next(end: MessagePlace): Cursor {
+    const done = new Set([...this.#from.read, ...this.items.map(({ id }) => id)])
+    const first = this.#seen.find(({ id }) => !done.has(id))
+    const at = first?.place ?? end
+    const beyond = this.#seen.filter(({ id, place }) => done.has(id) && !isBefore(place, at)).map(({ id }) => id)
+    return { at, read: new Set(beyond) }
+  }
+
+  #isFull(text: string): boolean {
+    return this.items.length >= BATCH_ITEMS || (this.items.length > 0 && this.#chars + text.length > BATCH_CHARS)
+  }
+
+  #itemOf(message: Message, id: string): Lived {
+    const origin = originOf(message, this.#session.address.assistant)
+    const thread = this.#isApart ? threadOf({ origin }) : undefined
+    const text = clipped(message.content)
+    const item = { id, at: message.at, speaker: origin.name, text, origin, importance: UNWEIGHED }
+    return { ...item, ...defined({ thread }) }
+  }
+}
+
+/** The next messages that others have said, the oldest first, and how far the reading has come. */
+const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
+  const ledger = yield* Ledger
+  const gathering = new Gathering(session)
+  const from = gathering.at
+  const { items } = gathering
+  let next = from
+  while (true) {
+    const rows = yield* ledger.entries(session.address, next.no, PAGE)
+    for (const { entry } of rows) {
+      for (const [index, message] of entry.messages.entries()) {
+        const place = { no: entry.no, index }
+        if (isBefore(place, next) || gathering.take(message, place)) continue
+        return { items, next: gathering.next(place), moved: true, more: true } satisfies Undigested
+      }
+      next = { no: entry.no + 1, index: 0 }
+    }
+    if (rows.length < PAGE) {
+      const end = gathering.next(next)
+      // What was passed by is read next.
+      const more = isBefore(end.at, next)
+      return { items, next: end, moved: isBefore(from, end.at) || items.length > 0, more } satisfies Undigested
+    }
+  }
+})
+
+/** A batch, what says that it was read, and whether another one follows. */
+export interface Batch {
+  readonly items: ReadonlyArray<Lived>
+  readonly marks: (consolidated: Consolidated) => ReadonlyArray<RecordChange>
+  readonly more: boolean
+}
+
+export const NOTHING_READ: Consolidated = { scored: new Map(), proposed: [], dropped: [] }
+
+const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
+  const entries = new Map(journal.entries)
+  for (const [id, importance] of scored) {
+    const entry = entries.get(keyOfId(id) ?? "")
+    if (entry === undefined || entry.importance_method === "manual" || isArchive(entry)) continue
+    entries.set(entry.id, { ...entry, importance, importance_method: "llm" })
+  }
+  return { ...journal, entries }
+}
+
+/** The journal goes first: it holds what the assistant itself found worth writing down. */
+export const nextBatch = Effect.fnUntraced(function* (session: Session) {
+  const pending = undigestedEntries(session)
+  const isApart = keepsApart(session)
+  if (pending.length > 0) {
+    const read = firstBatch(isApart ? ofOneSpeaker(pending) : pending, isApart)
+    const ids = read.map(({ id }) => id)
+    const batch: Batch = {
+      items: read.flatMap((entry) => itemsOf(entry, isApart)),
+      marks: (consolidated) => {
+        const journal = journalOn(session.own)
+        return journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids))
+      },
+      more: true
+    }
+    return batch
+  }
+  const { items, more, moved, next } = yield* undigestedMessages(session)
+  const batch: Batch = { items, marks: () => (moved ? [cursorChange(next)] : []), more }
+  return batch
+})
