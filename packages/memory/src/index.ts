@@ -59,7 +59,7 @@ export {
   RecallUnavailable,
   VectorsUnfit
 } from "./errors.ts"
-export { Fact, inParts, isFact, type Lived, trustOf } from "./fact.ts"
+export { Fact, inParts, isFact, type Lived, trustOf, wholeId } from "./fact.ts"
 export { applyRoutes, retiredByPerson, acceptedByPerson, reviews, type Review } from "./facts/apply-routes.ts"
 export { readRoutes, type Route, routeAsk, routeQuestions } from "./facts/routes.ts"
 export { writtenByPerson } from "./facts/write.ts"

@@ -289,7 +289,7 @@ describe("a dream", () => {
     })
   })
 
-  it("consolidating C3: a batch that the model refuses for itself keeps nothing behind it from being read", () => {
+  it("lived again G1 G2: what the model refuses keeps nothing behind it from being read, and is given up alone", () => {
     const life = live({
       model: (prompt, call) =>
         taskIn(prompt) === "consolidate" && dataOf(prompt).includes("Ship 3 ")
@@ -298,10 +298,45 @@ describe("a dream", () => {
     })
     for (let index = 0; index < 45; index++) life.say(`Ship ${index} carries ${index} tons.`, { from: "Ann" })
     life.rest()
+    const errors = () => life.entries().flatMap(({ step }) => step?.detail?.["error"] ?? [])
     sleep(life)
     assert.strictEqual(facts(life).length, 25)
-    const notes = life.entries().flatMap(({ step }) => step?.detail?.["note"] ?? [])
-    assert.deepStrictEqual(notes, ["skipped, the model refused it: not this"])
+    assert.deepStrictEqual(errors(), ["20 left for another night: the model refused it: not this"])
+    const another = () => {
+      life.post({ type: "wake" })
+      life.rest()
+      life.say("Good morning.", { from: "Ann" })
+      sleep(life)
+    }
+    const learnt = Array.from({ length: 6 }, () => {
+      another()
+      return facts(life).length
+    })
+    // One of them is the greeting.
+    assert.deepStrictEqual(learnt, [26, 36, 41, 44, 45, 45])
+    assert.strictEqual(errors().at(-1), "1 of what was said is not read: the model refused it: not this")
+    const before = errors().length
+    another()
+    assert.strictEqual(errors().length, before)
+  })
+
+  it("lived again G1: a night whose answers are in no form costs nothing of what was said", () => {
+    let isSloppy = true
+    const life = live({
+      model: (prompt, call) =>
+        isSloppy && taskIn(prompt) === "consolidate"
+          ? Effect.succeed({ text: "Sure, here is what I found." })
+          : dreamer(echo)(prompt, call)
+    })
+    for (let index = 0; index < 45; index++) life.say(`Ship ${index} carries ${index} tons.`, { from: "Ann" })
+    life.rest()
+    sleep(life)
+    assert.strictEqual(facts(life).length, 0)
+    isSloppy = false
+    life.post({ type: "wake" })
+    life.rest()
+    sleep(life)
+    assert.strictEqual(facts(life).length, 45)
   })
 
   it("what poses as an instruction is held back, and no other memory is made of it", () => {

@@ -4,7 +4,6 @@
 //     with one commit.
 // C2  An entry that a person weighed keeps its importance, and so does the archive of a compaction, whose importance is
 //     given (F55); what a heuristic or a model guessed before is replaced by what the model says now.
-// C3  A batch that the model refuses for itself is passed over, and the report says so.
 
 import { contextOf, personaRejection } from "@reverie/assistant"
 import {
@@ -88,6 +87,8 @@ export interface DreamStep {
   readonly wouldForget?: ReadonlyArray<string>
   /** The operation goes on with another step. */
   readonly more?: boolean
+  /** What of it could not be done. */
+  readonly error?: string
   /** Why there was nothing to do. */
   readonly skipped?: string
   /** What else is worth knowing of it. */
@@ -158,13 +159,10 @@ const routed = Effect.fnUntraced(function* (
 export interface Answered {
   readonly text: string
   readonly usage: ReadonlyArray<Usage>
-  /** Why the model would not read this batch. */
-  readonly refused?: string
 }
 
-const noteOf = (counts: Readonly<Record<string, number>>, refused: string | undefined): { readonly note?: string } => {
-  const told = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
-  const notes = refused === undefined ? told : [...told, `skipped, the model refused it: ${refused}`]
+const noteOf = (counts: Readonly<Record<string, number>>): { readonly note?: string } => {
+  const notes = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
   return notes.length === 0 ? {} : { note: notes.join("; ") }
 }
 
@@ -172,7 +170,7 @@ const noteOf = (counts: Readonly<Record<string, number>>, refused: string | unde
 export const consolidated = Effect.fnUntraced(function* (
   session: Session,
   { items, marks, more }: Batch,
-  { refused, text, usage: before }: Answered
+  { text, usage: before }: Answered
 ) {
   const usage = [...before]
   const names = [session.address.assistant]
@@ -193,7 +191,7 @@ export const consolidated = Effect.fnUntraced(function* (
     records: [...changed.map(factChange), ...marks(read)],
     usage,
     more,
-    ...noteOf({ "held back": quarantined.length, "wait for a person": waiting.length }, refused)
+    ...noteOf({ "held back": quarantined.length, "wait for a person": waiting.length })
   }
   return step
 })

@@ -14,12 +14,10 @@ import {
   journalChanges,
   reflectionOf
 } from "@reverie/assistant"
-import { allowedTools, contextIn } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
 import {
   applyLinks,
   asksFor,
-  consolidateAsk,
   type Episode,
   episodesToPrune,
   type Fact,
@@ -36,12 +34,10 @@ import {
 } from "@reverie/memory"
 import { isModelError } from "@reverie/model"
 import {
-  type Ask,
   defined,
   type Json,
   type OpenJob,
   type RecordChange,
-  rowsIn,
   type StepRecord,
   taskLine,
   type Usage
@@ -49,7 +45,7 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type JobEnd, numberOf, Secrets } from "../jobs/job-end.ts"
+import { type JobEnd, Secrets } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-book.ts"
 import { reflected, reflectionQuestion } from "../prompt/blocks.ts"
 import { keepIndexed } from "../recall/indexer.ts"
@@ -57,9 +53,7 @@ import { journalOn, recordsOf } from "../session/own-records.ts"
 import { keepsApart } from "../session/person.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import {
-  type Answered,
   askModel,
-  consolidated,
   type DreamStep,
   factChange,
   factsOf,
@@ -68,83 +62,9 @@ import {
   profileChange,
   profilesOf
 } from "./consolidating.ts"
-import { type Batch, nextBatch, NOTHING_READ } from "./lived.ts"
 import { retainQuietly } from "./retention.ts"
 import { dreamId, markStep, profiling, type StepMark, tokensOf } from "./profiling.ts"
-import {
-  keptLoop,
-  type Loop,
-  LOOP_KEY,
-  loopChange,
-  MAX_CALLS,
-  runRound,
-  shownRounds,
-  sleepOffers,
-  TOOLS_TEXT
-} from "./sleep-tools.ts"
-
-// Consolidating: a batch is read in the context `sleep_consolidate`, an answer of the model a step (F7, F11, F13).
-// K1  Until it says what it has read, or the context allows no further answer, it may call tools; what they come to leaves
-//     with the commit of their step, and the next answer goes by it. A model that calls none is asked once.
-// K2  What the model refuses for itself is skipped with its batch (C3 of consolidating.ts).
-
-/** The asks over a batch so far. */
-const loopOver = (session: Session, { items }: Batch): Loop => {
-  const of = items.map(({ id }) => id).join(" ")
-  const kept = recordsOf(session.own, "state").get(LOOP_KEY)
-  const fresh: Loop = { of, answers: 0, calls: 0, text: "", rounds: [] }
-  return kept === undefined ? fresh : (keptLoop(kept, of) ?? fresh)
-}
-
-/** One answer of the model over a batch. */
-const answered = (session: Session, job: OpenJob, loop: Loop, ask: Ask) => {
-  const context = contextIn(session.definition, "sleep_consolidate")
-  const isLast = loop.answers + 1 >= context.maxIterations || loop.calls >= MAX_CALLS
-  const offers = isLast || !context.allowsMultiTool ? [] : allowedTools(context, sleepOffers)
-  const instructions = offers.length === 0 ? ask.instructions : `${ask.instructions}\n${TOOLS_TEXT}`
-  const rounds = (room: number) => (loop.rounds.length === 0 ? [] : shownRounds(loop.rounds, room))
-  const inLoop = { offers, rounds, no: numberOf(job) }
-  return askModel(session, { ...ask, instructions }, ask.task, inLoop).pipe(
-    Effect.map(({ calls, reasoning, text, usage }) => {
-      return { text, usage, calls: isLast ? [] : calls, ...defined({ reasoning }) }
-    }),
-    Effect.catchTag("ModelRefused", ({ message }) => Effect.succeed({ refused: message }))
-  )
-}
-
-const consolidating = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
-  const batch = yield* nextBatch(session)
-  const isUnderWay = recordsOf(session.own, "state").has(LOOP_KEY)
-  const over: ReadonlyArray<RecordChange> = isUnderWay ? [loopChange(null)] : []
-  const withoutLoop = (step: DreamStep): DreamStep => ({ ...step, records: [...step.records, ...over] })
-  if (batch.items.length === 0) {
-    return withoutLoop(nothingToDo("nothing has been lived through since the last dream", batch.marks(NOTHING_READ)))
-  }
-  const ask = consolidateAsk(batch.items)
-  const finish = (answer: Answered) => Effect.map(consolidated(session, batch, answer), withoutLoop)
-  if (ask === undefined) return yield* finish({ text: "", usage: [] })
-  const loop = loopOver(session, batch)
-  const reply = yield* answered(session, job, loop, ask)
-  if ("refused" in reply) return yield* finish({ text: "", usage: [], refused: reply.refused })
-  const text = rowsIn(reply.text, "id").length === 0 && loop.text !== "" ? loop.text : reply.text
-  if (reply.calls.length === 0) return yield* finish({ text, usage: [reply.usage] })
-  const ran = yield* runRound(session, job, loop, reply)
-  const isDone = reply.calls.some(({ tool }) => tool === "noop")
-  const last = isDone ? yield* finish({ text, usage: [reply.usage] }) : undefined
-  const next = loopChange({ ...ran.loop, answers: loop.answers + 1, text })
-  const step: DreamStep = {
-    read: 0,
-    proposed: ran.calls.length,
-    accepted: ran.done,
-    usage: [reply.usage],
-    more: true,
-    note: `called ${ran.calls.map(({ tool }) => tool).join(", ")}`,
-    ...last,
-    records: [...ran.records, ...(last?.records ?? [next])],
-    sends: ran.sends
-  }
-  return step
-})
+import { consolidating } from "./reading.ts"
 
 // Pruning: links that lead nowhere, episodes and facts that matter no more, conversations that are over (F49).
 // P1  Each is a step of its own: one that fails keeps none of the others from being done on another night.
@@ -352,7 +272,7 @@ const done = (job: OpenJob, mark: StepMark, step: DreamStep, records: ReadonlyAr
     proposed: mark.proposed,
     accepted: mark.accepted,
     tokens: tokensOf(mark.usage),
-    ...defined({ note: step.note, skipped: step.skipped })
+    ...defined({ error: step.error, note: step.note, skipped: step.skipped })
   })
 })
 
@@ -396,8 +316,8 @@ export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob
     return end
   }
   const step = ran.success
-  const { accepted, proposed, read, skipped, usage, wouldForget } = step
-  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...defined({ skipped, wouldForget }) }
+  const { accepted, error, proposed, read, skipped, usage, wouldForget } = step
+  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...defined({ error, skipped, wouldForget }) }
   const records = [...step.records, ...(yield* marked(session, mark))]
   noteRun(session, job, records)
   return done(job, mark, step, records)

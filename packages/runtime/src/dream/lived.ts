@@ -15,7 +15,9 @@ import {
   type Lived,
   messageId,
   originOf,
-  threadOf
+  placeOfId,
+  threadOf,
+  wholeId
 } from "@reverie/memory"
 import {
   defined,
@@ -31,6 +33,7 @@ import * as Effect from "effect/Effect"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import { keepsApart } from "../session/person.ts"
 import type { Session } from "../session/session.ts"
+import { AGAIN_KEY, againChange, groupsIn, postponed } from "./lived-again.ts"
 
 /** Under this key of the kind `state` stands the first place that no dream has read. */
 const CURSOR_KEY = "lived-until"
@@ -38,6 +41,8 @@ const CURSOR_KEY = "lived-until"
 const BATCH_ITEMS = 20
 /** What one item may have, in UTF-16 units; of a longer text the beginning is read. */
 const MAX_ITEM_CHARS = 2_000
+/** The same of a message, which is read in parts. */
+const MAX_MESSAGE_CHARS = 20_000
 /** All items of a batch together. */
 const BATCH_CHARS = 10_000
 const PAGE = 100
@@ -139,6 +144,17 @@ interface Undigested {
   readonly more: boolean
 }
 
+const charsOf = (items: ReadonlyArray<Lived>): number => items.reduce((sum, { text }) => sum + text.length, 0)
+
+/** A message, in parts where it is long. */
+const messageItems = ({ address }: Session, message: Message, id: string, isApart: boolean): ReadonlyArray<Lived> => {
+  const origin = originOf(message, address.assistant)
+  const thread = isApart ? threadOf({ origin }) : undefined
+  const text = message.content.slice(0, MAX_MESSAGE_CHARS)
+  const item = { id, at: message.at, speaker: origin.name, text, origin, importance: UNWEIGHED }
+  return inParts({ ...item, ...defined({ thread }) })
+}
+
 /** A batch of messages as it grows. */
 class Gathering {
   readonly items: Array<Lived> = []
@@ -171,39 +187,33 @@ class Gathering {
     }
     if (!isSaid(message)) return true
     const id = messageId(place)
-    const item = this.#itemOf(message, id)
+    const items = messageItems(this.#session, message, id, this.#isApart)
+    const [{ thread } = { thread: undefined }] = items
     const isRead = this.#from.read.has(id)
-    const isOther = this.#thread !== undefined && item.thread !== this.#thread.of
-    if (!isRead && !isOther && this.#isFull(item.text)) return false
+    const isOther = this.#thread !== undefined && thread !== this.#thread.of
+    if (!isRead && !isOther && this.#isFull(items)) return false
     if (this.#seen.length >= REACH) return false
     this.#seen.push({ id, place })
     this.#isHeard = !isRead && !isOther
     if (!this.#isHeard) return true
-    this.#thread = { of: item.thread }
-    this.#chars += item.text.length
-    this.items.push(item)
+    this.#thread = { of: thread }
+    this.#chars += charsOf(items)
+    this.items.push(...items)
     return true
   }
 
   /** Where the next batch begins, when this one has looked at everything before a place. */
   next(end: MessagePlace): Cursor {
-    const done = new Set([...this.#from.read, ...this.items.map(({ id }) => id)])
+    const done = new Set([...this.#from.read, ...this.items.map(({ id }) => wholeId(id))])
     const first = this.#seen.find(({ id }) => !done.has(id))
     const at = first?.place ?? end
     const beyond = this.#seen.filter(({ id, place }) => done.has(id) && !isBefore(place, at)).map(({ id }) => id)
     return { at, read: new Set(beyond) }
   }
 
-  #isFull(text: string): boolean {
-    return this.items.length >= BATCH_ITEMS || (this.items.length > 0 && this.#chars + text.length > BATCH_CHARS)
-  }
-
-  #itemOf(message: Message, id: string): Lived {
-    const origin = originOf(message, this.#session.address.assistant)
-    const thread = this.#isApart ? threadOf({ origin }) : undefined
-    const text = clipped(message.content)
-    const item = { id, at: message.at, speaker: origin.name, text, origin, importance: UNWEIGHED }
-    return { ...item, ...defined({ thread }) }
+  #isFull(items: ReadonlyArray<Lived>): boolean {
+    const count = this.items.length
+    return count > 0 && (count + items.length > BATCH_ITEMS || this.#chars + charsOf(items) > BATCH_CHARS)
   }
 }
 
@@ -237,6 +247,8 @@ const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
 export interface Batch {
   readonly items: ReadonlyArray<Lived>
   readonly marks: (consolidated: Consolidated) => ReadonlyArray<RecordChange>
+  /** What says that it could not be read, and how many things of it are given up. */
+  readonly postponed: () => { readonly records: ReadonlyArray<RecordChange>; readonly lost: number }
   readonly more: boolean
 }
 
@@ -252,24 +264,68 @@ const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
   return { ...journal, entries }
 }
 
-/** The journal goes first: it holds what the assistant itself found worth writing down. */
+/** Of what could not be read in another night, the first group, as far as it is still there. */
+const waitingBatch = Effect.fnUntraced(function* (session: Session) {
+  const ledger = yield* Ledger
+  const groups = groupsIn(recordsOf(session.own, "state").get(AGAIN_KEY))
+  const night = contextOf(session.decoded).tick
+  const group = groups.find((each) => each.night !== night)
+  if (group === undefined) return undefined
+  const others = groups.filter((each) => each !== group)
+  const isApart = keepsApart(session)
+  const { entries } = journalOn(session.own)
+  const items: Array<Lived> = []
+  for (const id of group.of) {
+    const place = placeOfId(id)
+    const entry = entries.get(keyOfId(id) ?? "")
+    if (entry !== undefined) items.push(...itemsOf(entry, isApart))
+    if (place === undefined) continue
+    const [row] = yield* ledger.entries(session.address, place.no, 1)
+    const message = row?.entry.no === place.no ? row.entry.messages[place.index] : undefined
+    if (message !== undefined && isSaid(message)) items.push(...messageItems(session, message, id, isApart))
+  }
+  const batch: Batch = {
+    items,
+    marks: () => [againChange(others)],
+    postponed: () => {
+      const { lost, waiting } = postponed(others, { of: group.of, night }, true)
+      return { records: [againChange(waiting)], lost }
+    },
+    more: true
+  }
+  return batch
+})
+
+/** What could not be read goes first, then the journal: it holds what the assistant itself found worth writing down. */
 export const nextBatch = Effect.fnUntraced(function* (session: Session) {
+  const again = yield* waitingBatch(session)
+  if (again !== undefined) return again
+  const inVain = (of: ReadonlyArray<string>, marks: ReadonlyArray<RecordChange>) => () => {
+    const groups = groupsIn(recordsOf(session.own, "state").get(AGAIN_KEY))
+    const { lost, waiting } = postponed(groups, { of, night: contextOf(session.decoded).tick }, false)
+    return { records: [...marks, againChange(waiting)], lost }
+  }
   const pending = undigestedEntries(session)
   const isApart = keepsApart(session)
   if (pending.length > 0) {
     const read = firstBatch(isApart ? ofOneSpeaker(pending) : pending, isApart)
     const ids = read.map(({ id }) => id)
+    const marks = (consolidated: Consolidated) => {
+      const journal = journalOn(session.own)
+      return journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids))
+    }
+    const entryIds = ids.map((id) => entryId("episode", id))
     const batch: Batch = {
       items: read.flatMap((entry) => itemsOf(entry, isApart)),
-      marks: (consolidated) => {
-        const journal = journalOn(session.own)
-        return journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids))
-      },
+      marks,
+      postponed: inVain(entryIds, marks(NOTHING_READ)),
       more: true
     }
     return batch
   }
   const { items, more, moved, next } = yield* undigestedMessages(session)
-  const batch: Batch = { items, marks: () => (moved ? [cursorChange(next)] : []), more }
+  const marks = moved ? [cursorChange(next)] : []
+  const ids = [...new Set(items.map(({ id }) => wholeId(id)))]
+  const batch: Batch = { items, marks: () => marks, postponed: inVain(ids, marks), more }
   return batch
 })
