@@ -46,19 +46,22 @@ interface Forgotten {
   readonly ticks: ReadonlySet<number>
   /** Sentences, lowered. What the ticks wrote is added: others were shown it. */
   readonly said: Set<string>
+  /** Those that others say still: none of them is added. */
+  readonly others: ReadonlySet<string>
 }
 
 /** What a version has written: not what stood there before, which who writes a text anew writes again. */
-const withoutWritten = (text: string, before: string, said: Set<string>): string => {
+const withoutWritten = (text: string, before: string, { others, said }: Forgotten): string => {
   const there = before.toLowerCase()
   const isNew = (sentence: string): boolean => !there.includes(sentence)
-  for (const each of sentencesOf(text)) if (isNew(each)) said.add(each)
+  for (const each of sentencesOf(text)) if (isNew(each) && !others.has(each)) said.add(each)
   const left = blankSentences(isNew, text)
   return /[\p{L}\p{N}]/u.test(left) ? left : blank(text)
 }
 
 /** A life whose blocks are without what is forgotten. */
-export const withoutInBlocks = (life: Bundle, { said, ticks }: Forgotten, remaking: BlockRemaking): Bundle => {
+export const withoutInBlocks = (life: Bundle, forgotten: Forgotten, remaking: BlockRemaking): Bundle => {
+  const { said, ticks } = forgotten
   const sought = sentences(said)
   const written = versionsOf(life, ticks)
   const saying = blocksSaying(sought, life)
@@ -69,7 +72,9 @@ export const withoutInBlocks = (life: Bundle, { said, ticks }: Forgotten, remaki
     const by = written.get(id)
     const isAll = group.every((part) => part.kind !== "block-version" || by?.has(part.version) === true)
     const blanking = (text: string, version: number, before: string): string =>
-      by?.has(version) === true ? withoutWritten(text, before, said) : blankSentences((each) => said.has(each), text)
+      by?.has(version) === true
+        ? withoutWritten(text, before, forgotten)
+        : blankSentences((each) => said.has(each), text)
     const left = isAll ? [] : remaking(group, blanking, sought)
     made.set(id, left ?? [])
   }

@@ -11,9 +11,9 @@
 // K6  Of a person goes what was written without a message too, whatever is left of the mail: edits of facts and profiles, notes of reminders,
 //     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
-//     in other words is found by its text (`withoutText`). What others said themselves stays.
+//     in other words is found by its text (`withoutText`). What others said themselves stays, and is sought nowhere (others-words.ts).
 
-import { defined, isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
+import { isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import { blockOfAnswer } from "../packing.ts"
 import {
@@ -27,11 +27,22 @@ import {
   listOf,
   nameless,
   saying,
+  textOf,
+  textsOf,
   textsOfOrder
 } from "./hushing.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
+import {
+  type FactVersions,
+  factVersions,
+  isHeardStill,
+  withoutObservations,
+  withoutSayings,
+  withoutSources
+} from "./forgotten-memories.ts"
+import { othersMessages, othersWords } from "./others-words.ts"
 import { FORGOTTEN } from "./row-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
 
@@ -48,9 +59,6 @@ export interface Ticks {
 
 type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
-
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
-const textsOf = (value: Json | undefined): ReadonlyArray<string> => listOf(value).map(textOf)
 
 const numberAt = (value: Json | undefined, name: string): number => {
   const found = isJsonObject(value) ? value[name] : undefined
@@ -111,6 +119,10 @@ class Going {
   readonly said = new Set<string>()
   /** Texts of orders, as they stand. */
   readonly ordered = new Set<string>()
+  /** Sentences that others say in messages still. */
+  readonly spoken: ReadonlySet<string>
+  /** Sentences that others say still: none of them is sought. */
+  readonly others: ReadonlySet<string>
   readonly blocks: ReadonlySet<string>
   /** Who is forgotten altogether. */
   readonly person: string | undefined
@@ -121,6 +133,7 @@ class Going {
     const entries = entriesIn(parts)
     for (const entry of entries) if (isMeant(entry, what)) this.ticks.add(entry.tick)
     for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
+    this.spoken = othersMessages(parts, this)
     for (const part of parts) this.#mail(part)
     this.blocks = blocksOf(parts, this.person)
     const changes = entries.flatMap(({ no, records = [] }) => records.map((change) => ({ change, no })))
@@ -139,8 +152,11 @@ class Going {
     // The note of a reminder is said again whenever it is due.
     for (const change of all) if (this.isSetBy(change)) this.#order(change.value ?? undefined)
     this.#summaries(all)
-    while (all.filter((change) => this.#isOfThem(change)).length > 0) continue
+    const versions = factVersions(all)
+    while (all.filter((change) => this.#isOfThem(change, versions)).length > 0) continue
     this.#profiles(all)
+    this.others = othersWords(parts, this)
+    for (const each of this.others) this.said.delete(each)
   }
 
   #take({ cause, messages, no, settled = [] }: Entry): void {
@@ -177,7 +193,8 @@ class Going {
     if (prefix !== undefined) this.ids.add(`${prefix}/${key}`)
     // What was called to mind, and what a summary says, is of others too: it goes, and is sought nowhere else.
     if ((prefix === undefined && !NOTES.has(kind)) || this.compactions.has(key)) return
-    this.#saidIn(textsIn(value))
+    // Why a fact holds no more is said by the order, or by Reverie.
+    this.#saidIn(textsIn(kind === "fact" ? changed(value, { reason: () => undefined }) : value))
   }
 
   #saidIn(texts: Iterable<string>): void {
@@ -185,8 +202,8 @@ class Going {
   }
 
   /** True when a memory goes now that did not go before. */
-  #isOfThem(change: RecordChange): boolean {
-    const { kind, value } = change
+  #isOfThem(change: RecordChange, versions: FactVersions): boolean {
+    const { key, kind, value } = change
     if (this.records.has(nameOf(change)) || !isJsonObject(value) || !REMEMBERED.has(kind)) return false
     const sources = [...textsOf(value["sources"]), ...textsOf(value["evidence"]).map((each) => `j/${each}`)]
     const { name, origin } = value
@@ -196,7 +213,8 @@ class Going {
         : listOf(value["entities"]).some((each) => isName(each, this.person)) ||
           isName(value["source_entity"], this.person) ||
           (isJsonObject(origin) && isName(origin["name"], this.person))
-    const isGoing = isAbout || (kind !== "entity" && sources.some((each) => this.ids.has(each)))
+    const isOfThat = kind !== "entity" && sources.some((each) => this.ids.has(each))
+    const isGoing = isAbout || (isOfThat && !(kind === "fact" && isHeardStill(value, versions.get(key), this)))
     if (isGoing) this.#drop(change)
     return isGoing
   }
@@ -256,30 +274,6 @@ const summaryless = (value: Json): Json =>
       changed(account, { results: () => [], newest: () => [], unfinished: () => [], parts: () => [] })
   })
 
-const withoutObservations = (profile: Fields, { ids, person }: Pick<Going, "ids" | "person">): Fields => {
-  const isBy = (origin: Json | undefined) => isJsonObject(origin) && isName(origin["name"], person)
-  const isGone = (each: Json) => isJsonObject(each) && (ids.has(textOf(each["source"])) || isBy(each["origin"]))
-  const gone = listOf(profile["observations"]).filter(isGone)
-  if (gone.length === 0) return profile
-  const names = new Set(gone.flatMap((each) => (isJsonObject(each) ? [each["id"]] : [])))
-  const evidenceOf = (each: Json) => (isJsonObject(each) ? listOf(each["evidence"]) : [])
-  const restsOn = (each: Json) => evidenceOf(each).some((id) => names.has(id))
-  const left = (name: string) =>
-    listOf(profile[name])
-      .filter((each) => !restsOn(each))
-      .map((each) => changed(each, { superseded: (earlier) => listOf(earlier).filter((one) => !restsOn(one)) }))
-  // What a person wrote in the place of such an attribute, under the id of the act, goes with it.
-  const written = [...listOf(profile["attributes"]), ...listOf(profile["removed"])]
-  const acts = new Set(written.filter(restsOn).flatMap(evidenceOf))
-  const isAct = (each: Json) => isJsonObject(each) && each["id"] === each["source"] && acts.has(each["id"] ?? null)
-  return {
-    ...profile,
-    observations: listOf(profile["observations"]).filter((each) => !isGone(each) && !isAct(each)),
-    attributes: left("attributes"),
-    ...defined({ removed: profile["removed"] === undefined ? undefined : left("removed") })
-  }
-}
-
 const cleaned = (going: Going, change: RecordChange): Json | null => {
   const { key, kind, value } = change
   // What a replay goes on from holds names, and is made again in time.
@@ -290,6 +284,7 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   if (!isJsonObject(value)) return value
   if (kind === "shown") return textsIn(value).length > 0 ? null : value
   if (kind === "entity") return withoutObservations(value, going)
+  if (kind === "fact") return withoutSources(value, going.ids)
   const isSummary =
     going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
     (kind === "state" && going.isDraftOf(value))
@@ -395,5 +390,6 @@ export const withoutTicks =
     const parts = withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
     const left = { head: life.head, parts }
     const made = remaking === undefined ? left : withoutInBlocks(left, going, remaking)
-    return withoutPerson(withoutSought(sentences(going.said), made), going)
+    const sought = sentences(going.said)
+    return withoutPerson(withoutSought(sought, { ...made, parts: withoutSayings(sought, made.parts) }), going)
   }

@@ -17,6 +17,18 @@ export const isName = (value: unknown, person: string | undefined): boolean =>
 export const listOf = (value: Json | undefined): ReadonlyArray<Json> =>
   Array.isArray(value) ? (value as ReadonlyArray<Json>) : []
 
+export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+export const textsOf = (value: Json | undefined): ReadonlyArray<string> => listOf(value).map(textOf)
+
+/** Records of a part: one that stands, or the changes of an entry. */
+export const recordsIn = (part: BundlePart): ReadonlyArray<{ kind: string; key: string; value: Json }> => {
+  if (part.kind === "record") return [{ kind: part.of, key: part.key, value: part.value }]
+  const records = part.kind === "entry" ? (Reflect.get(part.entry, "records") as Json | undefined) : undefined
+  return listOf(records).flatMap((each) =>
+    isJsonObject(each) ? [{ kind: textOf(each["kind"]), key: textOf(each["key"]), value: each["value"] ?? null }] : []
+  )
+}
+
 /** Stands in the place of the name of a person who was forgotten. */
 const NO_NAME = "forgotten"
 
