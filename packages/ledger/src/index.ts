@@ -48,7 +48,9 @@ export {
   withoutText
 } from "./forgetting/forgetting.ts"
 export type { BlockRemaking } from "./forgetting/forgotten-blocks.ts"
-export { type Ticks, withoutTicks } from "./forgetting/forgotten-ticks.ts"
+export { withoutTicks } from "./forgetting/forgotten-ticks.ts"
+export type { Ticks } from "./forgetting/meant-ticks.ts"
+export { FORGOTTEN } from "./forgetting/row-words.ts"
 export {
   type LeftOfLost,
   leftOfLost,

@@ -1,5 +1,5 @@
 // ForgottenTicks: a life without what someone said, without one message, or without a span of time.
-// Owns which ticks those were, and what goes with them. Leaves what is left of it to hushing.ts, taking texts out to
+// Owns what goes with those ticks. Leaves which they were to meant-ticks.ts, what is left of it to hushing.ts, taking texts out to
 // forgetting.ts.
 // K1  With a message goes its whole tick: what was answered, called, returned and written down. Numbers, references and
 //     what the statechart was told stay, so that the life replays and counts as before.
@@ -12,8 +12,9 @@
 //     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
 //     in other words is found by its text (`withoutText`). What others said themselves stays, and is sought nowhere (others-words.ts).
+// K7  With a memory goes what was ordered about it, whoever ordered it (forgotten-orders.ts).
 
-import { isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
+import { isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import { blockOfAnswer } from "../packing.ts"
 import {
@@ -31,6 +32,7 @@ import {
   textsOf,
   textsOfOrder
 } from "./hushing.ts"
+import { isMeant, isOfItself, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
@@ -42,20 +44,10 @@ import {
   withoutSayings,
   withoutSources
 } from "./forgotten-memories.ts"
+import { namesGone, ordersAbout } from "./forgotten-orders.ts"
 import { othersMessages, othersWords } from "./others-words.ts"
 import { FORGOTTEN } from "./row-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
-
-/** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
-export interface Ticks {
-  /** Who said it; the case of letters counts for nothing. */
-  readonly person?: string
-  /** Where its messages stand. */
-  readonly messages?: ReadonlyArray<MessagePlace>
-  /** When it was said, in milliseconds since the epoch, both inclusive. */
-  readonly since?: number
-  readonly until?: number
-}
 
 type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
@@ -70,25 +62,6 @@ const beginOf = ({ range }: Fields): number => (isJsonObject(range) ? numberAt(r
 
 const entriesIn = (parts: ReadonlyArray<BundlePart>): ReadonlyArray<Entry> =>
   parts.flatMap((part) => (part.kind === "entry" ? [part.entry as unknown as Entry] : []))
-
-/** Whether an entry has a message that is meant. */
-const isMeant = ({ messages, no, at }: Entry, { messages: places, person, since, until }: Ticks): boolean => {
-  if (messages.length === 0) return false
-  if (since !== undefined && at < since) return false
-  if (until !== undefined && at > until) return false
-  if (places !== undefined && !places.some((place) => place.no === no && place.index < messages.length)) return false
-  return (
-    person === undefined ||
-    messages.some((message) => message.role === "user" && isName(Reflect.get(message, "name"), lowered(person)))
-  )
-}
-
-/** A compaction that fell into the tick, or a dream: it is about all that was said before. */
-const isOfItself = (entry: Entry, what: Ticks): boolean => {
-  const step: unknown = Reflect.get(entry, "step")
-  const kind = isJsonObject(step) ? step["kind"] : undefined
-  return (kind === "compact" || kind === "dream") && !isMeant(entry, what)
-}
 
 const textsIn = (value: Json): ReadonlyArray<string> => {
   if (typeof value === "string") return [value]
@@ -124,6 +97,7 @@ class Going {
   /** Sentences that others say still: none of them is sought. */
   readonly others: ReadonlySet<string>
   readonly blocks: ReadonlySet<string>
+  readonly isNaming: (reason: string) => boolean
   /** Who is forgotten altogether. */
   readonly person: string | undefined
 
@@ -155,6 +129,11 @@ class Going {
     const versions = factVersions(all)
     while (all.filter((change) => this.#isOfThem(change, versions)).length > 0) continue
     this.#profiles(all)
+    for (const { body, id } of ordersAbout(parts, this)) {
+      this.envelopes.add(id)
+      if (isJsonObject(body)) this.#saidIn(textsOfOrder(body["event"]))
+    }
+    this.isNaming = namesGone(this)
     this.others = othersWords(parts, this)
     for (const each of this.others) this.said.delete(each)
   }
@@ -322,6 +301,12 @@ class Ledgered {
   }
 }
 
+/** What became of an order names what it was about. */
+const withoutReason = (settled: Json, { envelopes, isNaming }: Going): Json =>
+  isJsonObject(settled) && (envelopes.has(textOf(settled["id"])) || isNaming(textOf(settled["reason"])))
+    ? changed(settled, { reason: () => FORGOTTEN })
+    : settled
+
 const withoutGoing =
   (going: Going, records: Ledgered) =>
   (part: BundlePart): ReadonlyArray<BundlePart> => {
@@ -332,7 +317,8 @@ const withoutGoing =
         // A replay hears the same order as the snapshot has heard.
         const left = changed(entry as unknown as Json, {
           records: changes,
-          event: (event) => saying(event, going.ordered)
+          event: (event) => saying(event, going.ordered),
+          settled: (settled) => listOf(settled).map((each) => withoutReason(each, going))
         })
         return [
           { kind: "entry", entry: going.entries.has(entry.no) ? hushedEntry(left) : left } as unknown as BundlePart

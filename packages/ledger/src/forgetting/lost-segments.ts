@@ -10,7 +10,7 @@
 import { ENTRY_VERSION, isJsonObject, type Json } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import { placeOfText } from "../segment.ts"
-import type { Ticks } from "./forgotten-ticks.ts"
+import type { Ticks } from "./meant-ticks.ts"
 
 /** A row whose text is in a segment that cannot be read. */
 export interface LostRow {

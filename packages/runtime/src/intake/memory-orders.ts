@@ -2,8 +2,10 @@
 // Owns reading what the order is about, and the records that follow of it. Leaves what becomes of facts, profiles and nights to `memory`
 // and `dream/`.
 // M1  An order starts no tick: one commit settles it, with all that it changes, or with the reason why it changes nothing.
+// M2  What was forgotten before it was heard writes nothing.
 
 import { contextOf } from "@reverie/assistant"
+import { FORGOTTEN } from "@reverie/ledger"
 import {
   acceptedByPerson,
   profileWrittenByPerson,
@@ -19,6 +21,15 @@ import { acceptedDream, undoneDream } from "../dream/night.ts"
 import { hasPassage } from "../prompt/past.ts"
 import type { Session } from "../session/session.ts"
 import { skip } from "./skip.ts"
+
+/** What someone ordered to be written, and what was forgotten before it was heard. */
+const skipForgotten = (_: Session, envelope: AcceptedEnvelope) => {
+  const { event } = envelope
+  const isGone =
+    (event.type === "writeFact" && event.text === FORGOTTEN) ||
+    (event.type === "writeProfile" && event.entity === FORGOTTEN)
+  return isGone ? Effect.succeed(skip(envelope, "ignored", "it was forgotten before it was heard")) : undefined
+}
 
 /** An order to delete a passage: the record goes, and with this commit the index learns of it. */
 const skipDeletedPassage = (session: Session, envelope: AcceptedEnvelope) => {
@@ -126,6 +137,7 @@ const skipAcceptedDream = (session: Session, envelope: AcceptedEnvelope, now: nu
 
 /** In this order. */
 export const memoryOrders = [
+  skipForgotten,
   skipDeletedPassage,
   skipReleasedFact,
   skipRetiredFact,

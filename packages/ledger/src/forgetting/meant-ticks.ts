@@ -1,0 +1,38 @@
+// MeantTicks: of whom, of which messages, or of when something is forgotten.
+// Owns whether an entry is meant. Leaves what goes with it to forgotten-ticks.ts.
+
+import { isJsonObject, type MessagePlace } from "@reverie/protocol"
+import type { PartOf } from "../bundle-part.ts"
+import { isName, lowered } from "./hushing.ts"
+
+/** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
+export interface Ticks {
+  /** Who said it; the case of letters counts for nothing. */
+  readonly person?: string
+  /** Where its messages stand. */
+  readonly messages?: ReadonlyArray<MessagePlace>
+  /** When it was said, in milliseconds since the epoch, both inclusive. */
+  readonly since?: number
+  readonly until?: number
+}
+
+type Entry = PartOf<"entry">["entry"]
+
+/** Whether an entry has a message that is meant. */
+export const isMeant = ({ messages, no, at }: Entry, { messages: places, person, since, until }: Ticks): boolean => {
+  if (messages.length === 0) return false
+  if (since !== undefined && at < since) return false
+  if (until !== undefined && at > until) return false
+  if (places !== undefined && !places.some((place) => place.no === no && place.index < messages.length)) return false
+  return (
+    person === undefined ||
+    messages.some((message) => message.role === "user" && isName(Reflect.get(message, "name"), lowered(person)))
+  )
+}
+
+/** A compaction that fell into the tick, or a dream: it is about all that was said before. */
+export const isOfItself = (entry: Entry, what: Ticks): boolean => {
+  const step: unknown = Reflect.get(entry, "step")
+  const kind = isJsonObject(step) ? step["kind"] : undefined
+  return (kind === "compact" || kind === "dream") && !isMeant(entry, what)
+}
