@@ -51,6 +51,30 @@ test("Dreams: headlines, quiet nights on one line, items lead to their sources, 
   await tab.close()
 })
 
+test("Dreams: a night of which everything waits is told with its account, and accepted or declined there (D1)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/dreams`, "dreams")
+  const night = page.locator("[data-dream=dream_85]")
+  await night.locator("[data-headline]:has-text('3 waiting for a person')").waitFor()
+  expect(await night.getAttribute("data-quiet")).toBeNull()
+  expect(await page.locator("[data-waiting=dream_85]").innerText()).toBe("3 waiting for you")
+  expect(await page.locator("[data-quiet]").count()).toBe(1)
+  await page.click("[data-open-dream=dream_85]")
+  await page.click("[data-undo='fact/fact_85_1']")
+  await page.click("[data-confirm=Undo]")
+  await page.waitForSelector("[data-learnt=fact_85_1][data-state=retired]")
+  expect(api.changes.at(-1)?.asked.payload).toEqual({ items: ["fact/fact_85_1"] })
+  await page.click("[data-accept='fact/fact_85_0']")
+  await page.waitForSelector("[data-learnt=fact_85_0][data-state=active]")
+  await page.click("[data-learnt=fact_85_2] [data-accept]")
+  await page.waitForSelector("[data-learnt=fact_85_2][data-state=active]")
+  await page.waitForSelector("[data-waiting=dream_85]", { state: "detached" })
+  expect(await night.getAttribute("data-quiet")).toBeNull()
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("Reminders: Edit fills the form, and what the form does not show stays (R2)", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

@@ -45,10 +45,28 @@ const compactionOf = (now: number, n: number): Shown => ({
   record: recordOf(now, n)
 })
 
+const undone = new Map<string, string>()
+const takenBack = new Set<string>()
+const accepted = new Set<string>()
+
+/** The night of which everything waits for a person. */
+const WAITS = 5
+const WAITING_DREAM = `dream_${90 - WAITS}`
+
+/** Whether this fact of a dream waits: of the newest the last one, of the one that waits all. */
+const isWaiting = (dream: string, n: number): boolean =>
+  (dream === WAITING_DREAM || (dream === "dream_90" && n === 2)) && !isSaid(factItem(dream, n))
+
+const factItem = (dream: string, n: number): string => `fact/${dream.replace("dream", "fact")}_${n}`
+const isSaid = (item: string): boolean => accepted.has(item) || takenBack.has(item)
+const waitingOf = (n: number): number => [0, 1, 2].filter((at) => isWaiting(`dream_${90 - n}`, at)).length
+
 const dreamOf = (now: number, n: number) => ({
   id: `dream_${90 - n}`,
   began_at: now - n * 24 * HOUR - 3 * HOUR,
   ended_at: now - n * 24 * HOUR - 3 * HOUR + 412_000,
+  waiting: waitingOf(n),
+  isQuiet: n === 3,
   lines: ["consolidating", "linking", "profiling", "reflecting", "pruning"]
     .slice(0, n === 1 ? 3 : 5)
     .map((operation, at) => ({
@@ -56,7 +74,7 @@ const dreamOf = (now: number, n: number) => ({
       steps: 1 + at,
       read: 120 - at * 20,
       proposed: 14 - at,
-      accepted: at === 4 || n === 3 ? 0 : 9 - at,
+      accepted: at === 4 || n === 3 || n === WAITS ? 0 : 9 - at,
       tokens: 8_200 - at * 900,
       elapsed_ms: 61_000 - at * 9_000,
       ...(n === 2 && at === 3 ? { skipped: "too little has gathered" } : {}),
@@ -64,15 +82,36 @@ const dreamOf = (now: number, n: number) => ({
     }))
 })
 
-const undone = new Map<string, string>()
-const takenBack = new Set<string>()
+type Account = Answer<"GET /v1/assistants/:id/dreams/:dream">
+type Learnt = Account["learnt"][number]
 
-const accepted = new Set<string>()
-const isWaiting = (n: number): boolean => n === 2 && !accepted.has("fact/fact_90_2")
+const learntOf = (dream: string, n: number): Learnt => {
+  const item = factItem(dream, n)
+  const reason = undone.get(dream) ?? (takenBack.has(item) ? "declined" : undefined)
+  const waits = reason === undefined && isWaiting(dream, n)
+  return {
+    item,
+    fact: item.slice("fact/".length),
+    text: `Berth ${n} is free on Mondays. ${hostile(n)}`,
+    state: reason === undefined ? (waits ? "proposed" : "active") : "retired",
+    ...(waits ? { waits } : {}),
+    trust: 0.9,
+    ...(reason === undefined ? {} : { reason }),
+    sources: [
+      { id: "m/3990/0", tick: 120, text: hostile(2) },
+      { id: "j/entry_88_0", tick: 88 }
+    ]
+  }
+}
 
-const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/dreams/:dream"> => {
-  const reason = undone.get(id)
-  const source = { id: "m/3990/0", tick: 120, text: hostile(2) }
+const waitingAccountOf = (now: number, id: string): Account => {
+  const learnt = [0, 1, 2].map((n) => learntOf(id, n))
+  const waiting = learnt.filter(({ waits }) => waits === true).length
+  const headline = waiting === 0 ? "learnt 2 facts, 365 ms, $0.03" : `${waiting} waiting for a person, 365 ms, $0.03`
+  return { ...accountOf(now, id), headline, learnt, linked: [], changed: [], forgotten: [] }
+}
+
+const accountOf = (now: number, id: string): Account => {
   return {
     id,
     headline: "learnt 3 facts, linked 1, changed 1 profile, forgot 1, 365 ms, $0.03",
@@ -82,16 +121,7 @@ const accountOf = (now: number, id: string): Answer<"GET /v1/assistants/:id/drea
     tookMillis: 365,
     tokens: 8_200,
     costMicros: 30_000,
-    learnt: [0, 1, 2].map((n) => ({
-      item: `fact/fact_90_${n}`,
-      fact: `fact_90_${n}`,
-      text: `Berth ${n} is free on Mondays. ${hostile(n)}`,
-      state: reason !== undefined ? ("retired" as const) : isWaiting(n) ? ("proposed" as const) : ("active" as const),
-      ...(isWaiting(n) ? { waits: true } : {}),
-      trust: 0.9,
-      ...(reason === undefined ? {} : { reason }),
-      sources: [source, { id: "j/entry_88_0", tick: 88 }]
-    })),
+    learnt: [0, 1, 2].map((n) => learntOf(id, n)),
     linked: [
       {
         item: "link/fact_7_0/fact_90_0",
@@ -236,11 +266,14 @@ export const nightHandlers: Handlers = {
     return { outcome: "accepted", envelope: "e-4" }
   },
   "GET /v1/assistants/:id/dreams": (world) => ({
-    items: Array.from({ length: 5 }, (_, n) => (n === 4 ? ({ odd: hostile(1) } as never) : dreamOf(world.now(), n))),
+    items: Array.from({ length: 6 }, (_, n) => (n === 4 ? ({ odd: hostile(1) } as never) : dreamOf(world.now(), n))),
     schedule: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "Europe/Berlin" },
     nextAt: world.now() + 5 * HOUR
   }),
-  "GET /v1/assistants/:id/dreams/:dream": (world, { params }) => accountOf(world.now(), String(params["dream"])),
+  "GET /v1/assistants/:id/dreams/:dream": (world, { params }) => {
+    const id = String(params["dream"])
+    return (id === WAITING_DREAM ? waitingAccountOf : accountOf)(world.now(), id)
+  },
   "POST /v1/assistants/:id/dreams/:dream/accept": (_world, { payload }) => {
     for (const item of (payload as { readonly items?: ReadonlyArray<string> }).items ?? []) accepted.add(item)
     return { outcome: "accepted", envelope: "e-8" }

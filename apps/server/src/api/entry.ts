@@ -141,6 +141,10 @@ export const DreamReport = Schema.Struct({
   id: Schema.String,
   began_at: Schema.Finite,
   ended_at: Schema.Finite,
+  /** How much of it waits for a person's word. */
+  waiting: Schema.Int,
+  /** Nothing of what is known came of it, and nothing of it waits. */
+  isQuiet: Schema.Boolean,
   lines: Schema.Array(
     Schema.Struct({
       operation: Schema.String,

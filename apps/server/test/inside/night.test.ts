@@ -1,3 +1,4 @@
+import { memoryTools, selfTools } from "reverie"
 import { assert, describe, test } from "vitest"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { aCompaction, HOSTILE, rowsOf, seeded, seeding, seedTool } from "./seed.ts"
@@ -113,5 +114,49 @@ describe("night", () => {
       (await ask("south", ({ night }) => night.compactions({ params: { id: "desk" }, query: { limit: 9 } }))).items,
       []
     )
+  })
+
+  test("N2 the list of dreams says what waits of each for a person, and calls quiet what its account calls so", async () => {
+    const fleet = await openFleet({
+      tenant: "north",
+      tools: [...memoryTools, ...selfTools],
+      assistant: { sleep: { enabled: false, review: "all" } }
+    })
+    await using _ = fleet
+    const ask = asker(fleet)
+    const params = { id: "desk" }
+    const night = async (...said: ReadonlyArray<string>) => {
+      for (const text of said) await fleet.post("desk", { type: "message", text }, { from: "Ann" })
+      await fleet.idle()
+      await fleet.sleep("desk")
+      await fleet.idle()
+      await fleet.wake("desk")
+      await fleet.idle()
+    }
+    const listed = async () => {
+      const { items } = await ask("north", (api) => api.night.dreams({ params }))
+      for (const { id, isQuiet, waiting } of items) {
+        const account = await ask("north", (api) => api.night.dream({ params: { ...params, dream: id } }))
+        const waits = [...account.learnt, ...account.forgotten].filter((each) => each.waits === true)
+        assert.deepStrictEqual([isQuiet, waiting], [account.isQuiet, waits.length], id)
+      }
+      return items.map(({ isQuiet, waiting }) => [isQuiet, waiting])
+    }
+    await night("I live in Bergen now.", "I have a dog that is called Rex.")
+    await night()
+    assert.deepStrictEqual(await listed(), [
+      [true, 0],
+      [false, 2]
+    ])
+    const dream = (await fleet.memory.dreams("desk")).at(-1)?.id ?? ""
+    const [one] = (await fleet.memory.dream("desk", dream))?.learnt ?? []
+    const accept = (payload: { readonly items?: ReadonlyArray<string> }) =>
+      ask("north", (api) => api.night.acceptDream({ params: { ...params, dream }, headers: {}, payload }))
+    await accept({ items: [one?.item ?? ""] })
+    await fleet.idle()
+    assert.deepStrictEqual((await listed()).at(-1), [false, 1])
+    await accept({})
+    await fleet.idle()
+    assert.deepStrictEqual((await listed()).at(-1), [false, 0])
   })
 })

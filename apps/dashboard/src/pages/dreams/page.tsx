@@ -1,5 +1,6 @@
 // Dreams: what each night learnt, linked, changed and forgot, with its sources, and when the next one comes.
-// D1  The newest night that did something stands first and open; nights in which nothing changed are one line each.
+// D1  The newest night that did something stands first and open; nights of which nothing came and nothing waits, as the server says, are
+//     one line each.
 // D2  A report that can not be read is shown as the JSON that it is.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
@@ -36,6 +37,8 @@ interface Report {
   readonly id: string
   readonly began_at: number
   readonly ended_at: number
+  readonly waiting: number
+  readonly isQuiet: boolean
   readonly lines: ReadonlyArray<Line>
 }
 
@@ -71,9 +74,8 @@ const Ended = ({ line }: { line: Line }) => {
   )
 }
 
-/** Whether anything came of it, or failed: a night without either is one line. */
-const isQuiet = ({ lines }: Report): boolean =>
-  lines.every(({ accepted, error }) => accepted === 0 && error === undefined)
+/** A night of which nothing came, nothing waits and nothing failed is one line. */
+const isOneLine = ({ isQuiet, lines }: Report): boolean => isQuiet && lines.every(({ error }) => error === undefined)
 
 const Operations = ({ lines, name }: { readonly lines: ReadonlyArray<Line>; readonly name: string }) => (
   <details>
@@ -141,6 +143,11 @@ const Night = ({
       title={absolute(beganAt)}
       side={
         <span className="flex flex-wrap items-center gap-3 text-ink-2">
+          {report.waiting === 0 ? null : (
+            <span data-waiting={report.id}>
+              <Chip tone="waiting" text={`${count(report.waiting)} waiting for you`} />
+            </span>
+          )}
           {missing.length === 0 ? null : <Chip tone="waiting" text={`interrupted before ${missing[0]}`} />}
           {failed.map(({ operation }) => (
             <Chip key={operation} tone="bad" text={`${operation} failed`} />
@@ -249,11 +256,11 @@ const DreamsPage = () => {
                 {items
                   .filter(isReport)
                   .flatMap((report, at, all) =>
-                    isQuiet(report)
+                    isOneLine(report)
                       ? []
-                      : [<Night key={report.id} id={id} report={report} isFirst={all.slice(0, at).every(isQuiet)} />]
+                      : [<Night key={report.id} id={id} report={report} isFirst={all.slice(0, at).every(isOneLine)} />]
                   )}
-                <Quiet reports={items.filter(isReport).filter(isQuiet)} />
+                <Quiet reports={items.filter(isReport).filter(isOneLine)} />
                 {items.map((report, at) =>
                   isReport(report) ? null : <JsonView key={at} value={report} label="A report that can not be read" />
                 )}

@@ -1,9 +1,10 @@
 // Night: the group about what happens to memory while no one talks: compactions of the history, and dreams.
 // Owns their views. Leaves compaction and dreaming to the runtime.
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
+// N2  Of a list of dreams the accounts are not read: what waits of each, and whether it is quiet, follows from what is known now.
 
 import { defined } from "@reverie/protocol"
-import type { Compaction, DreamAccount, Json, PlacedMessage, RetainedDetail } from "reverie"
+import type { Compaction, DreamAccount, Fact, Json, PlacedMessage, RetainedDetail } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type CompactionView, Conflict } from "../../api/index.ts"
@@ -68,9 +69,35 @@ const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boo
   }
 }
 
+/** The night that a dream or a fact is of. */
+const nightOf = (id: string): string | undefined => /^(?:dream|fact)_(\d+)(?:_|$)/.exec(id)?.[1]
+
+/** What is put away when a person says so: facts that hold, and entries of the journal that are there. */
+const forgettableOf = async (fleet: ReadFleet, id: string, facts: ReadonlyArray<Fact>) => {
+  const journal = await fleet.memory.records(id, ["journal"])
+  const holding = facts.flatMap((fact) => (fact.state === "active" ? [`fact/${fact.id}`] : []))
+  return new Set([...holding, ...journal.map(({ key }) => `episode/${key}`)])
+}
+
+/** The reports, each with what waits of it and whether it is quiet. */
+const reportsOf = async (fleet: ReadFleet, id: string) => {
+  const reports = await fleet.memory.dreams(id)
+  const facts = reports.length === 0 ? [] : await fleet.memory.facts(id)
+  const byNight = Map.groupBy(facts, (fact) => nightOf(fact.id))
+  const wouldForget = reports.some(({ would_forget: items = [] }) => items.length > 0)
+  const forgettable = wouldForget ? await forgettableOf(fleet, id, facts) : new Set<string>()
+  return reports.map((report) => {
+    const learnt = byNight.get(nightOf(report.id)) ?? []
+    const proposed = learnt.filter(({ state }) => state === "proposed").length
+    const waiting = proposed + (report.would_forget ?? []).filter((item) => forgettable.has(item)).length
+    const isQuiet = learnt.length + waiting === 0 && report.lines.every(({ accepted }) => accepted === 0)
+    return { ...report, waiting, isQuiet }
+  })
+}
+
 const dreamsOf = async (fleet: ReadFleet, id: string) => {
   const { state } = await living(fleet, id)
-  const reports = await fleet.memory.dreams(id)
+  const reports = await reportsOf(fleet, id)
   const { sleep } = (await fleet.definitions()).find(({ name }) => name === state.definition) ?? {}
   return {
     items: reports,
