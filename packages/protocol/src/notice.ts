@@ -83,10 +83,14 @@ export type Notice = Base &
         readonly type: "step-finished"
         readonly step: string
         readonly ok: boolean
-        /** Facts that the step of a dream has learnt, at most MAX_TOLD of them. */
+        /** Facts that the step of a dream has learnt, at most MAX_TOLD of them; those that wait for a person's word are not among them. */
         readonly learnt?: ReadonlyArray<string>
         /** How many there are, where those are not all. */
         readonly learntCount?: number
+        /** Facts of it that wait for a person's word, at most MAX_TOLD of them. */
+        readonly waiting?: ReadonlyArray<string>
+        /** How many there are, where those are not all. */
+        readonly waitingCount?: number
         /** What a compaction took out of the window, and the tokens of the conversation before and after. */
         readonly compacted?: { readonly messages: number; readonly tokensBefore: number; readonly tokensAfter: number }
       }
@@ -146,17 +150,27 @@ const iterationOf = ({ calls }: Message, entry: Entry): number =>
 /** Texts that a notice holds of one step. */
 const MAX_TOLD = 8
 
+/** As a fact stands that waits for a person's word. */
+const WAITS = "proposed"
+
+/** How many there are, where not all are told. */
+const countOf = (all: ReadonlyArray<string>): number | undefined => (all.length > MAX_TOLD ? all.length : undefined)
+
 /** What the step of a dream has learnt: facts bear the tick; what is linked or weighed later is written once more. */
 const learntIn = ({ records = [], step, tick }: Entry) => {
   if (step?.name !== "dream consolidating") return {}
-  const learnt = records.flatMap(({ key, kind, value }) => {
-    const text = kind === "fact" && isJsonObject(value) ? stringIn(value["text"]) : undefined
-    return text !== undefined && key.startsWith(`fact_${tick}_`) ? [text] : []
-  })
-  if (learnt.length === 0) return {}
+  const textsOf = (isWanted: (state: Json | undefined) => boolean): ReadonlyArray<string> =>
+    records.flatMap(({ key, kind, value }) => {
+      if (kind !== "fact" || !key.startsWith(`fact_${tick}_`) || !isJsonObject(value)) return []
+      return isWanted(value["state"]) ? (stringIn(value["text"]) ?? []) : []
+    })
+  const learnt = textsOf((state) => state !== WAITS)
+  const waiting = textsOf((state) => state === WAITS)
   return {
-    learnt: learnt.slice(0, MAX_TOLD),
-    ...defined({ learntCount: learnt.length > MAX_TOLD ? learnt.length : undefined })
+    ...(learnt.length === 0 ? {} : { learnt: learnt.slice(0, MAX_TOLD), ...defined({ learntCount: countOf(learnt) }) }),
+    ...(waiting.length === 0
+      ? {}
+      : { waiting: waiting.slice(0, MAX_TOLD), ...defined({ waitingCount: countOf(waiting) }) })
   }
 }
 

@@ -61,13 +61,24 @@ const some = (texts: ReadonlyArray<string>, count: number): string => {
   return [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])].join("; ")
 }
 
-/** What a dream has learnt, and what a compaction has made room for. */
+/** What a dream has learnt, and what of it waits for a person's word. */
+const dreamtOf = (notice: Extract<Notice, { readonly type: "step-finished" }>): Sentence | undefined => {
+  const { learnt = [], waiting = [] } = notice
+  const { learntCount = learnt.length, waitingCount = waiting.length } = notice
+  const learns = learntCount === 1 ? "learns a fact" : `learns ${learntCount} facts`
+  const waits = waitingCount === 1 ? "has a fact that waits" : `has ${waitingCount} facts that wait`
+  if (learntCount + waitingCount === 0) return undefined
+  if (waitingCount === 0) return { tone: "note", lead: `${learns}:`, text: some(learnt, learntCount) }
+  if (learntCount === 0) return { tone: "note", lead: `${waits} for a person:`, text: some(waiting, waitingCount) }
+  const others = waitingCount === 1 ? "1 waits" : `${waitingCount} wait`
+  return { tone: "note", lead: `${learns}, and ${others} for a person:`, text: some(learnt, learntCount) }
+}
+
+/** What a dream has come to, and what a compaction has made room for. */
 const stepOf = (notice: Extract<Notice, { readonly type: "step-finished" }>): Sentence | undefined => {
-  const { compacted, learnt = [], learntCount = learnt.length } = notice
-  if (learnt.length > 0) {
-    const lead = learntCount === 1 ? "learns a fact:" : `learns ${learntCount} facts:`
-    return { tone: "note", lead, text: some(learnt, learntCount) }
-  }
+  const { compacted } = notice
+  const dreamt = dreamtOf(notice)
+  if (dreamt !== undefined) return dreamt
   if (compacted === undefined) return undefined
   const { messages, tokensAfter, tokensBefore } = compacted
   const text = `${messages} messages, ${kilo(tokensBefore)} to ${kilo(tokensAfter)} tokens`
