@@ -174,8 +174,10 @@ export class Backend implements AsyncDisposable {
     return { journal, fact: facts, entity: profiles, passage: passages, dream: dreams, compaction: compactions }
   }
 
-  async recall(id: string, q: string, { kinds, limit = 10, mode, scope }: RecallOptions): Promise<Recalled> {
-    const query = { q, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
+  async recall(id: string, q: string, options: RecallOptions): Promise<Recalled> {
+    const { entities, kinds, limit = 10, minTrust, mode, scope, since, tags, until } = options
+    const lists = { kinds: kinds?.join(","), entities: entities?.join(","), tags: tags?.join(",") }
+    const query = { q, limit: Math.min(limit, PAGE), ...defined({ mode, scope, since, until, minTrust, ...lists }) }
     const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
     const hits = items.map(({ because: _, metadata, owner, score, why, ...entry }) => {
       return { owner, score, why, entry, ...defined({ metadata }) }

@@ -13,14 +13,7 @@ import {
   timeoutOption,
   whole
 } from "./options.ts"
-
-const kinds = ["message", "answer", "episode", "fact", "passage", "profile", "block"]
-
-const addSearching = (command: Command): Command =>
-  command
-    .addOption(new Option("--scope <which>", "whose memories").choices(["own", "shared", "fleet"]))
-    .addOption(new Option("--mode <how>", "how to search").choices(["auto", "fts", "vector", "hybrid"]))
-    .addOption(new Option("--kind <kind...>", "only memories of these kinds").choices(kinds))
+import { addSearching } from "./searching.ts"
 
 const addBlocks = (memory: Command, trunk: Trunk): void => {
   const { stop } = trunk

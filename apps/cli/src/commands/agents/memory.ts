@@ -26,6 +26,12 @@ export interface MemoryOptions extends LookOptions {
   readonly scope?: NonNullable<RecallOptions["scope"]>
   readonly mode?: NonNullable<RecallOptions["mode"]>
   readonly kind?: NonNullable<RecallOptions["kinds"]>
+  /** Milliseconds since the epoch. */
+  readonly since?: number
+  readonly until?: number
+  readonly minTrust?: number
+  readonly entity?: ReadonlyArray<string>
+  readonly tag?: ReadonlyArray<string>
 }
 
 /** What is shown: a JSON object, and the same for people. */
@@ -35,10 +41,10 @@ interface Shown {
 }
 
 const recalled = async (backend: Backend, id: string, question: string, options: MemoryOptions): Promise<Shown> => {
-  const { kind, limit, mode, scope } = options
+  const { entity, kind, limit, minTrust, mode, scope, since, tag, until } = options
   const answer = await backend.recall(id, question, {
     limit,
-    ...defined({ scope, mode, kinds: kind })
+    ...defined({ scope, mode, kinds: kind, since, until, minTrust, entities: entity, tags: tag })
   })
   return { json: { question, ...answer }, text: recalledText(id, answer, mode) }
 }
