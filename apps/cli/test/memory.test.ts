@@ -274,6 +274,10 @@ describe("memory", () => {
       assert.strictEqual(none.status, 404)
       await fleet.answer("clerk", "My cat is called Wendeline.", { from: "ann" })
       assert.match((await at("forget", "--person", "Ann", "--since", "1h", "--dry-run")).stdout, /^would erase of all/)
+      const whoSaid =
+        /\nwhat was said, and learnt of it: .*\n *clerk message m\/\d+\/0: ann: My cat is called Wendeline\./
+      assert.match((await at("forget", "--person", "Ann", "--dry-run")).stdout, whoSaid)
+      assert.match((await at("forget", "clerk", "--since", "1h", "--dry-run")).stdout, whoSaid)
       assert.match((await at("forget", "clerk", "--person", "ann", "--until", "1h", "--yes")).stdout, /^nothing of it/)
       const today = new Date().toISOString().slice(0, 10)
       const day = await at("forget", "clerk", "--since", today, "--until", today, "--dry-run")

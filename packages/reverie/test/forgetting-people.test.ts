@@ -77,9 +77,20 @@ describe("forgetting whom and when", () => {
     for (const text of ["Lisbon", "walnuts", "Quillandra", "zephyrine"]) assert.isTrue(isOnDisk(data, text), text)
     const [before, usage] = [await fleet.inspect("desk"), await fleet.usage()]
     const tried = await fleet.forget({ person: "ANN" }, { dryRun: true })
+    const said = told.flatMap(([from, text]) => (from === "ann" ? [`ann: ${text}`] : []))
+    const samplesOf = (kind: string) => tried.found?.samples.filter((sample) => sample.kind === kind) ?? []
+    assert.deepStrictEqual(
+      samplesOf("message").map(({ text }) => text),
+      said
+    )
+    assert.deepInclude(samplesOf("message")[0], { assistant: "desk", where: "m/2/0" })
+    assert.strictEqual(tried.found?.counts["message"], said.length)
+    assert.isNotEmpty(samplesOf("fact").filter(({ text }) => text.includes("Quillandra")))
+    assert.isEmpty(samplesOf("fact").filter(({ text }) => text.includes("Otto")))
     assert.isTrue(isOnDisk(data, "Quillandra"))
-    const { gone } = await fleet.forget({ person: "ANN" })
+    const { found, gone } = await fleet.forget({ person: "ANN" })
     assert.deepStrictEqual(gone, tried.gone)
+    assert.isUndefined(found)
     for (const text of ["Lisbon", "walnuts", "Quillandra", "zephyrine"]) assert.isFalse(isOnDisk(data, text), text)
     const facts = await factsOf(fleet)
     assert.isNotEmpty(facts.filter((fact) => /Otto/.test(fact)))

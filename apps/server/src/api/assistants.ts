@@ -215,7 +215,7 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
           })
         )
       ),
-      /** Of a topic or a text, in a dry run: what says it, of each kind how much and the first few. */
+      /** In a dry run: what says a topic or a text, or goes with what was said, of each kind how much and the first few. */
       found: Schema.optionalKey(
         Schema.Struct({
           counts: Schema.Record(Schema.String, Schema.Int),

@@ -1,5 +1,6 @@
 // Forgetting: what is erased for good.
-// Owns what may be named, the trial, and the order of erasing. Leaves what is left of a life to the ledger, topics to topics.ts.
+// Owns what may be named, the trial, and the order of erasing. Leaves what is left of a life to the ledger, topics to topics.ts, what a trial
+// lists of what was said to said.ts.
 // P1  The index is emptied of those who are rewritten, before and after: what it finds then is made of what is left.
 // P2  What waits in the queue is emptied of it first, for all that are named: what can not be reached there is forgotten nowhere, and
 //     is made up for when it is asked again. Afterwards once more, for what came in between.
@@ -31,6 +32,7 @@ import { EnvelopeInvalid } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
 import { type Core, tenantPage } from "../fleet/entry-source.ts"
 import { remakingWith } from "./block-remaking.ts"
+import { goingIn } from "./said.ts"
 import { type ForgetFound, type ForgetSample, foundIn, textTopic, type Topic, topicOf } from "./topics.ts"
 
 const PAGE = 500
@@ -115,7 +117,10 @@ export interface ForgetReceipt {
   readonly assistants: number
   /** How many of each kind: `entry`, `envelope`, `record`, `block`, `blob`, `dead-letter`, `prompt` and the like. */
   readonly gone: Readonly<Record<string, number>>
-  /** Of a topic or a text, in a dry run: what says it. A receipt of what went has no text. */
+  /**
+   * In a dry run: what says a topic or a text; of what was said the messages that go, and what was learnt of them. A receipt of what went has
+   * no text.
+   */
   readonly found?: ForgetFound
   /** Segments that are missing or damaged: what they held was not looked through. Left out where there is none. */
   readonly unread?: ReadonlyArray<UnreadSegment>
@@ -187,11 +192,14 @@ const recipientsOf = (there: Bundle, made: Bundle): ReadonlyArray<string> => {
   })
 }
 
+/** What is shown of a life, of which that would be left. */
+type FindIn = (there: Bundle, made: Bundle) => ReadonlyArray<ForgetSample>
+
 /** What would go of some lives. `findIn`: what is shown of it. */
 const looking = Effect.fnUntraced(function* (
   places: ReadonlyArray<BundlePlace>,
   change: (there: Bundle) => Bundle,
-  findIn: Topic["findIn"] = () => []
+  findIn: FindIn = () => []
 ) {
   const samples: Array<ForgetSample> = []
   const unread: Array<UnreadSegment> = []
@@ -203,7 +211,7 @@ const looking = Effect.fnUntraced(function* (
     const isSame = JSON.stringify(made.head) === JSON.stringify(there.head) && Object.keys(gone).length === 0
     if (!isSame) found.push({ place, gone, to: recipientsOf(there, made) })
     unread.push(...unreadOf(there, made))
-    samples.push(...findIn(there))
+    samples.push(...findIn(there, made))
   }
   return { found, unread, samples }
 })
@@ -246,7 +254,8 @@ const forgetting = Effect.fnUntraced(function* (
   const change = (there: Bundle): Bundle =>
     without === undefined ? forgottenLife(there, at) : withoutDamaged(there, without(there), ticks)
   const named = yield* placesIn(tenant, assistant)
-  const { found, samples, unread } = yield* looking(named, change, dryRun ? topic?.findIn : undefined)
+  const findIn = topic?.findIn ?? (ticks && goingIn)
+  const { found, samples, unread } = yield* looking(named, change, dryRun ? findIn : undefined)
   if (!dryRun) {
     yield* eraseFromQueue(named)
     // Who is forgotten whole has retired, and nothing arrives there.
@@ -257,7 +266,7 @@ const forgetting = Effect.fnUntraced(function* (
   const gone: Record<string, number> = {}
   for (const each of found)
     for (const [kind, count] of Object.entries(each.gone)) gone[kind] = (gone[kind] ?? 0) + count
-  const says = dryRun && topic !== undefined ? foundIn(samples) : undefined
+  const says = dryRun && findIn !== undefined ? foundIn(samples) : undefined
   return {
     at,
     dryRun,

@@ -20,7 +20,7 @@ import {
 import { stopTerms, termsOf } from "@reverie/memory"
 import type { Json } from "@reverie/protocol"
 
-/** Something that says the topic or contains the text, as a dry run of `fleet.forget` lists it. */
+/** Something that says the topic, contains the text or goes with what was said, as a dry run of `fleet.forget` lists it. */
 export interface ForgetSample {
   /** Whose it is; left out for what a tenant has besides its assistants. */
   readonly assistant?: string
@@ -28,11 +28,11 @@ export interface ForgetSample {
   readonly kind: string
   /** Its id: `m/12/0` of a message, the key of a record, the id of a block. */
   readonly where: string
-  /** The line that says it, or the beginning of that. */
+  /** The line that says it, or the beginning of that; of what was said, who said it and what. */
   readonly text: string
 }
 
-/** What says a topic, or contains a text. */
+/** What says a topic, contains a text, or goes with what was said. */
 export interface ForgetFound {
   /** How many of each kind. */
   readonly counts: Readonly<Record<string, number>>
@@ -45,7 +45,7 @@ export interface Topic {
   readonly findIn: (life: Bundle) => ReadonlyArray<ForgetSample>
 }
 
-const SAMPLE_CHARS = 200
+export const SAMPLE_CHARS = 200
 const SAMPLES_A_KIND = 5
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
 const BETWEEN_SENTENCES = /([.:!?\r"\u201c\u201d\u201e]+)/

@@ -276,10 +276,10 @@ const countsText = (gone: Readonly<Record<string, number>>): string =>
     .map(([kind, count]) => counted(count, ...kindName(kind)))
     .join(", ")
 
-/** What says a topic: of each kind how much, and the first of it. */
-const sayFound = ({ found }: ForgetReceipt): void => {
+/** What says a topic or a text, or goes with what was said: of each kind how much, and the first of it. */
+const sayFound = ({ found }: ForgetReceipt, lead = "what says it"): void => {
   if (found === undefined || found.samples.length === 0) return
-  say(plain(`what says it: ${countsText(found.counts)}; of each kind the first:`))
+  say(plain(`${lead}: ${countsText(found.counts)}; of each kind the first:`))
   for (const { assistant, kind, text, where } of found.samples) {
     say(onOneLine(`  ${[assistant, kind, where].filter(Boolean).join(" ")}: ${text}`, 120))
   }
@@ -332,13 +332,13 @@ export const erase = async (name: string | undefined, options: EraseOptions, sto
   const forgotten = (dryRun: boolean) => backend.assistants((api) => api.forget({ payload: { ...what, dryRun } }))
   const whose = `${id ?? "all assistants"}${spanText(options)}`
   const would = await forgotten(true)
-  if (!options.json && text === undefined) sayFound(would)
+  if (!options.json && topic !== undefined) sayFound(would)
   if (Object.keys(would.gone).length === 0 || options.dryRun) {
     if (options.json) sayJson({ ok: true, ...would })
     else if (Object.keys(would.gone).length > 0) say(plain(`would erase of ${whose}: ${countsText(would.gone)}`))
     else say(plain(`nothing of it is kept of ${whose}`))
     if (options.json) return 0
-    if (text !== undefined) sayFound(would)
+    if (topic === undefined) sayFound(would, isSaid ? "what was said, and learnt of it" : undefined)
     sayUnread(would)
     return 0
   }
