@@ -23,6 +23,7 @@ import type { BundleRefused } from "../errors.ts"
 import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
 import { withoutEmptied } from "./emptied.ts"
+import { withFactsLeft } from "./facts-left.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
 import {
   type Fields,
@@ -353,10 +354,8 @@ export const finderOf = (sought: Sought, life: Bundle): Finder => {
 export const withoutSought = (sought: Sought, { head, parts }: Bundle): Bundle => {
   const eraser = new Eraser(sought, { head, parts })
   const ordered = ordersWith(eraser, parts)
-  const made = withoutEmptied(
-    parts,
-    parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
-  )
+  const cut = parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+  const made = withFactsLeft(parts, withoutEmptied(parts, cut))
   const named = new Set(
     made.flatMap((part) =>
       part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []

@@ -13,7 +13,7 @@
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
 //     in other words is found by its text (`withoutText`). What others said themselves stays.
 
-import { defined, isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
+import { isJsonObject, type Json, type MessagePlace, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import { blockOfAnswer } from "../packing.ts"
 import {
@@ -30,8 +30,10 @@ import {
   textsOfOrder
 } from "./hushing.ts"
 import { withoutEmptied } from "./emptied.ts"
+import { withFactsLeft } from "./facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
+import { withoutObservations } from "./profiles-left.ts"
 import { FORGOTTEN } from "./row-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
 
@@ -256,30 +258,6 @@ const summaryless = (value: Json): Json =>
       changed(account, { results: () => [], newest: () => [], unfinished: () => [], parts: () => [] })
   })
 
-const withoutObservations = (profile: Fields, { ids, person }: Pick<Going, "ids" | "person">): Fields => {
-  const isBy = (origin: Json | undefined) => isJsonObject(origin) && isName(origin["name"], person)
-  const isGone = (each: Json) => isJsonObject(each) && (ids.has(textOf(each["source"])) || isBy(each["origin"]))
-  const gone = listOf(profile["observations"]).filter(isGone)
-  if (gone.length === 0) return profile
-  const names = new Set(gone.flatMap((each) => (isJsonObject(each) ? [each["id"]] : [])))
-  const evidenceOf = (each: Json) => (isJsonObject(each) ? listOf(each["evidence"]) : [])
-  const restsOn = (each: Json) => evidenceOf(each).some((id) => names.has(id))
-  const left = (name: string) =>
-    listOf(profile[name])
-      .filter((each) => !restsOn(each))
-      .map((each) => changed(each, { superseded: (earlier) => listOf(earlier).filter((one) => !restsOn(one)) }))
-  // What a person wrote in the place of such an attribute, under the id of the act, goes with it.
-  const written = [...listOf(profile["attributes"]), ...listOf(profile["removed"])]
-  const acts = new Set(written.filter(restsOn).flatMap(evidenceOf))
-  const isAct = (each: Json) => isJsonObject(each) && each["id"] === each["source"] && acts.has(each["id"] ?? null)
-  return {
-    ...profile,
-    observations: listOf(profile["observations"]).filter((each) => !isGone(each) && !isAct(each)),
-    attributes: left("attributes"),
-    ...defined({ removed: profile["removed"] === undefined ? undefined : left("removed") })
-  }
-}
-
 const cleaned = (going: Going, change: RecordChange): Json | null => {
   const { key, kind, value } = change
   // What a replay goes on from holds names, and is made again in time.
@@ -392,7 +370,10 @@ export const withoutTicks =
     const isNone = going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0
     if (isNone && !isNamed(life, going)) return life
     const records = new Ledgered(going)
-    const parts = withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
+    const parts = withFactsLeft(
+      life.parts,
+      withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
+    )
     const left = { head: life.head, parts }
     const made = remaking === undefined ? left : withoutInBlocks(left, going, remaking)
     return withoutPerson(withoutSought(sentences(going.said), made), going)
