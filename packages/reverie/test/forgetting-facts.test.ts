@@ -84,3 +84,57 @@ describe("facts whose place was taken by one that is forgotten", () => {
     await assertEqual(fleet)
   })
 })
+
+describe("facts that were heard more than once", () => {
+  const rex = "ann has a dog called Rex"
+
+  for (const which of [0, 1] as const) {
+    it(`S1 stay with the source that stays, where the ${which === 0 ? "first" : "second"} is forgotten`, async () => {
+      await using fleet = await open(aDirectory())
+      await night(fleet, ["ann", "I have a dog called Rex."], ["ben", "I live in Oslo."])
+      await night(fleet, ["ann", "I have a dog called Rex."])
+      const places = await placesOf(fleet, "Rex")
+      const before = (await fleet.memory.facts("desk")).find(({ text }) => text === rex)
+      assert.deepStrictEqual(
+        before?.sources,
+        places.map(({ id }) => id)
+      )
+      assert.include((await told(fleet, "ann")).join(), "Rex")
+      const what = { assistant: "desk", messages: [places[which]?.id ?? ""] }
+      await fleet.forget(what)
+      const after = (await fleet.memory.facts("desk")).find(({ text }) => text === rex)
+      const left = places[1 - which]
+      assert.deepInclude(after ?? {}, { state: "active", sources: [left?.id] })
+      assert.isAtLeast(after?.at ?? 0, left?.at ?? Infinity)
+      assert.include((await told(fleet, "ann")).join(), "Rex")
+      assert.lengthOf(await placesOf(fleet, "Rex"), 1)
+      const { hits } = await fleet.memory.recall("desk", "What is the dog of ann called?", { kinds: ["fact"] })
+      assert.include(hits.map(({ entry }) => entry.text).join(), "Rex")
+      assert.deepStrictEqual((await fleet.forget(what)).gone, {})
+      await assertEqual(fleet)
+      await fleet.forget({ assistant: "desk", messages: [left?.id ?? ""] })
+      assert.notInclude(JSON.stringify([await fleet.memory.facts("desk"), await fleet.memory.profiles("desk")]), "Rex")
+      await assertEqual(fleet)
+    })
+  }
+
+  it("S1 go where a person is forgotten that they are of, and where both messages are", async () => {
+    await using fleet = await open(":memory:")
+    await night(fleet, ["ann", "I have a dog called Rex."])
+    await night(fleet, ["ann", "I have a dog called Rex."])
+    await fleet.forget({ person: "ann" })
+    assert.isEmpty(await factsOf(fleet))
+    await assertEqual(fleet)
+  })
+
+  it("S4 a later fact in the same words stays", async () => {
+    await using fleet = await open(":memory:")
+    await night(fleet, ["ann", "I live in Bergen."])
+    await night(fleet, ["ann", "I live in Oslo."])
+    await night(fleet, ["ann", "I live in Bergen."])
+    assert.deepStrictEqual(await factsOf(fleet), ["ann lives in Bergen"])
+    await fleet.forget({ assistant: "desk", messages: [(await placeOf(fleet, "Bergen")).id] })
+    assert.deepStrictEqual(await factsOf(fleet), ["ann lives in Bergen"])
+    await assertEqual(fleet)
+  })
+})

@@ -3,8 +3,8 @@
 // forgetting.ts.
 // K1  With a message goes its whole tick: what was answered, called, returned and written down. Numbers, references and
 //     what the statechart was told stay, so that the life replays and counts as before.
-// K2  What was learnt of it goes wherever it stands: facts and insights by their sources, observations by their facts, attributes by
-//     their observations. Of a person also every fact about it, its profile, and its name.
+// K2  What was learnt of it goes wherever it stands: facts and insights by their sources (of several: sources-left.ts), observations by their
+//     facts, attributes by their observations. Of a person also every fact about it, its profile, and its name.
 // K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it. What stands beside events
 //     for the cache's sake is made of what was known then, so all of it goes.
 // K4  A summary that covers something of it is forgotten whole, and so is each that was made of that one.
@@ -36,6 +36,7 @@ import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
 import { withoutObservations } from "./profiles-left.ts"
 import { FORGOTTEN } from "./row-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
+import { SourcesLeft } from "./sources-left.ts"
 
 /** Of whom, of which messages, or of when. One of these at least; what all of them name is forgotten. */
 export interface Ticks {
@@ -116,6 +117,7 @@ class Going {
   readonly blocks: ReadonlySet<string>
   /** Who is forgotten altogether. */
   readonly person: string | undefined
+  readonly sources: SourcesLeft
 
   constructor({ parts }: Bundle, what: Ticks) {
     const isWhole = what.messages === undefined && what.since === undefined && what.until === undefined
@@ -141,8 +143,10 @@ class Going {
     // The note of a reminder is said again whenever it is due.
     for (const change of all) if (this.isSetBy(change)) this.#order(change.value ?? undefined)
     this.#summaries(all)
+    this.sources = new SourcesLeft(this.ids, entries, all)
     while (all.filter((change) => this.#isOfThem(change)).length > 0) continue
     this.#profiles(all)
+    for (const each of this.sources.spared(this.said, (key) => this.records.has(`fact ${key}`))) this.said.delete(each)
   }
 
   #take({ cause, messages, no, settled = [] }: Entry): void {
@@ -198,7 +202,8 @@ class Going {
         : listOf(value["entities"]).some((each) => isName(each, this.person)) ||
           isName(value["source_entity"], this.person) ||
           (isJsonObject(origin) && isName(origin["name"], this.person))
-    const isGoing = isAbout || (kind !== "entity" && sources.some((each) => this.ids.has(each)))
+    const isOfIt = kind !== "entity" && sources.some((each) => this.ids.has(each))
+    const isGoing = isAbout || (isOfIt && !this.sources.isLeft(change))
     if (isGoing) this.#drop(change)
     return isGoing
   }
@@ -268,6 +273,7 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   if (!isJsonObject(value)) return value
   if (kind === "shown") return textsIn(value).length > 0 ? null : value
   if (kind === "entity") return withoutObservations(value, going)
+  if (kind === "fact") return going.sources.left(key, value)
   const isSummary =
     going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
     (kind === "state" && going.isDraftOf(value))
