@@ -9,7 +9,9 @@ const forms = ["NFC", "NFD"] as const
 
 /** Letters, marks and syllables that are composed in one form and not in the other. */
 const sign = fc.constantFrom(
-  ..."aeo \u00e9\u1ec7\u00e7\ud55c\uae00\u0301\u0323\u0302\u0915\u093f\u0958\u1161\u11a8\u212b\u{1f600}\ud800"
+  ...Array.from(
+    "aeo \u00e9\u1ec7\u00e7\ud55c\uae00\u0301\u0323\u0302\u0915\u093f\u0958\u1161\u11a8\u212b\u{1f600}\ud800"
+  )
 )
 const text = fc.array(sign, { maxLength: 12 }).map((signs) => signs.join(""))
 

@@ -61,10 +61,9 @@ class Moment {
   }
 
   /** A fact as it stands without what is forgotten; the same one where that changes nothing. */
-  led(value: Json): Json {
+  #led(value: Fields): Json {
     const taken = placeOf(value)
-    if (taken === undefined || !isJsonObject(value)) return value
-    if (this.#isLeft(taken) || this.#before(taken) === undefined) return value
+    if (taken === undefined || this.#isLeft(taken) || this.#before(taken) === undefined) return value
     const seen = new Set<string>()
     let [by, until]: [string | undefined, Json | undefined] = [taken, undefined]
     while (by !== undefined && !this.#isLeft(by) && !seen.has(by)) {
@@ -82,8 +81,8 @@ class Moment {
   /** A change as it is without what is forgotten. */
   tell(change: RecordChange): RecordChange {
     const { kind, value } = change
-    if (value === null || !isKept(change)) return change
-    const left = kind === "fact" ? this.led(value) : this.#unheard(value)
+    if (!isJsonObject(value) || !isKept(change)) return change
+    const left = kind === "fact" ? this.#led(value) : this.#unheard(value)
     this.#told.set(nameOf(change), left)
     return left === value ? change : { ...change, value: left }
   }
@@ -100,15 +99,14 @@ class Moment {
   /** Whether a fact holds that did not. */
   #holdsAgain(id: Json | undefined): boolean {
     const key = typeof id === "string" && id.startsWith("f/") ? id.slice(2) : ""
-    const value = this.#left.get(`fact ${key}`)?.value ?? undefined
-    if (value === undefined) return false
-    const left = this.led(value)
+    const value = this.#left.get(`fact ${key}`)?.value
+    if (!isJsonObject(value)) return false
+    const left = this.#led(value)
     return left !== value && placeOf(left) === undefined
   }
 
   /** A profile that has not heard of what holds again, where nothing is left that it made of it. */
-  #unheard(profile: Json): Json {
-    if (!isJsonObject(profile)) return profile
+  #unheard(profile: Fields): Json {
     const made = [...listOf(profile["attributes"]), ...listOf(profile["removed"])].filter(isJsonObject) as Array<Fields>
     const pasts = made.flatMap((each) => listOf(each["superseded"])).filter(isJsonObject) as Array<Fields>
     const evidence = new Set([...made, ...pasts].flatMap((each) => listOf(each["evidence"])))

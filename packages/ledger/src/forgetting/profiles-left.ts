@@ -21,8 +21,9 @@ const pastOf = (attribute: Json): ReadonlyArray<Json> =>
 /** What stood in the place of an attribute before; none where nothing did. */
 const before = (attribute: Json, past: ReadonlyArray<Json>): ReadonlyArray<Json> => {
   const last = past.at(-1)
-  if (!isJsonObject(attribute) || last === undefined || !isJsonObject(last)) return []
-  return [{ ...defined({ id: attribute["id"] }), ...last, superseded: past.slice(0, -1) }]
+  if (!isJsonObject(attribute) || !isJsonObject(last)) return []
+  const fields: Fields = last
+  return [{ ...defined({ id: attribute["id"] }), ...fields, superseded: past.slice(0, -1) }]
 }
 
 export const withoutObservations = (profile: Fields, { ids, person }: Forgotten): Fields => {
