@@ -85,7 +85,7 @@ describe("facts whose place was taken", () => {
     ["a span", withoutTicks({ since: 3, until: 3 })],
     ["a text", withoutText("oslo")]
   ] as const) {
-    it(`F1 F2 at each moment the older one holds, or is led on, without ${way}`, () => {
+    it(`T1 T2 at each moment the older one holds, or is led on, without ${way}`, () => {
       const left = without(life)
       assert.deepStrictEqual(factsOf(left), { f1: by(bergen, rome, 5), f3: rome })
       assert.deepStrictEqual(factsAt(left.parts, 5), { f1: { ...bergen, linked: false, profiled: false } })
@@ -93,7 +93,7 @@ describe("facts whose place was taken", () => {
     })
   }
 
-  it("F1 what the last one took the place of holds, and nothing changes where the first is forgotten", () => {
+  it("T1 what the last one took the place of holds, and nothing changes where the first is forgotten", () => {
     assert.deepStrictEqual(factsOf(forget(5)(life)), {
       f1: by(bergen, oslo, 3),
       f2: { ...oslo, linked: false, profiled: false }
@@ -102,7 +102,7 @@ describe("facts whose place was taken", () => {
     assert.deepStrictEqual(factsOf(forget(1)(life)), { f2: by(oslo, rome, 5), f3: rome })
   })
 
-  it("F1 F3 a profile has not heard of what holds again, where nothing rests on it", () => {
+  it("T1 T3 a profile has not heard of what holds again, where nothing rests on it", () => {
     const heard = (id: string, source: string, text: string): Fields => ({ id, source, text, digested: true })
     const profile = (...attributes: ReadonlyArray<Fields>): Json => ({
       id: "ann",
@@ -208,7 +208,7 @@ describe("facts of several sources", () => {
     assert.deepStrictEqual(factsOf(forget(1)(life("As I told you."))), {})
   })
 
-  it("F2 what it took the place of holds until it is said again", () => {
+  it("T2 what it took the place of holds until it is said again", () => {
     const old = fact("f0", "ann has a cat", ["m/0/0"])
     const by: Fields = { ...old, state: "superseded", superseded_by: "f1", until: 1 }
     const life = lifeOf(

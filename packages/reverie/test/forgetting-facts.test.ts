@@ -43,7 +43,7 @@ const assertEqual = async (fleet: Fleet): Promise<void> => {
 
 describe("facts whose place was taken by one that is forgotten", () => {
   for (const way of ["message", "span", "text", "topic"] as const) {
-    it(`F1 F3 hold again, and profiles hear of them, where that goes by its ${way}`, async () => {
+    it(`T1 T3 hold again, and profiles hear of them, where that goes by its ${way}`, async () => {
       const data = aDirectory()
       await using fleet = await open(data)
       await night(fleet, ["ann", "I live in Bergen."], ["ann", "I have a dog called Biscuit."])
@@ -70,7 +70,7 @@ describe("facts whose place was taken by one that is forgotten", () => {
     })
   }
 
-  it("F1 are led on to what took the place of that one", async () => {
+  it("T1 are led on to what took the place of that one", async () => {
     await using fleet = await open(":memory:")
     await night(fleet, ["ann", "I live in Bergen."])
     await night(fleet, ["ann", "I live in Oslo."])

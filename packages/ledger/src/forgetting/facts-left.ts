@@ -1,8 +1,8 @@
 // FactsLeft: facts whose place was taken by one that is forgotten.
 // Owns what becomes of them, at each moment of a life. Leaves which facts go to what forgets.
-// F1  What a forgotten fact took the place of holds again, or is led on to what took the place of that one, as when a person retires it.
-// F2  So it is from the moment on at which its place was taken: the changes of a life tell what stands in its end.
-// F3  What holds again is heard by profiles again: one in which nothing rests on what it had heard of it has not heard of it.
+// T1  What a forgotten fact took the place of holds again, or is led on to what took the place of that one, as when a person retires it.
+// T2  So it is from the moment on at which its place was taken: the changes of a life tell what stands in its end.
+// T3  What holds again is heard by profiles again: one in which nothing rests on what it had heard of it has not heard of it.
 
 import { defined, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
