@@ -174,6 +174,21 @@ describe("facts of several sources", () => {
     assert.deepStrictEqual(factsOf(forget(1, 3)(twice(rex, rex, told))), {})
   })
 
+  it("S1 S3 it stays as it was known before that was said, however it was said", () => {
+    const vet = "The vet has seen my dog, who is called Rex."
+    assert.deepStrictEqual(factsOf(forget(3)(twice("Rex! My dog.", vet, told))), { f1: fact("f1", told, ["m/1/0"]) })
+    assert.deepStrictEqual(factsOf(forget(1)(twice("Rex! My dog.", vet, told, {}, { text: "ann has Rex" }))), {
+      f1: fact("f1", "ann has Rex", ["m/3/0"], { at: 3 })
+    })
+    const found = fact("f1", told, ["m/1/1"], { origin: { type: "tool", name: "look" }, trust: 0.8 })
+    const life = lifeOf(
+      entry(1, "Look.", [found]),
+      entry(3, rex, []),
+      entry(4, "", [fact("f1", told, ["m/1/1", "m/3/0"], { trust: 0.9 })])
+    )
+    assert.deepStrictEqual(factsOf(forget(3)(life)), { f1: found })
+  })
+
   it("S2 it goes with something attached, and where no one said the other", () => {
     const picture = { parts: [{ type: "image", digest: "d" }] }
     assert.deepStrictEqual(factsOf(forget(1)(twice(rex, rex, told, picture))), {})

@@ -1,7 +1,7 @@
 // SourcesLeft: facts that were heard more than once, where not all of that is forgotten.
 // Owns which of them stay, and with which sources. Leaves which sources go to forgotten-ticks.ts.
 // S1  A fact stays with its other sources where it gives nothing away: each of its words that is in a forgotten source is also in what
-//     someone said in a source that stays.
+//     someone said in a source that stays. One that was known in these words before any forgotten source said it stays anyway.
 // S2  What can not be compared stays for no one: a forgotten source that is no message, or has something attached.
 // S3  It is theirs who said it in what stays, and holds since then.
 // S4  What such a fact says is not sought where it was repeated, nor what someone said in the same words in a message that stays.
@@ -82,6 +82,7 @@ const originIn = (origin: Json | undefined, said: ReadonlyArray<Said>): Json | u
 export class SourcesLeft {
   readonly #ids: ReadonlySet<string>
   readonly #messages: ReadonlyMap<string, Said>
+  readonly #first = new Map<string, Fields>()
   readonly #newest = new Map<string, Fields>()
   /** All sources that a fact ever had, by its key. */
   readonly #sources = new Map<string, Set<string>>()
@@ -96,6 +97,7 @@ export class SourcesLeft {
     )
     for (const { key, kind, value } of changes) {
       if (kind !== "fact" || !isJsonObject(value)) continue
+      if (!this.#first.has(key)) this.#first.set(key, value)
       this.#newest.set(key, value)
       const known = this.#sources.get(key) ?? new Set()
       this.#sources.set(key, known)
@@ -116,11 +118,25 @@ export class SourcesLeft {
     const sources = idsIn(fact).filter((id) => !this.#ids.has(id))
     const said = this.#saidBy(sources)
     const origin = originIn(fact["origin"], said)
+    const first = this.#knownBefore(key, fact)
+    if (first !== undefined && sources.length > 0) {
+      const isTheirs = origin === fact["origin"]
+      const theirs = isTheirs ? {} : defined({ origin: first["origin"], trust: first["trust"] })
+      return { ...this.#withSources(fact, sources), ...theirs }
+    }
     if (origin === undefined || gone.some((each) => each?.isBare !== true)) return null
     const words = new Set(gone.flatMap((each) => wordsOf(each?.content ?? "")))
     return givesNothingAway(textIn(fact), words, this.#wordsBy(said))
       ? { ...this.#withSources(fact, sources), origin }
       : null
+  }
+
+  /** A fact as it was first, where it said the same and none of its sources is forgotten. */
+  #knownBefore(key: string, fact: Fields): Fields | undefined {
+    const first = this.#first.get(key)
+    if (first === undefined || textIn(first) !== textIn(fact)) return undefined
+    const sources = idsIn(first)
+    return sources.length === 0 || sources.some((id) => this.#ids.has(id)) ? undefined : first
   }
 
   #saidBy(sources: ReadonlyArray<string>): ReadonlyArray<Said> {
