@@ -22,7 +22,9 @@ import type { BundlePlace } from "../bundles.ts"
 import type { BundleRefused } from "../errors.ts"
 import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
+import { composed, replacedAt, spansOf } from "./composed.ts"
 import { withoutEmptied } from "./emptied.ts"
+import { withFactsLeft } from "./facts-left.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
 import {
   type Fields,
@@ -108,16 +110,15 @@ export interface Sought {
   readonly isProse?: true
 }
 
-/** A text, whatever the case of its letters. Only the text goes, so that what was made of two texts is made of them again. */
+/**
+ * A text, whatever the case of its letters, composed or not. Only the text goes, so that what was made of two texts is made of them again.
+ */
 export const soughtText = (text: string): Sought => {
-  const all = new RegExp(RegExp.escape(text), "giu")
+  const all = new RegExp(RegExp.escape(composed(text)), "giu")
   return {
-    isIn: (where) => where.search(all) >= 0,
-    cut: (where) => where.replace(all, "\u2026"),
-    isInName: (name, others) =>
-      [...name.matchAll(all)].some(({ 0: { length }, index }) =>
-        /[\p{L}\p{N}]/u.test(others.slice(index, index + length))
-      )
+    isIn: (where) => composed(where).search(all) >= 0,
+    cut: (where) => replacedAt(where, spansOf(all, where), "\u2026"),
+    isInName: (name, others) => spansOf(all, name).some(([from, to]) => /[\p{L}\p{N}]/u.test(others.slice(from, to)))
   }
 }
 
@@ -353,10 +354,8 @@ export const finderOf = (sought: Sought, life: Bundle): Finder => {
 export const withoutSought = (sought: Sought, { head, parts }: Bundle): Bundle => {
   const eraser = new Eraser(sought, { head, parts })
   const ordered = ordersWith(eraser, parts)
-  const made = withoutEmptied(
-    parts,
-    parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
-  )
+  const cut = parts.map(withoutOrders(ordered)).flatMap(partWithout(eraser, blocksWith(eraser, parts)))
+  const made = withFactsLeft(parts, withoutEmptied(parts, cut))
   const named = new Set(
     made.flatMap((part) =>
       part.kind === "envelope" ? digestsIn(part.body) : part.kind === "entry" ? digestsIn(part.entry as Json) : []

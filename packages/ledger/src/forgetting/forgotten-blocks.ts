@@ -7,6 +7,7 @@
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Bundle, BundlePart } from "../bundle-part.ts"
 import { blockOfAnswer } from "../packing.ts"
+import { lowered } from "./hushing.ts"
 import { blocksSaying, type Sought } from "./forgetting.ts"
 import { blank, blankSentences, sentences, sentencesOf } from "./sentences.ts"
 
@@ -52,7 +53,7 @@ interface Forgotten {
 
 /** What a version has written: not what stood there before, which who writes a text anew writes again. */
 const withoutWritten = (text: string, before: string, { others, said }: Forgotten): string => {
-  const there = before.toLowerCase()
+  const there = lowered(before)
   const isNew = (sentence: string): boolean => !there.includes(sentence)
   for (const each of sentencesOf(text)) if (isNew(each) && !others.has(each)) said.add(each)
   const left = blankSentences(isNew, text)

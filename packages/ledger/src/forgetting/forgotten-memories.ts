@@ -1,13 +1,14 @@
 // ForgottenMemories: facts and profiles of which something is forgotten, and the rest is not.
 // Owns what is left of them. Leaves which of them go whole to forgotten-ticks.ts.
-// M1  Of a profile goes each observation that was made of what goes, and each attribute that rests on one. What else is known there stays.
+// M1  Of a profile goes each observation that was made of what goes, and each attribute that rests on one. What else is known there stays, and
+//     what stood in the place of such an attribute before, and rests on nothing of it, stands there again.
 // M2  Of a fact go its links to facts that go, and sources that go where it is heard still without them.
 // M3  A sentence that is sought goes out of a fact and a profile alone. Where nothing is left without it, all of the record is left to
 //     who looks for the sentence.
 
-import { defined, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
+import { defined, isJsonObject, type Json } from "@reverie/protocol"
 import type { BundlePart } from "../bundle-part.ts"
-import { changed, isName, listOf, textOf, textsOf } from "./hushing.ts"
+import { changed, isName, listOf, textOf } from "./hushing.ts"
 import type { Sought } from "./forgetting.ts"
 import { sentencesOf } from "./sentences.ts"
 
@@ -18,6 +19,17 @@ interface Gone {
   readonly ids: ReadonlySet<string>
   readonly person: string | undefined
   readonly says?: (text: string) => boolean
+}
+
+const pastOf = (attribute: Json): ReadonlyArray<Json> =>
+  isJsonObject(attribute) ? listOf(attribute["superseded"]) : []
+
+/** What stood in the place of an attribute before; none where nothing did. */
+const before = (attribute: Json, past: ReadonlyArray<Json>): ReadonlyArray<Json> => {
+  const last = past.at(-1)
+  if (!isJsonObject(attribute) || !isJsonObject(last)) return []
+  const fields: Fields = last
+  return [{ ...defined({ id: attribute["id"] }), ...fields, superseded: past.slice(0, -1) }]
 }
 
 export const withoutObservations = (profile: Fields, { ids, person, says = () => false }: Gone): Fields => {
@@ -33,12 +45,18 @@ export const withoutObservations = (profile: Fields, { ids, person, says = () =>
   const written = [...listOf(profile["attributes"]), ...listOf(profile["removed"])]
   const earlier = written.flatMap((each) => (isJsonObject(each) ? listOf(each["superseded"]) : []))
   if (gone.length === 0 && ![...written, ...earlier].some(restsOn)) return profile
-  const left = (name: string) =>
-    listOf(profile[name])
-      .filter((each) => !restsOn(each))
-      .map((each) => changed(each, { superseded: (before) => listOf(before).filter((one) => !restsOn(one)) }))
   const acts = new Set(written.filter(restsOn).flatMap(evidenceOf))
   const isAct = (each: Json) => isJsonObject(each) && each["id"] === each["source"] && acts.has(each["id"] ?? null)
+  const wentWith = new Set(
+    listOf(profile["observations"]).flatMap((each) => (isJsonObject(each) && isAct(each) ? [each["id"]] : []))
+  )
+  const isLeft = (one: Json) => !restsOn(one) && !evidenceOf(one).some((id) => wentWith.has(id))
+  const left = (name: string) =>
+    listOf(profile[name]).flatMap((each) =>
+      restsOn(each)
+        ? before(each, pastOf(each).filter(isLeft))
+        : [changed(each, { superseded: (past) => listOf(past).filter((one) => !restsOn(one)) })]
+    )
   return {
     ...profile,
     observations: listOf(profile["observations"]).filter((each) => !isGone(each) && !isAct(each)),
@@ -47,41 +65,11 @@ export const withoutObservations = (profile: Fields, { ids, person, says = () =>
   }
 }
 
-/** All that a fact was, by its key. */
-export type FactVersions = ReadonlyMap<string, ReadonlyArray<Fields>>
-
-export const factVersions = (changes: ReadonlyArray<RecordChange>): FactVersions => {
-  const versions = new Map<string, Array<Fields>>()
-  for (const { key, kind, value } of changes) {
-    if (kind !== "fact" || !isJsonObject(value)) continue
-    const known = versions.get(key) ?? []
-    versions.set(key, known)
-    known.push(value)
-  }
-  return versions
-}
-
 /** Who said it, and no more. */
 const SPEAKER = /\bsaid$/
 
 /** What of a text someone has said. */
 const saidIn = (text: string): ReadonlyArray<string> => sentencesOf(text).filter((each) => !SPEAKER.test(each))
-
-/** Whether a fact is heard still without the sources that go: it was before, in the same words, or others say in messages all that it says. */
-export const isHeardStill = (
-  fact: Fields,
-  versions: ReadonlyArray<Fields> | undefined = [],
-  { ids, spoken }: { readonly ids: ReadonlySet<string>; readonly spoken: ReadonlySet<string> }
-): boolean => {
-  const isLeft = (source: string) => !ids.has(source)
-  const wasBefore = versions.some((before) => {
-    const sources = textsOf(before["sources"])
-    return before["text"] === fact["text"] && sources.length > 0 && sources.every(isLeft)
-  })
-  const said = saidIn(textOf(fact["text"]))
-  const isSaid = said.length > 0 && said.every((each) => spoken.has(each))
-  return wasBefore || (isSaid && textsOf(fact["sources"]).some(isLeft))
-}
 
 /** A fact that stays, where sources of it and facts that it leads to go. */
 export const withoutSources = (fact: Fields, ids: ReadonlySet<string>): Fields => {

@@ -3,8 +3,8 @@
 // forgetting.ts.
 // K1  With a message goes its whole tick: what was answered, called, returned and written down. Numbers, references and
 //     what the statechart was told stay, so that the life replays and counts as before.
-// K2  What was learnt of it goes wherever it stands: facts and insights by their sources, observations by their facts, attributes by
-//     their observations. Of a person also every fact about it, its profile, and its name.
+// K2  What was learnt of it goes wherever it stands: facts and insights by their sources (of several: sources-left.ts), observations by their
+//     facts, attributes by their observations. Of a person also every fact about it, its profile, and its name.
 // K3  What these ticks changed is as it was before them; what they began is gone, with all that became of it. What stands beside events
 //     for the cache's sake is made of what was known then, so all of it goes.
 // K4  A summary that covers something of it is forgotten whole, and so is each that was made of that one.
@@ -34,20 +34,15 @@ import {
 } from "./hushing.ts"
 import { isMeant, isOfItself, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
+import { withFactsLeft } from "./facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
-import {
-  type FactVersions,
-  factVersions,
-  isHeardStill,
-  withoutObservations,
-  withoutSayings,
-  withoutSources
-} from "./forgotten-memories.ts"
+import { withoutObservations, withoutSayings, withoutSources } from "./forgotten-memories.ts"
 import { namesGone, ordersAbout } from "./forgotten-orders.ts"
-import { othersMessages, othersWords } from "./others-words.ts"
+import { othersWords } from "./others-words.ts"
 import { FORGOTTEN } from "./row-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
+import { SourcesLeft } from "./sources-left.ts"
 
 type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }
@@ -92,14 +87,13 @@ class Going {
   readonly said = new Set<string>()
   /** Texts of orders, as they stand. */
   readonly ordered = new Set<string>()
-  /** Sentences that others say in messages still. */
-  readonly spoken: ReadonlySet<string>
   /** Sentences that others say still: none of them is sought. */
   readonly others: ReadonlySet<string>
   readonly blocks: ReadonlySet<string>
   readonly isNaming: (reason: string) => boolean
   /** Who is forgotten altogether. */
   readonly person: string | undefined
+  readonly sources: SourcesLeft
 
   constructor({ parts }: Bundle, what: Ticks) {
     const isWhole = what.messages === undefined && what.since === undefined && what.until === undefined
@@ -107,7 +101,6 @@ class Going {
     const entries = entriesIn(parts)
     for (const entry of entries) if (isMeant(entry, what)) this.ticks.add(entry.tick)
     for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
-    this.spoken = othersMessages(parts, this)
     for (const part of parts) this.#mail(part)
     this.blocks = blocksOf(parts, this.person)
     const changes = entries.flatMap(({ no, records = [] }) => records.map((change) => ({ change, no })))
@@ -126,8 +119,8 @@ class Going {
     // The note of a reminder is said again whenever it is due.
     for (const change of all) if (this.isSetBy(change)) this.#order(change.value ?? undefined)
     this.#summaries(all)
-    const versions = factVersions(all)
-    while (all.filter((change) => this.#isOfThem(change, versions)).length > 0) continue
+    this.sources = new SourcesLeft(this.ids, entries, all)
+    while (all.filter((change) => this.#isOfThem(change)).length > 0) continue
     this.#profiles(all)
     for (const { body, id } of ordersAbout(parts, this)) {
       this.envelopes.add(id)
@@ -136,6 +129,7 @@ class Going {
     this.isNaming = namesGone(this)
     this.others = othersWords(parts, this)
     for (const each of this.others) this.said.delete(each)
+    for (const each of this.sources.spared(this.said, (key) => this.records.has(`fact ${key}`))) this.said.delete(each)
   }
 
   #take({ cause, messages, no, settled = [] }: Entry): void {
@@ -181,8 +175,8 @@ class Going {
   }
 
   /** True when a memory goes now that did not go before. */
-  #isOfThem(change: RecordChange, versions: FactVersions): boolean {
-    const { key, kind, value } = change
+  #isOfThem(change: RecordChange): boolean {
+    const { kind, value } = change
     if (this.records.has(nameOf(change)) || !isJsonObject(value) || !REMEMBERED.has(kind)) return false
     const sources = [...textsOf(value["sources"]), ...textsOf(value["evidence"]).map((each) => `j/${each}`)]
     const { name, origin } = value
@@ -192,8 +186,8 @@ class Going {
         : listOf(value["entities"]).some((each) => isName(each, this.person)) ||
           isName(value["source_entity"], this.person) ||
           (isJsonObject(origin) && isName(origin["name"], this.person))
-    const isOfThat = kind !== "entity" && sources.some((each) => this.ids.has(each))
-    const isGoing = isAbout || (isOfThat && !(kind === "fact" && isHeardStill(value, versions.get(key), this)))
+    const isOfIt = kind !== "entity" && sources.some((each) => this.ids.has(each))
+    const isGoing = isAbout || (isOfIt && !this.sources.isLeft(change))
     if (isGoing) this.#drop(change)
     return isGoing
   }
@@ -263,7 +257,10 @@ const cleaned = (going: Going, change: RecordChange): Json | null => {
   if (!isJsonObject(value)) return value
   if (kind === "shown") return textsIn(value).length > 0 ? null : value
   if (kind === "entity") return withoutObservations(value, going)
-  if (kind === "fact") return withoutSources(value, going.ids)
+  if (kind === "fact") {
+    const left = going.sources.left(key, value)
+    return isJsonObject(left) ? withoutSources(left, going.ids) : left
+  }
   const isSummary =
     going.compactions.has(kind === "compaction" ? key : textOf(value["compaction"])) ||
     (kind === "state" && going.isDraftOf(value))
@@ -373,7 +370,10 @@ export const withoutTicks =
     const isNone = going.entries.size === 0 && going.envelopes.size === 0 && going.records.size === 0
     if (isNone && !isNamed(life, going)) return life
     const records = new Ledgered(going)
-    const parts = withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
+    const parts = withFactsLeft(
+      life.parts,
+      withoutEmptied(life.parts, life.parts.flatMap(withoutGoing(going, records)))
+    )
     const left = { head: life.head, parts }
     const made = remaking === undefined ? left : withoutInBlocks(left, going, remaking)
     const sought = sentences(going.said)

@@ -4,11 +4,13 @@
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
+import { composed } from "./composed.ts"
 import { FORGOTTEN } from "./row-words.ts"
 
 type Fields = { readonly [key: string]: Json }
 
-export const lowered = (name: string): string => name.trim().toLowerCase()
+/** As names and sentences are compared: the case of letters, and whether they are composed, count for nothing. */
+export const lowered = (name: string): string => composed(name.trim().toLowerCase())
 
 /** Whether it is the name of a person, who is given lowered. */
 export const isName = (value: unknown, person: string | undefined): boolean =>

@@ -61,16 +61,6 @@ const namesIn = (person: string | undefined): ((sentence: string) => boolean) =>
   return (sentence) => name.test(sentence)
 }
 
-/** Of messages alone. */
-export const othersMessages = (
-  parts: ReadonlyArray<BundlePart>,
-  going: Pick<Going, "entries" | "person">
-): ReadonlySet<string> => {
-  const isAbout = namesIn(going.person)
-  const texts = parts.flatMap((part) => (part.kind === "entry" ? inMessages(part, going) : []))
-  return new Set(texts.flatMap(sentencesOf).filter((each) => !isAbout(each)))
-}
-
 /** Sentences, lowered. */
 export const othersWords = (parts: ReadonlyArray<BundlePart>, going: Going): ReadonlySet<string> => {
   const isAbout = namesIn(going.person)

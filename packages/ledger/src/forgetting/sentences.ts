@@ -7,8 +7,8 @@ import type { Sought } from "./forgetting.ts"
 /** A shorter sentence is said by many, of many things. */
 const MIN_SENTENCE_CHARS = 12
 
-/** What is known of someone stands in a prompt between dashes, with its day in brackets. */
-const BETWEEN = /[.:!?\n\r"\u201c\u201d\u201e;]+| - | \(/
+/** What is known of someone stands in a prompt between dashes, with its day in brackets. The Greek question mark composes to ";". */
+const BETWEEN = /[.:!?\n\r"\u201c\u201d\u201e;\u037e]+| - | \(/
 
 export const sentencesOf = (text: string): ReadonlyArray<string> =>
   text

@@ -338,7 +338,8 @@ export const forgotten = async (
 ): Promise<ForgetReceipt> => {
   const named: Nameable = what
   assertOneThing(named)
-  const text = named.text?.trim()
+  // Its length, too, is the same in each form of its letters.
+  const text = named.text?.trim().normalize("NFC")
   if (text !== undefined && text.length < MIN_FORGOTTEN_CHARS) {
     throw flaw(`the text to forget has fewer than ${MIN_FORGOTTEN_CHARS} characters`)
   }
