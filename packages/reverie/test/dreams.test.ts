@@ -265,4 +265,28 @@ describe("the account of a dream", () => {
     )
     assert.strictEqual(account?.headline, "learnt 1 fact, replaced 1 fact, confirmed 1 fact, forgot 2, 360 ms, $0.09")
   })
+
+  it("D3 what a person has declined to put away, or of a night that was taken back, waits no more", async () => {
+    const [declined, waits] = [aFact("fact_1_0", "It rained.", { kept: true }), aFact("fact_1_1", "It snowed.")]
+    const accountOf = (undone: { readonly undone_at?: number }) =>
+      dreamAccount({
+        night: { id: "dream_9", rows: [], changes: [], isDeleted: false },
+        facts: [declined, waits],
+        report: {
+          id: "dream_9",
+          began_at: 0,
+          ended_at: 1,
+          lines: [],
+          would_forget: ["fact/fact_1_0", "fact/fact_1_1"],
+          ...undone
+        },
+        journal: [],
+        read: async () => undefined
+      })
+    assert.deepStrictEqual(
+      (await accountOf({})).forgotten.map(({ id, waits: isWaiting }) => [id, isWaiting]),
+      [["fact_1_1", true]]
+    )
+    assert.deepStrictEqual((await accountOf({ undone_at: 2 })).forgotten, [])
+  })
 })

@@ -92,10 +92,10 @@ describe("pruning, as a dream does it", () => {
     return daysLater(first, 120, { model, ...definition })
   }
 
-  const ordered = (life: Life, type: "undoDream" | "acceptDream", items: ReadonlyArray<string>): Life => {
+  const ordered = (life: Life, type: "undoDream" | "acceptDream", items?: ReadonlyArray<string>): Life => {
     const dreams = rowsOf(life, "dream") as unknown as ReadonlyArray<{ id: string; began_at: number }>
     const dream = dreams.toSorted((a, b) => b.began_at - a.began_at)[0]?.id ?? ""
-    life.post({ type, dream, items }, { id: `${type}-${life.time.now}` })
+    life.post({ type, dream, ...(items === undefined ? {} : { items }) }, { id: `${type}-${life.time.now}` })
     life.rest()
     return life
   }
@@ -125,6 +125,15 @@ describe("pruning, as a dream does it", () => {
       assert.strictEqual(fact(life, "Tea")?.state, isAccepted ? "retired" : "active")
       wake(sleep(life))
       assert.deepStrictEqual(wouldGo(life), [])
+    }
+  })
+
+  it("L9: accepting all that waits puts away nothing that was declined, alone or with its dream", () => {
+    for (const isAlone of [true, false]) {
+      const life = wake(sleep(withOldTea("all")))
+      ordered(life, "undoDream", isAlone ? [`fact/${fact(life, "Tea")?.id}`] : undefined)
+      ordered(life, "acceptDream", undefined)
+      assert.strictEqual(fact(life, "Tea")?.state, "active")
     }
   })
 

@@ -3,6 +3,7 @@
 // the ledger to the runtime.
 // D1  Each item is named as it is taken back (`item`), and says so when it was.
 // D2  A night that changed nothing of what is known says so, whatever it wrote for itself (cursors, marks, reports).
+// D3  What a person has declined to put away waits no more, nor does anything of a night that was taken back.
 
 import type { OutboxRow } from "@reverie/ledger"
 import {
@@ -277,7 +278,7 @@ const forgottenIn = async (
 
 /** What it would put away, and a person has not said so yet. */
 const waitingIn = async (
-  items: ReadonlyArray<string>,
+  items: ReadonlyArray<string> = [],
   known: Facts,
   journal: ReadonlyArray<RecordRow>,
   sources: Sources
@@ -285,7 +286,7 @@ const waitingIn = async (
   const all = items.map(async (item): Promise<ReadonlyArray<DreamForgotten>> => {
     const [kind, id = ""] = item.split("/")
     const fact = known.get(id)
-    if (kind === "fact" && fact?.state === "active") {
+    if (kind === "fact" && fact?.state === "active" && fact.kept !== true) {
       const { sources: from, text } = fact
       return [{ item, what: "fact", id, text, reason: WOULD_GO, sources: await sources.of(from), waits: true }]
     }
@@ -379,7 +380,7 @@ export const dreamAccount = async ({
     changed: marked([...(await changedFacts(facts, sources)), ...(await changedProfiles(night, sources))]),
     forgotten: marked([
       ...(await forgottenIn(night, facts, sources)),
-      ...(await waitingIn(report?.would_forget ?? [], byId, journal, sources))
+      ...(await waitingIn(report?.undone_at === undefined ? report?.would_forget : [], byId, journal, sources))
     ])
   }
   const { changed, forgotten, learnt, linked } = account

@@ -230,13 +230,16 @@ export const acceptedDream = Effect.fnUntraced(function* (
   const ids = [...facts.keys()].filter((id) => id.startsWith(`fact_${tick}_`) && isWanted(factItem(id)))
   const rows = yield* (yield* Ledger).records(session.address, ["dream"], { keys: [dream] })
   const report = rows.map(({ value }) => value).find((value): value is DreamReport & Json => isDreamReport(value))
-  const forgotten = new Set(report?.would_forget?.filter(isWanted))
+  const wouldGo = report?.undone_at === undefined ? report?.would_forget : []
+  const forgotten = new Set(wouldGo?.filter(isWanted))
   const journal = journalOn(session.own)
   const entries = new Map([...journal.entries].filter(([id]) => !forgotten.has(itemOf({ kind: "episode", key: id }))))
   const consolidated = journal.consolidated.difference(
     new Set([...journal.entries.keys()].filter((id) => !entries.has(id)))
   )
-  const put = [...facts.values()].filter(({ id, state }) => state === "active" && forgotten.has(factItem(id)))
+  const put = [...facts.values()].filter(
+    ({ id, kept, state }) => state === "active" && kept !== true && forgotten.has(factItem(id))
+  )
   const done = entries.size === journal.entries.size ? [] : journalChanges(journal, { entries, consolidated }, now)
   const records: ReadonlyArray<RecordChange> = [
     ...acceptedByPerson(facts, ids).map(factChange),
