@@ -143,7 +143,7 @@ export const DreamReport = Schema.Struct({
   ended_at: Schema.Finite,
   /** How much of it waits for a person's word. */
   waiting: Schema.Int,
-  /** Nothing of what is known came of it, and nothing of it waits. */
+  /** Nothing came of it, and nothing of it waits. */
   isQuiet: Schema.Boolean,
   lines: Schema.Array(
     Schema.Struct({

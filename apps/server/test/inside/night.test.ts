@@ -148,6 +148,8 @@ describe("night", () => {
       [true, 0],
       [false, 2]
     ])
+    await night("I live in Bergen now.")
+    assert.deepStrictEqual((await listed())[0], [false, 0], "said again while it waits")
     const dream = (await fleet.memory.dreams("desk")).at(-1)?.id ?? ""
     const [one] = (await fleet.memory.dream("desk", dream))?.learnt ?? []
     const accept = (payload: { readonly items?: ReadonlyArray<string> }) =>

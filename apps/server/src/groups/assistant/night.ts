@@ -1,10 +1,11 @@
 // Night: the group about what happens to memory while no one talks: compactions of the history, and dreams.
 // Owns their views. Leaves compaction and dreaming to the runtime.
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
-// N2  Of a list of dreams the accounts are not read: what waits of each, and whether it is quiet, follows from what is known now.
+// N2  Of a list of dreams the accounts are not read: what waits of each, and whether it is quiet, follows from the report and what is known
+//     now. None is called quiet of which something came; one may not be called quiet whose proposals all came to nothing.
 
 import { defined } from "@reverie/protocol"
-import type { Compaction, DreamAccount, Fact, Json, PlacedMessage, RetainedDetail } from "reverie"
+import type { Compaction, DreamAccount, DreamLine, Fact, Json, PlacedMessage, RetainedDetail } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type CompactionView, Conflict } from "../../api/index.ts"
@@ -75,9 +76,15 @@ const nightOf = (id: string): string | undefined => /^(?:dream|fact)_(\d+)(?:_|$
 /** What is put away when a person says so: facts that hold, and entries of the journal that are there. */
 const forgettableOf = async (fleet: ReadFleet, id: string, facts: ReadonlyArray<Fact>) => {
   const journal = await fleet.memory.records(id, ["journal"])
-  const holding = facts.flatMap((fact) => (fact.state === "active" ? [`fact/${fact.id}`] : []))
+  const holding = facts.flatMap(({ id: fact, kept, state }) =>
+    state === "active" && kept !== true ? [`fact/${fact}`] : []
+  )
   return new Set([...holding, ...journal.map(({ key }) => `episode/${key}`)])
 }
+
+/** Nothing came of a step: what was proposed and not accepted may have been said again. */
+const isIdle = ({ accepted, operation, proposed }: DreamLine): boolean =>
+  accepted === 0 && (operation !== "consolidating" || proposed === 0)
 
 /** The reports, each with what waits of it and whether it is quiet. */
 const reportsOf = async (fleet: ReadFleet, id: string) => {
@@ -89,8 +96,9 @@ const reportsOf = async (fleet: ReadFleet, id: string) => {
   return reports.map((report) => {
     const learnt = byNight.get(nightOf(report.id)) ?? []
     const proposed = learnt.filter(({ state }) => state === "proposed").length
-    const waiting = proposed + (report.would_forget ?? []).filter((item) => forgettable.has(item)).length
-    const isQuiet = learnt.length + waiting === 0 && report.lines.every(({ accepted }) => accepted === 0)
+    const wouldGo = report.undone_at === undefined ? (report.would_forget ?? []) : []
+    const waiting = proposed + wouldGo.filter((item) => forgettable.has(item)).length
+    const isQuiet = learnt.length + waiting === 0 && report.lines.every(isIdle)
     return { ...report, waiting, isQuiet }
   })
 }
