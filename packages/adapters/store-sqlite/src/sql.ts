@@ -33,6 +33,9 @@ const kindByCode: Readonly<Record<number, RefusalKind>> = {
   26: "damaged"
 }
 
+/** SQLITE_IOERR_SHMSIZE: the index of the log can not grow, for which SQLite has no other word where a disk is full. */
+const kindByExtendedCode: Readonly<Record<number, RefusalKind>> = { 4874: "full" }
+
 const kindByErrno: Readonly<Record<string, RefusalKind>> = {
   ERR_INVALID_STATE: "closed",
   EACCES: "denied",
@@ -50,10 +53,15 @@ const sentences: Readonly<Record<Exclude<RefusalKind, "other">, string>> = {
   closed: "the store is closed"
 }
 
+const primaryCode = (errcode: number): number => errcode & 0xff
+
 const numberAt = (error: object, key: string): number | undefined => {
   const value: unknown = Reflect.get(error, key)
   return typeof value === "number" ? value : undefined
 }
+
+const kindOf = (errcode: number): RefusalKind | undefined =>
+  kindByExtendedCode[errcode] ?? kindByCode[primaryCode(errcode)]
 
 /** The failure that an exception stands for; undefined when it is a bug. */
 export const sqliteFailure = (error: unknown): SqliteFailure | undefined => {
@@ -64,9 +72,24 @@ export const sqliteFailure = (error: unknown): SqliteFailure | undefined => {
   const errcode = numberAt(error, "errcode")
   const isSystem = numberAt(error, "errno") !== undefined
   if (code !== "ERR_SQLITE_ERROR" && code !== "ERR_INVALID_STATE" && !isSystem) return undefined
-  const kind = (errcode === undefined ? kindByErrno[code] : kindByCode[errcode & 0xff]) ?? "other"
+  const kind = (errcode === undefined ? kindByErrno[code] : kindOf(errcode)) ?? "other"
   return { kind, message: kind === "other" ? error.message : `${sentences[kind]} (${error.message})`, cause: error }
 }
+
+/** The file was read, and a statement does not fit what is in it. A file that could not be read says nothing of that. */
+export const isUnfitting = (error: unknown): boolean =>
+  error instanceof Error && primaryCode(numberAt(error, "errcode") ?? 0) === 1
+
+/** A file could not be made, read or written, for a reason that SQLite does not say. */
+export const isOfFiles = (error: unknown): boolean =>
+  error instanceof Error && [10, 14].includes(primaryCode(numberAt(error, "errcode") ?? 0))
+
+/** The failure of a disk that is full, of which the exception says less. */
+export const fullFailure = (error: Error): SqliteFailure => ({
+  kind: "full",
+  message: `${sentences.full} (${error.message})`,
+  cause: error
+})
 
 export interface Query<Row> {
   readonly one: (...values: ReadonlyArray<SQLInputValue>) => Row | undefined

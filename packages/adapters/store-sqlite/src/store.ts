@@ -62,7 +62,8 @@ import { closeFiles, own, privateDirectory, privateFile } from "./files/owner.ts
 import { sqliteBundles } from "./bundles/bundles.ts"
 import { openKeys, type Encryption } from "./sealing/opening.ts"
 import { SealedStore } from "./sealing/sealed-store.ts"
-import { change, limited, query, reading, sealDatabase, sealedIn, type SqliteFailure, sqliteFailure } from "./sql.ts"
+import { change, limited, query, reading, sealDatabase, sealedIn, type SqliteFailure } from "./sql.ts"
+import { openingFailure } from "./files/room.ts"
 import { assertNotGone, lossIn, survive } from "./files/survival.ts"
 
 // Prompts on SQLite: the versions of what tenants write for their prompts.
@@ -186,7 +187,7 @@ export class SqliteStore extends Context.Service<
 
 const storeError = ({ directory, file }: Place, error: unknown): StoreError => {
   if (error instanceof StoreShortened || error instanceof StoreExposed) return error
-  const failure = sqliteFailure(error)
+  const failure = openingFailure(directory, error)
   if (failure === undefined) throw error
   if (failure.kind === "damaged") return new StoreDamaged({ file, reason: failure.message })
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined

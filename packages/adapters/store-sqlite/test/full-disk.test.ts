@@ -1,11 +1,24 @@
 import { execFileSync } from "node:child_process"
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync
+} from "node:fs"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
+import { fileURLToPath } from "node:url"
 import { openSqliteStore } from "@reverie/store-sqlite"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { linesUntilKilled } from "./children/spawn.ts"
 import { aDirectory } from "./directories.ts"
 import { type StoreOptions } from "../src/store.ts"
 
@@ -127,5 +140,56 @@ it.effect.skipIf(process.getuid?.() !== 0)(
       rmSync(ballast)
       execFileSync("mount", ["-o", "remount,ro", disk])
       assert.include((yield* refusal).message, "check the permissions")
+    })
+)
+
+const opener = fileURLToPath(new URL("children/refused.ts", import.meta.url))
+
+const saidOf = (directory: string): string =>
+  execFileSync(process.execPath, [opener, directory], { encoding: "utf8" }).trim()
+
+/** What an opening says in a process whose files may not grow beyond 16 KiB, so that the index of the log has no room. */
+const saidWithoutRoom = (directory: string, way: "work" | "read"): string => {
+  const limited = `ulimit -f 16 && exec "$0" "$@"`
+  return execFileSync("sh", ["-c", limited, process.execPath, opener, directory, way], { encoding: "utf8" }).trim()
+}
+
+it.live("V5 where the index of the log has no room, no space is left, and nothing is said to be lost", () =>
+  Effect.gen(function* () {
+    const directory = aDirectory()
+    yield* linesUntilKilled("busy.ts", directory, 100)
+    rmSync(join(directory, "reverie.db-shm"))
+    const kept = ["reverie.db", "reverie.db-wal", "reverie.db-wal-kept", "reverie.mark"]
+    assert.match(saidWithoutRoom(directory, "work"), /^StoreUnopenable .*: no space is left; free some and try again/)
+    assert.notInclude(saidWithoutRoom(directory, "read"), "StoreShortened")
+    assert.includeMembers(readdirSync(directory), kept)
+    const { ledger } = yield* openSqliteStore(directory)
+    assert.isAtLeast((yield* ledger.totals).accepted, 40)
+  })
+)
+
+it.effect.skipIf(process.getuid?.() !== 0)(
+  "V5 a store that was killed on a full disk is refused for the disk at any size of it, and opens with space again",
+  (context) =>
+    Effect.gen(function* () {
+      const disk = yield* aSmallDisk
+      if (disk === undefined) return context.skip("this process may not mount a file system")
+      const directory = join(disk, "data")
+      yield* linesUntilKilled("busy.ts", directory, 100)
+      for (const free of [0, 24]) {
+        const ballast = join(disk, "ballast")
+        fillUp(ballast)
+        truncateSync(ballast, statSync(ballast).size - free * 1_024)
+        assert.match(saidOf(directory), /^(whole|StoreUnopenable .*no space is left)/, `${free} KiB`)
+        rmSync(ballast)
+      }
+      rmSync(join(directory, "reverie.db-shm"), { force: true })
+      for (const free of [0, 3]) {
+        const { ffree, files } = statfsSync(disk)
+        execFileSync("mount", ["-o", `remount,nr_inodes=${files - ffree + free}`, disk])
+        assert.match(saidOf(directory), /^StoreUnopenable .*no space is left/, `${free} files`)
+      }
+      execFileSync("mount", ["-o", "remount,nr_inodes=1000", disk])
+      assert.strictEqual(saidOf(directory), "whole")
     })
 )

@@ -27,6 +27,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { StoreBusy, StoreExposed, StoreUnopenable } from "../errors.ts"
 import { sqliteFailure } from "../sql.ts"
+import { openingFailure } from "./room.ts"
 
 // Rights: who may read what a store writes.
 // R1  The directory is 0700 and every file in it 0600, no matter who made them and whatever the umask says.
@@ -129,7 +130,7 @@ const busy = (directory: string): StoreBusy => {
 
 const refusal = (directory: string, error: unknown): StoreBusy | StoreUnopenable => {
   if (error instanceof StoreBusy) return error
-  const failure = sqliteFailure(error)
+  const failure = openingFailure(directory, error)
   if (failure === undefined) throw error
   if (failure.kind !== "busy") return new StoreUnopenable({ directory, reason: failure.message, cause: error })
   return busy(directory)

@@ -5,6 +5,7 @@
 // V2  Nothing is deleted that may be of use: what stands in the way is kept beside it, as `.moved-away`.
 // V3  A log that was kept under its second name is taken back when it holds more than the database without it.
 // V4  Who only reads, or copies, learns of a loss what a start would say, and changes nothing, also beside the owner.
+// V5  What could not be read, as on a full disk, is no loss: its own failure is said, and nothing is moved or removed.
 
 import { existsSync, linkSync, mkdtempSync, readdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs"
 import { join } from "node:path"
@@ -12,7 +13,7 @@ import { DatabaseSync } from "node:sqlite"
 import { defined } from "@reverie/protocol"
 import { StoreShortened } from "../errors.ts"
 import { DATABASE, LOG, LOG_LINK, type Mark, type Position, positionIn, readMark } from "./safeguard.ts"
-import { sqliteFailure } from "../sql.ts"
+import { isUnfitting, sqliteFailure } from "../sql.ts"
 
 const LOOK = "reverie.db-look-"
 const SHARED_INDEX = "reverie.db-shm"
@@ -34,12 +35,12 @@ const moveAway = (directory: string, name: string): void => {
   if (existsSync(file)) renameSync(file, `${file}.moved-away`)
 }
 
-/** How far a database has come; nothing where it has other tables. A damaged one throws. */
+/** How far a database has come; nothing where it has other tables. One that is damaged or can not be read throws. */
 const positionOf = (database: DatabaseSync): Position => {
   try {
     return positionIn(database)()
   } catch (error) {
-    if (sqliteFailure(error)?.kind !== "other") throw error
+    if (!isUnfitting(error)) throw error
     return NOTHING
   }
 }
@@ -116,7 +117,7 @@ const isConsistent = (database: DatabaseSync): boolean => {
   try {
     return Object.values(database.prepare("PRAGMA integrity_check(1)").get() ?? {})[0] === "ok"
   } catch (error) {
-    if (sqliteFailure(error) === undefined) throw error
+    if (sqliteFailure(error)?.kind !== "damaged" && !isUnfitting(error)) throw error
     return false
   }
 }
