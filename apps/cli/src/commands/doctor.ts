@@ -4,6 +4,7 @@
 // D2  Keys are named by where they come from, never shown.
 // D3  With --deep every row is read once, and what is damaged is named with its assistant.
 // D4  What is looked into is what the other commands find: the only fleet in a directory that has no data itself.
+// D5  What talks to a server has an end, and does so beside the others: one that says nothing is a failed check within seconds.
 
 import { defined } from "@reverie/protocol"
 import { environment } from "../config/settings.ts"
@@ -14,6 +15,7 @@ import { isPageBuilt } from "../running/page.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
 import { findBackend, serverFor, storeIn, type Where } from "../backend/find-backend.ts"
 import { type Check, directoryChecks } from "./data/directory-checks.ts"
+import { timed } from "../backend/transport.ts"
 import { Stop } from "../running/stop.ts"
 
 const OLDEST_NODE = 24
@@ -93,11 +95,14 @@ const backendChecks = async (where: Where): Promise<ReadonlyArray<Check>> => {
 
 const SERVER_MILLIS = 10_000
 
+/** A model of one's own may have to be loaded first. */
+const MODEL_MILLIS = 60_000
+
 const modelCheck = async (): Promise<Check> => {
   const { describeModel, probeModel, unusedModelKey } = await import("reverie")
   const model = await describeModel()
   try {
-    const answered = await probeModel()
+    const answered = await timed(probeModel(), MODEL_MILLIS)
     const unused = await unusedModelKey()
     if (unused !== undefined) {
       return { name: "model", ok: false, says: `${model} answers as ${answered}`, fix: unused }
@@ -113,11 +118,12 @@ const serverChecks = async (): Promise<ReadonlyArray<Check>> => {
   const { probeServers } = await import("reverie")
   return (await probeServers()).map(({ failure, name, says }) => {
     if (failure === undefined) return { name, ok: true, says }
-    const { hint, message } = failureOf(failure)
+    const { code, hint, message } = failureOf(failure)
+    const unreached = "check DATABASE_URL, and that the server is up"
     const fixes = {
-      database: hint,
+      database: code === "unexpected" ? unreached : hint,
       index: "check QDRANT_URL, or the rights of the role of DATABASE_URL",
-      queue: "check REDIS_URL"
+      queue: environment()["REDIS_URL"] === undefined ? unreached : "check REDIS_URL"
     }
     return { name, ok: false, says: message, fix: fixes[name] }
   })
@@ -220,17 +226,24 @@ const lookedInto = async (
 
 export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<number> => {
   const { data, said } = await lookedInto(where)
+  const [stored, segments, backend, model] = await Promise.all([
+    data === undefined ? serverChecks() : dataChecks(data),
+    segmentChecks(data),
+    backendChecks({ ...where, data }),
+    modelCheck()
+  ])
+  const isAway = stored.some(({ name, ok }) => name === "database" && !ok)
   const checks = [
     nodeCheck(),
     ...said,
-    ...(data === undefined ? await serverChecks() : await dataChecks(data)),
-    ...(await segmentChecks(data)),
-    ...(await backendChecks({ ...where, data })),
+    ...stored,
+    ...segments,
+    ...backend,
     settingsCheck(),
     ...tokenChecks(),
     pageCheck(),
-    ...(deep ? await deepChecks(data) : []),
-    await modelCheck()
+    ...(deep && !isAway ? await deepChecks(data) : []),
+    model
   ]
   const failed = checks.filter(({ ok }) => !ok)
   if (failed.length === 0) {

@@ -147,7 +147,7 @@ export const addChecking = (root: Command, trunk: Trunk): void => {
   )
     .option("--deep", "read everything that is stored, and name what is damaged", false)
     .addOption(jsonOption())
-  does(doctor, trunk, async (options) => (await import("../commands/doctor.ts")).doctor(options))
+  does(doctor, trunk, async (options) => trunk.stop.orAsked((await import("../commands/doctor.ts")).doctor(options)))
   addConfig(root, trunk)
   addMcp(root, trunk)
   const completion = leaf(root, "completion", {

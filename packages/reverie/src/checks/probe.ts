@@ -51,6 +51,7 @@ export const probeModel = (choice?: ModelChoice): Promise<string> =>
 
 // ProbeServers: whether the servers of a deployment answer.
 // P1  Nothing of a password is in what it says. The tables of store and index are made where they are missing, nothing else.
+// P2  A server that is down, or accepts and says nothing, is no answer within seconds: nothing here waits for it to come back.
 
 /** Whether a server that the environment names answers. */
 export interface ServerProbe {
@@ -62,8 +63,26 @@ export interface ServerProbe {
   readonly says: string
 }
 
-const database = async (deployment: Deployment): Promise<ServerProbe> => {
-  const says = `PostgreSQL at ${hostIn(deployment.database)}`
+const away = (name: ServerProbe["name"], says: string): ServerProbe => ({
+  name,
+  says,
+  failure: new Error(`${says} does not answer`)
+})
+
+/** Longer than what an opening gives a database, so that its own words are said where it has some. */
+const PROBE_MILLIS = 12_000
+
+/** The probe, or the server is away when that takes too long. */
+const inTime = (
+  name: ServerProbe["name"],
+  says: string,
+  probe: Effect.Effect<ServerProbe>
+): Effect.Effect<ServerProbe> =>
+  Effect.timeoutOrElse(probe, { duration: PROBE_MILLIS, orElse: () => Effect.sync(() => away(name, says)) })
+
+const databaseAt = ({ database }: Deployment): string => `PostgreSQL at ${hostIn(database)}`
+
+const database = async (says: string): Promise<ServerProbe> => {
   try {
     await using peek = await FleetReader.open()
     const { accepted } = await peek.monitor.totals()
@@ -73,18 +92,16 @@ const database = async (deployment: Deployment): Promise<ServerProbe> => {
   }
 }
 
-const queue = async (deployment: Deployment): Promise<ServerProbe> => {
-  const { redis } = deployment
-  const says = redis === undefined ? "BullMQ on the same PostgreSQL" : `BullMQ on Redis at ${hostIn(redis)}`
-  const measures = await Effect.runPromise(Effect.scoped(deployedQueueMeasures(deployment)))
-  return measures === ""
-    ? { name: "queue", says, failure: new Error(`${says} does not answer`) }
-    : { name: "queue", says: `${says} answers` }
-}
+const queueAt = ({ redis }: Deployment): string =>
+  redis === undefined ? "BullMQ on the same PostgreSQL" : `BullMQ on Redis at ${hostIn(redis)}`
+
+const queue = (deployment: Deployment, says: string): Effect.Effect<ServerProbe> =>
+  Effect.map(Effect.scoped(deployedQueueMeasures(deployment)), (measures) =>
+    measures === "" ? away("queue", says) : { name: "queue", says: `${says} answers` }
+  )
 
 /** How the index of memories is, and how far it is behind what was committed. */
-const index = async (): Promise<ServerProbe> => {
-  const says = "the index of memories"
+const index = async (says: string): Promise<ServerProbe> => {
   try {
     await using peek = await FleetReader.open()
     const report = await peek.memory.index.status()
@@ -95,9 +112,34 @@ const index = async (): Promise<ServerProbe> => {
   }
 }
 
+const INDEX = "the index of memories"
+
 /** Asks each server that the environment names; nothing when it names none. */
 export const probeServers = async (): Promise<ReadonlyArray<ServerProbe>> => {
   const deployment = await Effect.runPromise(deploymentFromConfig)
   if (deployment === undefined) return []
-  return [await database(deployment), await queue(deployment), await index()]
+  const [store, wakeUps] = [databaseAt(deployment), queueAt(deployment)]
+  const asked = Effect.runPromise(
+    inTime(
+      "database",
+      store,
+      Effect.promise(() => database(store))
+    )
+  )
+  const withoutDatabase = Effect.flatMap(
+    Effect.promise(() => asked),
+    ({ failure }) =>
+      failure === undefined || deployment.redis !== undefined ? Effect.never : Effect.succeed(away("queue", wakeUps))
+  )
+  const others = [
+    // A queue waits for its database to come back.
+    inTime("queue", wakeUps, Effect.raceFirst(queue(deployment, wakeUps), withoutDatabase)),
+    inTime(
+      "index",
+      INDEX,
+      Effect.promise(() => index(INDEX))
+    )
+  ]
+  const told = await Effect.runPromise(Effect.all(others, { concurrency: "unbounded" }))
+  return [await asked, ...told]
 }
