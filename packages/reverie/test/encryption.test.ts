@@ -191,6 +191,10 @@ describe("encryption at rest", () => {
       { encryption: { ...encryption, keys: join(data, "elsewhere.db") } },
       /its keys are not there; put .*elsewhere.db back/
     )
+    const elsewhere = { data, encryption: { ...encryption, keys: join(data, "elsewhere.db") } }
+    for (const verb of [encrypt, rotateKeys]) {
+      assert.match(String(await failureOf(verb(elsewhere))), /its keys are not there; put .*elsewhere.db back/)
+    }
     assert.isFalse(existsSync(join(data, "elsewhere.db")))
     const again = await openFleet({ data, says, encryption })
     assert.isTrue((await again.replay.verify("desk")).equal)

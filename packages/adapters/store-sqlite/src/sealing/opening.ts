@@ -125,6 +125,10 @@ const failureOf = (directory: string, error: unknown): StoreSealed => {
   )
 }
 
+/** Whatever is asked of it: nothing but that file helps. */
+export const keysGone = (directory: string, file: string): StoreSealed =>
+  unfit(directory, `it is encrypted, and its keys are not there; put ${file} back`)
+
 /** The keys of a sealed store for as long as the scope lasts; undefined of one in the clear. */
 export const openKeys = Effect.fnUntraced(function* (
   directory: string,
@@ -150,7 +154,7 @@ export const openKeys = Effect.fnUntraced(function* (
     )
   }
   if (isSealed === true && !Keyring.isThere(file)) {
-    return yield* unfit(directory, `it is encrypted, and its keys are not there; put ${file} back`)
+    return yield* keysGone(directory, file)
   }
   if (readOnly && !Keyring.isThere(file)) return undefined
   const master = yield* masterIn(directory, encryption.key)

@@ -23,7 +23,7 @@ import { change, query, sealDatabase, sqliteFailure } from "../sql.ts"
 import { purgeDatabase } from "../writer.ts"
 import type { Keyring } from "./keyring.ts"
 import { segmentsResealed } from "./resealing-apart.ts"
-import { type Encryption, type EncryptionKey, isSealedIn, keysOf, masterIn, openKeyring } from "./opening.ts"
+import { type Encryption, type EncryptionKey, isSealedIn, keysGone, keysOf, masterIn, openKeyring } from "./opening.ts"
 import { SealedStore, sealedTables } from "./sealed-store.ts"
 
 /** What a row is found by, where that is not a number of its own. */
@@ -225,7 +225,9 @@ export const encryptDirectory = (
 ): Effect.Effect<Encrypted, StoreError> =>
   Effect.gen(function* () {
     const database = yield* alone(directory)
+    const keys = keysOf(directory, encryption)
     if (yield* attempted(directory, () => isSealedIn(database) === true)) {
+      if (!existsSync(keys)) return yield* keysGone(directory, keys)
       return yield* new StoreSealed({
         directory,
         reason: "it is encrypted already; other keys are made with `reverie keys rotate`"
@@ -238,7 +240,6 @@ export const encryptDirectory = (
         reason: `it keeps an earlier store in the clear, in ${former.join(", ")}; move that elsewhere or remove it, and run this again`
       })
     }
-    const keys = keysOf(directory, encryption)
     const keyring = yield* openKeyring(directory, keys, yield* masterIn(directory, encryption.key))
     return { ...(yield* sealWhole(directory, database, keyring, apart, true)), keys }
   }).pipe(Effect.scoped)
@@ -269,11 +270,13 @@ export const rotateKeys = (
   Effect.gen(function* () {
     const database = yield* alone(directory)
     const file = keysOf(directory, encryption)
-    if (!existsSync(file))
+    if (!existsSync(file)) {
+      if (yield* attempted(directory, () => isSealedIn(database) === true)) return yield* keysGone(directory, file)
       return yield* new StoreSealed({
         directory,
         reason: `there are no keys in ${file}; run \`reverie encrypt\` first`
       })
+    }
     const keyring = yield* openKeyring(directory, file, yield* masterIn(directory, encryption.key))
     const master = yield* masterIn(directory, to)
     const sealed = renew ? yield* sealWhole(directory, database, keyring, apart, false) : { rows: 0, lost: [] }
