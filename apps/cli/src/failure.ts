@@ -5,6 +5,8 @@
 // X2  Whatever is thrown becomes one failure with one line of message; nothing of a stack is in it.
 // X3  On a full disk the hint is to make room, and of damaged data to look and to restore, whichever verb met it.
 
+import { LACKING_CURE } from "./texts/lacking-text.ts"
+
 export interface Failure {
   /** A stable word for scripts. */
   readonly code: string
@@ -66,6 +68,7 @@ const ownRows = {
   "consent-needed": row("consent-needed", 9, false, "say --yes if it is meant"),
   "config-invalid": row("config-invalid", 2, false, "reverie config path names the files"),
   "config-untrusted": row("config-untrusted", 3, false, ""),
+  "keys-lacking": row("keys-lacking", 5, false, LACKING_CURE),
   unhealthy: row("unhealthy", 1, false, "each failed check says what to do"),
   interrupted: row("interrupted", 130, true, "what was accepted is kept; the same command goes on where it stopped"),
   terminated: row("terminated", 143, true, "what was accepted is kept; the same command goes on where it stopped"),
@@ -286,6 +289,14 @@ const segmentRow = (error: unknown): Row | undefined => {
   return { ...table, hint }
 }
 
+/** Which of them it is, and what to put back, a look at the directory says. */
+const unopenedRow = (error: unknown): Row | undefined => {
+  const table = rowsByTag["UnreadableRecord"]
+  const isSealed = text(error, "message")?.startsWith("it is sealed, and does not open") === true
+  if (table === undefined || text(error, "_tag") !== "UnreadableRecord" || !isSealed) return undefined
+  return { ...table, hint: "reverie doctor says whether its keys are gone, and what to put back" }
+}
+
 const usualRow = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
   if (tag === "FleetDefinitionInvalid") return definitionRow(error)
@@ -293,7 +304,8 @@ const usualRow = (error: unknown): Row | undefined => {
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
 }
 
-const rowOf = (error: unknown): Row | undefined => segmentRow(error) ?? troubledRow(error, usualRow(error))
+const rowOf = (error: unknown): Row | undefined =>
+  segmentRow(error) ?? unopenedRow(error) ?? troubledRow(error, usualRow(error))
 
 const messageOf = (error: unknown): string => {
   const address: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "address") : undefined

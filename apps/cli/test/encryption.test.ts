@@ -67,11 +67,31 @@ test("R1 new data keys make a backup of before unreadable without the keys of it
     "backups of before can not be read"
   )
   assert.strictEqual((await asked("restore", backup, "--force")).code, 0)
+  const asJson = async (...args: ReadonlyArray<string>) => JSON.parse((await asked(...args, "--json")).stdout)
+  const listed = await asked("agents", "ls")
+  assert.strictEqual(listed.code, 5)
+  assert.match(
+    listed.stderr,
+    /^reverie: the data keys there do not open default\/desk: .* \(put the keys\.db of the time/m
+  )
+  const { assistants, error, ok } = await asJson("agents", "ls")
+  assert.deepStrictEqual([assistants, error.code, error.exit, ok], [[], "keys-lacking", 5, false])
+  for (const deep of [[], ["--deep"]]) {
+    const { checks } = await asJson("doctor", ...deep)
+    const failed = checks.filter((check: { readonly ok: boolean }) => !check.ok)
+    assert.strictEqual(failed.length, 1, JSON.stringify(failed))
+    const [{ fix, name, says }] = failed
+    assert.strictEqual(name, "keys")
+    assert.match(says, /^the data keys there do not open default\/desk: forgotten since, or given other keys$/)
+    assert.match(fix, /^put the keys\.db of the time of that data in the place of the one there/)
+  }
   const read = () => asked("export", "desk", "--quiet")
   assert.notStrictEqual((await read()).code, 0)
   // As the guide says of a copy that was kept.
   writeFileSync(join(data, "keys.db"), former)
   assert.include((await read()).stdout, CANARY)
+  assert.strictEqual((await asked("agents", "ls")).code, 0)
+  assert.strictEqual((await asked("doctor", "--deep")).code, 0)
 })
 
 test("A1 what lies apart is encrypted with its directory, and a place that can be none is reported by the name of its variable", async () => {

@@ -93,7 +93,7 @@ export interface Transport {
   readonly changed: () => Promise<void>
   readonly close: () => Promise<void>
   /** Of a store that is only looked into: its tenants, and what of it lies apart. */
-  readonly store?: Pick<FleetReader, "segments" | "tenant" | "tenants">
+  readonly store?: Pick<FleetReader, "lacking" | "segments" | "tenant" | "tenants">
 }
 
 /** Items in one request. */

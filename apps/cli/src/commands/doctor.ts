@@ -12,6 +12,7 @@ import { readConfig } from "../config/sources.ts"
 import { CommandFailed, failureOf, troubleHint } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
+import { LACKING_CURE, lackingText } from "../texts/lacking-text.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
 import { findBackend, serverFor, storeIn, type Where } from "../backend/find-backend.ts"
 import { type Check, directoryChecks } from "./data/directory-checks.ts"
@@ -129,6 +130,19 @@ const serverChecks = async (): Promise<ReadonlyArray<Check>> => {
   })
 }
 
+/** Only where assistants are sealed with keys that are not there: they are whole, and no backup helps that has no other keys. */
+const keysChecks = async (data: string): Promise<ReadonlyArray<Check>> => {
+  const { FleetReader } = await import("reverie")
+  try {
+    await using peek = await FleetReader.open(data)
+    const lacking = await peek.lacking()
+    return lacking === undefined ? [] : [{ name: "keys", ok: false, says: lackingText(lacking), fix: LACKING_CURE }]
+  } catch {
+    // The check of the format says why.
+    return []
+  }
+}
+
 /** Only where there is data: looking makes no index. */
 const indexChecks = async (data: string): Promise<ReadonlyArray<Check>> => {
   const { describeIndex, FleetReader } = await import("reverie")
@@ -174,6 +188,7 @@ const segmentChecks = async (data: string | undefined): Promise<ReadonlyArray<Ch
 const dataChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
   ...(await directoryChecks(data)),
   await formatCheck(data),
+  ...(await keysChecks(data)),
   ...(await indexChecks(data))
 ]
 
@@ -191,7 +206,8 @@ const deepChecks = async (data: string | undefined): Promise<ReadonlyArray<Check
   const { FleetReader } = await import("reverie")
   try {
     await using peek = await FleetReader.open(data)
-    const { assistants, entries, flaws } = await peek.deepCheck()
+    const { assistants, entries, flaws: found } = await peek.deepCheck()
+    const flaws = found.filter(({ isForKeys }) => isForKeys !== true)
     const read = `${counted(assistants, "assistant")} and ${entries} events read`
     if (flaws.length === 0) return [{ name: "deep", ok: true, says: `${read}, nothing is damaged` }]
     const told = flaws.slice(0, MOST_TOLD).map(({ assistant, what }): Check => {

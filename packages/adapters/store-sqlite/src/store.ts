@@ -60,7 +60,7 @@ import { sqliteMailbox } from "./mailbox/mailbox.ts"
 import { directoryMarks, type Marks, passingMarks } from "./ledger/marks.ts"
 import { closeFiles, own, privateDirectory, privateFile } from "./files/owner.ts"
 import { sqliteBundles } from "./bundles/bundles.ts"
-import { openKeys, type Encryption } from "./sealing/opening.ts"
+import { type Encryption, type KeysLacking, keysOf, lackingOf, openKeys } from "./sealing/opening.ts"
 import { SealedStore } from "./sealing/sealed-store.ts"
 import { change, limited, query, reading, sealDatabase, sealedIn, type SqliteFailure } from "./sql.ts"
 import { openingFailure } from "./files/room.ts"
@@ -180,6 +180,8 @@ export class SqliteStore extends Context.Service<
     readonly integrity: Effect.Effect<ReadonlyArray<string>, LedgerUnavailable>
     /** What is lost of all that was acknowledged; undefined when nothing is. An opening for work would be refused. */
     readonly loss: Effect.Effect<StoreShortened | undefined, LedgerUnavailable>
+    /** Whose data keys are not there, so that nothing of them can be read; undefined where none lack, or nothing is sealed. */
+    readonly lacking: Effect.Effect<KeysLacking | undefined, LedgerUnavailable>
     /** Fails when the files are no longer the store's own: nothing is kept any more. Never succeeds. */
     readonly lost: Effect.Effect<never, StoreLost>
   }
@@ -328,6 +330,9 @@ export const openSqliteStore = (
       integrity: integrityOf(database),
       loss: reading(ledgerUnavailable("loss"), () =>
         Result.succeed(directory === IN_MEMORY ? undefined : lossIn(directory))
+      ),
+      lacking: reading(ledgerUnavailable("lacking"), () =>
+        Result.succeed(directory === IN_MEMORY ? undefined : lackingOf(database, keysOf(directory, options.encryption)))
       ),
       lost: Deferred.await(lost)
     }))

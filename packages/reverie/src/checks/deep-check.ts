@@ -3,6 +3,7 @@
 // D1  It changes nothing, works beside a running fleet, and goes on behind what it cannot read.
 // D2  Each finding names the assistant that it belongs to, where there is one.
 // D3  A segment that is lost is one finding, and not one for each entry that it has.
+// D4  For want of data keys all of an assistant can not be read: that is one finding, and no damage.
 
 import { type EntrySpan, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
@@ -17,6 +18,8 @@ export interface Flaw {
   readonly assistant?: string
   /** What is damaged. */
   readonly what: string
+  /** Nothing is: the data keys that it is sealed with are not there. */
+  readonly isForKeys?: true
 }
 
 /** What a reading of every row found. */
@@ -28,6 +31,9 @@ export interface DeepCheck {
   /** What is wrong; none in a sound store. */
   readonly flaws: ReadonlyArray<Flaw>
 }
+
+/** Forgotten since the copy was made that was put back, or sealed with the keys of then. */
+const UNOPENED = "its data keys are not there; the keys.db of the time of that data opens it"
 
 const PAGE = 500
 const ENTRY_PAGE = 200
@@ -115,11 +121,17 @@ export const deepCheck = Effect.gen(function* (): Effect.fn.Return<
   const loss = Option.isNone(store) ? undefined : yield* store.value.loss
   const ofStore = [...(loss === undefined ? [] : [loss.message]), ...ofFile]
   const flaws: Array<Flaw> = ofStore.map((what) => ({ what }))
+  const lacking = Option.isNone(store) ? undefined : yield* store.value.lacking
+  const unopened = new Set(lacking?.assistants)
   let [assistants, entries] = [0, 0]
   let last: Address | undefined
   while (true) {
     const page: ReadonlyArray<Address> = yield* ledger.addresses(last, PAGE)
     for (const address of page) {
+      if (unopened.has(addressKey(address))) {
+        flaws.push({ assistant: addressKey(address), what: UNOPENED, isForKeys: true })
+        continue
+      }
       const found = yield* flawsOf(address)
       assistants++
       entries += found.count

@@ -6,7 +6,7 @@
 
 import { Archive, Bundles, type PlaceReport } from "@reverie/ledger"
 import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
-import { SqliteStore, type StoreShortened } from "@reverie/store-sqlite"
+import { type KeysLacking, SqliteStore, type StoreShortened } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Layer from "effect/Layer"
@@ -146,6 +146,15 @@ export class FleetReader implements FleetReadings, AsyncDisposable {
     return this.#opened.run(
       Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
         Option.isNone(store) ? Effect.undefined : store.value.loss
+      )
+    )
+  }
+
+  /** Whose data keys are not there, as after a restore, so that nothing of them can be read; undefined where none lack. */
+  lacking(): Promise<KeysLacking | undefined> {
+    return this.#opened.run(
+      Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
+        Option.isNone(store) ? Effect.undefined : store.value.lacking
       )
     )
   }

@@ -7,11 +7,12 @@ import { defined, earlierModels, eventWords, type Json, timerWords } from "@reve
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named, writtenCall } from "../../named.ts"
-import { say, sayJson } from "../../output.ts"
+import { failureEnvelope, say, sayJson, tellFailure } from "../../output.ts"
 import { ago, onOneLine, plain, counted } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
 import { PAGE } from "../../backend/transport.ts"
 import type { Backend, Entry, EntryPage, SubAgentTree, UsageSums, View } from "../../backend/backend.ts"
+import { lackingText } from "../../texts/lacking-text.ts"
 import { assistantTable, useTable } from "../../texts/report.ts"
 import type { Stop } from "../../running/stop.ts"
 import { outageLines, waitText } from "../../running/away.ts"
@@ -34,6 +35,14 @@ const unreachedLines = async ({ store }: Backend, items: ReadonlyArray<View>): P
   return [`${which} of older entries apart from the store, and their place is not named: set REVERIE_SEGMENTS`, ""]
 }
 
+/** Those who are there and in no list, for nothing of them opens. */
+const lackingIn = async ({ store }: Backend): Promise<CommandFailed | undefined> => {
+  const lacking = await store?.lacking()
+  const assistants = lacking?.assistants.filter((each) => each.startsWith(`${store?.tenant ?? ""}/`)) ?? []
+  if (lacking === undefined || assistants.length === 0) return undefined
+  return new CommandFailed("keys-lacking", lackingText({ ...lacking, assistants }))
+}
+
 export const list = async (options: AssistantsOptions, stop: Stop): Promise<number> => {
   const { cursor, definition, fleet, limit = 50, tag } = options
   await using backend = await findBackend(options, tag === undefined || fleet === undefined ? "look" : "fork", stop)
@@ -42,7 +51,8 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
       hint: "--fleet FILE says them; a running server knows them"
     })
   }
-  return await tellList(
+  const lacking = await backend.within(lackingIn(backend))
+  const exit = await tellList(
     options,
     async () => {
       const { items, next, totals } = await backend.page({ limit, ...defined({ cursor, definition, tag }) })
@@ -56,6 +66,7 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
         items,
         next,
         beside: {
+          ...(lacking === undefined ? {} : failureEnvelope(lacking.failure)),
           total: { accepted, committed: settled, deadLetters: dead, discarded: discarded },
           ...defined({ otherTenants: others.length === 0 ? undefined : others })
         },
@@ -64,6 +75,7 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
     },
     backend
   )
+  return lacking === undefined ? exit : tellFailure(lacking, false)
 }
 
 /** Entries shown by `inspect`. */

@@ -5,6 +5,7 @@ import { defined } from "@reverie/protocol"
 import { backup, restore, Fleet, FleetReader, type PlaceReport } from "reverie"
 import { CommandFailed, failureOf } from "../../failure.ts"
 import { note, say, sayJson } from "../../output.ts"
+import { LACKING_CURE, lackingText } from "../../texts/lacking-text.ts"
 import { counted, plain, onOneLine } from "../../texts/plain.ts"
 import { assertConsent, type ChangeOptions } from "../../consent.ts"
 import { findBackend } from "../../backend/find-backend.ts"
@@ -77,9 +78,7 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
   if (lacking?.isAll === true) {
     note(plain(`it is encrypted, and its data keys are not there: put the keys.db of that time into ${data}`))
   } else if (lacking !== undefined) {
-    note(
-      plain(`the data keys there do not open ${lacking.assistants.join(", ")}: forgotten since, or given other keys`)
-    )
+    note(plain(`${lackingText(lacking)}; for these ${LACKING_CURE}`))
   }
   return 0
 }

@@ -13,6 +13,7 @@ import {
   type OpenSend,
   Readable,
   type RecordFilter,
+  unopenedReason,
   UnreadableRecord
 } from "@reverie/ledger"
 import {
@@ -173,7 +174,10 @@ const sqliteKept = (database: DatabaseSync): Pick<Ledger["Service"], "records"> 
           Result.mapBoth(parseJson(body), {
             onSuccess: (value) => ({ kind, key, value }),
             onFailure: (message) =>
-              new UnreadableRecord({ record: `${kind} ${key} of ${addressKey(address)}`, message })
+              new UnreadableRecord({
+                record: `${kind} ${key} of ${addressKey(address)}`,
+                message: unopenedReason(body) ?? message
+              })
           })
         return Result.all([...new Set(kinds)].toSorted().flatMap((kind) => some(row.key, kind, filter).map(toRecord)))
       })

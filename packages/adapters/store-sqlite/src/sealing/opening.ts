@@ -99,19 +99,28 @@ export interface KeysLacking {
   readonly isAll: boolean
 }
 
+/** What tells by which key a value is sealed stands at its beginning. */
+const SEALED_BY = "SELECT tenant, id, substr(state, 1, 64) AS state FROM assistants ORDER BY tenant, id"
+
 /** Undefined where nothing lacks, or nothing is sealed. */
+export const lackingOf = (database: DatabaseSync, path: string): KeysLacking | undefined => {
+  if (isSealedIn(database) !== true) return undefined
+  if (!Keyring.isThere(path)) return { assistants: [], isAll: true }
+  const ids = Keyring.idsIn(path)
+  const assistants = database
+    .prepare(SEALED_BY)
+    .all()
+    .flatMap(({ id, state, tenant }) =>
+      state instanceof Uint8Array && ids.has(keyIdOf(state)) ? [] : [`${String(tenant)}/${String(id)}`]
+    )
+  return assistants.length === 0 ? undefined : { assistants, isAll: false }
+}
+
+/** The same of a file that is not open. */
 export const lackingIn = (directory: string, file: string): KeysLacking | undefined => {
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    if (isSealedIn(database) !== true) return undefined
-    const path = keysOf(directory)
-    if (!Keyring.isThere(path)) return { assistants: [], isAll: true }
-    const ids = Keyring.idsIn(path)
-    const rows = database.prepare("SELECT tenant, id, state FROM assistants ORDER BY tenant, id").all()
-    const assistants = rows.flatMap(({ id, state, tenant }) =>
-      state instanceof Uint8Array && ids.has(keyIdOf(state)) ? [] : [`${String(tenant)}/${String(id)}`]
-    )
-    return assistants.length === 0 ? undefined : { assistants, isAll: false }
+    return lackingOf(database, keysOf(directory))
   } finally {
     database.close()
   }

@@ -1,0 +1,14 @@
+// LackingText: assistants of a data directory whose data keys are not in it.
+// Owns the sentence, and what helps. Leaves finding them to the SDK.
+
+import type { KeysLacking } from "reverie"
+
+const MOST_NAMED = 5
+
+export const lackingText = ({ assistants }: KeysLacking): string => {
+  const more = assistants.length > MOST_NAMED ? ` and ${assistants.length - MOST_NAMED} more` : ""
+  const which = `${assistants.slice(0, MOST_NAMED).join(", ")}${more}`
+  return `the data keys there do not open ${which}: forgotten since, or given other keys`
+}
+
+export const LACKING_CURE = "put the keys.db of the time of that data in the place of the one there, and keep that one"
