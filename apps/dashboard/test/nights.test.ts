@@ -51,7 +51,7 @@ test("Dreams: headlines, quiet nights on one line, items lead to their sources, 
   await tab.close()
 })
 
-test("Dreams: a night of which everything waits is told with its account, and accepted or declined there (D1)", async () => {
+test("Dreams: a night of which everything waits shows its account, and accepted or declined there (D1)", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
   await tab.open(`${home}/dreams`, "dreams")

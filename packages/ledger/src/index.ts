@@ -50,7 +50,6 @@ export {
 export type { BlockRemaking } from "./forgetting/forgotten-blocks.ts"
 export { withoutTicks } from "./forgetting/forgotten-ticks.ts"
 export type { Ticks } from "./forgetting/meant-ticks.ts"
-export { FORGOTTEN } from "./forgetting/row-words.ts"
 export {
   type LeftOfLost,
   leftOfLost,

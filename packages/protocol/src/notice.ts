@@ -153,7 +153,7 @@ const MAX_TOLD = 8
 /** As a fact stands that waits for a person's word. */
 const WAITS = "proposed"
 
-/** How many there are, where not all are told. */
+/** How many there are, where they are not all named. */
 const countOf = (all: ReadonlyArray<string>): number | undefined => (all.length > MAX_TOLD ? all.length : undefined)
 
 /** What the step of a dream has learnt: facts bear the tick; what is linked or weighed later is written once more. */

@@ -29,7 +29,7 @@ const exported = async (data: string): Promise<string> =>
 describe("what was ordered about a person", () => {
   const words = ["Qwertyburg", "sodapopple", "wombatting", "marzipanic", "Zonkville", "avierzz"]
 
-  it("K7 goes with the person, whoever ordered it: facts, profiles, reasons, and what became of it", async () => {
+  it("K7 goes with the person, no matter who ordered it: facts, profiles, reasons, and what became of it", async () => {
     const data = aDirectory()
     const fleet = await open(data)
     await said(fleet, "bob", "I live in Oslo.")

@@ -97,7 +97,7 @@ describe("what others said", () => {
     await fleet.close()
   })
 
-  it("K2 a sentence about the person goes out of memories, whoever said it", async () => {
+  it("K2 a sentence about the person goes out of memories, no matter who said it", async () => {
     const data = aDirectory()
     const fleet = await open(data)
     await said(fleet, "ann", "Peter works at the airport. I live in Oslo.")

@@ -9,6 +9,7 @@
 import { Buffer } from "node:buffer"
 import {
   type Address,
+  FORGOTTEN,
   isJsonObject,
   type Json,
   LANES,
@@ -24,11 +25,10 @@ import { blockOfAnswer } from "../packing.ts"
 import { nobodyAt, refused, whoOf } from "../present.ts"
 import { composed, replacedAt, spansOf } from "./composed.ts"
 import { withoutEmptied } from "./emptied.ts"
-import { withFactsLeft } from "./facts-left.ts"
+import { withFactsLeft } from "./memories/facts-left.ts"
 import { saying, textsOfOrder } from "./hushing.ts"
 import {
   type Fields,
-  FORGOTTEN,
   hasGivenNames,
   OwnWords,
   type Place,

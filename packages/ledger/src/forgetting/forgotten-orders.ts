@@ -1,13 +1,13 @@
 // ForgottenOrders: what people ordered about a memory that goes.
 // Owns which orders those are. Leaves which memories go to forgotten-ticks.ts, and what is left of an order to hushing.ts.
 // D1  An order that wrote a memory which goes, or into a profile which goes, goes with it, and so does one that released, retired or
-//     corrected a fact which goes, whoever gave it. What it wrote and stays keeps its order.
+//     corrected a fact which goes, no matter who gave it. What it wrote and stays keeps its order.
 // D2  What became of an order names it, also where its mail was deleted: the profiles that go are named there no more.
 // D3  An order about a night goes where it names something that goes, or changed nothing else.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
-import { withoutObservations } from "./forgotten-memories.ts"
+import { withoutObservations } from "./memories/forgotten-memories.ts"
 import { isName, listOf, lowered, recordsIn, textOf, textsOf } from "./hushing.ts"
 
 /** What goes of a life. */

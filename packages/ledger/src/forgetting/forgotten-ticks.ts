@@ -12,9 +12,9 @@
 //     reasons and notes of orders, and blocks that no one else wrote in. A block of several stays, without the name.
 // K5  Where the assistant repeated a sentence of it, or of what was learnt, in an answer or in its memory, that goes too. What stands there
 //     in other words is found by its text (`withoutText`). What others said themselves stays, and is sought nowhere (others-words.ts).
-// K7  With a memory goes what was ordered about it, whoever ordered it (forgotten-orders.ts).
+// K7  With a memory goes what was ordered about it, no matter who ordered it (forgotten-orders.ts).
 
-import { isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
+import { FORGOTTEN, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
 import type { Bundle, BundlePart, PartOf } from "../bundle-part.ts"
 import { blockOfAnswer } from "../packing.ts"
 import {
@@ -34,15 +34,14 @@ import {
 } from "./hushing.ts"
 import { isMeant, isOfItself, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
-import { withFactsLeft } from "./facts-left.ts"
+import { withFactsLeft } from "./memories/facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
 import { type BlockRemaking, withoutInBlocks } from "./forgotten-blocks.ts"
-import { withoutObservations, withoutSayings, withoutSources } from "./forgotten-memories.ts"
+import { withoutObservations, withoutSayings, withoutSources } from "./memories/forgotten-memories.ts"
 import { namesGone, ordersAbout } from "./forgotten-orders.ts"
-import { othersWords } from "./others-words.ts"
-import { FORGOTTEN } from "./row-words.ts"
+import { othersWords } from "./memories/others-words.ts"
 import { sentences, sentencesOf } from "./sentences.ts"
-import { SourcesLeft } from "./sources-left.ts"
+import { SourcesLeft } from "./memories/sources-left.ts"
 
 type Fields = { readonly [key: string]: Json }
 type Entry = PartOf<"entry">["entry"] & { readonly records?: ReadonlyArray<RecordChange> }

@@ -2,10 +2,9 @@
 // Owns the forms of entries, messages, letters and of what work leans on. Leaves which of them to forgotten-ticks.ts.
 // U1  A replay hears the same, and stands where it stood: an entry keeps its event.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { FORGOTTEN, isJsonObject, type Json } from "@reverie/protocol"
 import type { BundlePart, PartOf } from "../bundle-part.ts"
 import { composed } from "./composed.ts"
-import { FORGOTTEN } from "./row-words.ts"
 
 type Fields = { readonly [key: string]: Json }
 

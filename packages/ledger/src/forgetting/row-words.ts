@@ -7,8 +7,6 @@
 
 import { isJsonObject, type Json, recordKinds } from "@reverie/protocol"
 
-export { FORGOTTEN } from "@reverie/protocol"
-
 export type Fields = { readonly [name: string]: Json }
 
 /** Where a value stands. */

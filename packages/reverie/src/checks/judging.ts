@@ -177,7 +177,7 @@ const inTurn = async <A>(
 const asTold = (event: Envelope["event"]): object => ({
   ...event,
   at: 0,
-  ...(event.type === "retireFact" ? { reason: "" } : {})
+  reason: event.type === "retireFact" ? "" : Reflect.get(event, "reason")
 })
 
 /** Throws what is wrong with an envelope; `accept` makes it durable. */

@@ -2,7 +2,7 @@
 // Owns the groups that wait, and how they are taken apart. Leaves what of a life they are to lived.ts.
 // G1  What was not read is not lost: it waits, and keeps nothing behind it from being read.
 // G2  A group waits for another night. Read in vain again, it is halved, so that one message alone is what is given up in the end.
-// G3  At most MAX_WAITING things wait; what is given up is told.
+// G3  At most MAX_WAITING things wait; what is given up is reported.
 
 import { isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
 

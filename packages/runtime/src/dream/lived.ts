@@ -70,7 +70,7 @@ const cursorOf = ({ own }: Session): Cursor => {
 const cursorChange = ({ at: { index, no }, read }: Cursor): RecordChange => ({
   kind: "state",
   key: CURSOR_KEY,
-  value: { no, index, ...(read.size === 0 ? {} : { read: [...read] }) }
+  value: { no, index, ...defined({ read: read.size === 0 ? undefined : [...read] }) }
 })
 
 const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS)

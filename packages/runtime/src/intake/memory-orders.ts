@@ -5,7 +5,6 @@
 // M2  What was forgotten before it was heard writes nothing.
 
 import { contextOf } from "@reverie/assistant"
-import { FORGOTTEN } from "@reverie/ledger"
 import {
   acceptedByPerson,
   profileWrittenByPerson,
@@ -14,7 +13,7 @@ import {
   withdraw,
   writtenByPerson
 } from "@reverie/memory"
-import { type AcceptedEnvelope, defined } from "@reverie/protocol"
+import { type AcceptedEnvelope, defined, FORGOTTEN } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { factChange, factsOf, profileChange, profilesOf } from "../dream/consolidating.ts"
 import { acceptedDream, undoneDream } from "../dream/night.ts"

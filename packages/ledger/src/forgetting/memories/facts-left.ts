@@ -5,8 +5,8 @@
 // T3  What holds again is heard by profiles again: one in which nothing rests on what it had heard of it has not heard of it.
 
 import { defined, isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
-import type { BundlePart, PartOf } from "../bundle-part.ts"
-import { listOf } from "./hushing.ts"
+import type { BundlePart, PartOf } from "../../bundle-part.ts"
+import { listOf } from "../hushing.ts"
 
 type Fields = { readonly [key: string]: Json }
 

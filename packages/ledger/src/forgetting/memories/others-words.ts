@@ -2,13 +2,13 @@
 // Owns which sentences those are. Leaves which of them are sought to forgotten-ticks.ts.
 // O1  Others are people: in messages, mail and orders that stay, and in facts and profiles that they wrote. What an assistant says, a tool or a
 //     clock, may repeat what is forgotten.
-// O2  A sentence with the name of who is forgotten is about that person, whoever said it.
+// O2  A sentence with the name of who is forgotten is about that person, no matter who said it.
 
 import { isJsonObject, type Json, senderName } from "@reverie/protocol"
-import type { BundlePart, PartOf } from "../bundle-part.ts"
+import type { BundlePart, PartOf } from "../../bundle-part.ts"
 import { withoutObservations } from "./forgotten-memories.ts"
-import { isName, listOf, recordsIn, textOf, textsOf, textsOfOrder } from "./hushing.ts"
-import { sentencesOf } from "./sentences.ts"
+import { isName, listOf, recordsIn, textOf, textsOf, textsOfOrder } from "../hushing.ts"
+import { sentencesOf } from "../sentences.ts"
 
 /** What goes of a life. */
 interface Going {

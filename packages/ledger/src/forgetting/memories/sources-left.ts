@@ -5,10 +5,9 @@
 // S3  It is theirs who said it in what stays, and holds since then.
 // S4  What such a fact says is not sought where it was repeated, nor what someone said in the same words in a message that stays.
 
-import { defined, isJsonObject, type Json, type RecordChange, sendingAssistant } from "@reverie/protocol"
-import { listOf, lowered } from "./hushing.ts"
-import { FORGOTTEN } from "./row-words.ts"
-import { sentencesOf } from "./sentences.ts"
+import { defined, FORGOTTEN, isJsonObject, type Json, type RecordChange, sendingAssistant } from "@reverie/protocol"
+import { listOf, lowered } from "../hushing.ts"
+import { sentencesOf } from "../sentences.ts"
 
 type Fields = { readonly [key: string]: Json }
 
@@ -158,7 +157,7 @@ export class SourcesLeft {
     const { at } = fact
     return {
       ...fact,
-      ...(typeof at === "number" ? { at: Math.max(at, Math.min(...moments)) } : {}),
+      ...defined({ at: typeof at === "number" ? Math.max(at, Math.min(...moments)) : at }),
       sources: [...sources],
       ...defined({ heard: times > sources.length ? times : undefined })
     }
