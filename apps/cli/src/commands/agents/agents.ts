@@ -52,6 +52,7 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
     })
   }
   const lacking = await backend.within(lackingIn(backend))
+  const envelope = lacking === undefined ? undefined : failureEnvelope(lacking.failure)
   const exit = await tellList(
     options,
     async () => {
@@ -66,7 +67,7 @@ export const list = async (options: AssistantsOptions, stop: Stop): Promise<numb
         items,
         next,
         beside: {
-          ...(lacking === undefined ? {} : failureEnvelope(lacking.failure)),
+          ...envelope,
           total: { accepted, committed: settled, deadLetters: dead, discarded: discarded },
           ...defined({ otherTenants: others.length === 0 ? undefined : others })
         },

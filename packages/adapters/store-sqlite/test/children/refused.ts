@@ -1,5 +1,5 @@
 // A process that opens the store in the directory named on its command line, and says why it may not: `<tag> <message>`.
-// With `read` as the next word it only reads, and says what it learns of a loss.
+// With `read` as the next word it only reads, and says what is lost.
 import { writeSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import { openSqliteStore } from "@reverie/store-sqlite"
