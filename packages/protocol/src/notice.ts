@@ -167,7 +167,10 @@ const learntIn = ({ records = [], step, tick }: Entry) => {
   const learnt = textsOf((state) => state !== WAITS)
   const waiting = textsOf((state) => state === WAITS)
   return {
-    ...(learnt.length === 0 ? {} : { learnt: learnt.slice(0, MAX_TOLD), ...defined({ learntCount: countOf(learnt) }) }),
+    ...defined({
+      learnt: learnt.length === 0 ? undefined : learnt.slice(0, MAX_TOLD),
+      learntCount: learnt.length === 0 ? undefined : countOf(learnt)
+    }),
     ...(waiting.length === 0
       ? {}
       : { waiting: waiting.slice(0, MAX_TOLD), ...defined({ waitingCount: countOf(waiting) }) })

@@ -304,14 +304,10 @@ describe("a dream", () => {
     assert.deepStrictEqual(errors(), ["20 left for another night: the model refused it: not this"])
     const another = () => {
       life.post({ type: "wake" })
-      life.rest()
       life.say("Good morning.", { from: "Ann" })
-      sleep(life)
+      return facts(sleep(life)).length
     }
-    const learnt = Array.from({ length: 6 }, () => {
-      another()
-      return facts(life).length
-    })
+    const learnt = Array.from({ length: 6 }, another)
     // One of them is the greeting.
     assert.deepStrictEqual(learnt, [26, 36, 41, 44, 45, 45])
     assert.strictEqual(errors().at(-1), "1 of what was said is not read: the model refused it: not this")
@@ -334,9 +330,7 @@ describe("a dream", () => {
     assert.strictEqual(facts(life).length, 0)
     isSloppy = false
     life.post({ type: "wake" })
-    life.rest()
-    sleep(life)
-    assert.strictEqual(facts(life).length, 45)
+    assert.strictEqual(facts(sleep(life)).length, 45)
   })
 
   it("what poses as an instruction is held back, and no other memory is made of it", () => {

@@ -87,20 +87,21 @@ describe("facts in a row", () => {
   })
 
   it("L9 L10 of what waits over several nights the last holds, whatever is accepted in whatever order", () => {
-    const nights = (...texts: ReadonlyArray<string>) =>
-      texts.reduce<ReadonlyMap<string, Fact>>((facts, text, tick) => {
+    const nights = (...texts: ReadonlyArray<string>) => {
+      const facts = new Map<string, Fact>()
+      for (const [tick, text] of texts.entries()) {
         const proposal = aProposal("new_0", { text, source: `m/${tick}/0` })
         const near = routeQuestions([...facts.values()], [proposal])[0]?.near.at(0)
         const routes: ReadonlyArray<Route> =
           near === undefined ? [] : [{ fact: "new_0", action: "UPDATE", target: near.id }]
         const { changed } = applyRoutes(facts.values(), [proposal], routes, { tick, now: NOON + tick }, "all")
-        return new Map([...facts, ...changed.map((fact) => [fact.id, fact] as const)])
-      }, new Map())
+        for (const fact of changed) facts.set(fact.id, fact)
+      }
+      return facts
+    }
     const holding = (facts: ReadonlyMap<string, Fact>, ...orders: ReadonlyArray<ReadonlyArray<string>>) => {
-      const after = orders.reduce(
-        (all, ids) => new Map([...all, ...acceptedByPerson(all, ids).map((fact) => [fact.id, fact] as const)]),
-        facts
-      )
+      const after = new Map(facts)
+      for (const ids of orders) for (const fact of acceptedByPerson(after, ids)) after.set(fact.id, fact)
       return [...after.values()].filter(({ state }) => state === "active").map(({ id }) => id)
     }
     const [bergen, oslo, paris] = ["fact_0_0", "fact_1_0", "fact_2_0"] as const

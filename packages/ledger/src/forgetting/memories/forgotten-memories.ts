@@ -109,7 +109,7 @@ export const withoutSayings = (sought: Sought, parts: ReadonlyArray<BundlePart>)
     const entry = changed(part.entry as unknown as Json, {
       records: (records) =>
         listOf(records).map((each) =>
-          isJsonObject(each) ? { ...each, value: left(textOf(each["kind"]), each["value"] ?? null) } : each
+          isJsonObject(each) ? changed(each, { value: (value) => left(textOf(each["kind"]), value) }) : each
         )
     })
     return { kind: "entry", entry } as unknown as BundlePart
