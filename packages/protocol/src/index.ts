@@ -46,7 +46,7 @@ export { longWork, SHORT_TEXT } from "./long-work.ts"
 export * from "./mail/part.ts"
 export * from "./notice.ts"
 export { jsonForTerminal, plain, plainForTerminal } from "./plain.ts"
-export { eventWords, FORGOTTEN, kindName, senderName, timerWords, withoutJson } from "./spoken.ts"
+export { eventWords, kindName, senderName, timerWords, withoutJson } from "./spoken.ts"
 export { loadWith, PackageMissing, unknownName } from "./missing.ts"
 export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
 export {

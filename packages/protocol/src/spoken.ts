@@ -4,9 +4,6 @@
 
 import type { Json } from "./json.ts"
 
-/** Stands in the place of a text that was forgotten. */
-export const FORGOTTEN = "[forgotten]"
-
 const ASSISTANT = "assistant:"
 
 /** As people call a sender: an assistant by its id. */

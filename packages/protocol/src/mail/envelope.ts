@@ -100,6 +100,9 @@ export interface DecisionNote {
   readonly text: string
 }
 
+/** Stands in the place of a text that was forgotten. */
+export const FORGOTTEN = "[forgotten]"
+
 export interface Message {
   readonly role: Role
   readonly content: string
