@@ -18,4 +18,18 @@ describe("the facts of labelled conversations, by a dream of the offline model",
       assert.isAtLeast(recall, RECALL, why)
     }
   }, 240_000)
+
+  it("J4 a model that answers nothing is measured by no figure: what it fails with is thrown", async () => {
+    const said = [["Ann", "I live in Oslo."]] as const
+    const learn = [["Ann", "Oslo"]] as const
+    const cases = [{ kind: "one", said, learn }]
+    for (const message of ["the key is wrong", "this is filtered"]) {
+      const model = { infer: () => Promise.reject(new Error(message)) }
+      const failure: unknown = await evalDreams({ cases, model }).catch((error: unknown) => error)
+      assert.instanceOf(failure, Error)
+      assert.include(failure.message, message)
+    }
+    const { development } = await evalDreams({ cases })
+    assert.strictEqual(development.recall, 1)
+  })
 })

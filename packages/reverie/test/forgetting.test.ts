@@ -123,7 +123,13 @@ describe("forgetting", () => {
       { text: "Skylark", topic: "boats" },
       { topic: "boats", since: 0 },
       { text: undefined, assistant: "desk" },
-      { assistant: "desk", persons: "ann" }
+      { assistant: "desk", persons: "ann" },
+      { text: 5 },
+      { person: null },
+      { since: Number.NaN },
+      {},
+      null,
+      undefined
     ]) {
       const refused = await failureOf(fleet.forget(what as never))
       assert.instanceOf(refused, EnvelopeInvalid, JSON.stringify(what))

@@ -30,6 +30,11 @@ describe("recall", () => {
       assert.match((error as Error).message, says)
       assert.notInclude((error as Error).message, "\n")
     }
+    for (const question of [undefined, 5, null]) {
+      const error = await fleet.memory.recall("desk", question as never).catch((failure: unknown) => failure)
+      assert.instanceOf(error, RecallRefused)
+    }
+    assert.instanceOf(await failed("desk", null as never), RecallRefused)
     assert.instanceOf(await failed("other", {}), UnknownAssistant)
     const all = {
       limit: 1,

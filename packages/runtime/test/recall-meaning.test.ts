@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { ModelRefused } from "@reverie/model"
 import { hashedEmbedder, memoryRecall } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { recallFor } from "../src/index.ts"
@@ -37,4 +38,24 @@ it("Q6 a question is asked again in related words, of the index and of the store
     assert.include(first?.entry.text ?? "", "puppy")
     assert.include(first?.why.boosts ?? [], "related")
   }
+})
+
+it("V5 a text that the embedder refuses keeps no other from being embedded, and answers say so", () => {
+  const { embedder } = hashedEmbedder()
+  const embed: typeof embedder.embed = (texts) =>
+    texts.some((text) => text.includes("stone"))
+      ? Effect.fail(new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not this" }))
+      : embedder.embed(texts)
+  const recall = memoryRecall()
+  const life = live({ recall, embedder: { ...embedder, embed }, model: { text: "Noted." } })
+  for (const thing of ["lamp", "stone", "boat", "gull", "crane"])
+    life.say(`The ${thing} is at the quay.`, { from: "Ann" })
+  life.rest()
+  life.pass(20_000)
+  const asked = life.run(
+    Effect.provide(recallFor(life.address(), "Where is the boat?", { mode: "vector" }), life.services())
+  )
+  const texts = asked.hits.map(({ entry }) => entry.text)
+  for (const thing of ["lamp", "boat", "gull", "crane"]) assert.include(texts, `The ${thing} is at the quay.`)
+  assert.strictEqual(asked.degraded, "the embedder refuses 1 of the memories: they are found by words alone")
 })

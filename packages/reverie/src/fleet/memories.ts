@@ -121,10 +121,14 @@ export interface FleetMemory {
   readonly index: MemoryIndex
 }
 
+/** Callers without types give what they like. */
+const scopeIn = (options: RecallOptions | null): NonNullable<RecallOptions["scope"]> => options?.scope ?? "shared"
+
 export const memoryIn = ({ address, entries, records, views }: Core, run: RunReading): FleetMemory => ({
   recall: async (id, question, options = {}) => {
-    const flaw = flawOfShape("options", options, recallShape)
-    if (flaw !== undefined) throw new RecallRefused({ scope: options.scope ?? "shared", message: `recall: ${flaw}` })
+    const isText = typeof question === "string"
+    const flaw = isText ? flawOfShape("options", options, recallShape) : "the question must be a text"
+    if (flaw !== undefined) throw new RecallRefused({ scope: scopeIn(options), message: `recall: ${flaw}` })
     return run(recalled(address(id), question, options))
   },
   facts: async (id) => factsIn(await records(id, ["fact"])),

@@ -288,11 +288,23 @@ const SAID = ["messages", "person", "since", "until"] as const
 const NAMED: ReadonlySet<string> = new Set(["assistant", "everything", "text", "topic", ...SAID])
 
 /** Refuses what names several things, nothing, or what is not known: the rest of it would mean more than was meant. */
+/** Callers without types name what they like. */
+const assertTypes = (what: Nameable): void => {
+  if (typeof what !== "object" || what === null) throw flaw("nothing to forget is named")
+  for (const name of ["assistant", "person", "text", "topic"] as const) {
+    if (name in what && typeof what[name] !== "string") throw flaw(`${name} is no text`)
+  }
+  for (const name of ["since", "until"] as const) {
+    if (name in what && !Number.isFinite(what[name])) throw flaw(`${name} is no time; say it in milliseconds`)
+  }
+}
+
 const assertOneThing = (what: Nameable): void => {
-  const unknown = Object.keys(what).find((name) => !NAMED.has(name))
+  const unknown = Object.keys(what ?? {}).find((name) => !NAMED.has(name))
   if (unknown !== undefined) throw flaw(`nothing is forgotten by ${JSON.stringify(unknown)}`)
-  const empty = Object.entries(what).find(([, value]) => value === undefined)
+  const empty = Object.entries(what ?? {}).find(([, value]) => value === undefined)
   if (empty !== undefined) throw flaw(`${empty[0]} is undefined; leave it out to forget all of an assistant`)
+  assertTypes(what)
   if ("everything" in what && !what.everything) throw flaw("everything is true, or left out")
   const ways = (["everything", "text", "topic"] as const).filter((name) => name in what)
   const isSaid = SAID.some((name) => name in what)

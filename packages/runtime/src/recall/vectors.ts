@@ -5,11 +5,13 @@
 // V2  A new model is filled in beside the present one, and used when nothing is missing.
 // V3  An embedder that does not answer costs meaning, never the answer: it is asked again later. Once it is warned of, until it
 //     answers again, and each answer of memory says why it was found by words alone.
+// V5  A text that an embedder refuses keeps no other from being embedded: the batch is halved until it is alone. Then it is found by
+//     words, and answers say so.
 // V4  A question is embedded as what it means (`meantBy`), which is found out only where there is a model to embed it.
 
 import { cleanText, effectiveMode, meantBy, Recall, type RecallQuery, type SearchMode } from "@reverie/memory"
 import { Embedder, embeddingModelOf, type Vector } from "@reverie/model"
-import { type Address, defined } from "@reverie/protocol"
+import { type Address, addressKey, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -23,25 +25,46 @@ const MAX_BATCHES = 4
 const MAX_EMBEDDED_CHARS = 4_000
 
 type Service = Recall["Service"]
+type EmbedFailure = Effect.Error<ReturnType<Embedder["Service"]["embed"]>>
+
+/** What is embedded: memories, or a question. */
+type Embedding = "memories" | "question"
 
 /** Why embedders did not answer the last time. */
-const failing = new WeakMap<Embedder["Service"], string>()
+const failing: Readonly<Record<Embedding, WeakMap<Embedder["Service"], string>>> = {
+  memories: new WeakMap(),
+  question: new WeakMap()
+}
+
+/** Memories that an embedder refused for themselves, in this process. */
+const refusedBy = new WeakMap<Embedder["Service"], Set<string>>()
+
+const whyOf = (embedder: Embedder["Service"]): string | undefined => {
+  const refused = refusedBy.get(embedder)?.size ?? 0
+  const ofSome =
+    refused === 0 ? undefined : `the embedder refuses ${refused} of the memories: they are found by words alone`
+  return failing.question.get(embedder) ?? failing.memories.get(embedder) ?? ofSome
+}
 
 const noteFailure = Effect.fnUntraced(function* (
   embedder: Embedder["Service"],
+  of: Embedding,
   { _tag, message }: { readonly _tag: string; readonly message: string }
 ) {
-  const isKnown = failing.has(embedder)
+  const isKnown = failing.question.has(embedder) || failing.memories.has(embedder)
   const why = `the embedder does not answer (${_tag}: ${message}): only words were searched for`
-  failing.set(embedder, why)
+  failing[of].set(embedder, why)
   yield* Metric.update(recallFailures, 1)
   if (!isKnown)
     yield* Effect.logWarning(`memories can not be embedded and are found by words alone: ${_tag}: ${message}`)
   return why
 })
 
-const noteAnswer = (embedder: Embedder["Service"]): Effect.Effect<void> =>
-  Effect.suspend(() => (failing.delete(embedder) ? Effect.logInfo("memories are embedded again") : Effect.void))
+const noteAnswer = (embedder: Embedder["Service"], of: Embedding): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const isAgain = failing[of].delete(embedder)
+    return isAgain && whyOf(embedder) === undefined ? Effect.logInfo("memories are embedded again") : Effect.void
+  })
 
 const readied = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
   const { current, next } = yield* recall.vectorModels
@@ -51,17 +74,50 @@ const readied = Effect.fnUntraced(function* (recall: Service, embedder: Embedder
   return { id, isNext: current !== undefined && current.id !== id }
 })
 
-/** One batch of vectors; false when nothing is missing. */
+type Missing = Effect.Success<ReturnType<Service["missingVectors"]>>
+
+const keyOf = ({ address, id }: Missing[number]): string => `${addressKey(address)}/${id}`
+
+/** Vectors of these, without those that are refused. */
+const embeddedOf = (
+  embedder: Embedder["Service"],
+  missing: Missing
+): Effect.Effect<ReadonlyArray<{ readonly of: Missing[number]; readonly vector: Vector }>, EmbedFailure> =>
+  embedder.embed(missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS)))).pipe(
+    Effect.map((vectors) =>
+      missing.flatMap((of, index) => {
+        const vector = vectors[index]
+        return vector === undefined ? [] : [{ of, vector }]
+      })
+    ),
+    Effect.catchTag("ModelRefused", ({ message }) => {
+      const half = Math.ceil(missing.length / 2)
+      if (missing.length > 1) {
+        const halves = [missing.slice(0, half), missing.slice(half)]
+        return Effect.map(
+          Effect.forEach(halves, (each) => embeddedOf(embedder, each)),
+          (each) => each.flat()
+        )
+      }
+      const refused = refusedBy.get(embedder) ?? new Set()
+      const warning = `a memory can not be embedded and is found by words alone: ${message}`
+      const warned = refused.size === 0 ? Effect.logWarning(warning) : Effect.void
+      for (const each of missing) refused.add(keyOf(each))
+      refusedBy.set(embedder, refused)
+      return Effect.as(warned, [])
+    })
+  )
+
+/** One batch of vectors; false when nothing is missing that could be had. */
 const filledBatch = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"], id: string) {
-  const missing = yield* recall.missingVectors(id, BATCH)
+  const refused = refusedBy.get(embedder) ?? new Set()
+  const all = yield* recall.missingVectors(id, BATCH + refused.size)
+  const missing = all.filter((each) => !refused.has(keyOf(each))).slice(0, BATCH)
   if (missing.length === 0) return false
-  const vectors = yield* embedder.embed(missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS))))
+  const found = yield* embeddedOf(embedder, missing)
   yield* recall.putVectors(
     id,
-    missing.flatMap(({ address, id: entry }, index) => {
-      const vector = vectors[index]
-      return vector === undefined ? [] : [{ address, id: entry, vector }]
-    })
+    found.map(({ of: { address, id: entry }, vector }) => ({ address, id: entry, vector }))
   )
   return true
 })
@@ -81,7 +137,7 @@ const filledBy = (embedder: Embedder["Service"]) =>
       if (isNext) yield* recall.promoteVectors(id)
       break
     }
-    yield* noteAnswer(embedder)
+    yield* noteAnswer(embedder, "memories")
   }).pipe(
     Effect.catchTag(
       [
@@ -93,7 +149,7 @@ const filledBy = (embedder: Embedder["Service"]) =>
         "EmbeddingUnfit",
         "VectorsUnfit"
       ],
-      (failure) => noteFailure(embedder, failure)
+      (failure) => noteFailure(embedder, "memories", failure)
     ),
     Effect.asVoid
   )
@@ -131,15 +187,17 @@ export const vectorOf = Effect.fnUntraced(function* (
   if (Option.isNone(found)) return none
   const { current } = yield* recall.vectorModels
   // Nothing could be embedded yet.
-  if (current === undefined) return { ...defined({ why: failing.get(found.value) }) } satisfies Embedded
+  if (current === undefined) return { ...defined({ why: whyOf(found.value) }) } satisfies Embedded
   const byWords = yield* recall.search(viewer, { ...query, search: "fts", limit: NAMING_HITS })
   const question = meantBy(query.text, byWords)
   const embedding = Effect.flatMap(embeddingModelOf(found.value), ({ id }) =>
     current.id === id ? embedded(found.value, cleanText(question)) : Effect.undefined
   )
   return yield* embedding.pipe(
-    Effect.map((vector): Embedded => (vector === undefined ? none : { vector })),
-    Effect.tap(() => noteAnswer(found.value)),
-    Effect.catch((failure) => Effect.map(noteFailure(found.value, failure), (why): Embedded => ({ why })))
+    Effect.tap(() => noteAnswer(found.value, "question")),
+    Effect.map((vector): Embedded =>
+      vector === undefined ? none : { vector, ...defined({ why: whyOf(found.value) }) }
+    ),
+    Effect.catch((failure) => Effect.map(noteFailure(found.value, "question", failure), (why): Embedded => ({ why })))
   )
 })

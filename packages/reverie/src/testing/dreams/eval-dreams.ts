@@ -4,10 +4,12 @@
 // J1  A fact says what a label says when it has its words. A denial says no label that denies nothing, unless it says one
 //     that denies as well.
 // J2  Precision is the share of right ones among the facts that are right or wrong; recall that of the labels which a fact says.
+// J4  A model that answers nothing at all is measured by no figure: it is said what it fails with.
 // J3  The model is asked by the dream alone: by day the assistant listens, with the offline one.
 
-import type { Model } from "@reverie/model"
+import type { InferOptions, Model, Prompt } from "@reverie/model"
 import { defined } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import { defineAssistant } from "../../define-assistant.ts"
 import type { Fleet } from "../../fleet.ts"
 import type { ModelChoice } from "../../models/model-choice.ts"
@@ -79,14 +81,34 @@ const learntBy = async (fleet: Fleet, { said }: DreamCase): Promise<ReadonlyArra
   return facts.filter(({ state }) => state === "active").map(({ text }) => text)
 }
 
-/** By day the one, for dreams the other. */
-const dreamer = (day: Model["Service"], night: Model["Service"]): Model["Service"] => ({
-  infer: (prompt, options) => (purposeOf(prompt) === "dream" ? night : day).infer(prompt, options)
-})
+/** By day the one, for dreams the other, and what that comes to. */
+class Dreamer {
+  readonly model: Model["Service"]
+  #answers = 0
+  #failure: unknown
 
-const dreamt = async (each: DreamCase, model: Model["Service"]): Promise<ReadonlyArray<string>> => {
-  await using fleet = await testFleet(listener, { model, startAt: NIGHT })
-  return await learntBy(fleet, each)
+  constructor(day: Model["Service"], night: Model["Service"]) {
+    const heard = (prompt: Prompt, options?: InferOptions) =>
+      night.infer(prompt, options).pipe(
+        Effect.tap(() => Effect.sync(() => this.#answers++)),
+        Effect.tapError((error) => Effect.sync(() => (this.#failure ??= error)))
+      )
+    this.model = {
+      infer: (prompt, options) => (purposeOf(prompt) === "dream" ? heard : day.infer)(prompt, options)
+    }
+  }
+
+  /** Throws what the model failed with, where it has never answered. */
+  judge(): void {
+    if (this.#answers === 0 && this.#failure !== undefined) throw this.#failure
+  }
+}
+
+const dreamt = async (each: DreamCase, dreamer: Dreamer): Promise<ReadonlyArray<string>> => {
+  await using fleet = await testFleet(listener, { model: dreamer.model, startAt: NIGHT })
+  const learnt = await learntBy(fleet, each)
+  dreamer.judge()
+  return learnt
 }
 
 const denial = /\b(?:not|no|never|nobody|nothing|none|neither|without|cannot)\b|n't\b/i
@@ -168,7 +190,7 @@ export const evalDreams = async ({ cases, model = "offline", onCase }: DreamEval
     const all = [...(cases ?? development), ...(cases === undefined ? heldOut : [])]
     const judged: Array<Judged> = []
     for (const each of all) {
-      judged.push(judge(each, await dreamt(each, dreamer(day.model, night.model))))
+      judged.push(judge(each, await dreamt(each, new Dreamer(day.model, night.model))))
       onCase?.(judged.length, all.length)
     }
     const shown = judged.slice(0, cases?.length ?? development.length)
