@@ -1,9 +1,11 @@
 // Review: what of a dream waits for a person's word, and what becomes of it then.
 
+import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, memoryTools, selfTools, type SleepOption } from "../src/index.ts"
 import { aDirectory } from "./rig.ts"
-import { testFleet } from "../src/testing/index.ts"
+import { openModel, testFleet } from "../src/testing/index.ts"
+import { purposeOf } from "../src/testing/scripted-model.ts"
 
 const opened = (review: SleepOption["review"], data?: string) =>
   testFleet(
@@ -195,5 +197,34 @@ describe("a fact that a person corrects", () => {
     assert.include(await profile(fleet), LIVES)
     assert.deepInclude(await fleet.replay.verify("desk"), { equal: true })
     await fleet.close()
+  })
+})
+
+describe("a night whose model says what no one can read", () => {
+  test("its account says so, and another night learns what that one could not", async () => {
+    let isSloppy = true
+    const rules = await openModel("offline")
+    const fleet = await testFleet(
+      defineAssistant({ id: "desk", instructions: "You only listen.", sleep: { enabled: false } }),
+      {
+        model: {
+          infer: (prompt, options) =>
+            isSloppy && purposeOf(prompt) === "dream"
+              ? Effect.map(rules.model.infer(prompt, options), (reply) => ({ ...reply, text: "Sure, here it is." }))
+              : rules.model.infer(prompt, options)
+        }
+      }
+    )
+    const dream = await night(fleet, ["Ann", "I live in Bergen now."])
+    assert.deepStrictEqual(await statesOf(fleet), {})
+    assert.match(
+      (await fleet.memory.dream("desk", dream))?.headline ?? "",
+      /^nothing changed, .*; consolidating: 1 left for another night: the model's answer is not in the form that was asked for$/
+    )
+    isSloppy = false
+    await night(fleet, ["Ann", "Good morning."])
+    assert.deepStrictEqual(await statesOf(fleet), { [LIVES]: "active" })
+    await fleet.close()
+    await rules.close()
   })
 })

@@ -104,7 +104,7 @@ export interface DreamForgotten extends DreamItem {
 export interface DreamAccount {
   /** As its report is called. */
   readonly id: string
-  /** In one line: what it came to, how long its steps took, and what they cost. */
+  /** In one line: what it came to, how long its steps took, what they cost, and what could not be done. */
   readonly headline: string
   /** When all of it was taken back, in milliseconds since the epoch. */
   readonly undoneAt?: number
@@ -385,6 +385,9 @@ export const dreamAccount = async ({
   }
   const { changed, forgotten, learnt, linked } = account
   const isQuiet = [changed, forgotten, learnt, linked].every(({ length }) => length === 0)
-  const headline = `${account.undoneAt === undefined ? "" : "taken back: "}${headlineOf(account)}`
+  const troubles = (report?.lines ?? []).flatMap(({ error, operation }) =>
+    error === undefined ? [] : [`; ${operation}: ${clipped(error, MAX_SOURCE_CHARS)}`]
+  )
+  const headline = `${account.undoneAt === undefined ? "" : "taken back: "}${headlineOf(account)}${troubles.join("")}`
   return { ...account, headline, isQuiet }
 }
