@@ -32,7 +32,7 @@ import {
   textsOf,
   textsOfOrder
 } from "./hushing.ts"
-import { isMeant, isOfItself, type Ticks } from "./meant-ticks.ts"
+import { isMeant, isOfItself, isReminder, notesIn, type Ticks } from "./meant-ticks.ts"
 import { withoutEmptied } from "./emptied.ts"
 import { withFactsLeft } from "./memories/facts-left.ts"
 import { REMEMBERED, withoutSought } from "./forgetting.ts"
@@ -98,14 +98,17 @@ class Going {
     const isWhole = what.messages === undefined && what.since === undefined && what.until === undefined
     this.person = isWhole && what.person !== undefined ? lowered(what.person) : undefined
     const entries = entriesIn(parts)
-    for (const entry of entries) if (isMeant(entry, what)) this.ticks.add(entry.tick)
-    for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
-    for (const part of parts) this.#mail(part)
-    this.blocks = blocksOf(parts, this.person)
     const changes = entries.flatMap(({ no, records = [] }) => records.map((change) => ({ change, no })))
     const kept = parts.flatMap((part) =>
       part.kind === "record" ? [{ kind: part.of, key: part.key, value: part.value } as unknown as RecordChange] : []
     )
+    const set = [...changes.map(({ change }) => change), ...kept].filter((change) => this.isSetBy(change))
+    const notes = notesIn(set.map(({ value }) => value))
+    const isReminded = ({ messages }: Entry) => messages.some((message) => isReminder(message, notes))
+    for (const entry of entries) if (isMeant(entry, what) || isReminded(entry)) this.ticks.add(entry.tick)
+    for (const entry of entries) if (this.ticks.has(entry.tick) && !isOfItself(entry, what)) this.#take(entry)
+    for (const part of parts) this.#mail(part)
+    this.blocks = blocksOf(parts, this.person)
     const began = new Set<string>()
     for (const { change, no } of changes) {
       if (began.has(nameOf(change)) || change.value === null) continue

@@ -1,7 +1,7 @@
 // MeantTicks: of whom, of which messages, or of when something is forgotten.
 // Owns whether an entry is meant. Leaves what goes with it to forgotten-ticks.ts.
 
-import { isJsonObject, type MessagePlace } from "@reverie/protocol"
+import { isJsonObject, type Json, type MessagePlace } from "@reverie/protocol"
 import type { PartOf } from "../bundle-part.ts"
 import { isName, lowered } from "./hushing.ts"
 
@@ -29,6 +29,21 @@ export const isMeant = ({ messages, no, at }: Entry, { messages: places, person,
     messages.some((message) => message.role === "user" && isName(Reflect.get(message, "name"), lowered(person)))
   )
 }
+
+/** What a clock says of a reminder of someone who is forgotten is theirs. */
+export const isReminder = (message: object, notes: ReadonlyArray<string>): boolean => {
+  const { content, name, role } = message as { readonly [key: string]: unknown }
+  return (
+    role === "user" && name === "clock" && typeof content === "string" && notes.some((note) => content.includes(note))
+  )
+}
+
+/** The notes of reminders, each where it says something. */
+export const notesIn = (reminders: ReadonlyArray<Json | null>): ReadonlyArray<string> =>
+  reminders.flatMap((value) => {
+    const note = isJsonObject(value) ? value["note"] : undefined
+    return typeof note === "string" && note.trim() !== "" ? [note] : []
+  })
 
 /** A compaction that fell into the tick, or a dream: it is about all that was said before. */
 export const isOfItself = (entry: Entry, what: Ticks): boolean => {
