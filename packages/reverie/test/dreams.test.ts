@@ -100,6 +100,23 @@ describe("a dream over a conversation, by rules alone", () => {
     })
   })
 
+  it("F49 what stands far down in a long message is learnt too, in a batch of its own size", async () => {
+    await using fleet = await Fleet.open({
+      data: aDirectory(),
+      model: "offline",
+      fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You only listen." })] })
+    })
+    const filler = "The log of that day is long and says nothing else. ".repeat(150)
+    await fleet.send("desk", `${filler}I live in Oslo.`, { from: "Ana" })
+    await fleet.idle()
+    await fleet.sleep("desk")
+    await fleet.idle()
+    assert.include(
+      (await fleet.memory.facts("desk")).map(({ text }) => text),
+      "Ana lives in Oslo"
+    )
+  })
+
   it("D1 D2 a dream tells what it learnt with its sources; one without news says so; undone, nothing of it is found or comes back", async () => {
     await using fleet = await Fleet.open({
       data: aDirectory(),

@@ -41,9 +41,7 @@ const CURSOR_KEY = "lived-until"
 const BATCH_ITEMS = 20
 /** What one item may have, in UTF-16 units; of a longer text the beginning is read. */
 const MAX_ITEM_CHARS = 2_000
-/** The same of a message, which is read in parts. */
-const MAX_MESSAGE_CHARS = 20_000
-/** All items of a batch together. */
+/** All items of a batch together; a message, which is read in parts, has no more alone, so that every batch has room in a prompt. */
 const BATCH_CHARS = 10_000
 const PAGE = 100
 
@@ -150,7 +148,7 @@ const charsOf = (items: ReadonlyArray<Lived>): number => items.reduce((sum, { te
 const messageItems = ({ address }: Session, message: Message, id: string, isApart: boolean): ReadonlyArray<Lived> => {
   const origin = originOf(message, address.assistant)
   const thread = isApart ? threadOf({ origin }) : undefined
-  const text = message.content.slice(0, MAX_MESSAGE_CHARS)
+  const text = message.content.slice(0, BATCH_CHARS)
   const item = { id, at: message.at, speaker: origin.name, text, origin, importance: UNWEIGHED }
   return inParts({ ...item, ...defined({ thread }) })
 }
