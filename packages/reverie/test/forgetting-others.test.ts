@@ -1,28 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defineAssistant, defineFleet, exportFleet, Fleet } from "../src/index.ts"
 import { scriptedModel } from "../src/testing/index.ts"
+import { attributesOf, night, said, textsOf } from "./forgetting-desk.ts"
 import { aDirectory, filesWith, openFleet } from "./rig.ts"
 
 const desk = defineAssistant({ id: "desk", instructions: "You keep the harbour book." })
 
 const open = (data: string): Promise<Fleet> =>
   Fleet.open({ data, fleet: defineFleet({ assistants: [desk] }), model: "offline" })
-
-const night = async (fleet: Fleet): Promise<void> => {
-  await fleet.sleep("desk")
-  await fleet.idle()
-  await fleet.wake("desk")
-  await fleet.idle()
-}
-
-const said = (fleet: Fleet, from: string, text: string) => fleet.answer("desk", text, { from })
-
-const textsOf = async (fleet: Fleet) => (await fleet.memory.facts("desk")).map(({ text }) => text)
-const attributesOf = async (fleet: Fleet, name: string) =>
-  (await fleet.memory.profiles("desk"))
-    .find((each) => each.name === name)
-    ?.attributes.map(({ text }) => text)
-    .toSorted()
 
 const answersOf = async (fleet: Fleet) =>
   (await fleet.history.entries("desk", 1, 1_000)).flatMap(({ entry: { messages } }) =>
