@@ -62,7 +62,7 @@ export {
 export { Fact, inParts, isFact, type Lived, trustOf, wholeId } from "./fact.ts"
 export { applyRoutes, retiredByPerson, acceptedByPerson, reviews, type Review } from "./facts/apply-routes.ts"
 export { readRoutes, type Route, routeAsk, routeQuestions } from "./facts/routes.ts"
-export { writtenByPerson } from "./facts/write.ts"
+export { flawOfCorrected, writtenByPerson } from "./facts/write.ts"
 export { factIndex, consolidateAsk, type Consolidated, type Proposal, readConsolidated } from "./facts/consolidate.ts"
 export {
   applyLinks,

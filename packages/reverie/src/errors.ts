@@ -125,6 +125,19 @@ export class MemoryUnknown extends Schema.TaggedError<MemoryUnknown>()("MemoryUn
 }
 
 /**
+ * An order about a memory means nothing any more, as things stand: it corrects a fact that holds no more. Nothing was accepted. The
+ * caller must correct the one that holds, which the message names, or add what is right.
+ * @example if (error instanceof MemoryRefused) console.error(error.message)
+ */
+export class MemoryRefused extends Schema.TaggedError<MemoryRefused>()("MemoryRefused", {
+  assistant: Schema.String,
+  memory: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/**
  * A reminder is no rule, or has no time that is still to come. The message says what is wrong.
  * @example if (error instanceof ReminderInvalid) console.error(error.message)
  */

@@ -158,7 +158,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /**
    * Sends any event; resolves when it is durable. `send`, `approve`, `halt` and the like are made of it.
-   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, ApprovalUnknown, MemoryUnknown, DefinitionMissing
+   * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant, IdReused, ApprovalUnknown, MemoryUnknown, MemoryRefused, DefinitionMissing
    */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     judgeOptions(options)

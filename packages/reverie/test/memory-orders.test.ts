@@ -1,7 +1,7 @@
 // Orders about a memory: what is not there is refused, and leaves nothing behind.
 
 import { assert, describe, test } from "vitest"
-import { defineAssistant, EnvelopeInvalid, MemoryUnknown, UnknownAssistant } from "../src/index.ts"
+import { defineAssistant, EnvelopeInvalid, MemoryRefused, MemoryUnknown, UnknownAssistant } from "../src/index.ts"
 import { testFleet } from "../src/testing/index.ts"
 
 const opened = () =>
@@ -85,6 +85,37 @@ describe("an order about a memory", () => {
     await fleet.idle()
     assert.deepInclude((await fleet.memory.facts("desk"))[0], { state: "retired", reason: "a joke" })
     assert.strictEqual((await order()).outcome, "duplicate")
+    await fleet.close()
+  })
+
+  test("O2 a fact that holds no more is not corrected, and the error says what to do; the same order twice is one", async () => {
+    const fleet = await opened()
+    await fleet.memory.addFact("desk", "Berth 7 is closed until May.")
+    await fleet.idle()
+    const [old] = await fleet.memory.facts("desk")
+    const correct = (fact: string, text: string, id?: string) =>
+      fleet.memory.correctFact("desk", fact, text, id === undefined ? {} : { id })
+    const first = () => correct(old?.id ?? "", "Berth 7 is closed until June.", "mail-1")
+    assert.strictEqual((await first()).outcome, "accepted")
+    await fleet.idle()
+    const facts = await fleet.memory.facts("desk")
+    const stateOf = (id: string) => facts.find((each) => each.id === id)?.state
+    const next = facts.find(({ state }) => state === "active")?.id ?? ""
+    assert.strictEqual(stateOf(old?.id ?? ""), "superseded")
+    assert.strictEqual((await first()).outcome, "duplicate")
+    const before = await acceptedCount(fleet)
+    const superseded = await failure(correct(old?.id ?? "", "Berth 7 is open."))
+    assert.instanceOf(superseded, MemoryRefused)
+    assert.strictEqual(superseded.message, `${old?.id} is superseded: correct ${next}, or add what is right`)
+    await fleet.memory.addFact("desk", "Berth 8 is open.")
+    await fleet.idle()
+    const joke = (await fleet.memory.facts("desk")).find(({ text }) => text === "Berth 8 is open.")?.id ?? ""
+    await fleet.memory.retireFact("desk", joke)
+    await fleet.idle()
+    const retired = await failure(correct(joke, "Berth 8 is closed."))
+    assert.instanceOf(retired, MemoryRefused)
+    assert.strictEqual(retired.message, `${joke} is retired: add what is right`)
+    assert.strictEqual(await acceptedCount(fleet), before + 2)
     await fleet.close()
   })
 })

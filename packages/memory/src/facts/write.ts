@@ -96,14 +96,18 @@ const corrected = (old: Fact, by: Fact, now: number): Fact =>
     ? { ...old, state: "superseded", superseded_by: by.id, until: Math.max(old.at, now), profiled: false }
     : { ...old, state: "retired", reason: `corrected by a person: ${by.id}` }
 
+/** Why a fact can not be corrected: it holds no more. */
+export const flawOfCorrected = ({ id, state, superseded_by }: Fact): string | undefined => {
+  if (state === "retired") return `${id} is retired: add what is right`
+  if (state !== "superseded") return undefined
+  return `${id} is superseded: correct ${superseded_by ?? "what took its place"}, or add what is right`
+}
+
 const flawOf = ({ corrects, text }: Writing, old: Fact | undefined): string | undefined => {
   if (wordingOf(text) === "") return "there is nothing to read in the text"
   if (corrects === undefined) return undefined
   if (old === undefined) return `there is no fact ${corrects}`
-  if (old.state === "retired") return `${corrects} is retired: add what is right`
-  if (old.state === "superseded")
-    return `${corrects} is superseded: correct ${old.superseded_by ?? "what took its place"}`
-  return wordingOf(old.text) === wordingOf(text) ? `${corrects} says that already` : undefined
+  return flawOfCorrected(old) ?? (wordingOf(old.text) === wordingOf(text) ? `${corrects} says that already` : undefined)
 }
 
 /** Writes a fact: the facts that change, as they stand then, the written one first; or why nothing does. */

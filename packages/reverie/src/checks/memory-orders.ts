@@ -1,19 +1,23 @@
 // MemoryOrders: what an order about a memory names, looked for before the order is accepted.
-// Owns finding facts, passages, attributes, dreams and items of them. Leaves whether the order still means anything to the assistant:
-// what stands there when it is heard, only the assistant knows.
+// Owns finding facts, passages, attributes, dreams and items of them. Leaves the rest to the assistant: what stands there when the order is
+// heard, only the assistant knows.
 // O1  An order about what is not there is refused before anything is written, so that its id is still free when it is there.
+// O2  So is a correction of a fact that holds no more: it would be heard, and do nothing.
 
 import { Ledger } from "@reverie/ledger"
-import { isEntityProfile, profileNamed } from "@reverie/memory"
+import { flawOfCorrected, isEntityProfile, isFact, profileNamed } from "@reverie/memory"
 import type { Envelope, Event, RecordKind } from "@reverie/protocol"
-import { MemoryUnknown } from "../errors.ts"
+import { MemoryRefused, MemoryUnknown } from "../errors.ts"
 import type { Core } from "../fleet/entry-source.ts"
 import { memoryIn } from "../fleet/memories.ts"
 
 type Order<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>
 
-const isKept = async ({ address, run }: Core, id: string, kind: RecordKind, key: string): Promise<boolean> =>
-  (await run(Ledger.use((ledger) => ledger.records(address(id), [kind], { keys: [key] })))).length > 0
+const rowsOf = ({ address, run }: Core, id: string, kind: RecordKind, key: string) =>
+  run(Ledger.use((ledger) => ledger.records(address(id), [kind], { keys: [key] })))
+
+const isKept = async (core: Core, id: string, kind: RecordKind, key: string): Promise<boolean> =>
+  (await rowsOf(core, id, kind, key)).length > 0
 
 const kept = async (core: Core, id: string, kind: "fact" | "passage", key: string): Promise<string | undefined> =>
   (await isKept(core, id, kind, key)) ? undefined : `${kind} ${key}`
@@ -57,13 +61,21 @@ const missingIn = async (core: Core, id: string, event: Event): Promise<string |
   }
 }
 
+const correctedIn = async (core: Core, id: string, event: Event): Promise<MemoryRefused | undefined> => {
+  if (event.type !== "writeFact" || event.fact === undefined) return undefined
+  const value = (await rowsOf(core, id, "fact", event.fact))[0]?.value
+  const message = isFact(value) ? flawOfCorrected(value) : undefined
+  return message === undefined ? undefined : new MemoryRefused({ assistant: id, memory: event.fact, message })
+}
+
 /** What is wrong with an order about a memory; undefined when nothing is, and of every other event. */
 export const flawOfMemoryOrder = async (
   core: Core,
   { event, to: { assistant } }: Pick<Envelope, "event" | "to">
-): Promise<MemoryUnknown | undefined> => {
+): Promise<MemoryRefused | MemoryUnknown | undefined> => {
   const missing = await missingIn(core, assistant, event)
-  if (missing === undefined || (await core.inspect(assistant)) === undefined) return undefined
+  if (missing === undefined) return await correctedIn(core, assistant, event)
+  if ((await core.inspect(assistant)) === undefined) return undefined
   const message = `there is no ${missing} in the memory of ${assistant}; list what is there for its id`
   return new MemoryUnknown({ assistant, memory: missing, message })
 }

@@ -229,7 +229,8 @@ export interface FleetMemories extends FleetMemory {
   /**
    * Writes what is right in the place of a fact that is wrong: the old one is superseded, the new one is the person's (`options.from`,
    * "person" when left out), found at once and put away by no dream. Retire the new one to undo it: then the old one holds again. What
-   * poses as an instruction is held back, and corrects nothing.
+   * poses as an instruction is held back, and corrects nothing. A fact that holds no more is refused with MemoryRefused, which names the
+   * one that took its place.
    * @example await fleet.memory.correctFact("desk", "fact_12_0", "The ferry leaves at nine.")
    */
   readonly correctFact: (to: string, fact: string, text: string, options?: OrderOptions) => Promise<Receipt>
