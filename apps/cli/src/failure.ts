@@ -143,6 +143,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   ReminderInvalid: row("not-a-reminder", 2, false, "reverie reminders set --help shows what a rule is"),
   ReminderUnknown: row("not-found", 4, false, "reverie reminders ls names them"),
   DeadLetterRefused: ownRows.conflict,
+  MemoryRefused: ownRows.conflict,
   DeadLetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
   MemoryUnknown: ownRows["not-found"],
   RecallRefused: row("usage", 2, false, ""),

@@ -30,6 +30,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   DeadLetterUnknown: NotFound,
   MemoryUnknown: NotFound,
   DeadLetterRefused: Conflict,
+  MemoryRefused: Conflict,
   RecallRefused: Malformed,
   ReminderInvalid: Malformed,
   ReminderUnknown: NotFound,

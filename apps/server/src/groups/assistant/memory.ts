@@ -22,13 +22,6 @@ const retirable = (facts: ReadonlyArray<Fact>, fact: string): void => {
   throw new Conflict({ message: `${fact} is retired already`, hint: "list those that hold with state=active" })
 }
 
-/** Throws about a fact in whose place another one stands. */
-const correctable = (facts: ReadonlyArray<Fact>, fact: string): void => {
-  const state = stateOf(facts, fact)
-  if (state !== "retired" && state !== "superseded") return
-  throw new Conflict({ message: `${fact} is ${state}`, hint: "correct one that holds, or add what is right" })
-}
-
 /** Throws about a fact that is not in quarantine. */
 const releasable = (facts: ReadonlyArray<Fact>, fact: string): void => {
   const state = stateOf(facts, fact)
@@ -45,12 +38,9 @@ const deletesPassage = (id: string, passage: string) =>
     return fleet.memory.deletePassage(id, passage)
   })
 
-type Facts = ReturnType<typeof factCache>
-
-const correctsFact = (factsOf: Facts, id: string, fact: string, text: string, key: string | undefined) =>
+const correctsFact = (id: string, fact: string, text: string, key: string | undefined) =>
   changing("memory.correctFact", `${id}/${fact}`, async (fleet, { name }) => {
-    const { version } = await living(fleet, id)
-    correctable(await factsOf(fleet, id, version), fact)
+    await living(fleet, id)
     return fleet.memory.correctFact(id, fact, text, { from: name, ...defined({ id: key }) })
   })
 
@@ -142,7 +132,7 @@ export const memoryLive = HttpApiBuilder.group(
           return fleet.memory.retireFact(id, fact, payload)
         }),
       correctFact: ({ headers, params: { fact, id }, payload: { text } }) =>
-        correctsFact(factsOf, id, fact, text, headers["idempotency-key"]),
+        correctsFact(id, fact, text, headers["idempotency-key"]),
       addFact: ({ headers, params: { id }, payload: { text } }) => addsFact(id, text, headers["idempotency-key"]),
       writeProfile: ({ headers, params: { entity, id }, payload }) =>
         writesProfile(id, entity, payload, headers["idempotency-key"]),
